@@ -1,0 +1,47 @@
+"""Checks of arguments: every refusal says what was expected and what came."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+
+def positive_int(name: str, value, minimum: int = 1) -> int:
+    """``value`` as an int of at least ``minimum``; floats and booleans are refused."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)
+
+
+def finite(name: str, value, minimum: float = -math.inf) -> float:
+    """``value`` as a finite float of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    return float(value)
+
+
+def probability(name: str, value) -> float:
+    """``value`` as a float in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
+    return float(value)
+
+
+def odd_degree(degree) -> int:
+    """The degree p of the activation x^p + nu x: odd and at least 3, as in model (T)."""
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 3 or degree % 2 == 0:
+        raise ValueError(f"degree must be an odd integer of at least 3, got {degree!r}")
+    return int(degree)
+
+
+def divides(num_patches, set_size) -> tuple[int, int, int]:
+    """(D, C, L) for D patches in L = D / C sets of C; refuses sizes that do not divide."""
+    D = positive_int("num_patches", num_patches)
+    C = positive_int("set_size", set_size)
+    if D % C:
+        raise ValueError(f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}")
+    return D, C, D // C

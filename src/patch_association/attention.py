@@ -1,0 +1,90 @@
+"""Self-attention and positional attention (Definitions 3.1 and 3.2), patches as rows.
+
+With X^T in place of the paper's X (patches are rows here), both are softmax(A / sqrt(d)) V;
+they differ in what the scores A see: the tokens with their positions, or the positions alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def self_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, return_attention: bool = False):
+    """Self-attention of Definition 3.1: every matrix sees the tokens with their positions.
+
+    Z = X + P,  A = (Z W_Q)(Z W_K)^T,  S = softmax(A / sqrt(d)) over rows,  SA = S (Z W_V).
+
+    Parameters
+    ----------
+    X : (..., D, d) tensor
+        The patches.
+    P : (D, d) tensor
+        The positional encodings.
+    W_Q, W_K : (d, k) tensors
+    W_V : (d, m) tensor
+    scale : float, optional
+        What A is divided by; by default sqrt(d) as in the definition. With W_Q and W_K square
+        this is also the sqrt(k) that libraries use.
+    return_attention : bool
+        Also return S, (..., D, D).
+
+    Returns
+    -------
+    (..., D, m) tensor, or the pair (output, S).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+    _check_shapes(X, P, W_Q, W_K, W_V)
+    Z = X + P
+    return _attend(Z, Z, W_Q, W_K, W_V, scale, return_attention)
+
+
+def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, return_attention: bool = False):
+    """Positional attention of Definition 3.2: the scores see the positions, the values the tokens.
+
+    A = (P W_Q)(P W_K)^T,  S = softmax(A / sqrt(d)) over rows,  PA = S (X W_V).
+
+    Parameters and errors as in :func:`self_attention`. S is (D, D): one matrix for a whole batch.
+    """
+    _check_shapes(X, P, W_Q, W_K, W_V)
+    return _attend(P, X, W_Q, W_K, W_V, scale, return_attention)
+
+
+def softmax_attention(A: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """S_ij = exp(A_ij / scale) / sum_r exp(A_ir / scale), for scores (..., D, D)."""
+    return torch.softmax(A / scale, dim=-1)
+
+
+def _attend(queries_from, values_from, W_Q, W_K, W_V, scale, return_attention):
+    d = values_from.shape[-1]
+    scale = math.sqrt(d) if scale is None else scale
+    Q, K = queries_from @ W_Q, queries_from @ W_K  # (..., D, k)
+    S = softmax_attention(Q @ K.transpose(-1, -2), scale)  # (..., D, D)
+    V = values_from @ W_V  # (..., D, m)
+    if S.ndim == 2 and V.ndim > 2:
+        # One S for the whole batch: fold the batch into the columns, so that this is a single
+        # matrix product instead of a copy of S per input.
+        lead, (D, m) = V.shape[:-2], V.shape[-2:]
+        columns = V.reshape(-1, D, m).transpose(0, 1).reshape(D, -1)  # (B, D, m) -> (D, B m)
+        out = (S @ columns).reshape(D, -1, m).transpose(0, 1).reshape(*lead, D, m)  # -> (..., D, m)
+    else:
+        out = S @ V
+    return (out, S) if return_attention else out
+
+
+def _check_shapes(X, P, W_Q, W_K, W_V) -> None:
+    if X.ndim < 2:
+        raise ValueError(f"X must have shape (..., D, d), got {tuple(X.shape)}")
+    D, d = X.shape[-2:]
+    if tuple(P.shape) != (D, d):
+        raise ValueError(f"P must have shape ({D}, {d}) to fit X, got {tuple(P.shape)}")
+    for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V)):
+        if W.ndim != 2 or W.shape[0] != d:
+            raise ValueError(f"{name} must have {d} rows to fit X, got shape {tuple(W.shape)}")
+    if W_Q.shape[1] != W_K.shape[1]:
+        raise ValueError(f"W_Q and W_K must have as many columns, got {W_Q.shape[1]} and {W_K.shape[1]}")

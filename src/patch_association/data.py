@@ -1,0 +1,197 @@
+"""The distributions of the paper: patches with a hidden signal set, and Gaussian patches.
+
+:class:`SpatialData` is Assumption 1; :class:`GaussianData` is the example of section 2, where
+the patches carry no spatial structure at all. Patches are rows: a draw is (n, D, d), the
+transpose of the paper's X in R^{d x D}. Draws are made by NumPy's generator in float64, so the
+same seed gives the same data on every machine, and are then moved to the asked type and device.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from patch_association._validate import finite, positive_int, probability
+from patch_association.structure import Partition
+
+
+def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
+    """(d,) a unit vector drawn uniformly from the sphere: a feature w* to start from."""
+    dim, seed = positive_int("dim", dim), positive_int("seed", seed, minimum=0)
+    w = np.random.default_rng(seed).standard_normal(dim)
+    return torch.from_numpy(w / np.linalg.norm(w))
+
+
+class SpatialData:
+    """Assumption 1: one signal set among random sets.
+
+    A label y is a fair sign. One of the L sets, drawn uniformly, is the signal set: all its C
+    patches are y w* + xi_j. Every patch of the other sets is delta_j w* + xi_j, where delta_j is
+    +1 or -1 with probability q/2 each and 0 otherwise. The noise xi_j is N(0, sigma^2 (I_d - w* w*^T)):
+    it never touches the feature.
+
+    Parameters
+    ----------
+    partition : Partition
+        The sets S_1, ..., S_L.
+    dim : int
+        d, the dimension of a patch; at least 2 when there is noise.
+    q : float in [0, 1]
+        The chance that a patch of a random set carries the feature.
+    noise_std : float, optional
+        sigma; by default 1 / sqrt(d), as in Assumption 2.
+    feature : (d,) array or tensor, optional
+        w*, a unit vector; by default the first basis vector. The law is rotation invariant, so
+        nothing that is measured depends on the choice; :func:`random_feature` gives another.
+
+    Raises
+    ------
+    ValueError
+        On sizes, probabilities or features that do not fit.
+    """
+
+    def __init__(self, partition: Partition, dim: int, q: float, noise_std: float | None = None, feature=None):
+        if not isinstance(partition, Partition):
+            raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
+        self.partition = partition
+        self.dim = positive_int("dim", dim)
+        self.q = probability("q", q)
+        self.noise_std = self.dim**-0.5 if noise_std is None else finite("noise_std", noise_std, minimum=0)
+        self.feature = _unit_vector(feature, self.dim)
+
+    def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
+        """Draw n labelled inputs.
+
+        Returns
+        -------
+        X : (n, D, d) tensor
+        y : (n,) tensor of -1 and +1
+        """
+        coefficients, y, _ = self.sample_coefficients(n, seed)
+        # A generator of its own: the coefficients of a seed are the same whether or not noise is asked for.
+        generator = np.random.default_rng([seed, 1])
+        w = self.feature.numpy()
+        xi = generator.standard_normal((n, self.partition.num_patches, self.dim))
+        xi -= (xi @ w)[..., None] * w  # the projection I - w w^T: (n, D, d)
+        xi *= self.noise_std
+        xi += coefficients[..., None] * w  # (n, D, 1) * (d,) -> (n, D, d)
+        return torch.from_numpy(xi).to(dtype=dtype, device=device), torch.from_numpy(y).to(dtype=dtype, device=device)
+
+    def sample_coefficients(self, n: int, seed: int = 0):
+        """Draw only what the feature sees: s_j = <w*, X_j>, an integer.
+
+        Returns
+        -------
+        s : (n, D) float64 array of -1, 0, +1
+        y : (n,) float64 array of -1, +1
+        signal : (n,) integers
+            The signal set l(X) of each input.
+        """
+        n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
+        generator = np.random.default_rng([seed, 0])
+        y = generator.integers(0, 2, n) * 2.0 - 1.0
+        signal = generator.integers(0, self.partition.num_sets, n)
+        u = generator.random((n, self.partition.num_patches))
+        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        inside = self.partition.labels[None, :] == signal[:, None]  # (n, D)
+        return np.where(inside, y[:, None], s), y, signal
+
+    def labeling_function(self, X) -> torch.Tensor:
+        """f*(X) = sum_l Threshold_{0.9 C}(sum_{i in S_l} <w*, X_i>), shape (n,).
+
+        Threshold_c(z) is z where \\|z\\| > c and 0 elsewhere. The sums are integers on draws of this
+        class; a sum that lies within rounding of 0.9 C counts as not above it.
+        """
+        X = torch.as_tensor(X)
+        D, C = self.partition.num_patches, self.partition.set_size
+        if X.ndim != 3 or tuple(X.shape[1:]) != (D, self.dim):
+            raise ValueError(f"X must have shape (n, {D}, {self.dim}), got {tuple(X.shape)}")
+        X = X if X.is_floating_point() else X.double()
+        s = X @ self.feature.to(X)  # (n, D, d) @ (d,) -> (n, D)
+        indicator = torch.from_numpy(self.partition.indicator).to(X)
+        sums = s @ indicator.T  # (n, D) @ (D, L) -> (n, L)
+        slack = C * math.sqrt(torch.finfo(X.dtype).eps)
+        return torch.where(sums.abs() > 0.9 * C + slack, sums, torch.zeros_like(sums)).sum(dim=1)
+
+    def __repr__(self) -> str:
+        return f"SpatialData({self.partition!r}, dim={self.dim}, q={self.q:g}, noise_std={self.noise_std:g})"
+
+
+class GaussianData:
+    """Section 2's example: i.i.d. standard Gaussian patches under a cubic convolutional label.
+
+    y = sign f*(X), f*(X) = sum_l (sum_{k=1}^C <w_k, X_{l,k}>)^3 with X_{l,k} the k-th patch of set
+    l. The label knows the sets; the law of the patches does not.
+
+    Parameters
+    ----------
+    partition : Partition
+    dim : int
+        d.
+    filters : "shared", "convolution" or (C, d) array
+        One filter w per place in the set. "shared" repeats a single unit vector, so that the
+        label depends on set sums alone; "convolution" draws a unit vector for each place.
+    seed : int
+        Of the drawn filters.
+    """
+
+    def __init__(self, partition: Partition, dim: int, filters="shared", seed: int = 0):
+        if not isinstance(partition, Partition):
+            raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
+        self.partition = partition
+        self.dim = positive_int("dim", dim)
+        C = partition.set_size
+        if isinstance(filters, str):
+            if filters not in ("shared", "convolution"):
+                raise ValueError(f'filters must be "shared", "convolution" or a (C, d) array, got {filters!r}')
+            rows = 1 if filters == "shared" else C
+            W = np.random.default_rng(positive_int("seed", seed, minimum=0)).standard_normal((rows, dim))
+            W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, dim))
+        else:
+            W = np.asarray(filters, dtype=np.float64)
+            if W.shape != (C, self.dim) or not np.isfinite(W).all():
+                raise ValueError(f"filters must be finite with shape ({C}, {self.dim}), got shape {W.shape}")
+        self.filters = torch.from_numpy(np.array(W))
+
+    def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
+        """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}."""
+        n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
+        X = torch.from_numpy(
+            np.random.default_rng([seed, 2]).standard_normal((n, self.partition.num_patches, self.dim))
+        )
+        # f* = 0 has probability zero; should rounding ever produce it, the label is +1.
+        y = torch.where(self.labeling_function(X) >= 0, 1.0, -1.0)
+        return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
+
+    def set_responses(self, X) -> torch.Tensor:
+        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter."""
+        X = torch.as_tensor(X)
+        D = self.partition.num_patches
+        if X.ndim != 3 or tuple(X.shape[1:]) != (D, self.dim):
+            raise ValueError(f"X must have shape (n, {D}, {self.dim}), got {tuple(X.shape)}")
+        sets = X[:, torch.from_numpy(self.partition.sets)]  # (n, D, d) -> (n, L, C, d)
+        return torch.einsum("nlkd,kd->nl", sets, self.filters.to(X))  # (n, L, C, d), (C, d) -> (n, L)
+
+    def labeling_function(self, X) -> torch.Tensor:
+        """f*(X) = sum_l h_l^3, shape (n,)."""
+        return (self.set_responses(X) ** 3).sum(dim=1)
+
+    def __repr__(self) -> str:
+        return f"GaussianData({self.partition!r}, dim={self.dim})"
+
+
+def _unit_vector(feature, dim: int) -> torch.Tensor:
+    if feature is None:
+        w = torch.zeros(dim, dtype=torch.float64)
+        w[0] = 1.0
+        return w
+    w = torch.as_tensor(feature).detach().to("cpu", torch.float64)
+    if tuple(w.shape) != (dim,):
+        raise ValueError(f"feature must have shape ({dim},), got {tuple(w.shape)}")
+    norm = float(w.norm())
+    # 1e-6 lets a float32 unit vector pass; it is then normalised to float64 accuracy.
+    if not abs(norm - 1) <= 1e-6:
+        raise ValueError(f"feature must be a unit vector, got norm {norm:.6g}")
+    return w / norm

@@ -1,0 +1,106 @@
+"""The simplified Vision Transformer (T): one layer, one head, attention that sees positions only."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+from patch_association._validate import finite, odd_degree, positive_int
+from patch_association.attention import softmax_attention
+
+
+def polynomial_activation(x: torch.Tensor, degree: int, linear: float) -> torch.Tensor:
+    """sigma(x) = x^p + nu x, the activation of model (T)."""
+    return x**degree + linear * x
+
+
+class SimplifiedViT(nn.Module):
+    """Model (T): F(X) = sum_i sigma(D sum_j S_ij <v, X_j>), with S = softmax(A) over rows.
+
+    Simplification 3.1 turns one layer of positional attention into this: the scores A themselves
+    are trained (in place of P with A = P P^T, patches as rows), their diagonal stays fixed, and
+    the value matrix is one vector v repeated.
+
+    Parameters
+    ----------
+    num_patches : int
+        D.
+    dim : int
+        d, the dimension of a patch.
+    degree : int
+        p, odd and at least 3.
+    linear : float
+        nu >= 0, the linear part of the activation.
+    diagonal : float
+        sigma_A = beta, the fixed diagonal of A.
+    init_std : float
+        omega: off-diagonal scores and v start as N(0, omega^2); at zero by default.
+    seed : int
+        Of that start.
+    scaled : bool
+        Divide the scores by sqrt(d) inside the softmax, as (T) writes and section 4.1 does not.
+    dtype : torch dtype
+        float64 by default: printed results are then the same on every machine.
+
+    Attributes
+    ----------
+    scores : (D, D) parameter
+        A. Its diagonal takes part in S but receives no gradient.
+    value : (d,) parameter
+        v.
+    """
+
+    def __init__(
+        self,
+        num_patches: int,
+        dim: int,
+        degree: int = 3,
+        linear: float = 0.01,
+        diagonal: float = 1.0,
+        *,
+        init_std: float = 0.0,
+        seed: int = 0,
+        scaled: bool = False,
+        dtype=torch.float64,
+    ):
+        super().__init__()
+        self.num_patches = positive_int("num_patches", num_patches)
+        self.dim = positive_int("dim", dim)
+        self.degree = odd_degree(degree)
+        self.linear = finite("linear", linear, minimum=0)
+        self.diagonal = finite("diagonal", diagonal)
+        self.scale = math.sqrt(self.dim) if scaled else 1.0
+        init_std = finite("init_std", init_std, minimum=0)
+        generator = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        A = init_std * torch.randn(self.num_patches, self.num_patches, generator=generator, dtype=dtype)
+        v = init_std * torch.randn(self.dim, generator=generator, dtype=dtype)
+        self.scores = nn.Parameter(A.fill_diagonal_(self.diagonal))
+        self.value = nn.Parameter(v)
+
+    def attention(self) -> torch.Tensor:
+        """S = softmax(A), shape (D, D), with the diagonal of A held fixed."""
+        held = torch.diag_embed(self.scores.diagonal())
+        # The diagonal enters by value but not by gradient: Simplification 3.1 does not train it.
+        return softmax_attention(self.scores - held + held.detach(), self.scale)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """F(X) for X of shape (n, D, d), as a tensor of shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If X has another shape.
+        """
+        if X.ndim != 3 or tuple(X.shape[1:]) != (self.num_patches, self.dim):
+            raise ValueError(f"X must have shape (n, {self.num_patches}, {self.dim}), got {tuple(X.shape)}")
+        u = X @ self.value  # (n, D, d) @ (d,) -> (n, D); first, since S X would cost d times as much
+        z = self.num_patches * u @ self.attention().T  # (n, D) @ (D, D) -> (n, D)
+        return polynomial_activation(z, self.degree, self.linear).sum(dim=1)
+
+    def extra_repr(self) -> str:
+        return (
+            f"num_patches={self.num_patches}, dim={self.dim}, degree={self.degree}, "
+            f"linear={self.linear:g}, diagonal={self.diagonal:g}, scale={self.scale:g}"
+        )
