@@ -1,0 +1,1 @@
+"""What needs no sampling: linear predictors, constructions, the population risk."""

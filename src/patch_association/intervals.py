@@ -1,0 +1,76 @@
+"""Confidence intervals: what a measured number is worth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from patch_association._validate import positive_int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured number with its interval.
+
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        The ends of the interval.
+    n : int
+        How many independent draws, seeds or trials it rests on.
+    level : float
+        The interval's confidence.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
+    """The exact (Clopper-Pearson) interval of a proportion: it covers at least ``level``, at every n."""
+    n = positive_int("trials", trials)
+    k = positive_int("successes", successes, minimum=0)
+    if k > n:
+        raise ValueError(f"successes must be at most trials, got {k} of {n}")
+    tail = (1 - _level(level)) / 2
+    low = stats.beta.ppf(tail, k, n - k + 1) if k > 0 else 0.0
+    high = stats.beta.ppf(1 - tail, k + 1, n - k) if k < n else 1.0
+    return Estimate(k / n, float(low), float(high), n, level)
+
+
+def mean(values, level: float = 0.95) -> Estimate:
+    """Student's interval of a mean over independent values (seeds)."""
+    x = np.asarray(values, dtype=np.float64).reshape(-1)
+    if x.size < 2 or not np.isfinite(x).all():
+        raise ValueError(f"values must be at least two finite numbers, got {x.size} of which "
+                         f"{int(np.isfinite(x).sum())} finite")
+    half = stats.t.ppf((1 + _level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
+    return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half), x.size, level)
+
+
+def bootstrap(values, statistic, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Estimate:
+    """The percentile bootstrap of ``statistic(values, axis=-1)`` over independent values (seeds)."""
+    x = np.asarray(values, dtype=np.float64).reshape(-1)
+    if x.size < 2 or not np.isfinite(x).all():
+        raise ValueError(f"values must be at least two finite numbers, got {x.size} of which "
+                         f"{int(np.isfinite(x).sum())} finite")
+    generator = np.random.default_rng(seed)
+    draws = x[generator.integers(0, x.size, (positive_int("resamples", resamples), x.size))]
+    low, high = np.quantile(statistic(draws, axis=-1), [(1 - _level(level)) / 2, (1 + level) / 2])
+    return Estimate(float(statistic(x, axis=-1)), float(low), float(high), x.size, level)
+
+
+def _level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
+    return level

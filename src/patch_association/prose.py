@@ -1,0 +1,56 @@
+"""Numbers for the prose: a chapter computes them, the text shows them, nobody types them."""
+
+from __future__ import annotations
+
+import re
+
+from patch_association.intervals import Estimate
+
+
+def glue(**texts) -> None:
+    """Store texts under names, for ``{glue:text}`` in the chapter's prose; shows nothing.
+
+    The stored form is what MyST-NB reads from a notebook's outputs. Each value is turned into
+    text here (an :class:`~patch_association.intervals.Estimate` as "value [low, high]"), so what
+    the reader sees is what strict replay compares.
+    """
+    # Imported here: the library's users outside a notebook need no display machinery.
+    from IPython.display import display
+
+    prefix = "application/papermill.record/"
+    for name, text in texts.items():
+        if isinstance(text, (float, bool)):
+            raise ValueError(f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
+                             f"got {name}={text!r}")
+        metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
+        display({prefix + "text/plain": str(text)}, raw=True, metadata=metadata)
+
+
+def number(x: float, digits: int = 3) -> str:
+    """``x`` to that many significant digits, powers of ten as mathematics: 1.2 × 10⁻⁵."""
+    text = f"{x:.{digits}g}"
+    if "e" not in text:
+        return text
+    mantissa, exponent = text.split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if mantissa == "1" else f"{mantissa} × 10{raised}".replace("-", "−")
+
+
+def percent(x: float, digits: int = 1) -> str:
+    """A share as a percentage with that many decimals."""
+    return f"{100 * x:.{digits}f}%"
+
+
+def with_interval(estimate: Estimate, digits: int = 3, as_percent: bool = False) -> str:
+    """"value [low, high]" to that many significant digits, or as percentages."""
+    parts = (estimate.value, estimate.low, estimate.high)
+    if as_percent:
+        value, low, high = (f"{100 * part:.{digits}g}" for part in parts)
+        return f"{value}% [{low}, {high}]"
+    value, low, high = (number(part, digits) for part in parts)
+    return f"{value} [{low}, {high}]"
+
+
+def plain(text: str) -> str:
+    """MyST text without its markup, for tables outside the book."""
+    return re.sub(r"\{[a-z:]+\}`([^`]*)`", r"\1", text).replace("$", "").strip()
