@@ -51,7 +51,9 @@ class Samples:
         self.chunk = _chunk(chunk, X.shape, X.element_size(), self.device)
 
     @classmethod
-    def draw(cls, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk=None) -> Samples:
+    def draw(
+        cls, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk: int | None = None
+    ) -> Samples:
         """n inputs of ``law`` for each seed, held in memory: 4 or 8 S n D d bytes."""
         seeds, n = _seeds(seeds), positive_int("n", n)
         X = torch.empty(len(seeds), n, law.partition.num_patches, law.dim, dtype=dtype)
