@@ -56,13 +56,14 @@ def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: in
 
 
 def exact_risk_against_monte_carlo(
-    num_patches: int = 16, q: float = 0.3, accuracy: float = 1e-3, n: int = 20_000, repeats: int = 5
+    num_patches: int = 16, q: float = 0.3, accuracy: float = 1e-4, n: int = 20_000, repeats: int = 5
 ) -> dict:
-    """One exact loss and gradient, against sampling the loss to a relative standard error of ``accuracy``.
+    """One exact loss and gradient, against sampling the loss alone to ``accuracy`` relative standard error.
 
     The sampler draws the coefficients alone, no noise vectors, and its gradient is by hand too. It is
     timed on n inputs; the number that it needs follows from their variance, so its time is computed,
-    not waited for. The exact step is accurate to about 1e-12; its set-up is not counted.
+    not waited for. The comparison is kind to it: the exact step has 1e-9, and gradients need more inputs
+    than the loss does. The set-up of the exact law (up to seconds) is not counted.
     """
     D, C = num_patches, 4
     point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
@@ -82,7 +83,7 @@ def exact_risk_against_monte_carlo(
 
     estimates = np.array([sampled(seed)[0].item() for seed in range(40)])
     loss, _ = exact()
-    error_of_one = estimates.std(ddof=1) * n**0.5
+    error_of_one = float(estimates.std(ddof=1)) * n**0.5
     assert abs(estimates.mean() - loss) < 6 * error_of_one / (40 * n) ** 0.5
     needed = (error_of_one / (accuracy * loss)) ** 2
     ours_s, batch_s = interleaved([exact, sampled], repeats)

@@ -85,7 +85,7 @@ class PopulationRisk:
     Examples
     --------
     >>> round(PopulationRisk(16, 4, q=0.3).loss(alpha=0.1, beta=1.0, gamma=0.0, rho=0.0), 4)
-    0.3741
+    0.2816
     """
 
     def __init__(
