@@ -66,14 +66,7 @@ def _attend(queries_from, values_from, W_Q, W_K, W_V, scale, return_attention):
     Q, K = queries_from @ W_Q, queries_from @ W_K  # (..., D, k)
     S = softmax_attention(Q @ K.transpose(-1, -2), scale)  # (..., D, D)
     V = values_from @ W_V  # (..., D, m)
-    if S.ndim == 2 and V.ndim > 2:
-        # One S for the whole batch: fold the batch into the columns, so that this is a single
-        # matrix product instead of a copy of S per input.
-        lead, (D, m) = V.shape[:-2], V.shape[-2:]
-        columns = V.reshape(-1, D, m).transpose(0, 1).reshape(D, -1)  # (B, D, m) -> (D, B m)
-        out = (S @ columns).reshape(D, -1, m).transpose(0, 1).reshape(*lead, D, m)  # -> (..., D, m)
-    else:
-        out = S @ V
+    out = S @ V  # (..., D, D) @ (..., D, m); positional attention broadcasts its one S over the batch
     return (out, S) if return_attention else out
 
 
