@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from patch_association.figures.style import COLORS, SCORES, set_palette
@@ -25,13 +26,13 @@ def draw_sets(ax: Axes, partition: Partition, height: int, width: int, *, number
 
 
 def draw_patches(
-    ax: Axes, coefficients, partition: Partition, height: int, width: int, signal: int | None = None
+    ax: Axes, coefficients, partition: Partition, height: int, width: int, signal: int | None = None, palette=None
 ) -> None:
     """One input as a grid: each patch shows its coefficient <w*, X_j> as -1, 0 or +1 (Figure 3).
 
     The patches of the signal set are framed in the signal's color; sets have tinted grounds.
     """
-    palette = set_palette(partition.num_sets)
+    palette = [to_rgb(c) for c in palette or set_palette(partition.num_sets)]
     s = np.asarray(coefficients).reshape(-1)
     for patch, label in enumerate(partition.labels):
         row, column = divmod(patch, width)
