@@ -116,7 +116,7 @@ def evidence_file(claim_id: str):
 
 
 def _read() -> list[Claim]:
-    entries = tomllib.loads((files(__package__) / "claims.toml").read_text(encoding="utf-8"))["claim"]
+    entries = tomllib.loads((files(__package__) / "claims.toml").read_text(encoding="utf-8")).get("claim", [])
     return [_with_evidence(Claim(**entry)) for entry in entries]
 
 
