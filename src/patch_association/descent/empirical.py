@@ -206,7 +206,7 @@ def descend(
             diverged_at=diverged_at,
         )
 
-    with workers(A.device) as pool:
+    with workers(A.device, -(-samples.n // samples.chunk)) as pool:
         for t in bar(steps, progress, "descent"):
             S = torch.softmax(A / scale, dim=-1)
             last = t == steps

@@ -70,15 +70,15 @@ def loss_and_gradients(X, y, scores, value, degree=3, linear=0.01, *, prefactor=
     S = torch.softmax(scores / scale, dim=-1)
     chunk = chunk_size(X.shape, X.element_size(), X.device)
     chunks = zip(X.split(chunk, dim=1), y.split(chunk, dim=1))
-    with workers(X.device) as pool:
+    with workers(X.device, -(-X.shape[1] // chunk)) as pool:
         sums = total(chunks, pool, S, value, degree, linear, prefactor)
     N = y.shape[1]
     return sums.loss / N, score_gradient(S, sums.K, scale) / N, sums.dv / N
 
 
 @contextmanager
-def workers(device):
-    """(A pool whose threads take a chunk each, their number); None on a GPU or with one thread.
+def workers(device, num_chunks: int):
+    """(A pool whose threads take a chunk each, their number); None on a GPU and for few chunks.
 
     Chunks are small, and an operation split among torch's own threads waits for the slowest of them:
     on a busy machine that costs more than the operation. One thread a chunk does not wait.
@@ -89,6 +89,9 @@ def workers(device):
         return
     torch.set_num_threads(1)
     try:
+        if num_chunks < 2 * threads:
+            yield None
+            return
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             yield pool, threads
     finally:
