@@ -29,6 +29,15 @@ from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def small_law(d=5, q=0.4, D=6, C=2):
     return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
 
@@ -253,6 +262,24 @@ def test_drawn_samples_follow_assumption_1(dtype):
     chance = (2 + 4 * 0.3) / 6
     assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
     assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)
+
+
+def test_threads_change_nothing_and_are_given_back():
+    law, threads = small_law(), torch.get_num_threads()
+    runs = []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            samples = Samples(*(Samples.draw(law, 300, [0]).chunks().__next__()), chunk=37)
+            runs.append(descend(samples, law, realistic_start(law, [0]), steps=10, rate=0.02, score_rate=0.5))
+            assert torch.get_num_threads() == count
+            with pytest.raises(Diverged):
+                descend(samples, law, realistic_start(law, [0]), steps=200, rate=50.0)
+            assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(threads)
+    for run in runs[1:]:
+        assert torch.equal(run.final.scores, runs[0].final.scores) and (run.loss == runs[0].loss).all()
 
 
 def test_float32_runs_near_float64():

@@ -28,6 +28,15 @@ score = st.floats(-4, 4)
 size = st.sampled_from([(2, 1), (4, 2), (6, 2), (6, 3), (4, 4), (8, 2), (12, 4), (16, 4)])
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 SMALL = [(6, 2, 0.3), (8, 2, 0.5), (9, 3, 0.2), (4, 4, 0.4), (4, 1, 0.6), (6, 2, 1.0), (6, 3, 0.0)]
 
 

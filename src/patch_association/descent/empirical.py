@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 import torch
 
 from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.data import SpatialData
-from patch_association.descent.gradients import accumulate, score_gradient
+from patch_association.descent.gradients import score_gradient, total, workers
 from patch_association.descent.population import initial_alpha
 from patch_association.descent.samples import TestCoefficients
 from patch_association.descent.schedule import (
@@ -208,27 +206,28 @@ def descend(
             diverged_at=diverged_at,
         )
 
-    for t in bar(steps, progress, "descent"):
-        S = torch.softmax(A / scale, dim=-1)
-        last = t == steps
-        sums = reduce(add, (accumulate(X, y, S, v, degree, linear, prefactor) for X, y in samples.chunks()))
-        loss = sums.loss / samples.n
-        lost = (~(loss <= LOSS_LIMIT)).cpu().numpy()
-        if (new := lost & (diverged_at < 0)).any():
-            diverged_at[new] = t
-            if on_divergence == "raise":
-                raise Diverged(t, rate, score_rate, [s for s, is_new in zip(seeds, new) if is_new], finish())
-            gone = torch.from_numpy(new).to(A.device)
-            A[gone], v[gone] = float("nan"), float("nan")
-        if t in wanted:
-            rows.append(measure(loss, sums.wrong / samples.n, S, A, v))
-            recorded.append(t)
-        if t in kept:
-            scores[t] = A.cpu().numpy().copy()
-        if last or (diverged_at >= 0).all():
-            break
-        A = A - (score_rate / samples.n) * score_gradient(S, sums.K, scale)
-        v = v - (rate / samples.n) * sums.dv
+    with workers(A.device, -(-samples.n // samples.chunk)) as pool:
+        for t in bar(steps, progress, "descent"):
+            S = torch.softmax(A / scale, dim=-1)
+            last = t == steps
+            sums = total(samples.chunks(), pool, S, v, degree, linear, prefactor)
+            loss = sums.loss / samples.n
+            lost = (~(loss <= LOSS_LIMIT)).cpu().numpy()
+            if (new := lost & (diverged_at < 0)).any():
+                diverged_at[new] = t
+                if on_divergence == "raise":
+                    raise Diverged(t, rate, score_rate, np.array(seeds)[new].tolist(), finish())
+                gone = torch.from_numpy(new).to(A.device)
+                A[gone], v[gone] = float("nan"), float("nan")
+            if t in wanted:
+                rows.append(measure(loss, sums.wrong / samples.n, S, A, v))
+                recorded.append(t)
+            if t in kept:
+                scores[t] = A.cpu().numpy().copy()
+            if last or (diverged_at >= 0).all():
+                break
+            A = A - (score_rate / samples.n) * score_gradient(S, sums.K, scale)
+            v = v - (rate / samples.n) * sums.dv
     return finish()
 
 

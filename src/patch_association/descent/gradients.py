@@ -11,7 +11,12 @@ kappa = D in (T). Nothing of size N D d is made but X itself.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from operator import add
 
 import torch
 
@@ -63,9 +68,46 @@ def loss_and_gradients(X, y, scores, value, degree=3, linear=0.01, *, prefactor=
     degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
     prefactor = scores.shape[-1] if prefactor is None else finite("prefactor", prefactor)
     S = torch.softmax(scores / scale, dim=-1)
-    sums = accumulate(X, y, S, value, degree, linear, prefactor)
+    chunk = chunk_size(X.shape, X.element_size(), X.device)
+    chunks = zip(X.split(chunk, dim=1), y.split(chunk, dim=1))
+    with workers(X.device, -(-X.shape[1] // chunk)) as pool:
+        sums = total(chunks, pool, S, value, degree, linear, prefactor)
     N = y.shape[1]
     return sums.loss / N, score_gradient(S, sums.K, scale) / N, sums.dv / N
+
+
+@contextmanager
+def workers(device, num_chunks: int):
+    """(A pool whose threads take a chunk each, their number); None on a GPU and for few chunks.
+
+    Chunks are small, and an operation split among torch's own threads waits for the slowest of them:
+    on a busy machine that costs more than the operation. One thread a chunk does not wait.
+    """
+    threads = torch.get_num_threads()
+    if device.type == "cuda" or threads == 1:
+        yield None
+        return
+    torch.set_num_threads(1)
+    try:
+        if num_chunks < 2 * threads:
+            yield None
+            return
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            yield pool, threads
+    finally:
+        torch.set_num_threads(threads)
+
+
+def total(chunks, pool, *arguments) -> Sums:
+    """The sums over all chunks, added in their order: the same result for any number of threads."""
+    if pool is None:
+        return reduce(add, (accumulate(X, y, *arguments) for X, y in chunks))
+    (threads, at_once), chunks, sums = pool, iter(chunks), None
+    # A few at a time: chunks may be drawn or read only when their turn comes.
+    while some := list(islice(chunks, at_once)):
+        for part in threads.map(lambda chunk: accumulate(*chunk, *arguments), some):
+            sums = part if sums is None else sums + part
+    return sums
 
 
 def accumulate(X, y, S, value, degree: int, linear: float, prefactor: float) -> Sums:
@@ -117,6 +159,17 @@ def transposed_times(X, weights):
     for s in range(seeds):
         torch.mv(rows[s].T, weights[s], out=out[s])
     return out
+
+
+# Bytes of X in a chunk: read from memory once and from cache the second time.
+CHUNK_BYTES = 8_000_000
+
+
+def chunk_size(shape, element_size: int, device) -> int:
+    """Inputs of each seed that make 8 MB, on a GPU 128 times that; at least one."""
+    seeds, n, D, d = shape
+    room = CHUNK_BYTES * (128 if device.type == "cuda" else 1)
+    return min(n, max(1, room // (seeds * D * d * element_size)))
 
 
 def check_shapes(X, y, scores, value) -> None:

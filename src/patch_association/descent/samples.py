@@ -13,10 +13,9 @@ import torch
 
 from patch_association._validate import positive_int
 from patch_association.data import SpatialData
+from patch_association.descent.gradients import chunk_size
 
 BLOCK = 500
-# Bytes of X in a chunk: read from memory once and from cache the second time.
-CHUNK_BYTES = 16_000_000
 
 
 class Samples:
@@ -27,8 +26,8 @@ class Samples:
     X : (S, N, D, d) tensor
     y : (S, N) tensor of -1, +1
     chunk : int, optional
-        Inputs of each seed in a chunk; by default as many as make 16 MB (the working memory beyond
-        X is about five arrays of (S, chunk, D)), on a GPU 64 times that.
+        Inputs of each seed in a chunk; by default as many as make 8 MB (a thread works on one chunk,
+        with about five arrays of (S, chunk, D) besides), on a GPU 128 times that.
     device : optional
         Where the arithmetic is done; by default where X lies. Chunks of an X that lies elsewhere
         travel there one at a time, so X may exceed the device's memory, and a memory-mapped X
@@ -48,7 +47,8 @@ class Samples:
         self.seeds = _seeds(range(self.num_seeds) if seeds is None else seeds)
         if len(self.seeds) != self.num_seeds:
             raise ValueError(f"seeds must name the {self.num_seeds} rows of X, got {len(self.seeds)}")
-        self.chunk = _chunk(chunk, X.shape, X.element_size(), self.device)
+        fitting = chunk_size(X.shape, X.element_size(), self.device)
+        self.chunk = fitting if chunk is None else positive_int("chunk", chunk)
 
     @classmethod
     def draw(
@@ -169,14 +169,6 @@ def _seeds(seeds) -> tuple[int, ...]:
     if not seeds:
         raise ValueError("seeds must name at least one seed")
     return tuple(positive_int("seeds", seed, minimum=0) for seed in seeds)
-
-
-def _chunk(chunk, shape, element_size: int, device) -> int:
-    if chunk is not None:
-        return positive_int("chunk", chunk)
-    seeds, n, D, d = shape
-    room = CHUNK_BYTES * (64 if device.type == "cuda" else 1)
-    return min(n, max(1, room // (seeds * D * d * element_size)))
 
 
 def _describe(x) -> str:
