@@ -4,7 +4,7 @@ PY := .venv/bin/python
 CHAPTERS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test execute replay screenshots clean
+.PHONY: help set-up book test execute replay bench screenshots clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -25,6 +25,9 @@ execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/p
 
 replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
 	@$(PY) tools/replay.py $(CHAPTERS)
+
+bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json
+	@$(PY) benchmarks/run.py
 
 screenshots: set-up  ## photograph every built page in both themes and two widths, into screenshots/
 	@$(PY) tools/screenshots.py
