@@ -23,6 +23,8 @@ STAMP = os.path.join(VENV, "set-up.json")
 LOG = os.path.join(VENV, "set-up.log")
 OLDEST, NEWEST = (3, 10), (3, 13)
 NEEDED_GB = 3  # PyTorch for the CPU and the rest take 1.5 GB, downloads and unpacking as much again
+CUDA_GB = 9  # PyPI's PyTorch for Linux brings CUDA: 5.5 GB, and its downloads
+CPU_ONLY = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
 EXTRAS = ".[book,test]"
 
 
@@ -87,14 +89,18 @@ def venv_python():
 
 
 def check_disk():
-    """Stop before a long download if it cannot fit."""
+    """Stop before a long download if it cannot fit; warn if it fits only without CUDA."""
     for place in (ROOT, tempfile.gettempdir()):
         free = shutil.disk_usage(place).free / 1e9
         if free < NEEDED_GB:
             raise CannotSetUp(
-                "%.1f GB are free in %s, and the set-up needs about %d GB (7 GB where pip brings PyTorch with "
-                "CUDA). Free some space, or set TMPDIR to a larger disk if it is the temporary folder that is full."
-                % (free, place, NEEDED_GB)
+                "%.1f GB are free in %s, and the set-up needs about %d GB. Free some space, or set TMPDIR to a "
+                "larger disk if it is the temporary folder that is full." % (free, place, NEEDED_GB)
+            )
+        if free < CUDA_GB and sys.platform.startswith("linux"):
+            print(
+                "Only %.1f GB are free in %s. If pip brings PyTorch with CUDA it needs %d GB; for the smaller "
+                "build set %s" % (free, place, CUDA_GB, CPU_ONLY)
             )
 
 
@@ -181,7 +187,10 @@ def install():
 def explain_pip(output):
     """Why pip failed, in a sentence that says what to do."""
     if re.search("No space left|Errno 28", output):
-        return "the disk is full. Free about %d GB and run the command again." % NEEDED_GB
+        return (
+            "the disk is full. Free some space (%d GB, or %d GB where pip brings PyTorch with CUDA; %s asks for "
+            "the smaller build) and run the command again." % (NEEDED_GB, CUDA_GB, CPU_ONLY)
+        )
     # Before the versions: without a network pip ends with "No matching distribution" all the same.
     if re.search("NewConnectionError|name resolution|ConnectTimeout|Connection refused|ReadTimeout|ProxyError"
                  "|Network is unreachable|Max retries|SSLError|Connection aborted|ConnectionResetError", output):

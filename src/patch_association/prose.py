@@ -26,8 +26,11 @@ def glue(**texts) -> None:
         if isinstance(text, (Real, np.bool_)) and not rounded:
             raise ValueError(f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
                              f"got {name}={text!r}")
+        shown = f"{text:,}" if rounded else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
-        display({prefix + "text/plain": str(text)}, raw=True, metadata=metadata)
+        # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
+        # "4,000" as a pair and "0.150" as 0.15.
+        display({prefix + "text/plain": repr(shown)}, raw=True, metadata=metadata)
 
 
 def number(x: float, digits: int = 3) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from myst_nb.core.variables import format_plain_text
 
 from patch_association.intervals import Estimate, proportion
 from patch_association.prose import glue, number, percent, plain, with_interval
@@ -80,12 +81,13 @@ def shown(monkeypatch, **texts):
 
 def test_glue_stores_what_myst_reads(monkeypatch):
     """The form that MyST-NB takes from outputs: a papermill record whose metadata names the key."""
-    (data, metadata), (count, _) = shown(
-        monkeypatch, linear_error=Estimate(0.5, 0.4, 0.6, 9), linear_seeds=np.int64(5)
+    (data, metadata), (count, _), (trailing, _) = shown(
+        monkeypatch, linear_error=Estimate(0.5, 0.4, 0.6, 9), linear_draws=np.int64(20_000), linear_q="0.250"
     )
-    assert data == {"application/papermill.record/text/plain": "0.5 [0.4, 0.6]"}
+    assert data == {"application/papermill.record/text/plain": "'0.5 [0.4, 0.6]'"}
     assert metadata == {"scrapbook": {"name": "linear_error", "mime_prefix": "application/papermill.record/"}}
-    assert list(count.values()) == ["5"]
+    # MyST-NB evaluates the stored text as a literal: these come out as they went in.
+    assert [format_plain_text(text, "") for text in (*count.values(), *trailing.values())] == ["20,000", "0.250"]
 
 
 @pytest.mark.parametrize("value", [0.5, True, np.float32(0.5), np.bool_(True), np.float64(2)])

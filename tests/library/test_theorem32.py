@@ -115,7 +115,10 @@ def test_association_and_derangement_are_one_function(strength):
     assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(outputs[0], outputs[2], atol=1e-10)
 
 
-@pytest.mark.parametrize("D, C, q, p, k", [(64, 8, 0.02, 3, 1), (96, 8, 0.05, 3, 1), (48, 12, 0.01, 3, 2), (60, 6, 0.02, 3, 1)])
+@pytest.mark.parametrize(
+    "D, C, q, p, k",
+    [(64, 8, 0.02, 3, 1), (96, 8, 0.05, 3, 1), (48, 12, 0.01, 3, 2), (60, 6, 0.02, 3, 1)],
+)
 def test_the_bound_is_above_the_exact_error(D, C, q, p, k):
     bound = constructions.hard_attention_bound(D, C, q, p, k)
     assert constructions.hard_attention_error(D, C, q, p, k, ties="error") <= bound < 1

@@ -36,7 +36,7 @@ def linear_disagreement(num_sets: int, nodes: int = 200) -> float:
     """P[sign(sum h) != sign(sum h^3)] at two, three and four sets, by quadrature (to about 1e-10).
 
     Two sets: kappa = 0, and so is the answer. Three: the shape is an angle, kappa = cos(theta) / sqrt(6).
-    Four: the shape is a point (x, y, z) of the sphere, and kappa = 3 x y z.
+    Four: the shape is a point u of the sphere, and kappa = 3 u_1 u_2 u_3.
 
     Raises
     ------
@@ -52,8 +52,9 @@ def linear_disagreement(num_sets: int, nodes: int = 200) -> float:
     if L == 3:
         return float(share @ disagreement_given_shape(np.cos(angle) / math.sqrt(6), 3))
     if L == 4:
-        z, height = (node + 1) / 2, weight / 2  # Archimedes: a coordinate of the sphere is uniform
-        kappa = 1.5 * (z * (1 - z**2))[:, None] * np.sin(angle)[None, :]  # 3 x y z, 2 x y = (1 - z^2) sin
+        # A coordinate u_3 = z of the sphere is uniform (Archimedes), and 2 u_1 u_2 = (1 - z^2) sin(angle).
+        z, height = (node + 1) / 2, weight / 2
+        kappa = 1.5 * (z * (1 - z**2))[:, None] * np.sin(angle)[None, :]  # 3 u_1 u_2 u_3
         return float(height @ disagreement_given_shape(kappa, 4) @ share)
     raise ValueError(f"the disagreement is computed exactly at 2, 3 and 4 sets, got {L}: sample it")
 
