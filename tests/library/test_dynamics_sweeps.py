@@ -92,3 +92,56 @@ def test_the_laws_are_those_of_the_paper():
     assert isinstance(coupling.make_law(), SpatialData) and coupling.make_law().noise_std == pytest.approx(
         0.25
     )
+
+
+def test_gaps_are_relative_for_means_and_absolute_for_scores():
+    ideal, flat = coupling.ideal_run(), np.zeros(25)
+    row = {
+        "loss": ideal.loss + 0.1,
+        "alpha": ideal.alpha,
+        "inside_mean": 2 * ideal.gamma,
+        "outside_mean": ideal.rho,
+        "orthogonal": flat + 0.3,
+        "entry_rms": flat + 0.2,
+        "entry_max": flat + 0.5,
+    }
+    gaps = coupling.sup_gaps(
+        [{"part": "samples", "n": n, **row} for n in coupling.SIZES for _ in range(2)], ideal
+    )
+    assert all(values.shape == (7, 2) for values in gaps.values())
+    assert gaps["loss"] == pytest.approx(0.1 / ideal.loss.max()) and gaps["alpha"] == pytest.approx(0)
+    assert gaps["inside_mean"] == pytest.approx(1) and gaps["entry_max"] == pytest.approx(0.5)
+
+
+def test_a_delay_is_in_steps():
+    row = {"base": {"inside_mean": [0.0, 0.2, 0.4]}, "gaussian": {"inside_mean": [0.0, 0.1, 0.3]}}
+    assert coupling.delay(row, [0, 5, 10]) == pytest.approx(10 - 7.5)
+
+
+def test_what_a_fall_cell_foretold():
+    cell = {
+        "D": 16,
+        "q": 0.8,
+        "diagonal": 2.0,
+        "drift_inside": 0.1,
+        "drift_outside": 0.2,
+        "valley": {"gamma": 0.3, "rho": 0.1},
+    }
+    assert limits.margin(cell["valley"]) == pytest.approx(0.2) and not limits.foretold(cell)
+    assert limits.foretold(cell | {"drift_inside": 0.3})
+    assert limits.name_of_cell(cell) == "D = 16, q = 0.8 with diagonal 2"
+
+
+def test_lifetimes_as_arrays_and_as_a_table():
+    blank = {name: [0.5] * 3 for name in limits.LIFETIME_COLUMNS}
+    rows = [
+        {"part": "lifetime", "n": 100, "seed": seed, **blank, "margin": margin, "test_error": [0.5, 0.2, 0.1]}
+        for seed, margin in enumerate(([-1.0, 1.0, -1.0], [-1.0, None, 1.0]))
+    ]
+    cells = limits.lifetimes(rows)
+    assert cells[100]["margin"].shape == (2, 3) and np.isnan(cells[100]["margin"][1, 1])
+    assert "| 100 | 2 of 2 | 1 of 2 | 1.0 of 3 | 10.00% | 50.00% |" in limits.lifetime_table(cells)
+
+
+def test_watchers_give_a_set_more_than_half():
+    assert limits.watchers({"shares": [[0.25] * 4, [0.1, 0.1, 0.7, 0.1], [0.5, 0.5, 0, 0]]}) == [(1, 2)]

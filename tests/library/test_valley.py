@@ -5,7 +5,16 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from patch_association.descent import descend_population
-from patch_association.descent.valley import best_alpha, curvature, follow_valley, score_drift
+from patch_association.descent.valley import (
+    best_alpha,
+    curvature,
+    drift_along,
+    follow_valley,
+    largest_settling_rate,
+    run_outcome,
+    score_drift,
+    upward_crossing,
+)
 from patch_association.exact.risk import PopulationRisk
 
 RISK = PopulationRisk(12, 4, 0.5)
@@ -71,3 +80,33 @@ def test_where_companions_are_pushed_apart_there_is_no_path():
     for until, points in ((0.0, 10), (1.0, 0)):
         with pytest.raises(ValueError, match="until must be positive|points must be at least 1"):
             follow_valley(RISK, until=until, points=points)
+
+
+def test_the_settling_rate_found_by_bisection_is_two_over_the_curvature():
+    found = largest_settling_rate(RISK, 1.0, halvings=10)
+    assert found == pytest.approx(2 / curvature(RISK, best_alpha(RISK, 1.0), 1.0), rel=0.02)
+
+
+def test_the_line_of_mean_score_zero():
+    at_zero, above = drift_along(RISK, 1.0, [0.0, 0.6])
+    alpha = best_alpha(RISK, 1.0)
+    assert at_zero == pytest.approx(np.subtract(*score_drift(RISK, alpha, 1.0)))
+    gamma, rho = 0.6 * 8 / 11, -0.6 * 3 / 11  # D = 12, C = 4: three companions, eight strangers
+    alpha = best_alpha(RISK, 1.0, gamma, rho)
+    assert above == pytest.approx(np.subtract(*score_drift(RISK, alpha, 1.0, gamma, rho)))
+    assert 3 * gamma + 8 * rho == pytest.approx(0)
+
+
+def test_crossings():
+    assert upward_crossing([0, 1, 2, 3], [1.0, -1.0, 3.0, 4.0]) == pytest.approx(1.25)
+    with pytest.raises(ValueError, match="must cross zero upwards, got values from -3 to 2"):
+        upward_crossing([0, 1], [2.0, -3.0])
+
+
+def test_three_fates_of_a_run():
+    """At q = 0.8 wrong votes win; at D = 16, q = 0.4 a large common rate overshoots, a larger one diverges."""
+    easy, hard = PopulationRisk(16, 4, 0.4), PopulationRisk(16, 4, 0.8)
+    valley = follow_valley(easy, points=10)
+    at_start = 2 / valley.curvature[0]
+    fates = [run_outcome(easy, valley, multiple * at_start, 256) for multiple in (0.3, 0.7, 1.5)]
+    assert fates == ["o", "x", "d"] and run_outcome(hard, valley, 0.004, 256) == "x"

@@ -152,8 +152,17 @@ def largest_settling_rate(risk: PopulationRisk, beta: float, *, low=0.01, high=1
     floor = best_alpha(risk, beta)
     for _ in range(halvings):
         rate = (low * high) ** 0.5
-        run = descend_population(risk, steps=400, rate=rate, score_rate=0.0, diagonal=beta, alpha=1.02 * floor,
-                                 record=400, on_divergence="flag", progress=False)
+        run = descend_population(
+            risk,
+            steps=400,
+            rate=rate,
+            score_rate=0.0,
+            diagonal=beta,
+            alpha=1.02 * floor,
+            record=400,
+            on_divergence="flag",
+            progress=False,
+        )
         settled = run.diverged_at is None and abs(run.alpha[-1] / floor - 1) < 1e-3
         low, high = (rate, high) if settled else (low, rate)
     return low
@@ -165,8 +174,15 @@ def run_outcome(risk: PopulationRisk, valley: Valley, rate: float, ratio: float)
     "o" it ends with gamma > rho, "x" with gamma < rho, "d" it diverges.
     """
     steps = max(60, int(1.5 * valley.steps(rate, ratio * rate)) + 1)
-    run = descend_population(risk, steps=steps, rate=rate, score_rate=ratio * rate, record=max(1, steps // 20),
-                             on_divergence="flag", progress=False)
+    run = descend_population(
+        risk,
+        steps=steps,
+        rate=rate,
+        score_rate=ratio * rate,
+        record=max(1, steps // 20),
+        on_divergence="flag",
+        progress=False,
+    )
     if run.diverged_at is not None:
         return "d"
     return "o" if run.gamma[-1] > run.rho[-1] else "x"

@@ -5,6 +5,7 @@ from patch_association.figures.dynamics_limits import (
     draw_drift_map,
     draw_lifetimes,
     draw_rate_map,
+    draw_sorted_scores,
     draw_steps_needed,
 )
 from patch_association.figures.dynamics_realistic import (
@@ -56,6 +57,7 @@ __all__ = [
     "draw_rate_map",
     "draw_same_set",
     "draw_sets",
+    "draw_sorted_scores",
     "draw_steps_needed",
     "label_events",
     "new_figure",

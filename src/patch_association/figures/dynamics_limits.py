@@ -6,7 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 
+from patch_association.figures.patches import draw_matrix
 from patch_association.figures.style import COLORS, SCORES, SHADES
+from patch_association.structure import Partition
 
 
 def draw_drift_map(ax: Axes, qs, num_patches, drift, runs, title: str):
@@ -73,7 +75,10 @@ def draw_rate_map(ax: Axes, multiples, ratios, outcomes, bound: float) -> None:
                 label=label,
             )
     ax.axvline(bound, color="#111111", linestyle=":", linewidth=1.4)
-    ax.set(yscale="log")
+    ax.set(yscale="log", ylabel=r"$\kappa$")
+    ax.set_xlabel(
+        r"rate of $\mathbf{v}$, in units of $2 / (\partial^2 \mathcal{L} / \partial \alpha^2)$ at the start"
+    )
     ax.set_xticks(multiples, [f"{m:g}" for m in multiples])
     ax.set_yticks(ratios, [f"{r:g}" for r in ratios])
     ax.minorticks_off()
@@ -89,6 +94,16 @@ def draw_steps_needed(ax: Axes, num_patches, single, common) -> None:
     ax.set(xscale="log", yscale="log", xlabel="patches $D$", ylabel="steps")
     ax.set_xticks(num_patches, [str(D) for D in num_patches])
     ax.minorticks_off()
+
+
+def draw_sorted_scores(ax: Axes, scores, partition: Partition, limit: float) -> None:
+    """A matrix of scores with the patches sorted by set, and lines between the sets."""
+    order = np.argsort(partition.labels, kind="stable")
+    draw_matrix(ax, np.asarray(scores)[np.ix_(order, order)], limit=limit)
+    for edge in np.arange(1, partition.num_sets) * partition.set_size - 0.5:
+        ax.axvline(edge, color="white", linewidth=1.5)
+        ax.axhline(edge, color="white", linewidth=1.5)
+    ax.set(xlabel="patch $j$, by set", ylabel="patch $i$, by set")
 
 
 def _rgb(code: str) -> tuple[float, ...]:

@@ -89,11 +89,16 @@ def sup_gaps(results: list[dict], ideal: PopulationRun) -> dict[str, np.ndarray]
     for name in (*paths, "orthogonal", "entry_rms", "entry_max"):
         path = paths.get(name, np.zeros(len(ideal.steps)))
         scale = np.abs(path).max() or 1.0
-        gaps[name] = np.array([
-            [np.abs(np.asarray(row[name]) - path).max() / scale for row in results
-             if row["part"] == "samples" and row["n"] == n]
-            for n in SIZES
-        ])
+        gaps[name] = np.array(
+            [
+                [
+                    np.abs(np.asarray(row[name]) - path).max() / scale
+                    for row in results
+                    if row["part"] == "samples" and row["n"] == n
+                ]
+                for n in SIZES
+            ]
+        )
     return gaps
 
 

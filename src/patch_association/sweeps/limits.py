@@ -118,6 +118,11 @@ def margin(end: dict) -> float:
     return end["gamma"] - end["rho"]
 
 
+def name_of_cell(cell: dict) -> str:
+    """A "fall" cell for the prose, as plain text."""
+    return f"D = {cell['D']}, q = {cell['q']:g} with diagonal {cell['diagonal']:g}"
+
+
 def foretold(cell: dict) -> bool:
     """Whether the sign of one gradient is that of the margin at the end of the run from the floor."""
     return (cell["drift_inside"] > cell["drift_outside"]) == (margin(cell["valley"]) > 0)
@@ -137,7 +142,9 @@ def lifetimes(results: list[dict]) -> dict:
 
 def lifetime_table(cells: dict) -> str:
     """A Markdown table of :func:`lifetimes`: when association is exact, and the errors."""
-    lines = ["| $N$ | exact at some step | at the end | recorded steps with it | test error | training error |"]
+    lines = [
+        "| $N$ | exact at some step | at the end | recorded steps with it | test error | training error |"
+    ]
     lines.append("|" + "---|" * 6)
     for n, v in cells.items():
         exact, seeds, records = v["margin"] > 0, *v["margin"].shape
