@@ -7,8 +7,11 @@ import shlex
 from pathlib import Path
 
 
-def add_parser(commands) -> argparse.ArgumentParser:
-    """Register ``train`` with the subparsers ``commands``; its ``run`` takes the parsed arguments."""
+def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
+    """Register ``train`` with the subparsers ``commands``; its ``run`` takes the parsed arguments.
+
+    ``provenance(wall_s, device)`` -> dict says in the record where the run came from.
+    """
     parser = commands.add_parser("train", help="train a ViT or a CNN on images")
     parser.add_argument("--preset", required=True, metavar="NAME", help="smoke, cifar10, cifar100, svhn or imagenet")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="for the record and the checkpoints")
@@ -16,7 +19,7 @@ def add_parser(commands) -> argparse.ArgumentParser:
                         help="change settings: attention=vanilla, seed=1, tile=8, ...")
     parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in DIR")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, provenance=provenance)
     return parser
 
 
@@ -32,7 +35,7 @@ def run(arguments) -> int:
         words += ["--set", *arguments.settings]
     try:
         result = train(config, arguments.out, resume=arguments.resume, progress=not arguments.quiet,
-                       name=arguments.preset, command=shlex.join(words))
+                       name=arguments.preset, command=shlex.join(words), provenance=arguments.provenance)
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     if result.record["finished"]:

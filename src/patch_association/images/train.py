@@ -6,6 +6,7 @@ import io
 import json
 import math
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,6 @@ from patch_association.images.parallel import OneProcess, processes
 from patch_association.images.progress import Progress
 from patch_association.images.step import TrainStep, evaluate, learning_rate, make_optimizer
 from patch_association.images.vit import ViT, ViTConfig
-from patch_association.records import provenance
 
 RECORD, POSITIONS = "record.json", "positions.npz"
 
@@ -68,7 +68,8 @@ def make_model(config: TrainConfig, data) -> nn.Module:
 
 
 def train(config: TrainConfig, out=None, resume: bool = False, progress: bool = True, data=None,
-          name: str = "train", command: str | None = None) -> Run:
+          name: str = "train", command: str | None = None,
+          provenance: Callable[[float, str], dict] | None = None) -> Run:
     """Train a model.
 
     Parameters
@@ -86,6 +87,9 @@ def train(config: TrainConfig, out=None, resume: bool = False, progress: bool = 
         In place of ``config.dataset``.
     name, command : str
         For the record.
+    provenance : callable
+        ``provenance(wall_s, device)`` -> dict for the record: :func:`patch_association.records.provenance`.
+        By default the record holds the wall time and the device alone.
 
     Raises
     ------
@@ -101,12 +105,16 @@ def train(config: TrainConfig, out=None, resume: bool = False, progress: bool = 
     data = load_data(config) if data is None else data
     feed = make_feed(data, config, place)
     with _threads(config.threads):
-        trainer = Trainer(config, data, feed, place, out, name, command)
+        trainer = Trainer(config, data, feed, place, out, name, command, provenance or _only_times)
         if state is not None:
             trainer.restore(state)
         with Progress(config, feed.steps, place, progress, trainer.epoch, trainer.step_number) as bar:
             finished = trainer.run(bar)
         return Run(trainer.plain, trainer.record(finished))
+
+
+def _only_times(wall_s: float, device: str) -> dict:
+    return {"wall_s": round(wall_s, 1), "hardware": device}
 
 
 @contextmanager
@@ -141,9 +149,9 @@ class Trainer:
     """The loop over epochs and steps, and its state."""
 
     def __init__(self, config: TrainConfig, data, feed: Feed, place: OneProcess, out: Path | None,
-                 name: str = "train", command: str | None = None):
+                 name: str = "train", command: str | None = None, provenance=_only_times):
         self.config, self.data, self.feed, self.place, self.out = config, data, feed, place, out
-        self.name, self.command = name, command
+        self.name, self.command, self.provenance = name, command, provenance
         capture = config.capture and place.device.type == "cuda"
         if config.capture and place.world > 1:
             raise ValueError("capture=true records the step of one process; with several, leave it out")
@@ -287,7 +295,7 @@ class Trainer:
             "parameters": sum(p.numel() for p in self.plain.parameters()),
             "metrics": self.metrics, "test": self.test, "locality": learned_locality(self.plain, self.feed.permutation),
             "timing": self.timing,
-            "provenance": provenance(self.spent, str(self.place.device)) | {"processes": self.place.world},
+            "provenance": self.provenance(self.spent, str(self.place.device)) | {"processes": self.place.world},
         }  # fmt: skip
 
 

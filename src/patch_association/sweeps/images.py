@@ -13,9 +13,11 @@ from patch_association.sweeps import Sweep
 SEEDS = (0, 1, 2, 3, 4)
 _COMMON = dict(
     dataset="cifar10", train_size=11_000, val_size=1000, test_size=2000, vit="reader", patch_size=4, epochs=4,
-    batch_size=128, lr=2e-3, warmup_epochs=0.4, label_smoothing=0.0, augment="shift-flip", device="cpu", threads=1,
+    batch_size=128, warmup_epochs=0.4, label_smoothing=0.0, augment="shift-flip", device="cpu", threads=1,
 )  # fmt: skip
 # 32 is the whole picture: no shuffle. A ViT with patches of 4 pixels cannot follow a shuffle of 2.
+# The best validation accuracy of seed 0 among 2e-3, 4e-3 (and 8e-3 or 1e-2, 2e-2) without a shuffle, within 1%.
+_RATES = {"positional": 4e-3, "vanilla": 4e-3, "small_cnn": 1e-2}
 _TILES = {"positional": (32, 8, 4, 2), "vanilla": (32, 8, 4, 2), "small_cnn": (32, 16, 8, 4, 2)}
 
 
@@ -42,7 +44,7 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     from patch_association.images.train import train
 
     kind = {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
-    config = TrainConfig(**_COMMON, **kind, tile=tile, seed=seed)
+    config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
     run = train(config, progress=False, data=_data())
     rounded = [{k: float(f"{v:.5g}") for k, v in row.items()} for row in run.record["metrics"]]
     found = {"test_accuracy": run.record["test"]["accuracy"], "test_n": run.record["test"]["n"],
@@ -91,6 +93,6 @@ SWEEPS = (
         minutes=25,
         cells=_cells(),
         run=permuted_cifar10,
-        config={**_COMMON, "tiles": {k: list(v) for k, v in _TILES.items()}, "seeds": list(SEEDS)},
+        config={**_COMMON, "rates": _RATES, "tiles": {k: list(v) for k, v in _TILES.items()}, "seeds": list(SEEDS)},
     ),
 )
