@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from patch_association.images.augment import augment, draw
@@ -32,8 +33,10 @@ class Feed:
         self.permutation = GridPermutation(data.image_size, config.tile, config.tile_seed) if config.tile else None
 
     def generator(self, epoch: int) -> torch.Generator:
-        """A generator for an epoch: distinct for distinct (seed, epoch) below 2^31."""
-        return torch.Generator().manual_seed((self.config.seed << 32) + epoch)
+        """A generator of an epoch's own."""
+        # PyTorch's CPU generator reads 32 bits of its seed, so that the pair is hashed into them.
+        mixed = np.random.SeedSequence([self.config.seed, epoch]).generate_state(1)[0]
+        return torch.Generator().manual_seed(int(mixed))
 
     def order(self, generator) -> torch.Tensor:
         """(steps, batch_size) numbers of training pictures in the order of an epoch."""

@@ -32,7 +32,7 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
 
     path = Path(path)
     try:
-        with np.load(path) as archive:  # reading a member checks its checksum
+        with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
             header, scan, length, label = (archive[k] for k in ("header", "scan", "length", "label"))
             n_train = int(archive["n_train"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
