@@ -101,7 +101,12 @@ def train(config: TrainConfig, out=None, resume: bool = False, progress: bool = 
     """
     place = processes(config.device)
     out = None if out is None else Path(out)
+    # Process 0 first: it alone sets a damaged checkpoint aside.
+    if place.rank != 0:
+        place.wait()
     state = _found(config, out, resume)
+    if place.rank == 0:
+        place.wait()
     data = load_data(config) if data is None else data
     feed = make_feed(data, config, place)
     with _threads(config.threads):
@@ -237,18 +242,21 @@ class Trainer:
         return up
 
     def save(self) -> None:
-        """Write a checkpoint (process 0)."""
+        """Write a checkpoint (process 0; the others wait until it is on the disk)."""
         self.saved = time.perf_counter()
-        if self.out is None or self.place.rank != 0:
-            return
-        self._clock()
-        save_checkpoint(self.out, {
+        if self.out is not None and self.place.rank == 0:
+            self._clock()
+            save_checkpoint(self.out, self._state())
+        self.place.wait()
+
+    def _state(self) -> dict:
+        return {
             "config": json.dumps(self.config.as_dict()), "digest": self.digest,
             "model": self.plain.state_dict(), "optimizer": self.optimizer.state_dict(),
             "epoch": self.epoch, "step": self.step_number, "sums": self.step.sums.cpu(),
             "metrics": self.metrics, "timing": self.timing, "test": self.test,
             "spent": self.spent, "epoch_spent": self.epoch_spent,
-        })  # fmt: skip
+        }  # fmt: skip
 
     def restore(self, state: dict) -> None:
         """Go back to a checkpoint's state.
