@@ -18,7 +18,9 @@ def seeded(seed=0):
 
 
 def affine(matrix):
-    return lambda picture: picture.transform(picture.size, Image.Transform.AFFINE, matrix, Image.Resampling.NEAREST)
+    return lambda picture: picture.transform(
+        picture.size, Image.Transform.AFFINE, matrix, Image.Resampling.NEAREST
+    )
 
 
 REFERENCE = {
@@ -42,7 +44,7 @@ REFERENCE = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_operation_is_pils(name):
-    """At most one level of 255 apart (rounding); shears and turns may sample a few pixels on the other side."""
+    """At most one level of 255 apart (rounding); shears and turns may sample a few other pixels."""
     images = photographs().train_images[:6].float()
     number = torch.full((6,), NAMES.index(name))
     for level in (0.0, 0.3, 0.7, 1.0):
@@ -51,9 +53,15 @@ def test_each_operation_is_pils(name):
             got = policies.apply(images, number, value)
             change = REFERENCE[name](float(value[0]))
             pictures = [Image.fromarray(image.permute(1, 2, 0).byte().numpy()) for image in images]
-            want = torch.from_numpy(np.stack([np.asarray(change(picture)) for picture in pictures])).permute(0, 3, 1, 2)
+            want = torch.from_numpy(np.stack([np.asarray(change(picture)) for picture in pictures])).permute(
+                0, 3, 1, 2
+            )
             far = (got - want).abs() > 1
-            assert far.float().mean() <= (0.01 if name in ("ShearX", "ShearY", "Rotate") else 0), (name, level, sign)
+            assert far.float().mean() <= (0.01 if name in ("ShearX", "ShearY", "Rotate") else 0), (
+                name,
+                level,
+                sign,
+            )
 
 
 def test_each_picture_gets_its_own_operation():
@@ -61,7 +69,9 @@ def test_each_picture_gets_its_own_operation():
     value = policies.strength(torch.arange(15), torch.tensor(0.5), 32)
     together = policies.apply(images, torch.arange(15), value)
     for i in range(15):
-        assert torch.equal(together[i : i + 1], policies.apply(images[i : i + 1], torch.tensor([i]), value[i : i + 1]))
+        assert torch.equal(
+            together[i : i + 1], policies.apply(images[i : i + 1], torch.tensor([i]), value[i : i + 1])
+        )
     changed = (together != images).flatten(1).any(1)
     assert changed[1:].all() and not changed[0]
 
@@ -72,7 +82,11 @@ def test_policies_are_torchvisions():
     for name in ("cifar10", "svhn"):
         table = policies.policy(name)
         assert tuple(table.shape) == (25, 2, 3)
-        assert 0 <= table[..., 1].min() and table[..., 1].max() <= 0.9 and set(table[..., 2].flatten().tolist()) <= set(range(10))
+        assert (
+            0 <= table[..., 1].min()
+            and table[..., 1].max() <= 0.9
+            and set(table[..., 2].flatten().tolist()) <= set(range(10))
+        )
         if torchvision is not None:
             from torchvision.transforms import AutoAugment, AutoAugmentPolicy
 
@@ -109,7 +123,10 @@ def test_shift_and_flip_are_windows_of_the_padded_picture():
         window = padded[i, :, top : top + 16, left : left + 16]
         assert torch.equal(out[i], window.flip(2) if draws.flipped[i] else window)
     assert set(draws.top.tolist()) == set(range(5)) and 0 < draws.flipped.sum() < 60
-    assert draw("shift", 9, 16, seeded()).flipped is None and draw("autoaugment-svhn", 9, 16, seeded()).flipped is None
+    assert (
+        draw("shift", 9, 16, seeded()).flipped is None
+        and draw("autoaugment-svhn", 9, 16, seeded()).flipped is None
+    )
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -20,7 +20,11 @@ def test_what_was_saved_is_loaded(tmp_path):
     save_checkpoint(tmp_path, state(1))
     save_checkpoint(tmp_path, state(2))
     found = load_checkpoint(tmp_path)
-    assert found["k"] == 2 and torch.equal(found["tensor"], torch.arange(1000) + 2) and found["list"] == state(2)["list"]
+    assert (
+        found["k"] == 2
+        and torch.equal(found["tensor"], torch.arange(1000) + 2)
+        and found["list"] == state(2)["list"]
+    )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["checkpoint.previous.pt", "checkpoint.pt"]
 
 
@@ -52,7 +56,9 @@ def test_without_a_whole_checkpoint_the_files_are_named(tmp_path):
     save_checkpoint(tmp_path, state(2))
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"checkpoint.pt is truncated.*checkpoint.previous.pt is truncated.*start again"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint.pt is truncated.*checkpoint.previous.pt is truncated.*start again"
+    ):
         load_checkpoint(tmp_path)
 
 
@@ -83,7 +89,9 @@ def test_a_full_disk_keeps_what_was_there(tmp_path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
     try:
-        with pytest.raises(OSError, match="could not write a checkpoint of .*: the disk is full; .*checkpoint.pt is whole"):
+        with pytest.raises(
+            OSError, match="could not write a checkpoint of .*: the disk is full; .*checkpoint.pt is whole"
+        ):
             save_checkpoint(tmp_path, state(2))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -21,7 +21,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "f
 
 
 def test_twenty_kills_leave_the_result_as_it_was(tmp_path):
-    """kill -9 at 20 random moments of a run that writes a checkpoint after every step: the same bits in the end."""
+    """kill -9 at 20 random moments of a run that saves after every step: the same bits in the end."""
     done = subprocess.run(
         [sys.executable, "kill_repeatedly.py", str(tmp_path), "20", "0"],
         cwd=HERE, env=ENVIRONMENT, capture_output=True, text=True, timeout=300,

@@ -46,7 +46,9 @@ def test_a_shuffle_moves_whole_tiles_and_can_be_undone(grid, seed):
     permutation = GridPermutation(size, tile, seed)
     images = torch.arange(2 * 3 * size * size).reshape(2, 3, size, size)
     seen = permutation(images)
-    assert torch.equal(permutation.inverse(seen), images) and torch.equal(permutation(permutation.inverse(seen)), seen)
+    assert torch.equal(permutation.inverse(seen), images) and torch.equal(
+        permutation(permutation.inverse(seen)), seen
+    )
     g = size // tile
     for k, source in enumerate(permutation.order):
         (r, c), (r0, c0) = divmod(k, g), divmod(int(source), g)
@@ -147,7 +149,10 @@ def test_costs_of_a_layer():
         d = 384
         vanilla, positional = layer_flops(N, d, d, False), layer_flops(N, d, d, True)
         assert (vanilla.per_image, vanilla.per_batch) == (12 * N * d * d + 4 * N * N * d, 0)
-        assert (positional.per_image, positional.per_batch) == (8 * N * d * d + 2 * N * N * d, 4 * N * d * d + 2 * N * N * d)
+        assert (positional.per_image, positional.per_batch) == (
+            8 * N * d * d + 2 * N * N * d,
+            4 * N * d * d + 2 * N * N * d,
+        )
         assert 2 * attention_flops(N, d, True).per_image == attention_flops(N, d, False).per_image
 
 
@@ -156,7 +161,10 @@ def test_costs_of_a_layer():
 def test_costs_are_what_pytorch_counts(attention, pooling):
     config = ViTConfig.named("reader", attention=attention, pooling=pooling, depth=2)
     model, B = ViT(config), 3
-    with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+    with (
+        FlopCounterMode(display=False) as counter,
+        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+    ):
         model(torch.randn(B, 3, 32, 32))
     assert vit_flops(config).forward(B) == counter.get_total_flops()
 

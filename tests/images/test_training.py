@@ -1,6 +1,5 @@
 """Training: schedule, optimiser, feeds, records, resuming, settings and the command line."""
 
-import argparse
 import json
 import math
 from dataclasses import replace
@@ -10,14 +9,12 @@ import pytest
 import torch
 from training import TINY, same_model, toy_set
 
-from patch_association.images import cli, train as training
+from patch_association.images import train as training
 from patch_association.images.checkpoint import CheckpointWarning
-from patch_association.images.config import TrainConfig, with_settings
 from patch_association.images.feed import ResidentFeed
 from patch_association.images.locality import locality, similarity
 from patch_association.images.parallel import OneProcess, own_share, processes
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.presets import PRESETS, preset
 from patch_association.images.step import TrainStep, evaluate, learning_rate, make_optimizer, precision_type
 from patch_association.images.train import train
 
@@ -116,7 +113,9 @@ def test_processes_share_a_batch():
     for k, (x, y) in enumerate(whole):
         assert torch.equal(x[0::2], parts[0][k][0]) and torch.equal(x[1::2], parts[1][k][0])
         assert torch.equal(y[0::2], parts[0][k][1])
-    with pytest.raises(ValueError, match="batch_size must be a multiple of the number of processes, got 21 for 2"):
+    with pytest.raises(
+        ValueError, match="batch_size must be a multiple of the number of processes, got 21 for 2"
+    ):
         own_share(21, places[0])
 
 
@@ -137,26 +136,41 @@ def test_evaluation_is_the_mean_over_all_pictures():
     found = evaluate(model, feed.evaluation("test"), step, CPU)
     mean, std = data.statistics()
     logits = model((data.test_images.float() / 255 - mean[:, None, None]) / std[:, None, None])
-    assert found["loss"] == pytest.approx(torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5)
+    assert found["loss"] == pytest.approx(
+        torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
+    )
     assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
 
 
-@pytest.mark.parametrize("model", [dict(attention="positional"), dict(attention="vanilla"), dict(model="small_cnn")])
+@pytest.mark.parametrize(
+    "model", [dict(attention="positional"), dict(attention="vanilla"), dict(model="small_cnn")]
+)
 def test_every_model_learns(model):
     """Which half is brighter: from chance to over 95%, a gap of more than 8 standard errors."""
-    run = train(replace(TINY, **model, val_size=0, augment="none", epochs=20, lr=1e-2), data=toy_set(), progress=False)
+    run = train(
+        replace(TINY, **model, val_size=0, augment="none", epochs=20, lr=1e-2), data=toy_set(), progress=False
+    )
     assert run.record["test"]["accuracy"] > 0.95
     assert run.record["metrics"][-1]["train_loss"] < run.record["metrics"][0]["train_loss"]
 
 
 def test_the_record(tmp_path):
-    run = train(TINY, tmp_path, progress=False, name="digits", command="the command", provenance=lambda s, d: {"on": d})
+    run = train(
+        TINY,
+        tmp_path,
+        progress=False,
+        name="digits",
+        command="the command",
+        provenance=lambda s, d: {"on": d},
+    )
     record = json.loads((tmp_path / "record.json").read_text())
     assert record == json.loads(json.dumps(run.record))
     assert [row["epoch"] for row in record["metrics"]] == [1, 2, 3]
     assert {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "lr"} < set(record["metrics"][0])
     assert record["finished"] and record["test"]["n"] == 60 and record["command"] == "the command"
-    assert record["config"] == TINY.as_dict() and record["data"]["sha256"] == training.load_data(TINY).digest()
+    assert (
+        record["config"] == TINY.as_dict() and record["data"]["sha256"] == training.load_data(TINY).digest()
+    )
     assert (record["data"]["train"], record["data"]["val"]) == (120, 40)
     assert record["provenance"] == {"on": "cpu", "processes": 1}
     P = np.load(tmp_path / "positions.npz")["positions"]
@@ -168,12 +182,16 @@ def test_the_record(tmp_path):
 def test_the_test_pictures_are_looked_at_once(monkeypatch):
     asked = []
     real = ResidentFeed.evaluation
-    monkeypatch.setattr(ResidentFeed, "evaluation", lambda self, split: asked.append(split) or real(self, split))
+    monkeypatch.setattr(
+        ResidentFeed, "evaluation", lambda self, split: asked.append(split) or real(self, split)
+    )
     train(TINY, progress=False)
     assert asked == ["val", "val", "val", "test"]
 
 
-@pytest.mark.parametrize("model", [dict(), dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20)])
+@pytest.mark.parametrize(
+    "model", [dict(), dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20)]
+)
 @pytest.mark.parametrize("stop", [1, 6, 7, 8, 13, 17])
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, stop):
     """Stopped after any step: in the first epoch, at its end (6 steps), in the last."""
@@ -195,7 +213,9 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, st
     assert not first.record["finished"] and first.record["test"] is None
     monkeypatch.undo()
     second = train(config, tmp_path, resume=True, data=data, progress=False)
-    assert second.record["metrics"] == whole.record["metrics"] and second.record["test"] == whole.record["test"]
+    assert (
+        second.record["metrics"] == whole.record["metrics"] and second.record["test"] == whole.record["test"]
+    )
     assert same_model(second.model, whole.model)
 
 
@@ -239,8 +259,11 @@ def test_a_loss_that_is_not_finite_stops_the_run():
 
 
 def test_bfloat16_trains_too():
-    run = train(replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2), data=toy_set(),
-                progress=False)
+    run = train(
+        replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2),
+        data=toy_set(),
+        progress=False,
+    )
     assert run.record["test"]["accuracy"] > 0.95
     assert precision_type(TINY, torch.device("cpu")) == torch.float32
 
@@ -252,92 +275,3 @@ def test_devices():
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="PyTorch sees no GPU here"):
             processes("cuda")
-
-
-@pytest.mark.parametrize(
-    ("setting", "key", "value"),
-    [("lr=3e-4", "lr", 3e-4), ("seed=7", "seed", 7), ("capture=true", "capture", True), ("patch_size=2", "patch_size", 2),
-     ("patch_size=none", "patch_size", None), ("attention=vanilla", "attention", "vanilla"), ("root=/a=b", "root", "/a=b"),
-     ("shared_positions=False", "shared_positions", False)],
-)
-def test_settings(setting, key, value):
-    got = getattr(with_settings(TrainConfig(), [setting]), key)
-    assert got == value and type(got) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [("lr", "expected key=value, got 'lr'"), ("rate=1", "there is no setting 'rate'; there are dataset, root"),
-     ("seed=1.5", "seed must be an integer, got '1.5'"), ("lr=fast", "lr must be a number, got 'fast'"),
-     ("capture=1", "capture must be true or false, got '1'"), ("lr=nan", "lr must be a finite number"),
-     ("epochs=0", "epochs must be at least 1"), ("model=vgg", "model must be one of vit, resnet18"),
-     ("label_smoothing=2", "label_smoothing must be a probability"), ("augment=x", "augment must be one of none"),
-     ("warmup_epochs=400", "warmup_epochs must be at most epochs, got 400 of 300")],
-)
-def test_settings_that_cannot_be_used(setting, words):
-    with pytest.raises(ValueError, match=words):
-        with_settings(TrainConfig(), [setting])
-
-
-def test_sizes_that_do_not_fit_the_data():
-    with pytest.raises(ValueError, match="batch_size must be at most the 120 training pictures, got 200"):
-        train(replace(TINY, batch_size=200), progress=False)
-    with pytest.raises(ValueError, match="tile must divide image_size, got tiles of 3 in 8 pixels"):
-        train(replace(TINY, tile=3), progress=False)
-
-
-def test_presets():
-    assert set(PRESETS) == {"smoke", "cifar10", "cifar100", "svhn", "imagenet"}
-    for name in ("cifar10", "cifar100", "svhn"):
-        assert (preset(name).epochs, preset(name).batch_size, preset(name).patch_size) == (300, 128, 4)
-    assert (preset("imagenet").vit, preset("imagenet").batch_size) == ("tiny", 1024)
-    with pytest.raises(ValueError, match="there is no preset 'large'; there are smoke, cifar10"):
-        preset("large")
-
-
-def command(*words):
-    parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers(), provenance=lambda seconds, device: {"wall_s": seconds})
-    arguments = parser.parse_args(["train", *map(str, words)])
-    return arguments.run(arguments)
-
-
-SHORT = ("epochs=2", "warmup_epochs=1", "train_size=300", "test_size=100", "val_size=100", "batch_size=50")
-
-
-def test_the_command(tmp_path, capsys):
-    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "attention=vanilla", "--set", "seed=3") == 0
-    out = capsys.readouterr().out
-    record = json.loads((tmp_path / "record.json").read_text())
-    assert len(record["metrics"]) == 2 and record["name"] == "smoke" and "wall_s" in record["provenance"]
-    assert (record["config"]["attention"], record["config"]["seed"]) == ("vanilla", 3)
-    assert record["command"] == f"patch-association train --preset smoke --out DIR --set {' '.join(SHORT)} attention=vanilla seed=3"
-    assert f"test accuracy {record['test']['accuracy']:.2%} of 100 pictures" in out
-    assert "epoch 2/2: loss " in out and " images/s, about 0:00 left" in out
-    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "attention=vanilla", "seed=3", "--resume", "--quiet") == 0
-
-
-def test_the_command_stops_and_goes_on(tmp_path, capsys):
-    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "minutes=1e-9", "--quiet") == 3
-    assert "the time is up after 0 of 2 epochs: --resume goes on" in capsys.readouterr().out
-    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--resume", "--quiet") == 0
-
-
-def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ValueError, match="No space left|the disk is full"):
-        command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--quiet")
-
-
-def test_a_bar_on_a_terminal(monkeypatch, capsys):
-    """Loss, accuracy, pictures per second; tqdm adds the time left."""
-    from patch_association.images import progress
-
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    train(TINY, progress=True)
-    err = capsys.readouterr().err
-    assert "loss " in err and "accuracy " in err and "images/s" in err and "18/18" in err and "<" in err

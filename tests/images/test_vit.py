@@ -68,7 +68,10 @@ def test_both_ways_through_a_layer_agree(layer):
 @pytest.mark.parametrize("positions", ["paper", "input", "layers"])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_both_kinds_share_every_parameter_and_its_start(positions, pooling):
-    one, other = (ViT(small(attention=a, positions=positions, pooling=pooling), seed=3) for a in ("vanilla", "positional"))
+    one, other = (
+        ViT(small(attention=a, positions=positions, pooling=pooling), seed=3)
+        for a in ("vanilla", "positional")
+    )
     assert list(one.state_dict()) == list(other.state_dict())
     assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values()))
     assert not torch.equal(one(pictures()), other(pictures()))
@@ -136,7 +139,12 @@ def test_cached_attention_gives_the_same_and_ends_with_its_context():
 
 def test_named_configurations():
     small_images, tiny = ViTConfig.named("small"), ViTConfig.named("tiny")
-    assert (small_images.depth, small_images.heads, small_images.width, small_images.mlp_width) == (7, 12, 384, 384)
+    assert (small_images.depth, small_images.heads, small_images.width, small_images.mlp_width) == (
+        7,
+        12,
+        384,
+        384,
+    )
     # The published size of ViT-tiny/16 at 224 pixels.
     assert sum(p.numel() for p in ViT(tiny).parameters()) == 5_717_416
     with pytest.raises(ValueError, match="there is no ViT called 'huge'; there are small, tiny, reader"):
@@ -168,7 +176,7 @@ def test_pictures_of_another_shape_are_refused():
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 @pytest.mark.parametrize("tile", [2, 4])
 def test_training_does_not_see_a_shuffle_of_patches(attention, tile):
-    """20 steps of AdamW on shuffled pictures with P shuffled alike: the same logits to 1e-5, and the same P."""
+    """20 steps of AdamW on shuffled pictures with P shuffled alike: logits and P the same to 1e-5."""
     permutation = GridPermutation(8, tile, seed=5)
     order = torch.from_numpy(permutation.patch_order(2))
     images, labels = pictures(20), torch.randint(3, (20,), generator=torch.Generator().manual_seed(2))

@@ -9,8 +9,23 @@ from patch_association.images.data import ImageSet
 
 #: Every array of a run is a few kB: a step takes milliseconds.
 TINY = TrainConfig(
-    dataset="digits", vit="reader", patch_size=2, depth=1, heads=2, width=8, mlp_width=8, train_size=160, test_size=60,
-    val_size=40, epochs=3, batch_size=20, lr=3e-3, warmup_epochs=1.0, augment="shift", device="cpu", threads=1,
+    dataset="digits",
+    vit="reader",
+    patch_size=2,
+    depth=1,
+    heads=2,
+    width=8,
+    mlp_width=8,
+    train_size=160,
+    test_size=60,
+    val_size=40,
+    epochs=3,
+    batch_size=20,
+    lr=3e-3,
+    warmup_epochs=1.0,
+    augment="shift",
+    device="cpu",
+    threads=1,
 )
 
 

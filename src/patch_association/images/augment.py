@@ -83,7 +83,9 @@ def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: in
 def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
     """Apply draws to uint8 pictures (B, c, H, W), one draw a picture; uint8 of the same shape."""
     if images.dtype != torch.uint8 or images.ndim != 4:
-        raise ValueError(f"images must be uint8 of shape (B, c, H, W), got {images.dtype} of {tuple(images.shape)}")
+        raise ValueError(
+            f"images must be uint8 of shape (B, c, H, W), got {images.dtype} of {tuple(images.shape)}"
+        )
     if draws.top is not None:
         images = _shift_flip(images, draws)
     if draws.operation is not None:

@@ -50,11 +50,18 @@ def save_checkpoint(folder, state: dict) -> None:
             os.replace(newest, folder / PREVIOUS)
         os.replace(coming, newest)
     except OSError as error:
-        reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else str(error)
+        reason = (
+            "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else str(error)
+        )
         kept = next((name for name in (NEWEST, PREVIOUS) if (folder / name).exists()), None)
-        rest = f"{folder / kept} is whole: make room and go on with --resume" if kept else "there is no earlier one"
-        raise OSError(error.errno, f"could not write a checkpoint of {len(payload)} bytes to {folder}: {reason}; "
-                                   f"{rest}") from error
+        rest = (
+            f"{folder / kept} is whole: make room and go on with --resume"
+            if kept
+            else "there is no earlier one"
+        )
+        raise OSError(
+            error.errno, f"could not write a checkpoint of {len(payload)} bytes to {folder}: {reason}; {rest}"
+        ) from error
 
 
 def load_checkpoint(folder) -> dict | None:

@@ -13,10 +13,21 @@ def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
     ``provenance(wall_s, device)`` -> dict says in the record where the run came from.
     """
     parser = commands.add_parser("train", help="train a ViT or a CNN on images")
-    parser.add_argument("--preset", required=True, metavar="NAME", help="smoke, cifar10, cifar100, svhn or imagenet")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="for the record and the checkpoints")
-    parser.add_argument("--set", dest="settings", action="extend", nargs="+", default=[], metavar="KEY=VALUE",
-                        help="change settings: attention=vanilla, seed=1, tile=8, ...")
+    parser.add_argument(
+        "--preset", required=True, metavar="NAME", help="smoke, cifar10, cifar100, svhn or imagenet"
+    )
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="for the record and the checkpoints"
+    )
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change settings: attention=vanilla, seed=1, tile=8, ...",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in DIR")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(run=run, provenance=provenance)
@@ -34,8 +45,15 @@ def run(arguments) -> int:
     if arguments.settings:
         words += ["--set", *arguments.settings]
     try:
-        result = train(config, arguments.out, resume=arguments.resume, progress=not arguments.quiet,
-                       name=arguments.preset, command=shlex.join(words), provenance=arguments.provenance)
+        result = train(
+            config,
+            arguments.out,
+            resume=arguments.resume,
+            progress=not arguments.quiet,
+            name=arguments.preset,
+            command=shlex.join(words),
+            provenance=arguments.provenance,
+        )
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     if result.record["finished"]:

@@ -12,7 +12,16 @@ from patch_association.images.augment import CHOICES
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
-FREE_ON_RESUME = ("root", "download", "device", "compile", "capture", "workers", "checkpoint_seconds", "minutes")
+FREE_ON_RESUME = (
+    "root",
+    "download",
+    "device",
+    "compile",
+    "capture",
+    "workers",
+    "checkpoint_seconds",
+    "minutes",
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,8 @@ class TrainConfig:
     Machine: ``device`` "auto" takes a GPU when there is one; ``precision`` "auto" is bf16 where a GPU
     has it; ``compile`` uses torch.compile; ``capture`` puts the whole step in a CUDA graph;
     ``workers`` read pictures from the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where
-    one is best for small models and the last bits of a result depend on how many. A checkpoint is written at least every
-    ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+    one is best for small models and the last bits of a result depend on how many. A checkpoint is
+    written at least every ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
     """
 
     dataset: str = "cifar10"
@@ -92,7 +101,9 @@ class TrainConfig:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if self.warmup_epochs > self.epochs:
-            raise ValueError(f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}")
+            raise ValueError(
+                f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}"
+            )
 
     def as_dict(self) -> dict:
         """The settings as JSON values."""
@@ -100,8 +111,19 @@ class TrainConfig:
 
     def vit_changes(self) -> dict:
         """What is changed in the named ViT configuration."""
-        names = ("patch_size", "depth", "heads", "width", "mlp_width", "pooling", "positions", "shared_positions")
-        return {n: getattr(self, n) for n in names if getattr(self, n) is not None} | {"attention": self.attention}
+        names = (
+            "patch_size",
+            "depth",
+            "heads",
+            "width",
+            "mlp_width",
+            "pooling",
+            "positions",
+            "shared_positions",
+        )
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None} | {
+            "attention": self.attention
+        }
 
 
 def with_settings(config: TrainConfig, settings) -> TrainConfig:
@@ -119,7 +141,9 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
         if not equals:
             raise ValueError(f"expected key=value, got {setting!r}")
         if key not in hints:
-            raise ValueError(f"there is no setting {key!r}; there are {', '.join(f.name for f in fields(config))}")
+            raise ValueError(
+                f"there is no setting {key!r}; there are {', '.join(f.name for f in fields(config))}"
+            )
         changes[key] = _value(key, text, hints[key])
     return replace(config, **changes)
 
@@ -136,4 +160,6 @@ def _value(key, text, kind):
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(f"{key} must be {'an integer' if kind is int else 'a number'}, got {text!r}") from None
+        raise ValueError(
+            f"{key} must be {'an integer' if kind is int else 'a number'}, got {text!r}"
+        ) from None

@@ -16,7 +16,7 @@ _VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
 
 
 def resnet18(num_classes: int = 10, channels: int = 3) -> nn.Module:
-    """ResNet-18 whose stem is one 3x3 convolution of stride 1 without pooling (11.17 M parameters for 10 classes)."""
+    """ResNet-18 whose stem is one 3x3 convolution of stride 1 (11.17 M parameters for 10 classes)."""
     return ResNet((2, 2, 2, 2), (64, 128, 256, 512), num_classes, channels)
 
 
@@ -36,8 +36,12 @@ def small_cnn(num_classes: int = 10, channels: int = 3) -> nn.Module:
     """Three 3x3 convolutions of widths 16, 32, 64 with pooling between: seconds on a laptop."""
     layers: list[nn.Module] = []
     for width in (16, 32, 64):
-        layers += [nn.Conv2d(channels, width, 3, padding=1, bias=False), nn.BatchNorm2d(width),
-                   nn.ReLU(inplace=True), nn.MaxPool2d(2)]
+        layers += [
+            nn.Conv2d(channels, width, 3, padding=1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(2),
+        ]
         channels = width
     head = nn.Linear(64, positive_int("num_classes", num_classes))
     return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))

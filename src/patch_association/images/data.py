@@ -42,16 +42,24 @@ class ImageSet:
         for split in ("train", "test"):
             x, y = getattr(self, f"{split}_images"), getattr(self, f"{split}_labels")
             if x.dtype != torch.uint8 or x.ndim != 4 or x.shape[2] != x.shape[3] or len(x) == 0:
-                raise ValueError(f"{split} images must be uint8 of shape (n, c, H, H) with n > 0, "
-                                 f"got {x.dtype} of {tuple(x.shape)}")
+                raise ValueError(
+                    f"{split} images must be uint8 of shape (n, c, H, H) with n > 0, "
+                    f"got {x.dtype} of {tuple(x.shape)}"
+                )
             if y.dtype != torch.int64 or tuple(y.shape) != (len(x),):
-                raise ValueError(f"{split} labels must be {len(x)} int64 numbers, got {y.dtype} of {tuple(y.shape)}")
+                raise ValueError(
+                    f"{split} labels must be {len(x)} int64 numbers, got {y.dtype} of {tuple(y.shape)}"
+                )
             if y.min() < 0 or y.max() >= len(self.classes):
-                raise ValueError(f"{split} labels must lie in 0..{len(self.classes) - 1}, "
-                                 f"got {int(y.min())}..{int(y.max())}")
+                raise ValueError(
+                    f"{split} labels must lie in 0..{len(self.classes) - 1}, "
+                    f"got {int(y.min())}..{int(y.max())}"
+                )
         if self.train_images.shape[1:] != self.test_images.shape[1:]:
-            raise ValueError("training and test pictures must have one shape, got "
-                             f"{tuple(self.train_images.shape[1:])} and {tuple(self.test_images.shape[1:])}")
+            raise ValueError(
+                "training and test pictures must have one shape, got "
+                f"{tuple(self.train_images.shape[1:])} and {tuple(self.test_images.shape[1:])}"
+            )
 
     @property
     def image_size(self) -> int:
@@ -102,15 +110,18 @@ class ImageSet:
             if size is not None:
                 size = positive_int(f"{split}_size", size)
                 if size > len(getattr(self, f"{split}_labels")):
-                    raise ValueError(f"{split}_size must be at most {len(getattr(self, f'{split}_labels'))} "
-                                     f"for {self.name}, got {size}")
+                    raise ValueError(
+                        f"{split}_size must be at most {len(getattr(self, f'{split}_labels'))} "
+                        f"for {self.name}, got {size}"
+                    )
                 changes[f"{split}_images"] = getattr(self, f"{split}_images")[:size]
                 changes[f"{split}_labels"] = getattr(self, f"{split}_labels")[:size]
         return replace(self, **changes)
 
 
-def load(name: str, root=None, train_size: int | None = None, test_size: int | None = None,
-         download: bool = False) -> ImageSet:
+def load(
+    name: str, root=None, train_size: int | None = None, test_size: int | None = None, download: bool = False
+) -> ImageSet:
     """Load a data set by name.
 
     Parameters
@@ -144,8 +155,10 @@ def load(name: str, root=None, train_size: int | None = None, test_size: int | N
         from patch_association.images.packed import load_packed
 
         if name != "cifar10":
-            raise ValueError(f"{folder} is a packed CIFAR-10 file, and {name} was asked for: "
-                             f"give the folder of its official files as root or in {ENVIRONMENT}")
+            raise ValueError(
+                f"{folder} is a packed CIFAR-10 file, and {name} was asked for: "
+                f"give the folder of its official files as root or in {ENVIRONMENT}"
+            )
         return load_packed(folder, train_size, test_size)
     from patch_association.images.official import load_official
 

@@ -35,18 +35,30 @@ def photographs() -> ImageSet:
         from skimage import data
         from sklearn.datasets import load_sample_images
     except ImportError as error:
-        raise ValueError("the embedded photographs ship with scikit-learn and scikit-image, of which "
-                         f"{error.name} is missing: pip install 'patch-association[images]'") from error
+        raise ValueError(
+            "the embedded photographs ship with scikit-learn and scikit-image, of which "
+            f"{error.name} is missing: pip install 'patch-association[images]'"
+        ) from error
     samples = load_sample_images()
     pictures = {Path(name).stem: image for name, image in zip(samples.filenames, samples.images)}
-    pictures |= {"astronaut": data.astronaut(), "cat": data.chelsea(), "coffee": data.coffee(),
-                 "motorcycle": data.stereo_motorcycle()[0], "rocket": data.rocket()}
+    pictures |= {
+        "astronaut": data.astronaut(),
+        "cat": data.chelsea(),
+        "coffee": data.coffee(),
+        "motorcycle": data.stereo_motorcycle()[0],
+        "rocket": data.rocket(),
+    }
     names = tuple(sorted(pictures))
     generator = np.random.default_rng(0)
     train = _windows([pictures[name] for name in names], _TRAIN, generator, seen=True)
     test = _windows([pictures[name] for name in names], _TEST, generator, seen=False)
-    return ImageSet("photographs", "windows of seven photographs of scikit-learn and scikit-image",
-                    names, *interleaved(*train), *interleaved(*test))
+    return ImageSet(
+        "photographs",
+        "windows of seven photographs of scikit-learn and scikit-image",
+        names,
+        *interleaved(*train),
+        *interleaved(*test),
+    )
 
 
 def _windows(photographs, n, generator, seen):
@@ -65,7 +77,7 @@ def _windows(photographs, n, generator, seen):
 
 
 def _shrunk(picture, zoom):
-    """The picture at 1 / zoom of its size, each pixel the mean of zoom x zoom; not so far that a part gets too small."""
+    """The picture at 1 / zoom of its size, each pixel a mean; less where a part would get too small."""
     zoom = min(zoom, int((1 - _SEEN) * picture.shape[0] / (_SIDE + 2)))
     height, width = picture.shape[0] // zoom * zoom, picture.shape[1] // zoom * zoom
     blocks = picture[:height, :width].reshape(height // zoom, zoom, width // zoom, zoom, 3)
@@ -78,12 +90,18 @@ def digits() -> ImageSet:
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
-        raise ValueError("the embedded digits ship with scikit-learn, which is missing: "
-                         "pip install 'patch-association[images]'") from error
+        raise ValueError(
+            "the embedded digits ship with scikit-learn, which is missing: "
+            "pip install 'patch-association[images]'"
+        ) from error
     source = load_digits()
     images = np.clip(source.images * 16, 0, 255).astype(np.uint8)[..., None]  # 0..16 -> 0..255
     order = np.random.default_rng(0).permutation(len(images))
     train, test = order[:1437], order[1437:]
-    return ImageSet("digits", "handwritten digits of scikit-learn, 8 x 8 pixels", tuple(map(str, range(10))),
-                    *interleaved(images[train], source.target[train]),
-                    *interleaved(images[test], source.target[test]))
+    return ImageSet(
+        "digits",
+        "handwritten digits of scikit-learn, 8 x 8 pixels",
+        tuple(map(str, range(10))),
+        *interleaved(images[train], source.target[train]),
+        *interleaved(images[test], source.target[test]),
+    )

@@ -26,11 +26,15 @@ class Feed:
         self.train_numbers, self.val_numbers = data.validation_split(config.val_size, seed=config.seed)
         self.steps = len(self.train_numbers) // config.batch_size
         if self.steps == 0:
-            raise ValueError(f"batch_size must be at most the {len(self.train_numbers)} training pictures, "
-                             f"got {config.batch_size}")
+            raise ValueError(
+                f"batch_size must be at most the {len(self.train_numbers)} training pictures, "
+                f"got {config.batch_size}"
+            )
         self.share = own_share(config.batch_size, place)
         self.mean, self.std = (t.to(place.device) for t in data.statistics())
-        self.permutation = GridPermutation(data.image_size, config.tile, config.tile_seed) if config.tile else None
+        self.permutation = (
+            GridPermutation(data.image_size, config.tile, config.tile_seed) if config.tile else None
+        )
 
     def generator(self, epoch: int) -> torch.Generator:
         """A generator of an epoch's own."""
@@ -104,7 +108,9 @@ class FolderFeed(Feed):
         crops = None if self.config.augment == "none" else crops
         pictures = Pictures(self.data.train, self.data.image_size, crops)
         for chosen, (images, labels) in zip(places[start:], self._loader(pictures, batches)):
-            images = augment(images.to(self.place.device, non_blocking=True), draws[chosen].to(self.place.device))
+            images = augment(
+                images.to(self.place.device, non_blocking=True), draws[chosen].to(self.place.device)
+            )
             yield self.shuffled(images), labels.to(self.place.device, non_blocking=True)
 
     def evaluation(self, split: str):
@@ -117,7 +123,9 @@ class FolderFeed(Feed):
 
     def _loader(self, pictures, batches):
         return torch.utils.data.DataLoader(
-            pictures, batch_sampler=batches, num_workers=self.config.workers,
+            pictures,
+            batch_sampler=batches,
+            num_workers=self.config.workers,
             pin_memory=self.place.device.type == "cuda",
         )
 

@@ -72,12 +72,16 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
     splits = [root / "train", next((root / n for n in ("val", "test") if (root / n).is_dir()), root / "val")]
     for folder in splits:
         if not folder.is_dir():
-            raise ValueError(f"{folder} is missing: expected train/CLASS/* and val/CLASS/* (or test/CLASS/*) in {root}")
+            raise ValueError(
+                f"{folder} is missing: expected train/CLASS/* and val/CLASS/* (or test/CLASS/*) in {root}"
+            )
     classes = [tuple(sorted(p.name for p in folder.iterdir() if p.is_dir())) for folder in splits]
     if classes[0] != classes[1] or not classes[0]:
         different = sorted(set(classes[0]) ^ set(classes[1]))[:5]
-        raise ValueError(f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
-                         f"different: {', '.join(different) or 'none, both are empty'}")
+        raise ValueError(
+            f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
+            f"different: {', '.join(different) or 'none, both are empty'}"
+        )
     found = []
     for folder in splits:
         files = tuple(
@@ -108,7 +112,9 @@ def load_imagenet(root, image_size: int = 224) -> FolderSet:
             try:
                 datasets.ImageNet(str(root), split=split)
             except (RuntimeError, OSError) as error:
-                raise ValueError(f"{root} holds neither ImageNet's folders nor its whole archives: {error}") from error
+                raise ValueError(
+                    f"{root} holds neither ImageNet's folders nor its whole archives: {error}"
+                ) from error
     return load_folder(root, image_size, name="imagenet")
 
 

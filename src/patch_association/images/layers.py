@@ -82,7 +82,9 @@ class PositionalAttention(Attention):
         v = self.value.weight @ x.reshape(B * N, width).T  # (width, width) @ (width, B N) -> (H d_h, B N)
         v = v + self.value.bias[:, None]
         mixed = v.reshape(self.heads, -1, N) @ S.transpose(1, 2)  # (H, d_h B, N) @ (H, N, N)
-        return self.output(mixed.reshape(width, B * N).T).view(B, N, width), S  # (H d_h, B N)^T -> (B, N, width)
+        return self.output(mixed.reshape(width, B * N).T).view(
+            B, N, width
+        ), S  # (H d_h, B N)^T -> (B, N, width)
 
 
 class Block(nn.Module):

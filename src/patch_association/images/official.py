@@ -40,22 +40,30 @@ _CIFAR = "https://www.cs.toronto.edu/~kriz"
 _HOUSES = "http://ufldl.stanford.edu/housenumbers"
 OFFICIAL: dict[str, tuple[Remote, ...]] = {
     "cifar10": (
-        Remote(f"{_CIFAR}/cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a", {
-            "cifar-10-batches-py/data_batch_1": "c99cafc152244af753f735de768cd75f",
-            "cifar-10-batches-py/data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
-            "cifar-10-batches-py/data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
-            "cifar-10-batches-py/data_batch_4": "634d18415352ddfa80567beed471001a",
-            "cifar-10-batches-py/data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
-            "cifar-10-batches-py/test_batch": "40351d587109b95175f43aff81a1287e",
-            "cifar-10-batches-py/batches.meta": "5ff9c542aee3614f3951f8cda6e48888",
-        }),
+        Remote(
+            f"{_CIFAR}/cifar-10-python.tar.gz",
+            "c58f30108f718f92721af3b95e74349a",
+            {
+                "cifar-10-batches-py/data_batch_1": "c99cafc152244af753f735de768cd75f",
+                "cifar-10-batches-py/data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+                "cifar-10-batches-py/data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+                "cifar-10-batches-py/data_batch_4": "634d18415352ddfa80567beed471001a",
+                "cifar-10-batches-py/data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+                "cifar-10-batches-py/test_batch": "40351d587109b95175f43aff81a1287e",
+                "cifar-10-batches-py/batches.meta": "5ff9c542aee3614f3951f8cda6e48888",
+            },
+        ),
     ),
     "cifar100": (
-        Remote(f"{_CIFAR}/cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", {
-            "cifar-100-python/train": "16019d7e3df5f24257cddd939b257f8d",
-            "cifar-100-python/test": "f0ef6b0ae62326f3e7ffdfab6717acfc",
-            "cifar-100-python/meta": "7973b15100ade9c7d40fb424638fde48",
-        }),
+        Remote(
+            f"{_CIFAR}/cifar-100-python.tar.gz",
+            "eb9058c3a382ffc7106e4002c42a8d85",
+            {
+                "cifar-100-python/train": "16019d7e3df5f24257cddd939b257f8d",
+                "cifar-100-python/test": "f0ef6b0ae62326f3e7ffdfab6717acfc",
+                "cifar-100-python/meta": "7973b15100ade9c7d40fb424638fde48",
+            },
+        ),
     ),
     "svhn": tuple(
         Remote(f"{_HOUSES}/{name}", md5, {name: md5})
@@ -88,7 +96,9 @@ def load_official(name: str, root, download: bool = False) -> ImageSet:
         arrays = [(split.data.transpose(0, 3, 1, 2), np.asarray(split.targets)) for split in splits]
         classes = tuple(splits[0].classes)
     tensors = [torch.from_numpy(np.ascontiguousarray(a)) for pair in arrays for a in pair]
-    return ImageSet(name, f"official {name} files", classes, *(t if t.ndim == 4 else t.long() for t in tensors))
+    return ImageSet(
+        name, f"official {name} files", classes, *(t if t.ndim == 4 else t.long() for t in tensors)
+    )
 
 
 def torchvision_part(part: str, purpose: str):
@@ -99,8 +109,10 @@ def torchvision_part(part: str, purpose: str):
         return importlib.import_module(f"torchvision.{part}")
     except (ImportError, RuntimeError, OSError) as error:
         # A build of torchvision that does not fit torch fails with RuntimeError or OSError.
-        raise ValueError(f"{purpose} needs torchvision, which cannot be imported here ({error}): "
-                         "pip install 'patch-association[vision]'") from error
+        raise ValueError(
+            f"{purpose} needs torchvision, which cannot be imported here ({error}): "
+            "pip install 'patch-association[vision]'"
+        ) from error
 
 
 def prepare(name: str, root, download: bool = False) -> None:
@@ -137,13 +149,15 @@ def problem(path: Path, md5: str) -> str | None:
         while block := file.read(_CHUNK):
             digest.update(block)
     if digest.hexdigest() != md5:
-        return (f"{path} is truncated or altered: expected md5 {md5}, got {digest.hexdigest()} "
-                f"({path.stat().st_size} bytes)")
+        return (
+            f"{path} is truncated or altered: expected md5 {md5}, got {digest.hexdigest()} "
+            f"({path.stat().st_size} bytes)"
+        )
     return None
 
 
 def fetch(url: str, path, md5: str, timeout: float = 60.0) -> None:
-    """Download ``url`` to ``path``, going on with a partial download, and keep it only if its checksum is right.
+    """Download ``url`` to ``path``, going on with a partial download, and keep it if its checksum is right.
 
     Until then the bytes wait in ``path`` + ".part". One that is complete but wrong is removed.
 
@@ -172,8 +186,10 @@ def fetch(url: str, path, md5: str, timeout: float = 60.0) -> None:
             raise ValueError(f"could not download {url}: {error}") from error
     except OSError as error:
         kept = part.stat().st_size if part.is_file() else 0
-        raise ValueError(f"the download of {url} stopped: {error}; {kept} bytes are kept in {part}, "
-                         "the next try goes on from there") from error
+        raise ValueError(
+            f"the download of {url} stopped: {error}; {kept} bytes are kept in {part}, "
+            "the next try goes on from there"
+        ) from error
     if reason := problem(part, md5):
         part.unlink()
         raise ValueError(f"{reason}; it was removed, try again")

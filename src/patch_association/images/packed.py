@@ -38,9 +38,16 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} is not a whole packed CIFAR-10 file: {error}") from error
     n = len(label)
-    if len(length) != n or int(length.sum()) != scan.size or not 0 < n_train < n or label.max() >= len(_CLASSES):
-        raise ValueError(f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
-                         f"in all for {scan.size} bytes, {n_train} training pictures")
+    if (
+        len(length) != n
+        or int(length.sum()) != scan.size
+        or not 0 < n_train < n
+        or label.max() >= len(_CLASSES)
+    ):
+        raise ValueError(
+            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
+            f"in all for {scan.size} bytes, {n_train} training pictures"
+        )
     ends = np.cumsum(length, dtype=np.int64)
     head, body = header.tobytes(), scan.tobytes()
 

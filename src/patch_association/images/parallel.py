@@ -37,9 +37,13 @@ class ManyProcesses(OneProcess):
         try:
             from accelerate import Accelerator
         except ImportError as error:
-            raise ValueError("training in several processes needs accelerate, which is missing: "
-                             "pip install 'patch-association[parallel]'") from error
-        self._accelerator = Accelerator(cpu=cpu, mixed_precision="no")  # the training step chooses the precision
+            raise ValueError(
+                "training in several processes needs accelerate, which is missing: "
+                "pip install 'patch-association[parallel]'"
+            ) from error
+        self._accelerator = Accelerator(
+            cpu=cpu, mixed_precision="no"
+        )  # the training step chooses the precision
         super().__init__(self._accelerator.device)
         self.rank, self.world = self._accelerator.process_index, self._accelerator.num_processes
 
@@ -84,6 +88,7 @@ def own_share(batch_size: int, place: OneProcess) -> slice:
         not be the batch's.
     """
     if positive_int("batch_size", batch_size) % place.world:
-        raise ValueError(f"batch_size must be a multiple of the number of processes, got {batch_size} "
-                         f"for {place.world}")
+        raise ValueError(
+            f"batch_size must be a multiple of the number of processes, got {batch_size} for {place.world}"
+        )
     return slice(place.rank, None, place.world)

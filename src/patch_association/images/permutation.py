@@ -61,8 +61,10 @@ class GridPermutation:
         """
         p = positive_int("patch_size", patch_size)
         if self.tile % p:
-            raise ValueError(f"patch_size must divide the tile, got patches of {p} and tiles of {self.tile} pixels: "
-                             "such a shuffle cuts patches apart")
+            raise ValueError(
+                f"patch_size must divide the tile, got patches of {p} and tiles of {self.tile} pixels: "
+                "such a shuffle cuts patches apart"
+            )
         side = self.image_size // p
         numbers = torch.arange(side * side).reshape(1, side, side)
         return GridPermutation._shuffle(numbers, self.order, self.tile // p).reshape(-1).numpy()
@@ -74,8 +76,10 @@ class GridPermutation:
 
     def _apply(self, images, order):
         if images.ndim < 2 or tuple(images.shape[-2:]) != (self.image_size, self.image_size):
-            raise ValueError(f"images must have shape (..., {self.image_size}, {self.image_size}), "
-                             f"got {tuple(images.shape)}")
+            raise ValueError(
+                f"images must have shape (..., {self.image_size}, {self.image_size}), "
+                f"got {tuple(images.shape)}"
+            )
         return self._shuffle(images, order, self.tile)
 
     @staticmethod

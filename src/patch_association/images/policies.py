@@ -24,27 +24,39 @@ _NUMBER = {name: i for i, name in enumerate(OPERATIONS)}
 
 # Each line is one sub-policy: two operations, each with its chance in tenths and its level of 0 to 9.
 _CIFAR10 = """
-Invert 1 0 Contrast 2 6; Rotate 7 2 TranslateX 3 9; Sharpness 8 1 Sharpness 9 3; ShearY 5 8 TranslateY 7 9
-AutoContrast 5 0 Equalize 9 0; ShearY 2 7 Posterize 3 7; Color 4 3 Brightness 6 7; Sharpness 3 9 Brightness 7 9
-Equalize 6 0 Equalize 5 0; Contrast 6 7 Sharpness 6 5; Color 7 7 TranslateX 5 8; Equalize 3 0 AutoContrast 4 0
-TranslateY 4 3 Sharpness 2 6; Brightness 9 6 Color 2 8; Solarize 5 2 Invert 0 0; Equalize 2 0 AutoContrast 6 0
-Equalize 2 0 Equalize 6 0; Color 9 9 Equalize 6 0; AutoContrast 8 0 Solarize 2 8; Brightness 1 3 Color 7 0
-Solarize 4 5 AutoContrast 9 0; TranslateY 9 9 TranslateY 7 9; AutoContrast 9 0 Solarize 8 3; Equalize 8 0 Invert 1 0
+Invert 1 0 Contrast 2 6; Rotate 7 2 TranslateX 3 9;
+Sharpness 8 1 Sharpness 9 3; ShearY 5 8 TranslateY 7 9
+AutoContrast 5 0 Equalize 9 0; ShearY 2 7 Posterize 3 7;
+Color 4 3 Brightness 6 7; Sharpness 3 9 Brightness 7 9
+Equalize 6 0 Equalize 5 0; Contrast 6 7 Sharpness 6 5;
+Color 7 7 TranslateX 5 8; Equalize 3 0 AutoContrast 4 0
+TranslateY 4 3 Sharpness 2 6; Brightness 9 6 Color 2 8;
+Solarize 5 2 Invert 0 0; Equalize 2 0 AutoContrast 6 0
+Equalize 2 0 Equalize 6 0; Color 9 9 Equalize 6 0;
+AutoContrast 8 0 Solarize 2 8; Brightness 1 3 Color 7 0
+Solarize 4 5 AutoContrast 9 0; TranslateY 9 9 TranslateY 7 9;
+AutoContrast 9 0 Solarize 8 3; Equalize 8 0 Invert 1 0
 TranslateY 7 9 AutoContrast 9 0
 """
 _SVHN = """
-ShearX 9 4 Invert 2 0; ShearY 9 8 Invert 7 0; Equalize 6 0 Solarize 6 6; Invert 9 0 Equalize 6 0
-Equalize 6 0 Rotate 9 3; ShearX 9 4 AutoContrast 8 0; ShearY 9 8 Invert 4 0; ShearY 9 5 Solarize 2 6
-Invert 9 0 AutoContrast 8 0; Equalize 6 0 Rotate 9 3; ShearX 9 4 Solarize 3 3; ShearY 8 8 Invert 7 0
-Equalize 9 0 TranslateY 6 6; Invert 9 0 Equalize 6 0; Contrast 3 3 Rotate 8 4; Invert 8 0 TranslateY 0 2
-ShearY 7 6 Solarize 4 8; Invert 6 0 Rotate 8 4; ShearY 3 7 TranslateX 9 3; ShearX 1 6 Invert 6 0
-Solarize 7 2 TranslateY 6 7; ShearY 8 4 Invert 8 0; ShearX 7 9 TranslateY 8 3; ShearY 8 5 AutoContrast 7 0
+ShearX 9 4 Invert 2 0; ShearY 9 8 Invert 7 0;
+Equalize 6 0 Solarize 6 6; Invert 9 0 Equalize 6 0
+Equalize 6 0 Rotate 9 3; ShearX 9 4 AutoContrast 8 0;
+ShearY 9 8 Invert 4 0; ShearY 9 5 Solarize 2 6
+Invert 9 0 AutoContrast 8 0; Equalize 6 0 Rotate 9 3;
+ShearX 9 4 Solarize 3 3; ShearY 8 8 Invert 7 0
+Equalize 9 0 TranslateY 6 6; Invert 9 0 Equalize 6 0;
+Contrast 3 3 Rotate 8 4; Invert 8 0 TranslateY 0 2
+ShearY 7 6 Solarize 4 8; Invert 6 0 Rotate 8 4;
+ShearY 3 7 TranslateX 9 3; ShearX 1 6 Invert 6 0
+Solarize 7 2 TranslateY 6 7; ShearY 8 4 Invert 8 0;
+ShearX 7 9 TranslateY 8 3; ShearY 8 5 AutoContrast 7 0
 ShearX 7 2 Invert 1 0
 """
 
 
 def policy(name: str) -> torch.Tensor:
-    """(25, 2, 3) the sub-policies of AutoAugment's "cifar10" or "svhn": operation, chance, level of 0 to 9."""
+    """(25, 2, 3) AutoAugment's "cifar10" or "svhn": per sub-policy operation, chance, level of 0 to 9."""
     text = {"cifar10": _CIFAR10, "svhn": _SVHN}
     if name not in text:
         raise ValueError(f"there is no AutoAugment policy {name!r}; there are {', '.join(text)}")
@@ -62,11 +74,14 @@ def strength(operation: torch.Tensor, level: torch.Tensor, size: int) -> torch.T
     up to 30; brightness, color, contrast, sharpness: change of the factor up to 0.9; posterize: bits
     kept, 8 down to 4; solarize: the value from which pictures are inverted, 255 down to 0.
     """
-    top = torch.tensor([0.0, 0.3, 0.3, 0.0, 0.0, 30.0, 0.9, 0.9, 0.9, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0],
-                       device=operation.device)
+    top = torch.tensor(
+        [0.0, 0.3, 0.3, 0.0, 0.0, 30.0, 0.9, 0.9, 0.9, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0], device=operation.device
+    )
     value = top[operation] * level
     shift = torch.floor(150.0 / 331.0 * size * level)
-    value = torch.where((operation == _NUMBER["TranslateX"]) | (operation == _NUMBER["TranslateY"]), shift, value)
+    value = torch.where(
+        (operation == _NUMBER["TranslateX"]) | (operation == _NUMBER["TranslateY"]), shift, value
+    )
     value = torch.where(operation == _NUMBER["Posterize"], 8 - torch.round(4 * level), value)
     return torch.where(operation == _NUMBER["Solarize"], 255 * (1 - level), value)
 
@@ -106,7 +121,7 @@ def apply(images: torch.Tensor, operation: torch.Tensor, value: torch.Tensor) ->
 
 
 def _move(images, operation, value):
-    """Shear, translation and rotation: output pixel u shows the input at M u + t, nearest neighbour, black outside."""
+    """Shear, shift, rotation: pixel u shows the input at M u + t, nearest neighbour, black outside."""
     B, _, height, width = images.shape
     zero, one = torch.zeros_like(value), torch.ones_like(value)
 
@@ -122,7 +137,10 @@ def _move(images, operation, value):
     # Rotation turns about the middle, shears hold the upper left corner.
     turns = operation == _NUMBER["Rotate"]
     cx, cy = torch.where(turns, width / 2 * one, zero), torch.where(turns, height / 2 * one, zero)
-    dx, dy = x[None, None, :] - cx[:, None, None], y[None, :, None] - cy[:, None, None]  # (B, 1, W), (B, H, 1)
+    dx, dy = (
+        x[None, None, :] - cx[:, None, None],
+        y[None, :, None] - cy[:, None, None],
+    )  # (B, 1, W), (B, H, 1)
     tx, ty = cx - when("TranslateX", value), cy - when("TranslateY", value)
     from_x = xx[:, None, None] * dx + xy[:, None, None] * dy + tx[:, None, None]  # (B, H, W)
     from_y = yx[:, None, None] * dx + yy[:, None, None] * dy + ty[:, None, None]
@@ -143,7 +161,9 @@ def _blend(x, other, value):
 
 
 def _sharpness(x, value):
-    kernel = torch.tensor([[1.0, 1.0, 1.0], [1.0, 5.0, 1.0], [1.0, 1.0, 1.0]], device=x.device, dtype=x.dtype) / 13
+    kernel = (
+        torch.tensor([[1.0, 1.0, 1.0], [1.0, 5.0, 1.0], [1.0, 1.0, 1.0]], device=x.device, dtype=x.dtype) / 13
+    )
     channels = x.shape[1]
     smooth = x.clone()  # the border stays as it is
     smooth[..., 1:-1, 1:-1] = F.conv2d(x, kernel.expand(channels, 1, 3, 3), groups=channels).round()

@@ -19,8 +19,13 @@ class Progress:
         self.batch, self.looked = config.batch_size, time.perf_counter()
         self.first = epoch * steps + step
         self.bar = tqdm(
-            total=config.epochs * steps, initial=self.first, unit="step", dynamic_ncols=True,
-            disable=None if self.show else True, smoothing=0.05, desc="train",
+            total=config.epochs * steps,
+            initial=self.first,
+            unit="step",
+            dynamic_ncols=True,
+            disable=None if self.show else True,
+            smoothing=0.05,
+            desc="train",
         )
         self.started = time.perf_counter()
 
@@ -40,14 +45,17 @@ class Progress:
             self.looked = now
             loss, right, count = sums.tolist()
             speed = (self.bar.n - self.first) * self.batch / (now - self.started)
-            self.bar.set_postfix_str(f"loss {loss / count:.3f}, accuracy {right / count:.1%}, {speed:.0f} images/s")
+            self.bar.set_postfix_str(
+                f"loss {loss / count:.3f}, accuracy {right / count:.1%}, {speed:.0f} images/s"
+            )
 
     def epoch(self, row: dict, timing: dict) -> None:
         """After an epoch, with its metrics."""
         if not self.show:
             return
         left = (self.config.epochs - row["epoch"]) * timing["seconds"]
-        line = f"epoch {row['epoch']}/{self.config.epochs}: loss {row['train_loss']:.4f}, accuracy {row['train_accuracy']:.1%}"
+        line = f"epoch {row['epoch']}/{self.config.epochs}: "
+        line += f"loss {row['train_loss']:.4f}, accuracy {row['train_accuracy']:.1%}"
         if "val_loss" in row:
             line += f", validation {row['val_loss']:.4f}, {row['val_accuracy']:.1%}"
         line += f", {timing['images_per_s']:.0f} images/s, about {int(left) // 60}:{int(left) % 60:02d} left"

@@ -13,7 +13,7 @@ from patch_association.images.augment import normalise
 
 
 def learning_rate(step: int, total: int, warmup: int, peak: float) -> float:
-    """The rate of step 0, ..., total - 1: linear up to ``peak`` over ``warmup`` steps, then a cosine down to zero."""
+    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to zero."""
     if step < warmup:
         return peak * (step + 1) / warmup
     return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))

@@ -67,9 +67,16 @@ def make_model(config: TrainConfig, data) -> nn.Module:
         return getattr(convolution, config.model)(classes, data.channels)
 
 
-def train(config: TrainConfig, out=None, resume: bool = False, progress: bool = True, data=None,
-          name: str = "train", command: str | None = None,
-          provenance: Callable[[float, str], dict] | None = None) -> Run:
+def train(
+    config: TrainConfig,
+    out=None,
+    resume: bool = False,
+    progress: bool = True,
+    data=None,
+    name: str = "train",
+    command: str | None = None,
+    provenance: Callable[[float, str], dict] | None = None,
+) -> Run:
     """Train a model.
 
     Parameters
@@ -153,8 +160,17 @@ def _found(config, out, resume):
 class Trainer:
     """The loop over epochs and steps, and its state."""
 
-    def __init__(self, config: TrainConfig, data, feed: Feed, place: OneProcess, out: Path | None,
-                 name: str = "train", command: str | None = None, provenance=_only_times):
+    def __init__(
+        self,
+        config: TrainConfig,
+        data,
+        feed: Feed,
+        place: OneProcess,
+        out: Path | None,
+        name: str = "train",
+        command: str | None = None,
+        provenance=_only_times,
+    ):
         self.config, self.data, self.feed, self.place, self.out = config, data, feed, place, out
         self.name, self.command, self.provenance = name, command, provenance
         capture = config.capture and place.device.type == "cuda"
@@ -206,10 +222,16 @@ class Trainer:
         loss, right, count = self.place.sum(self.step.sums.clone()).tolist()
         self.step.sums.zero_()
         if not math.isfinite(loss):
-            raise ValueError(f"the training loss is {loss} in epoch {self.epoch + 1}: lower lr or raise warmup_epochs")
+            raise ValueError(
+                f"the training loss is {loss} in epoch {self.epoch + 1}: lower lr or raise warmup_epochs"
+            )
         number = self.epoch * self.feed.steps + self.step_number - 1
-        row = {"epoch": self.epoch + 1, "lr": learning_rate(number, self.total, self.warmup, self.config.lr),
-               "train_loss": loss / count, "train_accuracy": right / count}
+        row = {
+            "epoch": self.epoch + 1,
+            "lr": learning_rate(number, self.total, self.warmup, self.config.lr),
+            "train_loss": loss / count,
+            "train_accuracy": right / count,
+        }
         self._clock()
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
         self.timing.append({"seconds": self.epoch_spent, "images_per_s": count / self.epoch_spent})
@@ -230,7 +252,7 @@ class Trainer:
         self.epoch_spent = self.epoch_before + now - self.epoch_started
 
     def _stop_or_save(self, at_epoch_end: bool = False) -> bool:
-        """Save when it is time; True when the time is up. Several processes decide together, at an epoch's end."""
+        """Save when it is time; True when the time is up. Several processes decide together."""
         now = time.perf_counter()
         up = bool(self.config.minutes) and now - self.started >= 60 * self.config.minutes
         due = self.out is not None and now - self.saved >= self.config.checkpoint_seconds
@@ -267,14 +289,19 @@ class Trainer:
             If the data are not those that the run began with.
         """
         if self.digest is not None and state["digest"] != self.digest:
-            raise ValueError(f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
-                             f"{self.digest} now")
+            raise ValueError(
+                f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
+                f"{self.digest} now"
+            )
         self.plain.load_state_dict(state["model"])
         rates = [group["lr"] for group in self.optimizer.param_groups]
         captured = [group["capturable"] for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(state["optimizer"])
         for group, rate, capturable in zip(self.optimizer.param_groups, rates, captured):
-            group["lr"], group["capturable"] = rate, capturable  # set by every step; a run may change its device
+            group["lr"], group["capturable"] = (
+                rate,
+                capturable,
+            )  # set by every step; a run may change its device
         self.step.sums.copy_(state["sums"])
         self.epoch, self.step_number = state["epoch"], state["step"]
         self.metrics, self.timing, self.test = state["metrics"], state["timing"], state["test"]
@@ -296,14 +323,15 @@ class Trainer:
         return record
 
     def _record(self, finished):
+        origin = self.provenance(self.spent, str(self.place.device))
         return {
             "name": self.name, "command": self.command, "finished": finished, "config": self.config.as_dict(),
             "data": {"name": self.data.name, "origin": self.data.origin, "sha256": self.digest,
                      "train": len(self.feed.train_numbers), "val": len(self.feed.val_numbers)},
             "parameters": sum(p.numel() for p in self.plain.parameters()),
-            "metrics": self.metrics, "test": self.test, "locality": learned_locality(self.plain, self.feed.permutation),
-            "timing": self.timing,
-            "provenance": self.provenance(self.spent, str(self.place.device)) | {"processes": self.place.world},
+            "metrics": self.metrics, "test": self.test, "timing": self.timing,
+            "locality": learned_locality(self.plain, self.feed.permutation),
+            "provenance": origin | {"processes": self.place.world},
         }  # fmt: skip
 
 

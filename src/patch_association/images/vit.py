@@ -59,20 +59,35 @@ class ViTConfig:
     position_std: float = 0.02
 
     def __post_init__(self):
-        for name in ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width"):
+        for name in (
+            "image_size",
+            "patch_size",
+            "channels",
+            "num_classes",
+            "depth",
+            "heads",
+            "width",
+            "mlp_width",
+        ):
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
         for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if self.image_size % self.patch_size:
-            raise ValueError("image_size must be a multiple of patch_size, "
-                             f"got {self.image_size} pixels in patches of {self.patch_size}")
+            raise ValueError(
+                "image_size must be a multiple of patch_size, "
+                f"got {self.image_size} pixels in patches of {self.patch_size}"
+            )
         if self.width % self.heads:
-            raise ValueError(f"width must be a multiple of heads, got width {self.width} for {self.heads} heads")
+            raise ValueError(
+                f"width must be a multiple of heads, got width {self.width} for {self.heads} heads"
+            )
         if not self.shared_positions and self.attention == "vanilla" and self.positions != "layers":
-            raise ValueError('a vanilla ViT reads one P per layer only with positions="layers", '
-                             f"got positions={self.positions!r} with shared_positions=False")
+            raise ValueError(
+                'a vanilla ViT reads one P per layer only with positions="layers", '
+                f"got positions={self.positions!r} with shared_positions=False"
+            )
 
     @property
     def grid(self) -> int:
@@ -99,8 +114,16 @@ class ViTConfig:
         """
         named = {
             "small": {},
-            "tiny": dict(image_size=224, patch_size=16, num_classes=1000, depth=12, heads=3, width=192,
-                         mlp_width=768, pooling="cls"),
+            "tiny": dict(
+                image_size=224,
+                patch_size=16,
+                num_classes=1000,
+                depth=12,
+                heads=3,
+                width=192,
+                mlp_width=768,
+                pooling="cls",
+            ),
             "reader": dict(depth=1, heads=4, width=64, mlp_width=128),
         }
         if name not in named:
@@ -174,7 +197,9 @@ class ViT(nn.Module):
         c = self.config
         expected = (c.channels, c.image_size, c.image_size)
         if images.ndim != 4 or tuple(images.shape[1:]) != expected:
-            raise ValueError(f"images must have shape (B, {', '.join(map(str, expected))}), got {tuple(images.shape)}")
+            raise ValueError(
+                f"images must have shape (B, {', '.join(map(str, expected))}), got {tuple(images.shape)}"
+            )
         positional = c.attention == "positional"
         x = self.embed(patches(images, c.patch_size))
         if c.pooling == "cls":
@@ -215,7 +240,9 @@ class ViT(nn.Module):
             For a vanilla ViT, whose attention depends on the input.
         """
         if self.config.attention != "positional":
-            raise ValueError("only positional attention can be cached: vanilla attention depends on the input")
+            raise ValueError(
+                "only positional attention can be cached: vanilla attention depends on the input"
+            )
         with torch.no_grad():
             self._known_attention = [
                 block.attention.attention(self._layer_positions(i)) for i, block in enumerate(self.blocks)

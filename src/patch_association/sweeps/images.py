@@ -16,14 +16,17 @@ _COMMON = dict(
     batch_size=128, warmup_epochs=0.4, label_smoothing=0.0, augment="shift-flip", device="cpu", threads=1,
 )  # fmt: skip
 # 32 is the whole picture: no shuffle. A ViT with patches of 4 pixels cannot follow a shuffle of 2.
-# The best validation accuracy of seed 0 among 2e-3, 4e-3 (and 8e-3 or 1e-2, 2e-2) without a shuffle, within 1%.
+# Chosen on the 1000 validation pictures of seed 0 without a shuffle; one rate for both ViTs.
 _RATES = {"positional": 4e-3, "vanilla": 4e-3, "small_cnn": 1e-2}
 _TILES = {"positional": (32, 8, 4, 2), "vanilla": (32, 8, 4, 2), "small_cnn": (32, 16, 8, 4, 2)}
 
 
 def _cells():
     return tuple(
-        {"model": model, "tile": tile, "seed": seed} for seed in SEEDS for model, tiles in _TILES.items() for tile in tiles
+        {"model": model, "tile": tile, "seed": seed}
+        for seed in SEEDS
+        for model, tiles in _TILES.items()
+        for tile in tiles
     )
 
 
@@ -47,8 +50,12 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
     run = train(config, progress=False, data=_data())
     rounded = [{k: float(f"{v:.5g}") for k, v in row.items()} for row in run.record["metrics"]]
-    found = {"test_accuracy": run.record["test"]["accuracy"], "test_n": run.record["test"]["n"],
-             "parameters": run.record["parameters"], "metrics": rounded}
+    found = {
+        "test_accuracy": run.record["test"]["accuracy"],
+        "test_n": run.record["test"]["n"],
+        "parameters": run.record["parameters"],
+        "metrics": rounded,
+    }
     if model != "small_cnn":
         found |= {"locality": run.record["locality"], "attention": _attention_locality(run.model, tile)}
         if seed == 0:
@@ -89,10 +96,15 @@ def unpack(text: str) -> np.ndarray:
 SWEEPS = (
     Sweep(
         name="cifar10_permuted",
-        summary="Small ViTs with either attention and a small CNN on JPEG re-encoded CIFAR-10 with shuffled tiles.",
+        summary="Small ViTs with either attention and a small CNN on CIFAR-10 (JPEG) with shuffled tiles.",
         minutes=25,
         cells=_cells(),
         run=permuted_cifar10,
-        config={**_COMMON, "rates": _RATES, "tiles": {k: list(v) for k, v in _TILES.items()}, "seeds": list(SEEDS)},
+        config={
+            **_COMMON,
+            "rates": _RATES,
+            "tiles": {k: list(v) for k, v in _TILES.items()},
+            "seeds": list(SEEDS),
+        },
     ),
 )
