@@ -59,11 +59,12 @@ def test_a_shuffle_moves_whole_tiles_and_can_be_undone(grid, seed):
 def test_a_shuffle_of_tiles_is_one_of_patches():
     from patch_association.images.vit import patches
 
-    permutation = GridPermutation(8, 4, seed=3)
-    images = torch.randn(2, 3, 8, 8)
+    permutation = GridPermutation(16, 4, seed=3)
+    assert not np.array_equal(np.argsort(permutation.order), permutation.order)  # it is not its own inverse
+    images = torch.randn(2, 3, 16, 16)
     order = permutation.patch_order(2)
     assert torch.equal(patches(permutation(images), 2), patches(images, 2)[:, torch.from_numpy(order)])
-    A = np.arange(256.0).reshape(16, 16)
+    A = np.arange(64.0**2).reshape(64, 64)
     assert np.array_equal(permutation.undo(A[np.ix_(order, order)], 2), A)
 
 

@@ -118,6 +118,23 @@ def test_the_command_stops_and_goes_on(tmp_path, capsys):
     assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--resume", "--quiet") == 0
 
 
+def test_several_seeds(tmp_path, capsys):
+    words = ("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--seeds", 1, 4, "--quiet")
+    assert command(*words) == 0
+    assert capsys.readouterr().out.count("test accuracy ") == 2
+    summary = json.loads((tmp_path / "record.json").read_text())
+    each = [json.loads((tmp_path / f"seed-{seed}" / "record.json").read_text()) for seed in (1, 4)]
+    assert [record["config"]["seed"] for record in each] == [1, 4] == summary["config"]["seed"]
+    assert each[0]["metrics"] != each[1]["metrics"] and summary["runs"] == ["seed-1", "seed-4"]
+    for k in range(2):
+        mean = sum(record["metrics"][k]["train_loss"] for record in each) / 2
+        assert summary["metrics"][k]["train_loss"] == pytest.approx(mean)
+    assert summary["test_accuracies"] == [record["test"]["accuracy"] for record in each]
+    assert summary["finished"] and command(*words, "--resume") == 0
+    with pytest.raises(ValueError, match=r"seeds must be distinct and at least one, got \[1, 1\]"):
+        command("--preset", "smoke", "--out", tmp_path / "other", "--seeds", 1, 1, "--quiet")
+
+
 def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")

@@ -4,5 +4,6 @@
 ``data``, ``embedded``, ``packed``, ``official``  images with a train, validation and test split
 ``permutation``, ``augment``, ``policies``  what is done to them before the model sees them
 ``locality``, ``flops``  what is measured on the models
-``config``, ``presets``, ``train``, ``checkpoint``, ``parallel``, ``cli``  training them
+``config``, ``presets``, ``feed``, ``step``, ``train``, ``seeds``  training them
+``checkpoint``, ``parallel``, ``progress``, ``cli``  keeping, sharing, showing and starting it
 """

@@ -46,7 +46,8 @@ class TrainConfig:
     has it; ``compile`` uses torch.compile; ``capture`` puts the whole step in a CUDA graph;
     ``workers`` read pictures from the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where
     one is best for small models and the last bits of a result depend on how many. A checkpoint is
-    written at least every ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+    written at least every ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the
+    run stops with one.
     """
 
     dataset: str = "cifar10"

@@ -79,8 +79,8 @@ class PositionalAttention(Attention):
         # Channels first: W_V X^T comes out of the product as (H d_h, B N), which is already what one
         # matrix product per head needs, and the output projection reads it back transposed. So no
         # tensor is permuted in memory, and S is never copied once per image.
-        v = self.value.weight @ x.reshape(B * N, width).T  # (width, width) @ (width, B N) -> (H d_h, B N)
-        v = v + self.value.bias[:, None]
+        # (width, width) @ (width, B N) -> (H d_h, B N); the bias inside, so that autocast keeps one type.
+        v = torch.addmm(self.value.bias[:, None], self.value.weight, x.reshape(B * N, width).T)
         mixed = v.reshape(self.heads, -1, N) @ S.transpose(1, 2)  # (H, d_h B, N) @ (H, N, N)
         return self.output(mixed.reshape(width, B * N).T).view(
             B, N, width
