@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from training import TINY, same_model, toy_set
 
 from patch_association.images import train as training
@@ -217,6 +218,34 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, st
         second.record["metrics"] == whole.record["metrics"] and second.record["test"] == whole.record["test"]
     )
     assert same_model(second.model, whole.model)
+
+
+@pytest.mark.parametrize("choice", ["none", "randaugment"])
+def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
+    """Pictures from the disk: every epoch from any step on, in any process, and a stopped run's result."""
+    data = toy_set(60, size=24)
+    for split, images in (("train", data.train_images), ("val", data.test_images)):
+        for k, image in enumerate(images[: 40 if split == "train" else 20]):
+            folder = tmp_path / "pictures" / split / data.classes[k % 2 if split == "train" else 1 - k % 2]
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image.permute(1, 2, 0).numpy()).save(folder / f"{k}.png")
+    config = replace(
+        TINY, dataset="folder", root=str(tmp_path / "pictures"), image_size=16, patch_size=4, workers=0,
+        augment=choice, val_size=8, batch_size=8, epochs=2, train_size=None, test_size=None, lr=1e-2,
+    )  # fmt: skip
+    found = training.load_data(config)
+    feed = training.make_feed(found, config, CPU)
+    whole, rest = list(feed.epoch(1)), list(feed.epoch(1, start=2))
+    assert len(whole) == 4 and all(torch.equal(a, b) for (a, _), (b, _) in zip(whole[2:], rest))
+    assert len(torch.cat([y for _, y in feed.evaluation("test")])) == 20
+    share = OneProcess(torch.device("cpu"))
+    share.rank, share.world = 1, 2
+    part = next(training.make_feed(found, config, share).epoch(1))
+    assert torch.equal(part[0], whole[0][0][1::2])
+    straight = train(config, progress=False)
+    train(replace(config, minutes=1e-9), tmp_path / "out", progress=False)
+    resumed = train(config, tmp_path / "out", resume=True, progress=False)
+    assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
 
 
 def test_a_finished_run_resumes_to_itself(tmp_path):
