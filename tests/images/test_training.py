@@ -1,7 +1,9 @@
 """Training: schedule, optimiser, feeds, records, resuming, settings and the command line."""
 
+import copy
 import json
 import math
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -72,6 +74,46 @@ def test_a_step_is_adamw_with_clipping_and_smoothing():
         if not name.endswith("query_key.bias"):
             torch.testing.assert_close(p, named[name], atol=2e-5, rtol=1e-4)
     assert step.sums[2] == 60 and step.sums[0] > 0
+
+
+def test_recording_a_step_leaves_no_trace(monkeypatch):
+    """The logic around a CUDA graph, with one that computes eagerly: warm-up steps are undone to the bit."""
+    data = toy_set()
+    made = []
+    for _ in range(2):
+        model = training.make_model(replace(TINY, model="small_cnn"), data)  # batch norms have buffers too
+        made.append(TrainStep(model, model, make_optimizer(model, TINY, False), TINY, *data.statistics()))
+    plain, captured = made
+
+    class Graph:
+        def replay(self):
+            captured.optimizer.zero_grad(set_to_none=True)
+            captured._compute(captured._images, captured._labels)
+
+    @contextmanager
+    def recording(graph):
+        """On a GPU nothing is computed while a step is recorded."""
+        held = copy.deepcopy((captured.plain.state_dict(), captured.optimizer.state_dict(), captured.sums))
+        yield
+        captured.plain.load_state_dict(held[0])
+        captured.optimizer.load_state_dict(held[1])
+        captured.sums.copy_(held[2])
+
+    class Stream:
+        def wait_stream(self, other):
+            """Nothing runs beside anything here."""
+
+    for name, fake in dict(
+        Stream=Stream, current_stream=Stream, stream=nullcontext, CUDAGraph=Graph, graph=recording
+    ).items():
+        monkeypatch.setattr(torch.cuda, name, fake)
+    for k in range(4):
+        images, labels = data.train_images[20 * k :][:20], data.train_labels[20 * k :][:20]
+        # Recorded at the first step, and again where moments exist: after a resume.
+        captured.capture, captured._graph = True, None if k in (0, 2) else captured._graph
+        plain(images, labels, 1e-2 / (k + 1))
+        captured(images, labels, 1e-2 / (k + 1))
+        assert torch.equal(plain.sums, captured.sums) and same_model(plain.plain, captured.plain)
 
 
 def batches(config, data, epoch=0, start=0, place=CPU):
