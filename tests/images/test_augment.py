@@ -44,7 +44,8 @@ REFERENCE = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_operation_is_pils(name):
-    """At most one level of 255 apart (rounding); shears and turns may sample a few other pixels."""
+    """Blends and stretches may be one level apart (rounding); shears and turns may sample a few other pixels."""
+    rounded = ("Brightness", "Color", "Contrast", "Sharpness", "AutoContrast")
     images = photographs().train_images[:6].float()
     number = torch.full((6,), NAMES.index(name))
     for level in (0.0, 0.3, 0.7, 1.0):
@@ -56,7 +57,7 @@ def test_each_operation_is_pils(name):
             want = torch.from_numpy(np.stack([np.asarray(change(picture)) for picture in pictures])).permute(
                 0, 3, 1, 2
             )
-            far = (got - want).abs() > 1
+            far = (got - want).abs() > (1 if name in rounded else 0)
             assert far.float().mean() <= (0.01 if name in ("ShearX", "ShearY", "Rotate") else 0), (
                 name,
                 level,

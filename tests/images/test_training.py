@@ -290,10 +290,13 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
     assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
 
 
-def test_a_finished_run_resumes_to_itself(tmp_path):
+def test_a_finished_run_resumes_to_itself(tmp_path, monkeypatch):
+    """And does not look at the test pictures a second time."""
     first = train(TINY, tmp_path, progress=False)
+    monkeypatch.setattr(ResidentFeed, "evaluation", lambda self, split: 1 / 0)
     again = train(TINY, tmp_path, resume=True, progress=False)
-    assert again.record["metrics"] == first.record["metrics"] and same_model(first.model, again.model)
+    assert again.record["metrics"] == first.record["metrics"] and again.record["test"] == first.record["test"]
+    assert same_model(first.model, again.model)
 
 
 def test_minutes_stop_a_run_with_a_checkpoint(tmp_path):
