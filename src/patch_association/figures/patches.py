@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from patch_association.figures.style import COLORS, SCORES, set_palette
 from patch_association.structure import Partition
@@ -25,13 +27,13 @@ def draw_sets(ax: Axes, partition: Partition, height: int, width: int, *, number
 
 
 def draw_patches(
-    ax: Axes, coefficients, partition: Partition, height: int, width: int, signal: int | None = None
+    ax: Axes, coefficients, partition: Partition, height: int, width: int, signal: int | None = None, palette=None
 ) -> None:
     """One input as a grid: each patch shows its coefficient <w*, X_j> as -1, 0 or +1 (Figure 3).
 
     The patches of the signal set are framed in the signal's color; sets have tinted grounds.
     """
-    palette = set_palette(partition.num_sets)
+    palette = [to_rgb(c) for c in palette or set_palette(partition.num_sets)]
     s = np.asarray(coefficients).reshape(-1)
     for patch, label in enumerate(partition.labels):
         row, column = divmod(patch, width)
@@ -56,6 +58,8 @@ def draw_matrix(ax: Axes, scores, *, limit: float | None = None, title: str | No
     limit = float(np.abs(A).max()) or 1.0 if limit is None else limit
     image = ax.imshow(A, cmap=SCORES, vmin=-limit, vmax=limit, interpolation="nearest")
     ax.set(xlabel="patch $j$", ylabel="patch $i$")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     ax.tick_params(length=2)
     if title:
         ax.set_title(title)

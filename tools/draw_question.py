@@ -1,0 +1,78 @@
+"""Draw the front page's picture, book/_static/question.svg: an input, the learned scores, the sets found.
+
+The scores are learned here, by gradient descent on model (T); nothing in the picture is drawn by
+hand. Run it again after a change of the data, the model or the figures' style.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+
+import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from patch_association.data import SpatialData, random_feature  # noqa: E402
+from patch_association.figures import draw_matrix, draw_patches, draw_sets, use_style  # noqa: E402
+from patch_association.model import SimplifiedViT  # noqa: E402
+from patch_association.structure import Partition, association  # noqa: E402
+
+OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
+HEIGHT = WIDTH = 6
+RATE, STEPS, N = 0.02, 110, 20_000
+
+
+def learn(data: SpatialData) -> torch.Tensor:
+    """The scores after gradient descent on (E), with the score rate D^2 times the value rate."""
+    D = data.partition.num_patches
+    X, y = data.sample(N, seed=1)
+    model = SimplifiedViT(D, data.dim, init_std=0.01, seed=1)
+    for _ in range(STEPS):
+        model.zero_grad()
+        torch.nn.functional.softplus(-y * model(X)).mean().backward()
+        with torch.no_grad():
+            model.scores -= RATE * D**2 * model.scores.grad
+            model.value -= RATE * model.value.grad
+    return model.scores.detach()
+
+
+def sets_found(scores, set_size: int) -> Partition:
+    """The partition whose sets are the rows' C highest scores; an error if the rows disagree."""
+    top = np.sort(np.argsort(-scores.numpy(), axis=1)[:, :set_size], axis=1)
+    _, labels, sizes = np.unique(top, axis=0, return_inverse=True, return_counts=True)
+    if (sizes != set_size).any():
+        raise RuntimeError("the rows of the scores do not agree on the sets: train longer")
+    return Partition(labels.reshape(-1))
+
+
+def main() -> None:
+    """Learn, check that the sets were found, and write the picture."""
+    truth = Partition.random(HEIGHT * WIDTH, 4, seed=3)
+    data = SpatialData(truth, dim=36, q=0.2, feature=random_feature(36))
+    scores = learn(data)
+    found = sets_found(scores, truth.set_size)
+    if not association(scores, truth).exact or found != truth:
+        raise RuntimeError("gradient descent did not find the sets: the picture would be false")
+    s, _, _ = data.sample_coefficients(1, seed=5)
+    order = truth.sets.reshape(-1)  # patches sorted by their set, so that the sets are blocks
+
+    use_style()
+    plt.rcParams.update({"svg.hashsalt": "question", "svg.fonttype": "path", "figure.constrained_layout.use": True})
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.2, 3.55), width_ratios=(1, 1.12, 1))
+    one_set = Partition(np.zeros(HEIGHT * WIDTH, dtype=int))
+    draw_patches(left, s[0], one_set, HEIGHT, WIDTH, palette=["#C9CDD2"])
+    left.set_title("one input: which patches belong together?")
+    draw_matrix(middle, scores[order][:, order], title="the scores that were learned", colorbar=False)
+    middle.set(xlabel="patch $j$, sorted by set", ylabel="patch $i$, sorted by set", xticks=[], yticks=[])
+    draw_sets(right, found, HEIGHT, WIDTH)
+    right.set_title("the sets that the scores pick out")
+    figure.savefig(OUT, metadata={"Date": None, "Creator": None})
+    print(f"wrote {OUT.name}: association is exact over {truth.num_patches} patches")
+
+
+if __name__ == "__main__":
+    main()
