@@ -44,7 +44,7 @@ REFERENCE = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_operation_is_pils(name):
-    """Blends and stretches may be one level apart (rounding); shears and turns may sample a few other pixels."""
+    """Blends and stretches may be one level apart (rounding); shears and turns sample a few other pixels."""
     rounded = ("Brightness", "Color", "Contrast", "Sharpness", "AutoContrast")
     images = photographs().train_images[:6].float()
     number = torch.full((6,), NAMES.index(name))

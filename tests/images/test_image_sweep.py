@@ -7,6 +7,9 @@ import pytest
 import torch
 from training import toy_set
 
+from patch_association.images.locality import locality, similarity
+from patch_association.images.permutation import GridPermutation
+from patch_association.records import load
 from patch_association.sweeps import images, registry
 
 
@@ -40,3 +43,25 @@ def test_a_cell(model, monkeypatch):
     assert images.unpack(found["positions"]).shape == (64, 64)
     cut = images.permuted_cifar10(model, tile=2, seed=1)
     assert set(cut["locality"]) == {"as_seen"} and "positions" not in cut
+
+
+def test_the_record_that_ships():
+    """Every cell of the sweep, its settings, and numbers that follow from the P that it holds."""
+    record, sweep = load("cifar10_permuted"), registry()["cifar10_permuted"]
+    assert record.config == json.loads(json.dumps(dict(sweep.config)))
+    assert [{key: row[key] for key in ("model", "tile", "seed")} for row in record.results] == list(
+        sweep.cells
+    )
+    held = [row for row in record.results if "positions" in row]
+    assert len(held) == 8
+    for row in held:
+        P = images.unpack(row["positions"])
+        A = similarity(P, centred=True, cosine=True)
+        # Half precision keeps three digits of P; a rank may change here and there.
+        assert locality(A, 8).correlation == pytest.approx(
+            row["locality"]["as_seen"]["correlation"], abs=2e-3
+        )
+        assert locality(A, 8).recall == pytest.approx(row["locality"]["as_seen"]["recall"], abs=1e-2)
+        if row["tile"] != 2:
+            undone = GridPermutation(32, row["tile"]).undo(A, 4)
+            assert locality(undone, 8).recall == pytest.approx(row["locality"]["undone"]["recall"], abs=1e-2)
