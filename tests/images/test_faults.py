@@ -12,12 +12,14 @@ import torch
 from training import TINY
 from two_processes import CONFIG
 
+import patch_association
 from patch_association.images.parallel import processes
 from patch_association.images.train import train
 
 HERE = Path(__file__).parent
 # One thread for each process: with more, small matrix products are summed in another order.
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+PACKAGE = Path(patch_association.__file__).parents[1]  # the tested tree, wherever a subprocess starts
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE)}
 
 
 def test_twenty_kills_leave_the_result_as_it_was(tmp_path):
