@@ -122,6 +122,6 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import dynamics, setting
+    from patch_association.sweeps import dynamics, images, setting
 
-    return {sweep.name: sweep for module in (setting, dynamics) for sweep in module.SWEEPS}
+    return {sweep.name: sweep for module in (setting, dynamics, images) for sweep in module.SWEEPS}
