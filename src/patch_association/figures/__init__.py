@@ -7,6 +7,15 @@ from patch_association.figures.gaussian import (
     plot_learners,
     plot_linear_share,
 )
+from patch_association.figures.images import (
+    draw_head_maps,
+    draw_montage,
+    plot_losses,
+    plot_pictures,
+    plot_recorded_losses,
+    plot_rows,
+    plot_shuffle_accuracy,
+)
 from patch_association.figures.style import COLORS, SCORES, SHADES, new_figure, set_palette, use_style
 from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
@@ -15,7 +24,9 @@ __all__ = [
     "COLORS",
     "SCORES",
     "SHADES",
+    "draw_head_maps",
     "draw_matrix",
+    "draw_montage",
     "draw_normal_error",
     "draw_patches",
     "draw_phase_diagram",
@@ -26,6 +37,11 @@ __all__ = [
     "plot_learned_matrices",
     "plot_learners",
     "plot_linear_share",
+    "plot_losses",
+    "plot_pictures",
+    "plot_recorded_losses",
+    "plot_rows",
+    "plot_shuffle_accuracy",
     "set_palette",
     "use_style",
 ]

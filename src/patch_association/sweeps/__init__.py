@@ -122,6 +122,6 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import images, setting
+    from patch_association.sweeps import images, setting, vit_steps
 
-    return {sweep.name: sweep for module in (setting, images) for sweep in module.SWEEPS}
+    return {sweep.name: sweep for module in (setting, images, vit_steps) for sweep in module.SWEEPS}

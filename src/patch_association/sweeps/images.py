@@ -97,7 +97,7 @@ SWEEPS = (
     Sweep(
         name="cifar10_permuted",
         summary="Small ViTs with either attention and a small CNN on CIFAR-10 (JPEG) with shuffled tiles.",
-        minutes=25,
+        minutes=15,
         cells=_cells(),
         run=permuted_cifar10,
         config={
