@@ -30,6 +30,15 @@ from patch_association.figures.idealized import (
     draw_events,
     label_events,
 )
+from patch_association.figures.images import (
+    draw_head_maps,
+    draw_montage,
+    plot_losses,
+    plot_pictures,
+    plot_recorded_losses,
+    plot_rows,
+    plot_shuffle_accuracy,
+)
 from patch_association.figures.style import COLORS, SCORES, SHADES, new_figure, set_palette, use_style
 from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
@@ -47,8 +56,10 @@ __all__ = [
     "draw_events",
     "draw_figure_four",
     "draw_frames",
+    "draw_head_maps",
     "draw_lifetimes",
     "draw_matrix",
+    "draw_montage",
     "draw_normal_error",
     "draw_patches",
     "draw_paths",
@@ -66,7 +77,12 @@ __all__ = [
     "plot_learned_matrices",
     "plot_learners",
     "plot_linear_share",
+    "plot_losses",
+    "plot_pictures",
+    "plot_recorded_losses",
+    "plot_rows",
     "plot_seeds",
+    "plot_shuffle_accuracy",
     "set_palette",
     "use_style",
 ]

@@ -122,6 +122,7 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import dynamics, images, setting
+    from patch_association.sweeps import dynamics, images, setting, vit_steps
 
-    return {sweep.name: sweep for module in (setting, dynamics, images) for sweep in module.SWEEPS}
+    modules = (setting, dynamics, images, vit_steps)
+    return {sweep.name: sweep for module in modules for sweep in module.SWEEPS}
