@@ -32,6 +32,7 @@ ORDER = [
     {"sweeps"},
     {"figures"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
