@@ -182,7 +182,9 @@ def test_likelihood_search_does_not_depend_on_the_order_of_patches():
 def test_scratch_gradient_is_autograd():
     data = SpatialData(Partition.random(8, 2, 0), 5, 0.4)
     X, y = draw_inputs(data, 6, [3, 4])
-    A, v = torch.randn(2, 8, 8, dtype=torch.float64), 0.1 * torch.randn(2, 5, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(0)
+    A = torch.randn(2, 8, 8, dtype=torch.float64, generator=generator)
+    v = 0.1 * torch.randn(2, 5, dtype=torch.float64, generator=generator)
     loss, by_scores, by_value = loss_and_gradients(y[:, :, None, None] * X, A, v, 3, 0.1)
     for i in range(2):
         model = SimplifiedViT(8, 5, degree=3, linear=0.1)
@@ -229,7 +231,7 @@ def test_logistic_regression_is_stationary_and_its_error_is_right():
 # --- mismatch ---------------------------------------------------------------------------------------
 
 
-@given(fraction=st.floats(0.3, 1.0), seed=st.integers(0, 99))
+@given(fraction=st.floats(0.05, 1.0), seed=st.integers(0, 99))
 @settings(max_examples=40, deadline=None)
 def test_reassigned_patches_all_move_and_sizes_stay(fraction, seed):
     before = Partition.random(40, 4, seed)
@@ -242,8 +244,9 @@ def test_reassign_extremes():
     partition = Partition.random(40, 4, 0)
     assert reassign(partition, 0.0) == partition and overlap(partition, partition) == 1.0
     assert overlap(partition, reassign(partition, 1.0, 3)) < 0.4
-    with pytest.raises(ValueError, match="move"):
-        reassign(partition, 1 / 40)
+    for case in ((partition, 1 / 40), (Partition([0, 0, 0, 0]), 1.0), (Partition([0, 0, 1, 1]), 0.75)):
+        with pytest.raises(ValueError, match="change sets"):
+            reassign(*case)
 
 
 def test_one_feature_and_one_head_is_assumption_1():

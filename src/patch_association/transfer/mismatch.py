@@ -14,26 +14,28 @@ from patch_association.transfer.mixing import BlockAttention
 def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
     """The partition with this fraction of its patches moved to another set, set sizes kept.
 
-    round(fraction D) patches, drawn uniformly, permute their sets at random so that every one of them
-    changes: a random permutation, in which those that would stay change places with random others
-    until none stays.
+    round(fraction D) patches permute their sets at random so that every one of them changes: a random
+    permutation, in which those that would stay change places with random others until none stays.
+    The patches are drawn uniformly, again if more than half of them share a set (they could not all move).
 
     Raises
     ------
     ValueError
-        If the fraction is outside [0, 1], or the drawn patches cannot all move (a single patch, or
-        more than half of them in one set).
+        If the fraction is outside [0, 1], or so many patches cannot all move: a single one, or an odd
+        number in two sets.
     """
     k = round(probability("fraction", fraction) * partition.num_patches)
     generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
-    chosen = generator.permutation(partition.num_patches)[:k]
     labels = partition.labels.copy()
     if k == 0:
         return Partition(labels)
-    old = labels[chosen]
-    most = int(np.bincount(old).max())
-    if 2 * most > k:
-        raise ValueError(f"the {k} patches to move must be able to change sets, but {most} of them share one")
+    if 2 * -(-k // partition.num_sets) > k:  # even spread out, more than half share a set
+        raise ValueError(f"every moved patch must be able to change sets, got {k} patches of {partition!r}")
+    while True:
+        chosen = generator.permutation(partition.num_patches)[:k]
+        old = labels[chosen]
+        if 2 * np.bincount(old).max() <= k:
+            break
     new = generator.permutation(old)
     while (stays := np.flatnonzero(new == old)).size:
         i, j = stays[0], generator.integers(k)
