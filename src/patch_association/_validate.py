@@ -17,7 +17,7 @@ def positive_int(name: str, value, minimum: int = 1) -> int:
 
 def finite(name: str, value, minimum: float = -math.inf) -> float:
     """``value`` as a finite float of at least ``minimum``."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
@@ -45,3 +45,10 @@ def divides(num_patches, set_size) -> tuple[int, int, int]:
     if D % C:
         raise ValueError(f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}")
     return D, C, D // C
+
+
+def _is_finite(value) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        return False

@@ -10,6 +10,8 @@ import math
 
 import torch
 
+from patch_association._validate import finite
+
 
 def self_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, return_attention: bool = False):
     """Self-attention of Definition 3.1: every matrix sees the tokens with their positions.
@@ -37,7 +39,7 @@ def self_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, return_at
     Raises
     ------
     ValueError
-        If the shapes do not fit together.
+        If the shapes or types do not fit together, or ``scale`` is not positive.
     """
     _check_shapes(X, P, W_Q, W_K, W_V)
     Z = X + P
@@ -56,7 +58,19 @@ def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, ret
 
 
 def softmax_attention(A: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
-    """S_ij = exp(A_ij / scale) / sum_r exp(A_ir / scale), for scores (..., D, D)."""
+    """S_ij = exp(A_ij / scale) / sum_r exp(A_ir / scale), for scores (..., D, D).
+
+    Raises
+    ------
+    ValueError
+        If A is not a floating-point tensor of that shape, or ``scale`` is not positive.
+    """
+    if not isinstance(A, torch.Tensor) or not A.is_floating_point():
+        raise ValueError(f"A must be a floating-point tensor, got {_kind(A)}")
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"A must have shape (..., D, D), got {tuple(A.shape)}")
+    if finite("scale", scale) <= 0:
+        raise ValueError(f"scale must be positive, got {scale}")
     return torch.softmax(A / scale, dim=-1)
 
 
@@ -71,8 +85,13 @@ def _attend(queries_from, values_from, W_Q, W_K, W_V, scale, return_attention):
 
 
 def _check_shapes(X, P, W_Q, W_K, W_V) -> None:
-    if X.ndim < 2:
-        raise ValueError(f"X must have shape (..., D, d), got {tuple(X.shape)}")
+    for name, tensor in (("X", X), ("P", P), ("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V)):
+        if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
+            raise ValueError(f"{name} must be a floating-point tensor, got {_kind(tensor)}")
+        if tensor.dtype != X.dtype:
+            raise ValueError(f"{name} must have the type of X, {X.dtype}, got {tensor.dtype}")
+    if X.ndim < 2 or 0 in X.shape[-2:]:
+        raise ValueError(f"X must have shape (..., D, d) with D, d >= 1, got {tuple(X.shape)}")
     D, d = X.shape[-2:]
     if tuple(P.shape) != (D, d):
         raise ValueError(f"P must have shape ({D}, {d}) to fit X, got {tuple(P.shape)}")
@@ -81,3 +100,8 @@ def _check_shapes(X, P, W_Q, W_K, W_V) -> None:
             raise ValueError(f"{name} must have {d} rows to fit X, got shape {tuple(W.shape)}")
     if W_Q.shape[1] != W_K.shape[1]:
         raise ValueError(f"W_Q and W_K must have as many columns, got {W_Q.shape[1]} and {W_K.shape[1]}")
+
+
+def _kind(value) -> str:
+    """What a refused argument is, in a word."""
+    return str(value.dtype) if isinstance(value, torch.Tensor) else type(value).__name__

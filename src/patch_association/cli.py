@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -15,8 +16,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = _parser()
     arguments = parser.parse_args(argv)
     try:
-        return arguments.run(arguments)
-    except ValueError as error:
+        status = arguments.run(arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever read our output (head, a pager) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError) as error:
         print(f"patch-association: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -29,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="patch-association",
-        description="The library behind the executable book on how Vision Transformers learn spatial structure.",
+        description="The library of an executable book on how Vision Transformers learn spatial structure.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -69,7 +75,8 @@ def _claims(arguments) -> int:
         for row in rows:
             print(f"{row['id']}  [{row['verdict']}]\n    {row['where']}: {plain(row['statement'])}")
             print(f"    {plain(row['because'])}")
-        print(f"{len(rows)} claims: " + ", ".join(f"{count} {verdict}" for verdict, count in totals().items()))
+        summary = ", ".join(f"{count} {verdict}" for verdict, count in totals().items())
+        print(f"{len(rows)} claims: {summary}")
     return 0
 
 
@@ -79,13 +86,15 @@ def _sweep(arguments) -> int:
     sweeps = registry()
     if arguments.name is None:
         for sweep in sweeps.values():
-            print(f"{sweep.name}  ({len(sweep.cells)} cells, about {sweep.minutes:g} min)\n    {sweep.summary}")
+            print(f"{sweep.name}  ({len(sweep.cells)} cells, about {sweep.minutes:g} min)")
+            print(f"    {sweep.summary}")
         return 0
     if arguments.name not in sweeps:
         raise ValueError(f"there is no sweep {arguments.name!r}; there are {', '.join(sweeps)}")
     sweep = sweeps[arguments.name]
     out = arguments.out or Path("runs") / f"{sweep.name}.json"
-    print(f"{sweep.name}: {len(sweep.cells)} cells, about {sweep.minutes:g} minutes on two CPU cores", flush=True)
+    size = f"{len(sweep.cells)} cells, about {sweep.minutes:g} minutes on two CPU cores"
+    print(f"{sweep.name}: {size}", flush=True)
     record = run_sweep(sweep, out, resume=arguments.resume, progress=not arguments.quiet)
     print(f"wrote {out}: {len(record.results)} results in {record.provenance['wall_s']:.0f} s")
     return 0

@@ -37,7 +37,7 @@ class SpatialData:
     partition : Partition
         The sets S_1, ..., S_L.
     dim : int
-        d, the dimension of a patch; at least 2 when there is noise.
+        d, the dimension of a patch. At d = 1 nothing is orthogonal to w*, and there is no noise.
     q : float in [0, 1]
         The chance that a patch of a random set carries the feature.
     noise_std : float, optional
@@ -52,7 +52,9 @@ class SpatialData:
         On sizes, probabilities or features that do not fit.
     """
 
-    def __init__(self, partition: Partition, dim: int, q: float, noise_std: float | None = None, feature=None):
+    def __init__(
+        self, partition: Partition, dim: int, q: float, noise_std: float | None = None, feature=None
+    ):
         if not isinstance(partition, Partition):
             raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
         self.partition = partition
@@ -77,7 +79,8 @@ class SpatialData:
         xi -= (xi @ w)[..., None] * w  # the projection I - w w^T: (n, D, d)
         xi *= self.noise_std
         xi += coefficients[..., None] * w  # (n, D, 1) * (d,) -> (n, D, d)
-        return torch.from_numpy(xi).to(dtype=dtype, device=device), torch.from_numpy(y).to(dtype=dtype, device=device)
+        X, y = torch.from_numpy(xi), torch.from_numpy(y)
+        return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
 
     def sample_coefficients(self, n: int, seed: int = 0):
         """Draw only what the feature sees: s_j = <w*, X_j>, an integer.
@@ -90,7 +93,9 @@ class SpatialData:
             The signal set l(X) of each input.
         """
         n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
-        generator = np.random.default_rng([seed, 0])
+        # Not [seed, 0]: NumPy pads seeds with zeros, so that is the stream of the plain seed, from
+        # which Partition.random and random_feature draw.
+        generator = np.random.default_rng([seed, 3])
         y = generator.integers(0, 2, n) * 2.0 - 1.0
         signal = generator.integers(0, self.partition.num_sets, n)
         u = generator.random((n, self.partition.num_patches))
@@ -104,15 +109,13 @@ class SpatialData:
         Threshold_c(z) is z where \\|z\\| > c and 0 elsewhere. The sums are integers on draws of this
         class; a sum that lies within rounding of 0.9 C counts as not above it.
         """
-        X = torch.as_tensor(X)
-        D, C = self.partition.num_patches, self.partition.set_size
-        if X.ndim != 3 or tuple(X.shape[1:]) != (D, self.dim):
-            raise ValueError(f"X must have shape (n, {D}, {self.dim}), got {tuple(X.shape)}")
-        X = X if X.is_floating_point() else X.double()
+        C = self.partition.set_size
+        X = _inputs(X, self.partition.num_patches, self.dim)
         s = X @ self.feature.to(X)  # (n, D, d) @ (d,) -> (n, D)
         indicator = torch.from_numpy(self.partition.indicator).to(X)
         sums = s @ indicator.T  # (n, D) @ (D, L) -> (n, L)
-        slack = C * math.sqrt(torch.finfo(X.dtype).eps)
+        # Integer sums above 0.9 C exceed it by at least 0.1; half of that is the most we may give away.
+        slack = min(C * math.sqrt(torch.finfo(X.dtype).eps), 0.05)
         return torch.where(sums.abs() > 0.9 * C + slack, sums, torch.zeros_like(sums)).sum(dim=1)
 
     def __repr__(self) -> str:
@@ -142,17 +145,18 @@ class GaussianData:
             raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
         self.partition = partition
         self.dim = positive_int("dim", dim)
-        C = partition.set_size
+        C, seed = partition.set_size, positive_int("seed", seed, minimum=0)
         if isinstance(filters, str):
             if filters not in ("shared", "convolution"):
-                raise ValueError(f'filters must be "shared", "convolution" or a (C, d) array, got {filters!r}')
+                wanted = '"shared", "convolution" or a (C, d) array'
+                raise ValueError(f"filters must be {wanted}, got {filters!r}")
             rows = 1 if filters == "shared" else C
-            W = np.random.default_rng(positive_int("seed", seed, minimum=0)).standard_normal((rows, dim))
-            W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, dim))
+            W = np.random.default_rng(seed).standard_normal((rows, self.dim))
+            W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, self.dim))
         else:
-            W = np.asarray(filters, dtype=np.float64)
-            if W.shape != (C, self.dim) or not np.isfinite(W).all():
-                raise ValueError(f"filters must be finite with shape ({C}, {self.dim}), got shape {W.shape}")
+            W = _as_tensor("filters", filters).detach().to("cpu", torch.float64).numpy()
+            if W.shape != (C, self.dim):
+                raise ValueError(f"filters must have shape ({C}, {self.dim}), got shape {W.shape}")
         self.filters = torch.from_numpy(np.array(W))
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
@@ -167,10 +171,7 @@ class GaussianData:
 
     def set_responses(self, X) -> torch.Tensor:
         """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter."""
-        X = torch.as_tensor(X)
-        D = self.partition.num_patches
-        if X.ndim != 3 or tuple(X.shape[1:]) != (D, self.dim):
-            raise ValueError(f"X must have shape (n, {D}, {self.dim}), got {tuple(X.shape)}")
+        X = _inputs(X, self.partition.num_patches, self.dim)
         sets = X[:, torch.from_numpy(self.partition.sets)]  # (n, D, d) -> (n, L, C, d)
         return torch.einsum("nlkd,kd->nl", sets, self.filters.to(X))  # (n, L, C, d), (C, d) -> (n, L)
 
@@ -187,7 +188,7 @@ def _unit_vector(feature, dim: int) -> torch.Tensor:
         w = torch.zeros(dim, dtype=torch.float64)
         w[0] = 1.0
         return w
-    w = torch.as_tensor(feature).detach().to("cpu", torch.float64)
+    w = _as_tensor("feature", feature).detach().to("cpu", torch.float64)
     if tuple(w.shape) != (dim,):
         raise ValueError(f"feature must have shape ({dim},), got {tuple(w.shape)}")
     norm = float(w.norm())
@@ -195,3 +196,27 @@ def _unit_vector(feature, dim: int) -> torch.Tensor:
     if not abs(norm - 1) <= 1e-6:
         raise ValueError(f"feature must be a unit vector, got norm {norm:.6g}")
     return w / norm
+
+
+def _inputs(X, D: int, dim: int) -> torch.Tensor:
+    """X as a floating-point tensor of shape (n, D, dim), refused where it is anything else."""
+    X = _as_tensor("X", X)
+    if X.ndim != 3 or tuple(X.shape[1:]) != (D, dim):
+        raise ValueError(f"X must have shape (n, {D}, {dim}), got {tuple(X.shape)}")
+    return X
+
+
+def _as_tensor(name: str, values) -> torch.Tensor:
+    """``values`` as a tensor of finite real numbers; integers become float64."""
+    try:
+        tensor = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"{name} must be an array or a tensor of real numbers, got {values!r}") from None
+    if tensor.is_complex():
+        raise ValueError(f"{name} must be real, got {tensor.dtype}")
+    tensor = tensor if tensor.is_floating_point() else tensor.double()
+    # A NaN would pass every threshold in silence: as no signal, or as a label.
+    refused = int((~torch.isfinite(tensor)).sum())
+    if refused:
+        raise ValueError(f"{name} must be finite, got {refused} NaN or infinite entries")
+    return tensor

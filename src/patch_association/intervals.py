@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy import stats
@@ -64,13 +65,13 @@ def bootstrap(values, statistic, level: float = 0.95, resamples: int = 2000, see
     if x.size < 2 or not np.isfinite(x).all():
         raise ValueError(f"values must be at least two finite numbers, got {x.size} of which "
                          f"{int(np.isfinite(x).sum())} finite")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
     draws = x[generator.integers(0, x.size, (positive_int("resamples", resamples), x.size))]
     low, high = np.quantile(statistic(draws, axis=-1), [(1 - _level(level)) / 2, (1 + level) / 2])
     return Estimate(float(statistic(x, axis=-1)), float(low), float(high), x.size, level)
 
 
 def _level(level: float) -> float:
-    if not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
     return level

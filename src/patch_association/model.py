@@ -12,7 +12,9 @@ from patch_association.attention import softmax_attention
 
 
 def polynomial_activation(x: torch.Tensor, degree: int, linear: float) -> torch.Tensor:
-    """sigma(x) = x^p + nu x, the activation of model (T)."""
+    """sigma(x) = x^p + nu x, the activation of model (T): p odd and at least 3, nu >= 0."""
+    odd_degree(degree)
+    finite("linear", linear, minimum=0)
     return x**degree + linear * x
 
 
@@ -73,7 +75,12 @@ class SimplifiedViT(nn.Module):
         self.diagonal = finite("diagonal", diagonal)
         self.scale = math.sqrt(self.dim) if scaled else 1.0
         init_std = finite("init_std", init_std, minimum=0)
-        generator = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        seed = positive_int("seed", seed, minimum=0)
+        if seed >= 2**64:
+            raise ValueError(f"seed must be less than 2^64, got {seed}")
+        if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+            raise ValueError(f"dtype must be a floating-point torch dtype, got {dtype!r}")
+        generator = torch.Generator().manual_seed(seed)
         A = init_std * torch.randn(self.num_patches, self.num_patches, generator=generator, dtype=dtype)
         v = init_std * torch.randn(self.dim, generator=generator, dtype=dtype)
         self.scores = nn.Parameter(A.fill_diagonal_(self.diagonal))
@@ -91,8 +98,11 @@ class SimplifiedViT(nn.Module):
         Raises
         ------
         ValueError
-            If X has another shape.
+            If X has another shape or type.
         """
+        if not isinstance(X, torch.Tensor) or X.dtype != self.value.dtype:
+            kind = X.dtype if isinstance(X, torch.Tensor) else type(X).__name__
+            raise ValueError(f"X must be a tensor of the model's type {self.value.dtype}, got {kind}")
         if X.ndim != 3 or tuple(X.shape[1:]) != (self.num_patches, self.dim):
             raise ValueError(f"X must have shape (n, {self.num_patches}, {self.dim}), got {tuple(X.shape)}")
         u = X @ self.value  # (n, D, d) @ (d,) -> (n, D); first, since S X would cost d times as much

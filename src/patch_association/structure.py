@@ -35,7 +35,10 @@ class Partition:
     """
 
     def __init__(self, labels):
-        given = np.asarray(labels)
+        try:
+            given = np.asarray(labels)
+        except ValueError:  # NumPy's word on rows of different lengths
+            raise ValueError(f"labels must be a non-empty list of integers, got {labels!r}") from None
         if given.ndim != 1 or given.size == 0:
             raise ValueError(f"labels must be a non-empty list of integers, got shape {given.shape}")
         if not np.issubdtype(given.dtype, np.integer):
@@ -166,17 +169,19 @@ def association(scores, partition: Partition) -> Association:
     ValueError
         If ``scores`` is not a (D, D) matrix of finite numbers.
     """
-    A = _as_square(scores, partition.num_patches)
+    if not isinstance(partition, Partition):
+        raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
+    A = as_scores(scores, partition.num_patches)
     same = partition.same_set
     D, C = partition.num_patches, partition.set_size
 
     lowest_inside = np.where(same, A, np.inf).min(axis=1)
     highest_outside = np.where(same, -np.inf, A).max(axis=1)
-    gaps = lowest_inside - highest_outside
+    with np.errstate(over="ignore"):  # two scores near the ends of float64: their gap is infinite
+        gaps = lowest_inside - highest_outside
     off_diagonal = ~np.eye(D, dtype=bool)
     rows = A[off_diagonal].reshape(D, D - 1)  # (D, D) without its diagonal
     companions = same[off_diagonal].reshape(D, D - 1)
-    # Comparisons, not the rounded difference, decide: a gap of two close numbers can round to zero.
     return Association(
         exact=bool((lowest_inside > highest_outside).all()),
         exact_weak=bool((lowest_inside >= highest_outside).all()),
@@ -194,8 +199,45 @@ def chance_recall(num_patches: int, set_size: int) -> float:
     return (C - 1) / (D - 1)
 
 
-def _as_square(scores, D: int) -> np.ndarray:
-    A = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
+def row_separation(scores, partition: Partition) -> tuple[float, float]:
+    """How many patches tell their companions from all strangers, in either direction.
+
+    The diagonal is left out. For scores that know nothing each share is 1 / binom(D-1, C-1).
+
+    Returns
+    -------
+    toward : float
+        The share of rows in which every companion's score exceeds every stranger's.
+    away : float
+        The share of rows in which every stranger's score exceeds every companion's: the patch knows
+        its set and looks elsewhere. Definition 2.2 counts such a row as a failure.
+
+    Raises
+    ------
+    ValueError
+        If ``scores`` is not a (D, D) matrix of finite numbers, or there are no companions or no strangers.
+    """
+    A = as_scores(scores, partition.num_patches)
+    if partition.set_size == 1 or partition.num_sets == 1:
+        raise ValueError(f"telling companions from strangers needs both, got {partition!r}")
+    same = partition.same_set
+    companions = same & ~np.eye(partition.num_patches, dtype=bool)
+    inside_low = np.where(companions, A, np.inf).min(axis=1)
+    inside_high = np.where(companions, A, -np.inf).max(axis=1)
+    outside_low = np.where(same, np.inf, A).min(axis=1)
+    outside_high = np.where(same, -np.inf, A).max(axis=1)
+    return float((inside_low > outside_high).mean()), float((outside_low > inside_high).mean())
+
+
+def as_scores(scores, D: int) -> np.ndarray:
+    """Scores of any make as a (D, D) float64 array, refused where they are anything else."""
+    if hasattr(scores, "detach"):  # a tensor; NumPy knows no bfloat16, so floats become doubles first
+        scores = scores.detach().cpu()
+        scores = scores.double() if scores.is_floating_point() else scores
+    try:
+        A = np.asarray(scores)
+    except ValueError:  # NumPy's word on rows of different lengths
+        raise ValueError(f"scores must have shape ({D}, {D}) for {D} patches, got {scores!r}") from None
     if A.shape != (D, D):
         raise ValueError(f"scores must have shape ({D}, {D}) for {D} patches, got {A.shape}")
     if not (np.issubdtype(A.dtype, np.number) or A.dtype == bool) or np.iscomplexobj(A):

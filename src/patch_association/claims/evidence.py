@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from numbers import Integral
+
+import numpy as np
 
 from patch_association._validate import finite, positive_int
 from patch_association.intervals import Estimate
@@ -49,7 +52,7 @@ class Number:
             return f"evidence {self.name!r} was recorded as {recorded.name!r}"
         if (self.kind, self.n, self.seeds) != (recorded.kind, recorded.n, recorded.seeds):
             return f"{self.name!r}: how it was obtained has changed since it was recorded"
-        if abs(self.value - recorded.value) > recorded.tolerance:
+        if not abs(self.value - recorded.value) <= recorded.tolerance:  # so that a NaN differs too
             return (
                 f"{self.name!r} is {self.value!r} now and was recorded as {recorded.value!r}, "
                 f"more than its tolerance {recorded.tolerance:.3g} apart"
@@ -81,10 +84,8 @@ class Number:
 
 def exact(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
     """A number that was computed without sampling; integers must be reproduced exactly."""
-    if isinstance(value, bool):
-        value = int(value)
-    if isinstance(value, int):
-        return Number(name, value, "exact", 0, unit=unit)
+    if isinstance(value, (Integral, np.bool_)):  # bool is an Integral
+        return Number(name, int(value), "exact", 0, unit=unit)
     value = finite(name, value)
     return Number(name, value, "exact", max(rtol * abs(value), 1e-15), unit=unit, digits=digits)
 
@@ -119,7 +120,8 @@ def sampled(
     if isinstance(estimate, Estimate):
         value, low, high = estimate.value, estimate.low, estimate.high
         if tolerance is None:
-            tolerance = (high - low) / 2
+            # Equal values have an interval of no width; another machine may still round differently.
+            tolerance = max((high - low) / 2, 1e-9 * abs(value), 1e-15)
     elif tolerance is None:
         raise ValueError(f"sampled evidence {name!r} without an interval must state its tolerance")
     else:

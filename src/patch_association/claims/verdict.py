@@ -21,8 +21,9 @@ class Verdict:
     note: str = ""
 
     def __repr__(self) -> str:
-        lines = [f"{self.claim.where} ({SOURCES[self.claim.source]}): {self.claim.verdict}", self.claim.because]
-        lines += [f"  {number.name}: {number.show()} ({number.show_basis()})" for number in self.claim.evidence]
+        claim = self.claim
+        lines = [f"{claim.where} ({SOURCES[claim.source]}): {claim.verdict}", claim.because]
+        lines += [f"  {number.name}: {number.show()} ({number.show_basis()})" for number in claim.evidence]
         return "\n".join(lines + ([self.note] if self.note else []))
 
     def _repr_markdown_(self) -> str:
@@ -106,6 +107,7 @@ def _compare(fresh: Claim, recorded: Claim) -> None:
         differences.append(f"the verdict is {fresh.verdict!r} now and was recorded as {recorded.verdict!r}")
     if len(fresh.evidence) != len(recorded.evidence):
         differences.append(f"{len(fresh.evidence)} numbers now, {len(recorded.evidence)} recorded")
-    differences += filter(None, (new.differs_from(old) for new, old in zip(fresh.evidence, recorded.evidence)))
+    pairs = zip(fresh.evidence, recorded.evidence)
+    differences += filter(None, (new.differs_from(old) for new, old in pairs))
     if differences:
         raise AssertionError(f"claim {fresh.id!r} contradicts the ledger: " + "; ".join(differences))

@@ -13,6 +13,9 @@ from patch_association._validate import positive_int, probability
 # the absolute accuracy of an FFT (about 1e-16) is what we can afford.
 _DIRECT_PRODUCTS = 2**27
 
+# A law keeps one float for every integer of its range: past this many (512 MiB) we refuse.
+_LARGEST_RANGE = 2**26
+
 
 @dataclass(frozen=True)
 class IntegerLaw:
@@ -31,10 +34,15 @@ class IntegerLaw:
     @classmethod
     def of(cls, values, probabilities) -> IntegerLaw:
         """The law that puts ``probabilities`` on the integers ``values``; equal values add up."""
-        values = np.asarray(values, dtype=np.int64)
+        values, probabilities = np.asarray(values), np.asarray(probabilities, dtype=np.float64)
+        if values.size == 0 or not np.issubdtype(values.dtype, np.integer):
+            raise ValueError(f"values must be integers of 64 bits, got {values.size} of type {values.dtype}")
+        if probabilities.shape != values.shape or not (probabilities >= 0).all():
+            wanted = f"{values.size} nonnegative numbers"
+            raise ValueError(f"probabilities must be {wanted}, got {probabilities!r}")
         start = int(values.min())
-        mass = np.zeros(int(values.max()) - start + 1)
-        np.add.at(mass, values - start, np.asarray(probabilities, dtype=np.float64))
+        mass = np.zeros(_affordable(int(values.max()) - start + 1))
+        np.add.at(mass, values - start, probabilities)
         return cls(start, mass)
 
     @property
@@ -44,10 +52,12 @@ class IntegerLaw:
 
     def __add__(self, other: IntegerLaw) -> IntegerLaw:
         """The law of the sum of two independent variables."""
+        _affordable(self.mass.size + other.mass.size - 1)
         return IntegerLaw(self.start + other.start, _convolve(self.mass, other.mass))
 
     def times(self, n: int) -> IntegerLaw:
         """The law of the sum of n independent copies, by repeated squaring."""
+        n = positive_int("n", n, minimum=0)
         total, power = IntegerLaw(0, np.ones(1)), self
         while n:
             if n & 1:
@@ -95,3 +105,9 @@ def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.size * b.size <= _DIRECT_PRODUCTS:
         return np.convolve(a, b)
     return np.clip(fftconvolve(a, b), 0.0, None)
+
+
+def _affordable(size: int) -> int:
+    if size > _LARGEST_RANGE:
+        raise ValueError(f"a law must range over at most {_LARGEST_RANGE} integers, got {size}")
+    return size

@@ -8,12 +8,13 @@ signs (+1 or -1 with probability q/2 each, 0 otherwise). The noise is orthogonal
 from __future__ import annotations
 
 import math
+from itertools import combinations_with_replacement
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from patch_association._validate import divides, probability
+from patch_association._validate import divides, positive_int, probability
 from patch_association.exact.laws import IntegerLaw, mixture, trinomial
 
 #: The limit of q (D - C) / C^2 at which the symmetric sum errs with probability 1/8: 1 / z^2 with
@@ -73,40 +74,92 @@ def labeling_law(num_patches: int, set_size: int, q: float) -> IntegerLaw:
 
 
 def critical_q(num_patches: int, set_size: int, error: float = 1 / 8, ties: str = "half") -> float | None:
-    """The q at which the symmetric sum errs with probability ``error``; None if no q reaches it.
+    """The smallest q at which the symmetric sum errs with probability ``error``; None if no q does.
 
-    The error grows with q (checked on grids in the tests; with all q <= 1 it can stay below).
+    With ties by half the error grows with q: its derivative is (D - C)/4 (P[Z' = C - 1] - P[Z' = C + 1])
+    for one sign fewer in Z', and given how many of its signs are nonzero, Z' is unimodal on every
+    other integer. Counted in full, ties can grow rarer as q nears 1 (no even sum at D - C odd), and
+    the error with them; the grid, fine where D (1 - q) is small, then finds the first crossing.
     """
     error = probability("error", error)
-    if linear_error(num_patches, set_size, 1.0, ties) < error:
-        return None
-    return float(brentq(lambda q: linear_error(num_patches, set_size, q, ties) - error, 0.0, 1.0, xtol=1e-13))
+    D, C, _ = divides(num_patches, set_size)
+    grid = [0.0, 1.0]
+    if ties == "error":
+        grid = [*np.linspace(0, 0.5, 65), *(1 - np.geomspace(0.5, 0.01 / D, 129)[1:]), 1.0]
+    for low, high in zip(grid, grid[1:]):
+        if linear_error(D, C, high, ties) >= error:
+            return float(brentq(lambda q: linear_error(D, C, q, ties) - error, low, high, xtol=1e-13))
+    return None
 
 
 def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
-    """The law of y g(X) for g(X) = sum_l a_l sum_{i in S_l} <w*, X_i>, one integer weight per set.
+    """The law of y g(X) for g(X) = sum_j a_j <w*, X_j> with integer weights a_j.
 
-    Averaged over the signal set: y g = a_l C + sum_{m != l} a_m Z_m, where Z_m is the sum of C signs.
+    Averaged over the signal set: y g = A_l + Z_l, where A_l adds up the weights of set l and Z_l the
+    weights of all other patches, each with its own random sign delta_j.
 
     Parameters
     ----------
-    weights : (L,) integers
-        a_1, ..., a_L.
+    weights : (L,) or (L, C) integers
+        One weight per set, or one per patch.
     """
-    a = np.asarray(weights)
-    if a.ndim != 1 or a.size == 0 or not np.issubdtype(a.dtype, np.integer):
-        raise ValueError(f"weights must be a non-empty list of integers, got {weights!r}")
-    _, C, L = divides(a.size * set_size, set_size)
-    sums = trinomial(C, probability("q", q))
-    scaled = [sums.map(lambda s, weight=int(weight): weight * s) for weight in a]
+    try:
+        a = np.asarray(weights)
+    except ValueError:  # NumPy's word on rows of different lengths
+        a = np.empty(0)
+    if a.ndim not in (1, 2) or a.size == 0 or not np.issubdtype(a.dtype, np.integer):
+        raise ValueError(f"weights must be integers of shape (L,) or (L, C), got {weights!r}")
+    C, L = positive_int("set_size", set_size), a.shape[0]
+    if a.ndim == 2 and a.shape[1] != C:
+        raise ValueError(f"weights must have one column per patch of a set, {C} of them, got shape {a.shape}")
+    rows = np.sort(np.broadcast_to(a[:, None], (L, C)) if a.ndim == 1 else a, axis=1)
+    # Sets with the same weights have the same law: L^2 convolutions become as many as there are kinds.
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    sums = [_row_law(row, probability("q", q)) for row in kinds]
     laws = []
-    for signal in range(L):
-        total = IntegerLaw(int(a[signal]) * C, np.ones(1))
-        for m in range(L):
-            if m != signal:
-                total = total + scaled[m]
+    for signal, row in enumerate(kinds):
+        total = IntegerLaw(int(row.sum()), np.ones(1))
+        for other, law in enumerate(sums):
+            total = total + law.times(int(counts[other]) - (other == signal))
         laws.append(total)
-    return mixture(laws, np.full(L, 1 / L))
+    return mixture(laws, counts / L)
+
+
+def _row_law(row: np.ndarray, q: float) -> IntegerLaw:
+    """The law of sum_j row_j delta_j."""
+    total = IntegerLaw(0, np.ones(1))
+    for weight, count in zip(*np.unique(row, return_counts=True)):
+        total = total + trinomial(int(count), q).map(lambda s, w=int(weight): w * s)
+    return total
+
+
+def search_weights(
+    num_sets: int, set_size: int, q: float, largest: int, per_patch: bool = False
+) -> tuple[float, np.ndarray]:
+    """The least error of a monotone phi over all weights 0, ..., ``largest``, by trying each.
+
+    Parameters
+    ----------
+    per_patch : bool
+        Give each patch its own weight; otherwise the patches of a set share one.
+
+    Returns
+    -------
+    error : float
+    weights : (L,) or (L, C) integers
+        The first minimizer. Only up to the order of the sets, and of the patches within a set:
+        neither changes the error.
+    """
+    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    levels = range(positive_int("largest", largest) + 1)
+    kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
+    tried = (np.array(choice) for choice in combinations_with_replacement(kinds, L))
+    best, minimizer = math.inf, None
+    for a in tried:
+        # A strict gain: among equals the first wins, on every machine, whatever the rounding.
+        if a.any() and (error := best_monotone_error(weighted_law(a, C, q))) < best - 1e-12:
+            best, minimizer = error, a
+    return best, minimizer
 
 
 def best_monotone_error(law: IntegerLaw) -> float:
@@ -130,19 +183,24 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
     Each set sum lies in -C, ..., C, so the weighted sum is a number in balanced base 2C + 1, and an
     arbitrary phi can read the set sums off and apply f*.
     """
-    _, C, L = divides(num_sets * set_size, set_size)
+    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
     return [(2 * C + 1) ** level for level in range(L)]
 
 
 def decode(score, num_sets: int, set_size: int) -> np.ndarray:
     """The (..., L) set sums that a decoding score spells: its balanced digits in base 2C + 1."""
-    base = 2 * set_size + 1
-    rest = np.asarray(score, dtype=np.int64)
+    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    rest = np.asarray(score)
+    if not (np.issubdtype(rest.dtype, np.integer) and np.can_cast(rest.dtype, np.int64)):
+        # Also what becomes of integers past 64 bits, whose digits would wrap around.
+        raise ValueError(f"score must be integers of 64 bits, got {rest.dtype}")
     digits = []
-    for _ in range(num_sets):
-        digit = (rest + set_size) % base - set_size
+    for _ in range(L):
+        digit = (rest + C) % (2 * C + 1) - C
         digits.append(digit)
-        rest = (rest - digit) // base
+        rest = (rest - digit) // (2 * C + 1)
+    if rest.any():
+        raise ValueError(f"score must spell {L} set sums in -{C}, ..., {C}, got {score!r}")
     return np.stack(digits, axis=-1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from patch_association.figures.style import COLORS, SCORES, set_palette
 from patch_association.structure import Partition
@@ -57,6 +58,8 @@ def draw_matrix(ax: Axes, scores, *, limit: float | None = None, title: str | No
     limit = float(np.abs(A).max()) or 1.0 if limit is None else limit
     image = ax.imshow(A, cmap=SCORES, vmin=-limit, vmax=limit, interpolation="nearest")
     ax.set(xlabel="patch $j$", ylabel="patch $i$")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     ax.tick_params(length=2)
     if title:
         ax.set_title(title)

@@ -70,5 +70,6 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: float = 6.4, height: f
 
 
 def set_palette(num_sets: int) -> list[tuple[float, float, float]]:
-    """One color for each set of a partition, distinct in hue and alternating in lightness."""
-    return [color for color in sns.husl_palette(num_sets, s=0.55, l=0.72)]
+    """One color for each set of a partition: hues around the circle, lighter and darker in turn."""
+    lighter, darker = (sns.husl_palette(num_sets, s=0.55, l=lightness) for lightness in (0.78, 0.67))
+    return [(darker if number % 2 else lighter)[number] for number in range(num_sets)]

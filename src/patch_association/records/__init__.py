@@ -51,9 +51,10 @@ class Record:
     def origin(self) -> str:
         """One sentence: made when, on what, how long it took, and the command."""
         p = self.provenance
+        took = f"{p['wall_s']:.0f} seconds" if p["wall_s"] < 90 else f"{p['wall_s'] / 60:.0f} minutes"
         return (
-            f"Recorded run “{self.name}”: {len(self.results)} results, made on {p['date']} on {p['hardware']} "
-            f"(PyTorch {p['versions']['torch']}) in {p['wall_s'] / 60:.0f} minutes; "
+            f"Recorded run “{self.name}”: {len(self.results)} results, made on {p['date']} "
+            f"on {p['hardware']} (PyTorch {p['versions']['torch']}) in {took}; "
             f"`{self.command}` makes it again."
         )
 
@@ -76,13 +77,18 @@ def load(name: str) -> Record:
     """
     resource = files(__package__) / f"{name}.json"
     if not resource.is_file():
-        raise ValueError(f"there is no recorded run {name!r}; the package ships {', '.join(names()) or 'none'}")
+        there = ", ".join(names()) or "none"
+        raise ValueError(f"there is no recorded run {name!r}; the package ships {there}")
     return parse(resource.read_text(encoding="utf-8"), origin=f"{name}.json")
 
 
 def read(path) -> Record:
     """A record from a file of your own."""
-    return parse(Path(path).read_text(encoding="utf-8"), origin=str(path))
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not a whole record: {error}") from error
+    return parse(text, origin=str(path))
 
 
 def parse(text: str, origin: str) -> Record:
@@ -95,7 +101,8 @@ def parse(text: str, origin: str) -> Record:
 
 def names() -> list[str]:
     """The records that ship with the package."""
-    return sorted(entry.name[: -len(".json")] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
+    entries = (entry.name for entry in files(__package__).iterdir())
+    return sorted(name[: -len(".json")] for name in entries if name.endswith(".json"))
 
 
 def provenance(wall_s: float, device: str = "cpu") -> dict:
@@ -137,12 +144,18 @@ def _version(package: str) -> str:
 
 
 def _commit() -> str:
-    """The commit of the source tree, with a mark when it was changed; "installed" outside one."""
+    """The commit of the source tree, with a mark when it was changed; "installed" outside one.
+
+    An installed package may lie inside another project's repository: only a tree that tracks this
+    file is ours.
+    """
     here = Path(__file__).resolve().parent
     run = dict(cwd=here, capture_output=True, text=True, check=True)
     try:
+        subprocess.run(["git", "ls-files", "--error-unmatch", "--", Path(__file__).name], **run)
         head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **run).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no", "--", "."], **run).stdout
+        status = ["git", "status", "--porcelain", "--untracked-files=no", "--", "."]
+        changed = subprocess.run(status, **run).stdout
     except (OSError, subprocess.CalledProcessError):
         return "installed"
     return head + ("+changes" if changed.strip() else "")

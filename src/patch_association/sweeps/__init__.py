@@ -16,6 +16,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from patch_association._files import write_atomically
+from patch_association._validate import positive_int
 from patch_association.records import Record, provenance
 
 
@@ -46,7 +47,9 @@ class Sweep:
     config: Mapping = field(default_factory=dict)
 
 
-def run_sweep(sweep: Sweep, out, resume: bool = False, progress: bool = True, limit: int | None = None) -> Record:
+def run_sweep(
+    sweep: Sweep, out, resume: bool = False, progress: bool = True, limit: int | None = None
+) -> Record:
     """Run a sweep's cells and write its record to ``out``.
 
     Parameters
@@ -62,33 +65,48 @@ def run_sweep(sweep: Sweep, out, resume: bool = False, progress: bool = True, li
     Raises
     ------
     ValueError
-        If there are finished cells and ``resume`` is off, or they belong to other settings.
+        If there are finished cells and ``resume`` is off, they belong to other settings or their
+        file is damaged; if ``out`` is a folder; if two cells have the same settings.
     """
     out = Path(out)
+    if out.is_dir():  # said now, not after hours of work
+        raise ValueError(f"out must be the file of the record, got the folder {out}")
+    if limit is not None:
+        positive_int("limit", limit, minimum=0)
+    keys = [json.dumps(dict(cell), sort_keys=True) for cell in sweep.cells]
+    if len(set(keys)) < len(keys):
+        twice = max(keys, key=keys.count)
+        raise ValueError(f"the cells of sweep {sweep.name!r} must differ, got {twice} twice")
     partial = out.with_name(out.name + ".partial")
     identity = json.dumps([sweep.name, dict(sweep.config), [dict(c) for c in sweep.cells]], sort_keys=True)
     done: dict[str, dict] = {}
     spent = 0.0
     if partial.exists():
         if not resume:
-            raise ValueError(f"{partial} holds an interrupted sweep: resume it, or remove the file to start again")
-        state = json.loads(partial.read_text(encoding="utf-8"))
-        if state["identity"] != identity:
-            raise ValueError(f"{partial} belongs to other settings of sweep {sweep.name!r}; remove it to start again")
-        done, spent = state["done"], state["wall_s"]
+            raise ValueError(f"{partial} holds an interrupted sweep: resume it, or remove it to start again")
+        try:
+            state = json.loads(partial.read_text(encoding="utf-8"))
+            theirs, done, spent = state["identity"], state["done"], state["wall_s"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{partial} is damaged ({error!r}); remove it to start again") from error
+        if theirs != identity:
+            raise ValueError(
+                f"{partial} belongs to other settings of sweep {sweep.name!r}; remove it to start again"
+            )
     started = time.perf_counter()
     fresh = 0
-    for cell in tqdm(sweep.cells, desc=sweep.name, unit="cell", disable=not progress):
-        key = json.dumps(dict(cell), sort_keys=True)
+    for cell, key in zip(tqdm(sweep.cells, desc=sweep.name, unit="cell", disable=not progress), keys):
         if key in done:
             continue
         if limit is not None and fresh == limit:
             break
-        done[key] = sweep.run(**cell)
+        # Through JSON, so that a result is the same whether this run made it or the file gives it back.
+        done[key] = json.loads(json.dumps(sweep.run(**cell), allow_nan=False))
         fresh += 1
         wall = spent + time.perf_counter() - started
-        write_atomically(partial, json.dumps({"identity": identity, "done": done, "wall_s": wall}, allow_nan=False))
-    results = [{**cell, **done[key]} for cell in sweep.cells if (key := json.dumps(dict(cell), sort_keys=True)) in done]
+        state = {"identity": identity, "done": done, "wall_s": wall}
+        write_atomically(partial, json.dumps(state, allow_nan=False))
+    results = [{**json.loads(key), **done[key]} for key in keys if key in done]
     record = Record(
         name=sweep.name,
         command=f"patch-association sweep {sweep.name}",

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-SWEEPS = ()
+from patch_association.sweeps.gaussian import SWEEP as GAUSSIAN
+
+SWEEPS = (GAUSSIAN,)

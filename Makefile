@@ -1,0 +1,36 @@
+# The commands of this project; `make` alone lists them. Each sets up what it needs.
+PYTHON ?= python3
+PY := .venv/bin/python
+CHAPTERS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help set-up book test execute replay bench screenshots clean
+
+help:  ## this list
+	@echo "Usage: make COMMAND [PYTHON=python3.12]"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+set-up:  ## make .venv and install the package with all it needs (the other commands do this first)
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 to 3.13, or name one: make book PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) tools/set_up.py
+
+book: set-up  ## build the book and say which file to open
+	@$(PY) tools/build_book.py
+
+test: set-up  ## run every test: library, notebooks, the built pages in a browser
+	@$(PY) tools/test_all.py
+
+execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/part/chapter.md ..." for some
+	@$(PY) tools/execute.py $(CHAPTERS)
+
+replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
+	@$(PY) tools/replay.py $(CHAPTERS)
+
+bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json
+	@$(PY) benchmarks/run.py
+
+screenshots: set-up  ## photograph every built page in both themes and two widths, into screenshots/
+	@$(PY) tools/screenshots.py
+
+clean:  ## remove what was built (the set-up in .venv stays)
+	rm -rf _build screenshots

@@ -1,0 +1,130 @@
+"""What the part on the dynamics is measured against; both sides in one interleaved run.
+
+Each function returns ``{name, ours_s, theirs_s, theirs, ratio}``: seconds of ours, of theirs, what
+theirs is, and theirs / ours.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import torch
+
+from patch_association.data import SpatialData
+from patch_association.descent import Samples, loss_and_gradients
+from patch_association.exact.risk import PopulationRisk
+from patch_association.structure import Partition
+
+
+def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: int = 5) -> dict:
+    """One full-batch gradient of (T): by hand, against autograd through the formula as it is written.
+
+    (T) reads sum_j S_ij <v, X_j>; written with a matrix product per input, S X comes first and
+    costs d times as much as X v. This is the order of the definition, of attention layers, and of
+    ``torch.nn.functional.scaled_dot_product_attention``. Float64, both on the threads of torch.
+    """
+    D = d = num_patches
+    law = SpatialData(Partition.random(D, 4), d, 0.2)
+    samples = Samples.draw(law, n, [0])
+    X, y = samples.X, samples.y
+    generator = torch.Generator().manual_seed(0)
+    A = 0.1 * torch.randn(1, D, D, generator=generator, dtype=torch.float64)
+    v = 0.1 * torch.randn(1, d, generator=generator, dtype=torch.float64)
+
+    def by_hand():
+        return loss_and_gradients(X, y, A, v)
+
+    def by_autograd():
+        scores, value = A[0].clone().requires_grad_(), v[0].clone().requires_grad_()
+        z = D * (torch.softmax(scores, dim=-1) @ X[0]) @ value  # (D, D) @ (n, D, d) -> (n, D, d) -> (n, D)
+        F = (z**3 + 0.01 * z).sum(dim=1)
+        loss = torch.nn.functional.softplus(-y[0] * F).mean()
+        dA, dv = torch.autograd.grad(loss, (scores, value))
+        return loss.detach(), dA.fill_diagonal_(0.0), dv
+
+    for ours, theirs in zip(by_hand(), by_autograd()):
+        assert (ours[0] - theirs).abs().max() < 1e-8  # softplus is linear beyond 20
+    ours_s, theirs_s = interleaved([by_hand, by_autograd], repeats)
+    return {
+        "name": f"gradient of model (T), D = d = {D}, N = {n}",
+        "ours_s": ours_s,
+        "theirs_s": theirs_s,
+        "theirs": "torch autograd of (S X) v, float64",
+        "ratio": theirs_s / ours_s,
+    }
+
+
+def exact_risk_against_monte_carlo(
+    num_patches: int = 16, q: float = 0.3, accuracy: float = 1e-4, n: int = 20_000, repeats: int = 5
+) -> dict:
+    """One exact loss and gradient, against sampling the loss alone to ``accuracy`` relative standard error.
+
+    The sampler draws the coefficients alone, no noise vectors, and its gradient is by hand too. It is
+    timed on n inputs; the number that it needs follows from their variance, so its time is computed,
+    not waited for. The comparison is kind to it: the exact step has 1e-9, and gradients need more inputs
+    than the loss does. The set-up of the exact law (up to seconds) is not counted.
+    """
+    D, C = num_patches, 4
+    point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
+    risk = PopulationRisk(D, C, q)
+    law = SpatialData(Partition.random(D, C), 2, q)
+    same = torch.from_numpy(law.partition.same_set)
+    A = torch.where(same, point["gamma"], point["rho"]).double().fill_diagonal_(point["beta"])[None]
+    v = torch.tensor([[point["alpha"]]], dtype=torch.float64)
+
+    def exact():
+        return risk.loss_and_gradient(**point)
+
+    def sampled(seed=0):
+        s, y, _ = law.sample_coefficients(n, seed)
+        X, y = torch.from_numpy(s)[None, :, :, None], torch.from_numpy(y)[None]  # (1, n, D, 1), (1, n)
+        return loss_and_gradients(X, y, A, v)
+
+    estimates = np.array([sampled(seed)[0].item() for seed in range(40)])
+    loss, _ = exact()
+    error_of_one = float(estimates.std(ddof=1)) * n**0.5
+    assert abs(estimates.mean() - loss) < 6 * error_of_one / (40 * n) ** 0.5
+    needed = (error_of_one / (accuracy * loss)) ** 2
+    ours_s, batch_s = interleaved([exact, sampled], repeats)
+    theirs_s = batch_s * needed / n
+    return {
+        "name": f"population loss and gradient, D = {D}, C = {C}, q = {q:g}",
+        "ours_s": ours_s,
+        "theirs_s": theirs_s,
+        "theirs": f"Monte Carlo to {accuracy:g} relative on the loss: {needed:.1e} inputs, timed on {n}",
+        "ratio": theirs_s / ours_s,
+    }
+
+
+def interleaved(calls, repeats: int) -> list[float]:
+    """The least seconds of each call over ``repeats`` rounds, each round calling all in turn.
+
+    The least, since a busy machine only ever adds time; in turn, so that it adds to all alike.
+    """
+    best = [float("inf")] * len(calls)
+    for call in calls:
+        call()
+    for _ in range(repeats):
+        for k, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best
+
+
+def run() -> list[dict]:
+    """All comparisons of this part."""
+    return [
+        gradients_against_autograd(16, 8000),
+        gradients_against_autograd(36, 2000),
+        gradients_against_autograd(64, 500),
+        exact_risk_against_monte_carlo(16, 0.3),
+        exact_risk_against_monte_carlo(36, 0.2),
+        exact_risk_against_monte_carlo(64, 0.1),
+    ]
+
+
+if __name__ == "__main__":
+    for row in run():
+        print(row)

@@ -1,0 +1,105 @@
+"""Lower bounds on the error of every generalized linear model with a monotone link.
+
+These are the finite-size statements of the corrected Theorem 3.1. The model is
+g(X) = phi(sum_j <w_j, X_j>); only a_j = <w_j, w*> matters, and a bound holds for every choice of
+them and every monotone phi. Proofs: the chapter on linear models.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import norm
+
+from patch_association._validate import divides, finite, positive_int, probability
+
+#: Constants of the Berry-Esseen inequality: equal laws (Shevtsova 2013), different laws (Shevtsova 2010).
+BERRY_ESSEEN_EQUAL, BERRY_ESSEEN = 0.4690, 0.5600
+
+
+def rademacher_tail(s):
+    """h(s) = (1/sqrt(2) - s)_+^2 / 2: a lower bound on P[Z > s |a|] for Z = sum_j a_j eps_j, s >= 0.
+
+    eps_j are independent fair signs. Khintchine's inequality E|Z| >= |a| / sqrt(2) with
+    Cauchy-Schwarz; h is convex and nonincreasing.
+    """
+    return 0.5 * np.clip(math.sqrt(0.5) - np.asarray(s, dtype=np.float64), 0.0, None) ** 2
+
+
+def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
+    """A lower bound on P[y g(X) <= 0] over all weights and all monotone phi.
+
+    (1/L) sum_{r=1}^{L-1} b(q r), where b(mu) is the maximum over 0 < t < 1 of
+    (1 - exp(-mu I(t))) h(sqrt(C / ((1 - t) mu))) with I(t) = t + (1 - t) log(1 - t) and h from
+    :func:`rademacher_tail`. The maximum is taken over a grid, which can only make the bound smaller.
+    """
+    _, C, L = divides(num_patches, set_size)
+    mu = probability("q", q) * np.arange(1, L)
+    return float(_rank_bounds(mu[mu > 2 * C], C).sum() / L)  # h vanishes for mu <= 2 C
+
+
+def _rank_bounds(mu: np.ndarray, C: int) -> np.ndarray:
+    best = np.zeros_like(mu)
+    for t in np.geomspace(0.01, 0.6, 60):
+        rate = t + (1 - t) * math.log1p(-t)
+        best = np.maximum(best, -np.expm1(-mu * rate) * rademacher_tail(np.sqrt(C / ((1 - t) * mu))))
+    return best
+
+
+def any_weights_limit(kappa: float) -> float:
+    """The limit of :func:`any_weights_bound` as C grows with q D / C^2 = kappa fixed.
+
+    The integral over 0 < x < 1 of h(1 / sqrt(kappa x)): with u = sqrt(2 / kappa) <= 1 it is
+    1/4 - u + 3 u^2 / 4 - u^2 log(u) / 2, and 0 for kappa <= 2.
+    """
+    kappa = finite("kappa", kappa, minimum=0)
+    if kappa <= 2:
+        return 0.0
+    u = math.sqrt(2 / kappa)
+    return 0.25 - u + 0.75 * u**2 - 0.5 * u**2 * math.log(u)
+
+
+def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
+    """The least number of patches D from which :func:`any_weights_bound` is at least ``error``.
+
+    The bound grows with L: it averages a nondecreasing sequence. So one bisection finds it.
+    """
+    C, q, error = positive_int("set_size", set_size), probability("q", q), probability("error", error)
+    if not (q > 0 and error < 1 / 4):
+        raise ValueError(f"the bound reaches error only for q > 0 and error < 1/4, got q={q:g}, error={error:g}")
+    low, high = 1, 2
+    while any_weights_bound(high * C, C, q) < error:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if any_weights_bound(middle * C, C, q) >= error else (middle, high)
+    return high * C
+
+
+def spread_weights_bound(weights, q: float) -> float:
+    """A lower bound on P[y g(X) <= 0] for these weights and every monotone phi, sharp when they are spread.
+
+    Phi(-C / sqrt(q (D - C))) - 0.56 mean_l R_l with R_l = sum |a_j|^3 / (sqrt(q) (sum a_j^2)^{3/2}),
+    sums over the patches outside S_l. Equal weights have R_l = 1 / sqrt(q (D - C)).
+
+    Parameters
+    ----------
+    weights : (L, C) array
+        a_j = <w_j, w*>, one row per set; at least two sets with a nonzero weight.
+    """
+    a = np.abs(np.asarray(weights, dtype=np.float64))
+    q = probability("q", q)
+    if a.ndim != 2 or not np.isfinite(a).all() or (a.max(axis=1) > 0).sum() < 2 or q == 0:
+        raise ValueError("expected q > 0 and finite weights (L, C), nonzero in at least two sets")
+    L, C = a.shape
+    squares, cubes = (a**2).sum(axis=1), (a**3).sum(axis=1)
+    ratio = (cubes.sum() - cubes) / (math.sqrt(q) * (squares.sum() - squares) ** 1.5)
+    return float(norm.cdf(-C / math.sqrt(q * (L - 1) * C)) - BERRY_ESSEEN * ratio.mean())
+
+
+def symmetric_bound(num_patches: int, set_size: int, q: float) -> float:
+    """A lower bound on the symmetric sum's error, ties by half: Phi(-C / v) - 0.469 / v, v^2 = q (D - C)."""
+    D, C, _ = divides(num_patches, set_size)
+    v = math.sqrt(probability("q", q) * (D - C))
+    return float(norm.cdf(-C / v) - BERRY_ESSEEN_EQUAL / v) if v else 0.0

@@ -1,0 +1,185 @@
+"""The sweep ``gaussian``: learners on Gaussian patches with a cubic convolutional label (Figure 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from patch_association.data import GaussianData
+from patch_association.intervals import mean
+from patch_association.learners import RECIPES, error_on, make_learner, test_inputs, train
+from patch_association.structure import Partition, association, row_separation
+from patch_association.sweeps import Sweep
+
+DIM = 8
+N_TEST = 20_000
+N_PROBE = 2000  # inputs over which self-attention's S is averaged
+
+#: The grids of patches by their number; every set is a 2 x 2 block.
+GRIDS = {8: (2, 4), 16: (4, 4), 36: (6, 6)}
+
+
+def gaussian_cell(learner: str, teacher: str, D: int, C: int, steps: int, seed: int) -> dict:
+    """Train one learner and say how well it predicts and what it knows of the sets.
+
+    Parameters
+    ----------
+    learner : str
+        A kind of :data:`~patch_association.learners.RECIPES`.
+    teacher : "shared" or "convolution"
+        The filters of :class:`~patch_association.data.GaussianData`; drawn once, for all seeds.
+    D, C, steps, seed : int
+
+    Returns
+    -------
+    dict
+        ``error`` and, on the same ``N_TEST`` inputs, ``linear_error`` of sign(sum_l h_l); the
+        learning ``curve``; under ``start`` and ``end`` the scores of A (mean S for self-attention)
+        and of P P^T; for seed 0 the matrices themselves.
+    """
+    data = gaussian_data(D, C, teacher)
+    recipe = RECIPES[learner]
+    model = make_learner(learner, D, DIM, seed)
+    X, y = test_inputs(data, N_TEST)
+    start = _knowledge(model, X[:N_PROBE], data.partition)
+    curve = train(
+        model, data, steps=steps, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=seed
+    )
+    result = {
+        "error": error_on(model, X, y),
+        "linear_error": error_on(lambda part: data.set_responses(part).sum(dim=1), X, y),
+        "curve": [[step, round(error, 5)] for step, error in curve],
+        "start": start,
+        "end": _knowledge(model, X[:N_PROBE], data.partition),
+    }
+    if seed == 0:
+        result["matrices"] = {name: _rounded(M) for name, M in _matrices(model, X[:N_PROBE]).items()}
+    return result
+
+
+def gaussian_data(D: int, C: int, teacher: str) -> GaussianData:
+    """The distribution of a cell: a grid of ``D`` patches in 2 x 2 blocks, the filters of seed 0."""
+    if D not in GRIDS or C != 4:
+        sizes = ", ".join(map(str, GRIDS))
+        raise ValueError(f"D must be one of {sizes} and C must be 4, got D = {D}, C = {C}")
+    return GaussianData(Partition.blocks(*GRIDS[D], 2, 2), DIM, filters=teacher, seed=0)
+
+
+def rerun(row: dict) -> float:
+    """The error of a recorded run, trained once more from its settings."""
+    return gaussian_cell(**{key: row[key] for key in ("learner", "teacher", "D", "C", "steps", "seed")})["error"]
+
+
+def select(
+    results: list[dict], learner: str, teacher: str = "shared", D: int = 16, longer: bool = False
+) -> list[dict]:
+    """The runs of one learner, teacher and size: of usual length, or with ``longer`` the longer ones."""
+    runs = [row for row in results if (row["learner"], row["teacher"], row["D"]) == (learner, teacher, D)]
+    if not runs:
+        raise ValueError(f"there is no run of {learner!r} with teacher {teacher!r} at D = {D}")
+    usual = min(row["steps"] for row in runs)
+    return [row for row in runs if (row["steps"] > usual) == longer]
+
+
+def summarize(runs: list[dict], matrix: str) -> dict:
+    """What the runs' ``matrix`` ("scores" or "gram") knows: means over seeds, and how many are exact."""
+    start, end = [row["start"][matrix] for row in runs], [row["end"][matrix] for row in runs]
+    keys = ("recall", "auc", "toward", "away")
+    return {
+        "exact": sum(found["exact"] for found in end),
+        "start_recall": float(np.mean([found["recall"] for found in start])),
+        "start_auc": float(np.mean([found["auc"] for found in start])),
+        **{key: float(np.mean([found[key] for found in end])) for key in keys},
+    }
+
+
+def table(results: list[dict], learners, teacher: str = "shared", D: int = 16) -> str:
+    """The runs as a Markdown table: error, linear error on the same inputs, what each matrix knows."""
+    lines = ["| learner | matrix | error | linear | exact | recall | AUC | toward, away |", "|" + "---|" * 8]
+    for learner in learners:
+        runs = select(results, learner, teacher, D)
+        title = RECIPES[learner].title.replace("|", r"\|")
+        error = mean([row["error"] for row in runs])
+        first = f"| {title} | NAME | {error.value:.4f} [{max(error.low, 0):.4f}, {error.high:.4f}] "
+        first += f"| {runs[0]['linear_error']:.4f} "
+        names = [name for name in ("scores", "gram") if name in runs[0]["end"]]
+        if not names:
+            lines.append(first.replace("NAME", "–") + "| – | – | – | – |")
+        if learner.startswith("gram"):  # A and P P^T are one matrix
+            names = ["gram"]
+        for name, lead in zip(names, (first, "| | NAME | | ")):
+            s = summarize(runs, name)
+            seeing = learner in ("self-attention", "vit")  # their attention depends on the input
+            symbol = "P Pᵀ" if name == "gram" else "mean S" if seeing else "A"
+            lines.append(
+                lead.replace("NAME", symbol) + f"| {s['exact']} of {len(runs)} "
+                f"| {s['start_recall']:.2f} → {s['recall']:.2f} | {s['start_auc']:.2f} → {s['auc']:.2f} "
+                f"| {s['toward']:.2f}, {s['away']:.2f} |"
+            )
+    return "\n".join(lines)
+
+
+def _matrices(model, X) -> dict[str, torch.Tensor]:
+    """What a learner thinks of the patches: its scores, and P P^T where it has encodings."""
+    found = {"scores": model.attention_scores(X), "gram": model.encoding_gram()}
+    return {name: M for name, M in found.items() if M is not None}
+
+
+def _knowledge(model, X, partition: Partition) -> dict[str, dict]:
+    return {name: _summary(M, partition) for name, M in _matrices(model, X).items()}
+
+
+def _summary(M, partition: Partition) -> dict:
+    found = association(M, partition)
+    toward, away = row_separation(M, partition)
+    return {
+        "exact": found.exact, "recall": round(found.recall, 6), "auc": round(found.auc, 6),
+        "toward": toward, "away": away,
+    }
+
+
+def _rounded(M) -> list[list[float]]:
+    return [[float(f"{value:.3g}") for value in row] for row in M.tolist()]
+
+
+def _cells() -> tuple[dict, ...]:
+    groups = [  # learners, teacher, D, steps
+        (("linear",), "shared", 16, 1500),
+        (("free-0", "free-2", "free-4", "gram-2", "gram-4", "positional", "positional-random",
+          "self-attention"), "shared", 16, 2500),
+        (("vit",), "shared", 16, 8000),
+        (("free-2", "gram-2"), "shared", 8, 1500),
+        (("self-attention", "vit"), "shared", 8, 2000),
+        (("linear",), "convolution", 16, 1500),
+        (("gram-4",), "convolution", 16, 2500),
+        (("vit",), "convolution", 16, 4000),
+        (("linear",), "convolution", 8, 1500),
+        (("vit",), "convolution", 8, 2000),
+        (("gram-4",), "shared", 36, 3000),
+    ]
+    cells = [
+        dict(learner=learner, teacher=teacher, D=D, C=4, seed=seed, steps=steps)
+        for learners, teacher, D, steps in groups for learner in learners for seed in range(5)
+    ]
+    longer = [  # of seed 0, beside the runs whose training it doubts
+        ("self-attention", "shared", 10_000), ("gram-2", "shared", 10_000), ("positional", "shared", 10_000),
+        ("positional-random", "shared", 10_000), ("free-0", "shared", 10_000), ("vit", "shared", 20_000),
+        ("vit", "convolution", 12_000),
+    ]
+    cells += [dict(learner=learner, teacher=teacher, D=16, C=4, seed=0, steps=steps)
+              for learner, teacher, steps in longer]
+    return tuple(cells)
+
+
+SWEEP = Sweep(
+    name="gaussian",
+    summary="Learners on Gaussian patches with a cubic label: their errors, and what A and P P^T know.",
+    minutes=17,
+    cells=_cells(),
+    run=gaussian_cell,
+    config={
+        "dim": DIM, "n_test": N_TEST, "n_probe": N_PROBE, "filter_seed": 0, "clip": 5.0, "schedule": "cosine",
+        "optimizer": "Adam", "loss": "logistic, fresh inputs in every step",
+        "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
+    },
+)

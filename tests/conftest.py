@@ -1,0 +1,20 @@
+"""What all tests share: the tools are importable, and a test that does not run is a failure."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """Fail a run with skipped tests: a missing browser, GPU or file must not look like a success."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and reporter.stats.get("skipped") and exitstatus == pytest.ExitCode.OK:
+        reporter.write_line("A test was skipped, and a skipped test shows nothing: the run fails.", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

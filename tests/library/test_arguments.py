@@ -1,0 +1,205 @@
+"""Every invalid argument of a public function gets a ValueError that names it and says what came."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import not_degrees, not_finite, not_integers, not_numbers, not_probabilities
+
+from patch_association.data import GaussianData, SpatialData, random_feature
+from patch_association.exact.linear import (
+    best_monotone_error,
+    clt_linear_error,
+    critical_q,
+    decode,
+    decoding_weights,
+    labeling_error,
+    labeling_law,
+    linear_error,
+    search_weights,
+    weighted_law,
+)
+from patch_association.model import SimplifiedViT, polynomial_activation
+from patch_association.structure import Partition, chance_recall
+
+PARTITION = Partition([0, 0, 1, 1])
+SIZES = dict(num_patches=4, set_size=2)
+ONE = torch.ones(1)
+
+#: (function, valid arguments): each argument is spoiled in turn, by what its name asks for.
+FUNCTIONS = [
+    (Partition.blocks, dict(height=4, width=4, block_height=2, block_width=2)),
+    (Partition.random, dict(**SIZES, seed=0)),
+    (chance_recall, SIZES),
+    (random_feature, dict(dim=2, seed=0)),
+    (SpatialData, dict(partition=PARTITION, dim=2, q=0.5, noise_std=1.0, feature=[1.0, 0.0])),
+    (SpatialData(PARTITION, 2, 0.5).sample, dict(n=2, seed=0)),
+    (SpatialData(PARTITION, 2, 0.5).sample_coefficients, dict(n=2, seed=0)),
+    (GaussianData, dict(partition=PARTITION, dim=2, filters="shared", seed=0)),
+    (GaussianData(PARTITION, 2).sample, dict(n=2, seed=0)),
+    (SimplifiedViT, dict(num_patches=4, dim=2, degree=3, linear=0.1, diagonal=1.0, init_std=0.1, seed=0)),
+    (polynomial_activation, dict(x=ONE, degree=3, linear=0.1)),
+    (linear_error, dict(**SIZES, q=0.5, ties="half")),
+    (clt_linear_error, dict(**SIZES, q=0.5)),
+    (labeling_error, dict(**SIZES, q=0.5)),
+    (labeling_law, dict(**SIZES, q=0.5)),
+    (critical_q, dict(**SIZES, error=0.1, ties="half")),
+    (weighted_law, dict(weights=[1, 2], set_size=2, q=0.5)),
+    (search_weights, dict(num_sets=2, set_size=1, q=0.5, largest=1)),
+    (decoding_weights, dict(num_sets=2, set_size=2)),
+    (decode, dict(score=3, num_sets=2, set_size=2)),
+]
+
+positive = st.one_of(not_integers, st.integers(max_value=0))
+not_arrays = st.sampled_from(
+    ["a", None, object(), {"a": 1}, np.array([1j, 1]), [[1.0], [1.0, 2.0]], [math.nan, 1.0]]
+)
+SPOILERS = {
+    **dict.fromkeys(
+        (
+            "height",
+            "width",
+            "block_height",
+            "block_width",
+            "num_patches",
+            "set_size",
+            "num_sets",
+            "n",
+            "dim",
+            "largest",
+        ),
+        positive,
+    ),
+    "seed": st.one_of(not_integers, st.integers(max_value=-1)),
+    "q": not_probabilities,
+    "error": not_probabilities,
+    "degree": not_degrees,
+    "linear": st.one_of(not_numbers, not_finite, st.floats(max_value=-1e-300), st.just(10**400)),
+    "init_std": st.one_of(not_numbers, not_finite, st.floats(max_value=-1e-300)),
+    "noise_std": st.one_of(
+        not_numbers.filter(lambda v: v is not None), not_finite, st.floats(max_value=-1e-300)
+    ),
+    "diagonal": st.one_of(not_numbers, not_finite, st.just(-(10**400))),
+    "ties": st.sampled_from(["Half", "", None, 1, ["half"]]),
+    "partition": st.sampled_from([None, [0, 0, 1, 1], "a", 4]),
+    "filters": st.one_of(not_arrays, st.just("Shared"), st.just(np.zeros((3, 2)))),
+    "feature": st.one_of(
+        not_arrays.filter(lambda v: v is not None), st.sampled_from([[1.0], [2.0, 0.0], [0.0, 0.0]])
+    ),
+    "weights": st.one_of(not_arrays, st.sampled_from([[], [0.5], [True], 3, [[1], [2]], [2**70], [[[1]]]])),
+    "score": st.sampled_from([0.5, "a", None, 2**70, True, 13, -13, [0, 13]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "valid"), FUNCTIONS, ids=lambda value: getattr(value, "__qualname__", "")
+)
+@given(data=st.data())
+def test_an_invalid_argument_is_named_and_shown(function, valid, data):
+    function(**valid)
+    name = data.draw(st.sampled_from([name for name in valid if name in SPOILERS]))
+    value = data.draw(SPOILERS[name])
+    with pytest.raises(ValueError) as refusal:
+        function(**{**valid, name: value})
+    message = str(refusal.value)
+    assert re.match(rf"{name} must ", message), message
+    shown = {repr(value), str(value), type(value).__name__}
+    for array in (value,) if isinstance(value, np.ndarray) else ():
+        shown |= {str(array.dtype), str(array.shape)}
+    if name in ("feature", "filters", "weights", "score"):  # shown by shape, type, norm or count, too
+        assert "got " in message
+    else:
+        assert any(f"got {text}" in message for text in shown), message
+
+
+@given(
+    st.integers(1, 40), st.integers(1, 40), st.sampled_from([Partition.random, linear_error, labeling_error])
+)
+def test_sizes_that_do_not_divide(D, C, function):
+    arguments = (D, C) if function == Partition.random else (D, C, 0.5)
+    if D % C == 0:
+        function(*arguments)
+    else:
+        with pytest.raises(
+            ValueError, match=f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}"
+        ):
+            function(*arguments)
+
+
+@given(*(st.integers(1, 12) for _ in range(4)))
+def test_blocks_that_do_not_tile(height, width, block_height, block_width):
+    arguments = (height, width, block_height, block_width)
+    if height % block_height or width % block_width:
+        came = f"got a {height} x {width} grid and {block_height} x {block_width} blocks"
+        with pytest.raises(ValueError, match=came):
+            Partition.blocks(*arguments)
+    else:
+        assert Partition.blocks(*arguments).num_patches == height * width
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
+def test_sets_of_unequal_size(labels):
+    sizes = sorted(labels.count(label) for label in set(labels))
+    if sizes[0] == sizes[-1]:
+        assert Partition(labels).set_size == sizes[0]
+    else:
+        with pytest.raises(
+            ValueError, match=re.escape(f"labels must name sets of equal size, got sizes {sizes}")
+        ):
+            Partition(labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "came"),
+    [
+        ([], r"\(0,\)"),
+        (3, r"\(\)"),
+        ([[0, 1]], r"\(1, 2\)"),
+        ([0.0, 1.0], "float64"),
+        (["a", "b"], "<U1"),
+        ([True, False], "bool"),
+        (None, r"\(\)"),
+        ([0, None], "object"),
+        ([[0], [1, 2]], r"\[\[0\], \[1, 2\]\]"),
+    ],
+)
+def test_labels_that_are_no_integers(labels, came):
+    with pytest.raises(ValueError, match=f"labels must be .*, got .*{came}"):
+        Partition(labels)
+
+
+@pytest.mark.parametrize(
+    ("X", "came"),
+    [
+        (torch.zeros(2, 4, 3), r"shape \(n, 4, 2\), got \(2, 4, 3\)"),
+        (torch.zeros(4, 2), r"got \(4, 2\)"),
+        (torch.full((1, 4, 2), math.nan), "be finite, got 8 NaN"),
+        (torch.zeros(1, 4, 2, dtype=torch.complex64), "be real, got torch.complex64"),
+        ("a", "be an array or a tensor of real numbers, got 'a'"),
+        (None, "got None"),
+    ],
+)
+def test_inputs_of_the_labeling_functions(X, came):
+    for data in (SpatialData(PARTITION, 2, 0.5), GaussianData(PARTITION, 2)):
+        with pytest.raises(ValueError, match=f"^X must .*{came}"):
+            data.labeling_function(X)
+
+
+def test_models_refuse_types_and_seeds_that_torch_would_not_take():
+    with pytest.raises(ValueError, match="dtype must be a floating-point torch dtype, got torch.int64"):
+        SimplifiedViT(4, 2, dtype=torch.int64)
+    with pytest.raises(ValueError, match="got 'float32'"):
+        SimplifiedViT(4, 2, dtype="float32")
+    with pytest.raises(ValueError, match=f"less than 2\\^64, got {2**64}"):
+        SimplifiedViT(4, 2, seed=2**64)
+    SimplifiedViT(4, 2, seed=2**64 - 1)
+
+
+def test_integers_of_numpy_are_integers():
+    assert Partition.random(np.int64(4), np.int32(2), seed=np.uint8(1)).num_sets == 2
+    assert linear_error(np.int64(4), np.int16(2), np.float32(0.5)) == linear_error(4, 2, 0.5)
+    assert best_monotone_error(weighted_law(np.array([1, 2], dtype=np.uint64), 2, 0.5)) > 0

@@ -1,0 +1,224 @@
+"""The association test against its definition: pairs counted one by one, ties broken in every order."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from strategies import partitions, scored_partitions
+
+from patch_association.structure import Partition, association, chance_recall, row_separation
+
+finite_floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def top(scores, candidates, size, order):
+    """The ``size`` highest of ``candidates``, ties going to whom ``order`` names first."""
+    return set(sorted(candidates, key=lambda j: (-scores[j], order.index(j)))[:size])
+
+
+def naive_recall(A, partition):
+    """The mean over rows and over all orders in which ties can be broken."""
+    D, C = partition.num_patches, partition.set_size
+    total = Fraction(0)
+    for i in range(D):
+        others = [j for j in range(D) if j != i]
+        companions = {j for j in others if partition.labels[j] == partition.labels[i]}
+        orders = list(itertools.permutations(others))
+        found = sum(len(top(A[i], others, C - 1, order) & companions) for order in orders)
+        total += Fraction(found, len(orders) * (C - 1) * D)
+    return float(total)
+
+
+def naive_auc(A, partition):
+    """Pairs of a companion and a stranger in one row, a tie counting one half."""
+    D, rows = partition.num_patches, []
+    for i in range(D):
+        wins = []
+        for j, k in itertools.product(range(D), repeat=2):
+            companion = j != i and partition.labels[j] == partition.labels[i]
+            if companion and partition.labels[k] != partition.labels[i]:
+                wins.append(Fraction(2 if A[i, j] > A[i, k] else 1 if A[i, j] == A[i, k] else 0, 2))
+        rows.append(sum(wins) / len(wins))
+    return float(sum(rows) / D)
+
+
+def naive_top_c(A, partition):
+    """(strict, weak): is Top_C the own set under every order of ties, and under some order?"""
+    D, C = partition.num_patches, partition.set_size
+    strict, weak = True, True
+    for i in range(D):
+        own = {j for j in range(D) if partition.labels[j] == partition.labels[i]}
+        hits = [top(A[i], range(D), C, order) == own for order in itertools.permutations(range(D))]
+        strict, weak = strict and all(hits), weak and any(hits)
+    return strict, weak
+
+
+tiny = st.sampled_from(
+    [Partition([0, 1, 0, 1]), Partition([0, 1, 1, 0, 0, 1]), Partition([2, 0, 1, 1, 0, 2])]
+)
+
+
+@st.composite
+def tiny_scores(draw):
+    partition = draw(tiny)
+    D = partition.num_patches
+    A = draw(hnp.arrays(np.float64, (D, D), elements=st.integers(-1, 1).map(float)))
+    # Lift the own sets in some draws: else exact association is too rare to be tested.
+    return A + draw(st.sampled_from([0, 1, 2, 3])) * partition.same_set, partition
+
+
+@settings(max_examples=25)
+@given(tiny_scores())
+def test_recall_and_auc_with_ties_broken_in_every_order(case):
+    A, partition = case
+    measured = association(A, partition)
+    assert measured.recall == pytest.approx(naive_recall(A, partition), abs=1e-12)
+    assert measured.auc == pytest.approx(naive_auc(A, partition), abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(tiny_scores())
+def test_exact_is_top_c_under_every_order_and_weak_under_some(case):
+    A, partition = case
+    measured = association(A, partition)
+    assert (measured.exact, measured.exact_weak) == naive_top_c(A, partition)
+
+
+@given(
+    st.one_of(
+        scored_partitions(min_sets=2, min_size=2), scored_partitions(finite_floats, min_sets=2, min_size=2)
+    )
+)
+def test_auc_by_counting_pairs(case):
+    A, partition = case
+    assert association(A, partition).auc == pytest.approx(naive_auc(A, partition), abs=1e-12)
+
+
+@given(st.one_of(scored_partitions(min_sets=2), scored_partitions(finite_floats, min_sets=2)))
+def test_margin_and_exactness_row_by_row(case):
+    A, partition = case
+    measured = association(A, partition)
+    gaps = []
+    for i, row in enumerate(A.tolist()):
+        inside = [a for j, a in enumerate(row) if partition.same_set[i, j]]
+        gaps.append(min(inside) - max(a for j, a in enumerate(row) if not partition.same_set[i, j]))
+    assert measured.margin == min(gaps)
+    assert measured.exact == (measured.margin > 0)
+    assert measured.exact_weak == (measured.margin >= 0)
+
+
+@given(scored_partitions(min_sets=2, min_size=2), st.randoms(use_true_random=False))
+def test_invariances(case, random):
+    A, partition = case
+    D = partition.num_patches
+    measured = association(A, partition)
+    shifted = association(A + np.array([[random.randint(-9, 9)] for _ in range(D)]), partition)
+    assert shifted == measured
+    # Strictly increasing per row, so only the margin may change.
+    slopes = np.array([[random.randint(1, 5)] for _ in range(D)])
+    mapped = association(slopes * A + A**3, partition)
+    assert (mapped.exact, mapped.exact_weak) == (measured.exact, measured.exact_weak)
+    assert (mapped.recall, mapped.auc) == (measured.recall, measured.auc)
+    order = random.sample(range(D), D)
+    permuted = association(A[np.ix_(order, order)], Partition(partition.labels[order]))
+    assert permuted.recall == pytest.approx(measured.recall, abs=1e-12)
+    assert permuted.auc == pytest.approx(measured.auc, abs=1e-12)
+    assert (permuted.exact, permuted.margin) == (measured.exact, measured.margin)
+
+
+@given(scored_partitions(min_sets=2, min_size=2), st.randoms(use_true_random=False))
+def test_the_diagonal_counts_for_definition_2_2_alone(case, random):
+    A, partition = case
+    changed = A.copy()
+    np.fill_diagonal(changed, [random.randint(-9, 9) for _ in A])
+    before, after = association(A, partition), association(changed, partition)
+    assert (before.recall, before.auc) == (after.recall, after.auc)
+    np.fill_diagonal(changed, A.min() - 1)
+    assert not association(changed, partition).exact_weak
+
+
+@given(partitions(min_sets=2, min_size=2))
+def test_perfect_opposite_and_silent_scores(partition):
+    D, C = partition.num_patches, partition.set_size
+    perfect = association(partition.same_set.astype(float), partition)
+    assert (perfect.exact, perfect.recall, perfect.auc, perfect.margin) == (True, 1, 1, 1)
+    opposite = association(-partition.same_set.astype(float), partition)
+    assert (opposite.exact_weak, opposite.auc, opposite.margin) == (False, 0, -1)
+    silent = association(np.zeros((D, D)), partition)
+    assert (silent.exact, silent.exact_weak, silent.auc, silent.margin) == (False, True, 0.5, 0)
+    assert silent.recall == pytest.approx(chance_recall(D, C), abs=1e-12)
+
+
+@pytest.mark.parametrize("D", [1, 3])
+def test_one_set_has_nothing_to_separate(D):
+    measured = association(np.eye(D), Partition([0] * D))
+    assert measured.exact and measured.exact_weak
+    assert measured.margin == math.inf and math.isnan(measured.auc)
+    assert math.isnan(measured.recall) if D == 1 else measured.recall == 1
+
+
+def test_sets_of_one_patch_leave_the_diagonal():
+    measured = association(np.eye(3), Partition([0, 1, 2]))
+    assert measured.exact and measured.margin == 1
+    assert math.isnan(measured.recall) and math.isnan(measured.auc)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_tensors_of_any_type_with_or_without_gradient(dtype):
+    partition = Partition([0, 0, 1, 1])
+    scores = torch.from_numpy(partition.same_set).to(dtype)
+    if dtype.is_floating_point:
+        scores.requires_grad_()
+    assert association(scores, partition).exact
+
+
+def test_scores_at_the_ends_of_float64():
+    partition = Partition([0, 0, 1, 1])
+    A = np.where(partition.same_set, 1.7e308, -1.7e308)
+    assert association(A, partition).exact and association(A, partition).margin == math.inf
+    tiny = np.where(partition.same_set, 5e-324, 0.0)
+    assert association(tiny, partition).exact and association(tiny, partition).margin == 5e-324
+
+
+@pytest.mark.parametrize(
+    ("scores", "came"),
+    [
+        (np.zeros((3, 3)), r"\(3, 3\)"),
+        (np.zeros((4, 5)), r"\(4, 5\)"),
+        (np.zeros(16), r"\(16,\)"),
+        ([[1, 2], [3]], r"\[\[1, 2\], \[3\]\]"),
+        (np.full((4, 4), np.nan), "16 NaN or infinite"),
+        (np.diag([np.inf, 0, 0, 0]), "1 NaN or infinite"),
+        (np.zeros((4, 4), dtype=complex), "complex128"),
+        (torch.zeros(4, 4, dtype=torch.complex64), "complex64"),
+        (np.full((4, 4), "a"), "<U1"),
+    ],
+)
+def test_scores_that_are_no_matrix_of_finite_numbers(scores, came):
+    with pytest.raises(ValueError, match=r"scores must .*" + came):
+        association(scores, Partition([0, 0, 1, 1]))
+
+
+def test_labels_in_place_of_a_partition_are_refused():
+    with pytest.raises(ValueError, match="partition must be a Partition, got list"):
+        association(np.zeros((2, 2)), [0, 0])
+
+
+@given(st.one_of(scored_partitions(min_sets=2, min_size=2), tiny_scores()))
+def test_rows_that_separate_companions_from_strangers(case):
+    A, partition = case
+    D, toward, away = partition.num_patches, 0, 0
+    for i in range(D):
+        companions = [A[i, j] for j in range(D) if j != i and partition.same_set[i, j]]
+        strangers = [A[i, j] for j in range(D) if not partition.same_set[i, j]]
+        toward += all(a > b for a, b in itertools.product(companions, strangers))
+        away += all(a < b for a, b in itertools.product(companions, strangers))
+    assert row_separation(A, partition) == pytest.approx((toward / D, away / D), abs=1e-12)
+    with pytest.raises(ValueError, match="telling companions from strangers needs both, got Partition"):
+        row_separation(np.zeros((2, 2)), Partition([0, 1]))

@@ -1,0 +1,161 @@
+"""Definitions 3.1 and 3.2 against torch's own attention and against loops."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn.functional import scaled_dot_product_attention
+
+from patch_association.attention import positional_attention, self_attention, softmax_attention
+
+
+def matrices(D, d, k, m, lead=(), seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    shapes = ((*lead, D, d), (D, d), (d, k), (d, k), (d, m))
+    return [torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+shapes = st.tuples(*(st.integers(1, 5) for _ in range(4)))
+leads = st.sampled_from([(), (3,), (2, 3), (0,), (1, 1, 2)])
+
+
+@given(shapes, leads, st.integers(0, 99))
+def test_self_attention_is_scaled_dot_product_attention(shape, lead, seed):
+    X, P, W_Q, W_K, W_V = matrices(*shape, lead, seed)
+    Z = X + P
+    expected = scaled_dot_product_attention(Z @ W_Q, Z @ W_K, Z @ W_V, scale=1 / math.sqrt(shape[1]))
+    assert torch.allclose(self_attention(X, P, W_Q, W_K, W_V), expected, atol=1e-12)
+
+
+@given(shapes, leads, st.integers(0, 99))
+def test_positional_attention_is_one_attention_for_the_batch(shape, lead, seed):
+    X, P, W_Q, W_K, W_V = matrices(*shape, lead, seed)
+    out, S = positional_attention(X, P, W_Q, W_K, W_V, return_attention=True)
+    Q, K = ((P @ W).expand(*lead, -1, -1) for W in (W_Q, W_K))
+    expected = scaled_dot_product_attention(Q, K, X @ W_V, scale=1 / math.sqrt(shape[1]))
+    assert torch.allclose(out, expected, atol=1e-12) and S.shape == (shape[0], shape[0])
+
+
+@pytest.mark.parametrize("positional", [False, True])
+def test_by_loops(positional):
+    """Every sum of the definitions written out, for one input."""
+    D, d, k, m = 4, 3, 2, 5
+    X, P, W_Q, W_K, W_V = (M.tolist() for M in matrices(D, d, k, m))
+    Z = [[a + b for a, b in zip(x, p)] for x, p in zip(X, P)]
+    seen, read = (P, X) if positional else (Z, Z)
+
+    def times(rows, W):
+        return [[sum(row[a] * W[a][b] for a in range(d)) for b in range(len(W[0]))] for row in rows]
+
+    Q, K, V = times(seen, W_Q), times(seen, W_K), times(read, W_V)
+    attend = positional_attention if positional else self_attention
+    out, S = attend(*matrices(D, d, k, m), return_attention=True)
+    for i in range(D):
+        scores = [math.exp(sum(a * b for a, b in zip(Q[i], K[j])) / math.sqrt(d)) for j in range(D)]
+        weights = [score / sum(scores) for score in scores]
+        assert S[i].tolist() == pytest.approx(weights, abs=1e-12)
+        assert out[i].tolist() == pytest.approx(
+            [sum(w * v[b] for w, v in zip(weights, V)) for b in range(m)], abs=1e-12
+        )
+
+
+@given(shapes, st.permutations(range(5)), st.integers(0, 99))
+def test_permutation_equivariance(shape, order, seed):
+    D, d, k, m = shape
+    order = [i for i in order if i < D]
+    X, P, W_Q, W_K, W_V = matrices(D, d, k, m, (2,), seed)
+    for attend in (self_attention, positional_attention):
+        moved = attend(X[:, order], P[order], W_Q, W_K, W_V)
+        assert torch.allclose(moved, attend(X, P, W_Q, W_K, W_V)[:, order], atol=1e-12)
+    still = positional_attention(X[:, order], P, W_Q, W_K, W_V, return_attention=True)[1]
+    assert torch.equal(still, positional_attention(X, P, W_Q, W_K, W_V, return_attention=True)[1])
+
+
+@given(shapes, st.floats(0.1, 10), st.integers(0, 99))
+def test_rows_are_distributions_and_scale_divides(shape, scale, seed):
+    X, P, W_Q, W_K, W_V = matrices(*shape, (2,), seed)
+    for attend in (self_attention, positional_attention):
+        _, S = attend(X, P, W_Q, W_K, W_V, scale=scale, return_attention=True)
+        assert (S >= 0).all() and torch.allclose(S.sum(dim=-1), torch.ones_like(S[..., 0]), atol=1e-12)
+        _, rescaled = attend(X, P, W_Q / scale, W_K, W_V, scale=1.0, return_attention=True)
+        assert torch.allclose(S, rescaled, atol=1e-10)
+
+
+def test_softmax_forgets_the_level_of_a_row_and_survives_large_scores():
+    A = torch.tensor([[1000.0, 0.0], [3.0, 4.0]], dtype=torch.float64)
+    S = softmax_attention(A + torch.tensor([[5.0], [-7.0]]))
+    assert torch.allclose(S, softmax_attention(A), atol=1e-12) and S[0].tolist() == [1, 0]
+    assert S[1, 1].item() == pytest.approx(1 / (1 + math.exp(-1)))
+    assert softmax_attention(A, 2.0)[1, 1].item() == pytest.approx(1 / (1 + math.exp(-0.5)))
+
+
+def test_values_of_no_width():
+    X, P, W_Q, W_K, _ = matrices(3, 2, 2, 1, (4,))
+    assert positional_attention(X, P, W_Q, W_K, torch.zeros(2, 0, dtype=torch.float64)).shape == (4, 3, 0)
+
+
+@given(st.integers(0, 4), st.data())
+def test_shapes_and_types_that_do_not_fit(which, data):
+    """One of the five matrices replaced by one of another shape, type or kind."""
+    names, args = ("X", "P", "W_Q", "W_K", "W_V"), matrices(4, 3, 2, 5, (2,))
+    good = args[which]
+    shape = list(good.shape)
+    shape[-2] += data.draw(st.integers(1, 3))
+    bad = data.draw(
+        st.sampled_from(
+            [
+                torch.zeros(shape, dtype=torch.float64),
+                torch.zeros(7, dtype=torch.float64),
+                good.float(),
+                good.long(),
+                good.numpy(),
+                None,
+                good.to(torch.complex128),
+            ]
+        )
+    )
+    args[which] = bad
+    came = (
+        tuple(bad.shape)
+        if getattr(bad, "dtype", None) == torch.float64
+        else getattr(bad, "dtype", "NoneType")
+    )
+    if not isinstance(bad, torch.Tensor) and bad is not None:
+        came = "ndarray"
+    for attend in (self_attention, positional_attention):
+        with pytest.raises(ValueError) as refusal:
+            attend(*args)
+        message = str(refusal.value)
+        if which == 0:  # the others are measured by X, so it may be they that no longer fit
+            assert " must have " in message or "X must be" in message
+        else:
+            assert message.startswith(f"{names[which]} must have") or message.startswith(
+                f"{names[which]} must be"
+            )
+            assert str(came) in message
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, "2", None, True])
+def test_scales_that_divide_nothing(scale):
+    with pytest.raises(ValueError, match=f"scale must be .*, got {scale!r}"):
+        softmax_attention(torch.zeros(2, 2), scale)
+
+
+@pytest.mark.parametrize(
+    "A", [torch.zeros(2, 3), torch.zeros(4), torch.zeros(2, 2, dtype=torch.int64), [[1.0]]]
+)
+def test_scores_that_are_no_square(A):
+    with pytest.raises(
+        ValueError, match=r"A must (have shape \(\.\.\., D, D\), got|be a floating-point tensor, got)"
+    ):
+        softmax_attention(A)
+
+
+def test_query_and_key_must_be_as_wide():
+    X, P, W_Q, W_K, W_V = matrices(4, 3, 2, 5)
+    with pytest.raises(ValueError, match="as many columns, got 2 and 1"):
+        self_attention(X, P, W_Q, W_K[:, :1], W_V)
+    with pytest.raises(ValueError, match=r"D, d >= 1, got \(0, 3\)"):
+        self_attention(X[:0], P[:0], W_Q, W_K, W_V)

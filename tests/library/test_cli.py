@@ -1,0 +1,126 @@
+"""The command line: what it prints, and how it refuses."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import patch_association
+from patch_association import sweeps
+from patch_association.claims import ledger, totals
+from patch_association.cli import main
+from patch_association.sweeps import Sweep
+
+
+def test_claims_as_json(capsys):
+    assert main(["claims", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows == [claim.as_dict() for claim in ledger()]
+    assert all({"id", "source", "statement", "chapter", "verdict", "evidence"} <= row.keys() for row in rows)
+
+
+def test_claims_as_csv(capsys):
+    assert main(["claims", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["id"] for row in rows] == [claim.id for claim in ledger()]
+    assert [row["statement"] for row in rows] == [claim.statement for claim in ledger()]
+    for row, claim in zip(rows, ledger()):
+        assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence)
+
+
+def test_claims_as_text(capsys):
+    assert main(["claims"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"{claim.id}  [{claim.verdict}]" in out for claim in ledger())
+    last = out.splitlines()[-1]
+    assert last.startswith(f"{len(ledger())} claims: ")
+    assert all(f"{count} {verdict}" in last for verdict, count in totals().items())
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    """One registered sweep of three cells, and a working folder of its own."""
+
+    def run(seed):
+        return {"square": seed**2}
+
+    entry = Sweep("demo", "Squares.", 2, tuple({"seed": seed} for seed in range(3)), run)
+    monkeypatch.setattr(sweeps, "registry", lambda: {"demo": entry})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_list_of_sweeps(demo, capsys):
+    assert main(["sweep"]) == 0
+    assert capsys.readouterr().out == "demo  (3 cells, about 2 min)\n    Squares.\n"
+
+
+def test_sweep_writes_its_record(demo, capsys):
+    assert main(["sweep", "demo", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert f"wrote {Path('runs') / 'demo.json'}: 3 results" in out and err == ""
+    assert json.loads((demo / "runs" / "demo.json").read_text())["results"][2] == {"seed": 2, "square": 4}
+    assert main(["sweep", "demo", "--out", "here.json"]) == 0
+    assert "3/3" in capsys.readouterr().err and (demo / "here.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["sweep", "nothing"], "there is no sweep 'nothing'; there are demo"),
+        (["sweep", "demo", "--out", "."], "out must be the file of the record, got the folder ."),
+        (["sweep", "demo", "--quiet"], "holds an interrupted sweep: resume it"),
+        (["sweep", "demo", "--out", "file/demo.json", "--quiet"], "file"),
+    ],
+)
+def test_errors_are_a_sentence_and_exit_2(demo, capsys, arguments, sentence):
+    (demo / "runs").mkdir()
+    (demo / "runs" / "demo.json.partial").write_text("{}")
+    (demo / "file").write_text("no folder")
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("patch-association: ") and sentence in err and len(err.splitlines()) == 1
+
+
+def test_interrupted(demo, capsys, monkeypatch):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweeps, "run_sweep", stop)
+    assert main(["sweep", "demo", "--quiet"]) == 130
+    assert "finished work is kept, --resume goes on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["unknown"], ["claims", "--json", "--csv"], ["sweep", "demo", "--fast"]]
+)
+def test_unusable_arguments_exit_2_with_the_usage(capsys, arguments):
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2 and "usage: patch-association" in capsys.readouterr().err
+
+
+def test_version_and_help(capsys):
+    for option, expected in (("--version", patch_association.__version__), ("--help", "the ledger")):
+        with pytest.raises(SystemExit) as exit_:
+            main([option])
+        assert exit_.value.code == 0 and expected in capsys.readouterr().out
+
+
+def test_the_installed_command_and_a_reader_who_leaves_early():
+    """As with ``patch-association claims | head``: no traceback, whatever is left unread."""
+    command = [str(Path(sys.executable).with_name("patch-association")), "claims", "--json"]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        left = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(write_end)
+    assert (left.returncode, left.stderr) == (0, "")
+    stayed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(json.loads(stayed.stdout)) == len(ledger())

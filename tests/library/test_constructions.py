@@ -1,0 +1,154 @@
+"""Theorem 3.2's constructions: hard attention by enumeration, and attention scores row by row."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from enumeration import consecutive_sets, error_of_sign, set_sums
+from hypothesis import given, settings
+from strategies import partitions, scored_partitions
+
+from patch_association.data import SpatialData
+from patch_association.exact.constructions import (
+    association_scores,
+    chain_encodings,
+    derangement_scores,
+    hard_attention_error,
+    query_key_for,
+    violations,
+)
+from patch_association.model import SimplifiedViT
+from patch_association.structure import Partition, association
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 8), Fraction(1, 2), Fraction(1)])
+@pytest.mark.parametrize(
+    ("D", "C", "pooled"), [(3, 1, 1), (6, 2, 1), (6, 3, 1), (6, 3, 2), (8, 2, 2), (8, 2, 4), (4, 4, 1)]
+)
+@pytest.mark.parametrize("degree", [3, 5])
+def test_hard_attention_by_enumeration(D, C, pooled, degree, q):
+    sets = consecutive_sets(D, C)
+
+    def output(s):
+        sums = set_sums(s, sets)
+        return sum(sum(sums[i : i + pooled]) ** degree for i in range(0, len(sums), pooled))
+
+    for ties, share in (("half", Fraction(1, 2)), ("error", Fraction(1))):
+        expected = error_of_sign(output, sets, q, share)
+        computed = hard_attention_error(D, C, float(q), degree, pooled, ties)
+        assert computed == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("scores", [association_scores, derangement_scores])
+def test_the_model_with_these_scores_errs_as_computed(scores):
+    """4000 draws through model (T) itself, without its linear part; exact binomial bounds at 1e-9."""
+    from sampler_checks import binomial_fits
+
+    partition = Partition([0, 1, 2, 0, 1, 2])
+    model = SimplifiedViT(6, 2, linear=0.0)
+    with torch.no_grad():
+        model.scores.copy_(torch.from_numpy(scores(partition, 60.0)))
+        model.value.copy_(torch.tensor([1.0, 0.0]))
+    X, y = SpatialData(partition, 2, 0.8, noise_std=0).sample(4000, seed=1)
+    F = model(X).detach()
+    F = torch.where(F.abs() < 1e-6, 0.0, F)  # the hard limit leaves exp(-60) of every other set
+    assert binomial_fits(int((y * F <= 0).sum()), 4000, hard_attention_error(6, 2, 0.8, ties="error"))
+    assert binomial_fits(
+        int((y * F < 0).sum()),
+        4000,
+        2 * hard_attention_error(6, 2, 0.8) - hard_attention_error(6, 2, 0.8, ties="error"),
+    )
+
+
+@given(partitions(min_sets=2))
+def test_association_and_derangement_scores(partition):
+    D = partition.num_patches
+    assert association(association_scores(partition, 2.5), partition).margin == 2.5
+    deranged = derangement_scores(partition, 1.5)
+    for i, j in itertools.product(range(D), repeat=2):
+        follows = (partition.labels[i] + 1) % partition.num_sets == partition.labels[j]
+        assert deranged[i, j] == (1.5 if follows else 0)
+    assert not violations(deranged, partition).any()
+    assert violations(association_scores(partition, 1.0), partition).all()
+
+
+@settings(max_examples=30)
+@given(scored_partitions())
+def test_violations_by_choosing_top_c_in_every_way(case):
+    A, partition = case
+    D, C = partition.num_patches, partition.set_size
+    kind, strict = violations(A, partition), violations(A, partition, ties="strict")
+    by_index = violations(A, partition, ties="index")
+    for i in range(D):
+        best = sum(sorted(A[i], reverse=True)[:C])
+        tops = [top for top in itertools.combinations(range(D), C) if sum(A[i, list(top)]) == best]
+        meets = [any(partition.same_set[i, j] for j in top) for top in tops]
+        assert (kind[i], strict[i]) == (all(meets), any(meets))
+        first = sorted(range(D), key=lambda j: (-A[i, j], j))[:C]
+        assert by_index[i] == any(partition.same_set[i, j] for j in first)
+
+
+@pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (4, 3), (6, 2)])
+def test_a_chain_of_encodings_violates_exactly_c_rows(L, C):
+    partition = Partition(np.random.default_rng(0).permutation(np.repeat(np.arange(L), C)))
+    P = chain_encodings(partition)
+    marked = violations(P @ P.T, partition)
+    assert (marked == (partition.labels == L - 1)).all() and marked.sum() == C
+
+
+def test_a_gram_matrix_violates_at_least_c_rows():
+    """The set of the longest encoding attends to itself, whatever the encodings."""
+    generator = np.random.default_rng(1)
+    for _ in range(50):
+        partition = Partition(generator.permutation(np.repeat(np.arange(3), 2)))
+        P = generator.standard_normal((3, 4))[partition.labels]
+        assert violations(P @ P.T, partition).sum() >= 2
+
+
+def test_any_scores_come_from_invertible_encodings():
+    generator = np.random.default_rng(2)
+    A, P = generator.standard_normal((2, 7, 7))
+    W_Q, W_K = query_key_for(A, P)
+    assert np.allclose((P @ W_Q) @ (P @ W_K).T, A, atol=1e-9)
+
+
+FOUR = Partition([0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: hard_attention_error(6, 2, 0.5, degree=4),
+            "degree must be an odd integer of at least 3, got 4",
+        ),
+        (lambda: hard_attention_error(6, 2, 0.5, pooled_sets=2), "pooled_sets must divide the 3 sets, got 2"),
+        (
+            lambda: hard_attention_error(6, 2, 0.5, ties="full"),
+            'ties must be "half" or "error", got \'full\'',
+        ),
+        (lambda: hard_attention_error(64, 32, 0.5, degree=13), "degree 13 is too high for 2 groups of 32"),
+        (lambda: hard_attention_error(2048, 32, 0.5, degree=5), "sums reach 2147483648"),
+        (lambda: derangement_scores(FOUR, 1.0, shift=2), "shift must not be a multiple of the 2 sets, got 2"),
+        (lambda: derangement_scores(Partition([0, 0]), 1.0), "multiple of the 1 sets, got 1"),
+        (lambda: association_scores(FOUR, float("nan")), "strength must be a finite number, got nan"),
+        (
+            lambda: violations(np.zeros((3, 3)), FOUR),
+            r"scores must have shape \(4, 4\) for 4 patches, got \(3, 3\)",
+        ),
+        (lambda: violations(np.full((4, 4), np.nan), FOUR), "16 NaN"),
+        (lambda: chain_encodings(FOUR, growth=1.0), "growth 1 is too small for gap 0.05"),
+        (
+            lambda: chain_encodings(FOUR, growth=0.5),
+            "growth must be at least 1.0, got 0.5|at least 1, got 0.5",
+        ),
+        (lambda: query_key_for(np.eye(3), np.eye(4)), r"got \(3, 3\) and \(4, 4\)"),
+        (lambda: query_key_for(np.eye(3), np.ones((3, 3))), "encodings must be invertible"),
+        (lambda: query_key_for(np.eye(3), np.full((3, 3), np.nan)), "must be finite"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,91 @@
+"""Confidence intervals: coverage by enumeration, and scipy's own intervals."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from patch_association.intervals import Estimate, bootstrap, mean, proportion
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_clopper_pearson_covers_every_proportion(n, level):
+    """Coverage at p is the chance of the counts whose interval holds p: summed, not sampled."""
+    intervals = [proportion(k, n, level) for k in range(n + 1)]
+    coverages = []
+    for p in np.linspace(0, 1, 401):
+        coverages.append(
+            sum(
+                math.comb(n, k) * p**k * (1 - p) ** (n - k)
+                for k, interval in enumerate(intervals)
+                if interval.low <= p <= interval.high
+            )
+        )
+    assert min(coverages) >= level - 1e-12
+    # Each end gives away exactly half of what the level allows.
+    for k, interval in enumerate(intervals):
+        if k > 0:
+            assert stats.binom.sf(k - 1, n, interval.low) == pytest.approx((1 - level) / 2, abs=1e-9)
+        if k < n:
+            assert stats.binom.cdf(k, n, interval.high) == pytest.approx((1 - level) / 2, abs=1e-9)
+
+
+@given(st.integers(1, 500), st.data())
+def test_proportion_against_scipy(n, data):
+    k = data.draw(st.integers(0, n))
+    expected = stats.binomtest(k, n).proportion_ci(0.95, "exact")
+    interval = proportion(k, n)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert (interval.value, interval.n, interval.level) == (k / n, n, 0.95)
+    assert interval.low <= interval.value <= interval.high
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12), st.sampled_from([0.5, 0.95]))
+def test_mean_against_scipy(values, level):
+    interval = mean(values, level)
+    x = np.array(values)
+    assert interval.value == pytest.approx(x.mean()) and interval.n == len(values)
+    if x.std() > 1e-9:
+        low, high = stats.t.interval(level, len(x) - 1, loc=x.mean(), scale=stats.sem(x))
+        assert (interval.low, interval.high) == pytest.approx((low, high), rel=1e-9, abs=1e-9)
+
+
+def test_bootstrap_of_the_mean_and_its_seed():
+    values = np.random.default_rng(0).standard_normal(400)
+    interval, again = bootstrap(values, np.mean, seed=3), bootstrap(values, np.mean, seed=3)
+    assert interval == again != bootstrap(values, np.mean, seed=4)
+    student = mean(values)
+    # The quantiles of 2000 resamples wander by about 0.004; Student's interval is 0.2 wide.
+    assert (interval.low, interval.high) == pytest.approx((student.low, student.high), abs=0.03)
+    assert bootstrap([1.0, 1.0], np.median).low == 1
+
+
+def test_text():
+    assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.123 [0.1, 0.2]"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: proportion(3, 2), "successes must be at most trials, got 3 of 2"),
+        (lambda: proportion(-1, 2), "successes must be at least 0, got -1"),
+        (lambda: proportion(0, 0), "trials must be at least 1, got 0"),
+        (lambda: proportion(0.5, 2), "successes must be an integer of at least 0, got 0.5"),
+        (lambda: proportion(1, 2, 1.0), "level must lie strictly between 0 and 1, got 1.0"),
+        (lambda: proportion(1, 2, math.nan), "got nan"),
+        (lambda: mean([1.0, 2.0], "95%"), "got '95%'"),
+        (lambda: mean([1.0]), "values must be at least two finite numbers, got 1 of which 1 finite"),
+        (lambda: mean([1.0, math.nan]), "got 2 of which 1 finite"),
+        (lambda: bootstrap([1.0, math.inf], np.mean), "got 2 of which 1 finite"),
+        (lambda: bootstrap([1.0, 2.0], np.mean, resamples=0), "resamples must be at least 1, got 0"),
+        (lambda: bootstrap([1.0, 2.0], np.mean, seed=-1), "seed must be at least 0, got -1"),
+        (lambda: bootstrap([1.0, 2.0], np.mean, level=0), "got 0"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,244 @@
+"""Theorem 3.1's quantities against enumeration at small sizes and integers at large ones."""
+
+import time
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from enumeration import (
+    coefficients_of_power,
+    consecutive_sets,
+    error_of_sign,
+    inputs,
+    labeling,
+    law_of,
+    set_sums,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from patch_association.exact.linear import (
+    BOUNDARY,
+    best_arbitrary_error,
+    best_monotone_error,
+    clt_linear_error,
+    critical_q,
+    decode,
+    decoding_weights,
+    labeling_error,
+    labeling_law,
+    linear_error,
+    weighted_law,
+)
+
+SMALL = [(1, 1), (3, 1), (4, 2), (4, 4), (6, 2), (6, 3), (8, 4), (8, 2), (9, 3)]
+QS = [Fraction(0), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8), Fraction(1)]
+
+
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize(("D", "C"), SMALL)
+def test_linear_and_labeling_error_by_enumeration(D, C, q):
+    sets = consecutive_sets(D, C)
+    for ties, share in (("error", Fraction(1)), ("half", Fraction(1, 2))):
+        expected = error_of_sign(sum, sets, q, share)
+        assert linear_error(D, C, float(q), ties) == pytest.approx(float(expected), abs=1e-12)
+    expected = error_of_sign(lambda s: labeling(s, sets), sets, q, Fraction(1))
+    assert labeling_error(D, C, float(q)) == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize(("D", "C"), [(6, 2), (6, 3), (8, 4)])
+def test_labeling_law_by_enumeration(D, C):
+    sets, q = consecutive_sets(D, C), Fraction(5, 8)
+    law = labeling_law(D, C, float(q))
+    expected = {}
+    for (y, f), p in law_of(lambda s: labeling(s, sets), sets, q).items():
+        expected[y * f] = expected.get(y * f, 0) + p
+    for k in {*law.support.tolist(), *expected}:
+        assert law.at(k) == pytest.approx(float(expected.get(k, 0)), abs=1e-12)
+
+
+def test_the_contracts_example():
+    """16 patches in sets of 4: 12 signs, so 3^12 draws are still few enough to list."""
+    q = Fraction(1, 4)
+    below = at = Fraction(0)
+    totals = {0: Fraction(1)}
+    for _ in range(12):
+        totals = {
+            k: (totals.get(k - 1, 0) + totals.get(k + 1, 0)) * q / 2 + totals.get(k, 0) * (1 - q)
+            for k in range(min(totals) - 1, max(totals) + 2)
+        }
+    below, at = sum(p for k, p in totals.items() if k < -4), totals[-4]
+    assert linear_error(16, 4, 0.25) == pytest.approx(float(below + at), abs=1e-15)
+    assert linear_error(16, 4, 0.25, ties="half") == pytest.approx(float(below + at / 2), abs=1e-15)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 16), Fraction(3, 8), Fraction(1)])
+def test_large_sizes_against_integers_and_in_time(q):
+    """D = 2048, C = 32: the powers of two polynomials in whole numbers, by another algorithm."""
+    D, C = 2048, 32
+    started = time.process_time()
+    computed = (
+        linear_error(D, C, float(q)),
+        linear_error(D, C, float(q), "half"),
+        labeling_error(D, C, float(q)),
+    )
+    assert time.process_time() - started < 1
+    a, b = q.numerator, q.denominator - q.numerator  # q/2 : 1 - q = a : 2b, in units of 1 / 2 denominator
+    whole = (2 * q.denominator) ** (D - C)
+    if b == 0:  # the recurrence divides by no zero, but every other coefficient is one
+        pairs = coefficients_of_power([1, 1], D - C)
+        power = [0] * (2 * (D - C) + 1)
+        power[::2] = pairs
+        whole = 2 ** (D - C)
+    else:
+        power = coefficients_of_power([a, 2 * b, a], D - C)
+    below, at = sum(power[: D - C - C]), power[D - C - C]
+    assert computed[0] == pytest.approx(float(Fraction(below + at, whole)), rel=1e-11)
+    assert computed[1] == pytest.approx(float(Fraction(2 * below + at, 2 * whole)), rel=1e-11)
+
+    one_set = (
+        coefficients_of_power([a, 2 * b, a], C)
+        if b
+        else [0 if k % 2 else c for k in range(2 * C + 1) for c in [_binomial(C, k // 2)]]
+    )
+    unit = (2 * q.denominator) ** C if b else 2**C
+    passed = [p if abs(k - C) > 0.9 * C else 0 for k, p in enumerate(one_set)]
+    passed[C] = unit - sum(passed)  # the sets that do not pass add nothing
+    L = D // C
+    total = coefficients_of_power(passed, L - 1)
+    lost = sum(total[: C * (L - 1) - C + 1])  # the others add up to -C or less
+    assert computed[2] == pytest.approx(float(Fraction(lost, unit ** (L - 1))), rel=1e-10)
+
+
+def _binomial(n, k):
+    return coefficients_of_power([1, 1], n)[k]
+
+
+@given(st.sampled_from([(3, 1), (6, 2), (12, 3), (16, 4), (64, 4), (60, 5), (256, 16)]))
+def test_half_ties_make_the_error_grow_with_q(size):
+    """As proved in the docstring of critical_q; D - C odd and even, up to q = 1."""
+    errors = [linear_error(*size, q, "half") for q in np.linspace(0, 1, 101)]
+    assert all(high >= low - 1e-15 for low, high in pairwise(errors))
+    assert errors[0] == 0
+
+
+def test_full_ties_do_not():
+    """Two signs, C = 1: q - 3 q^2 / 4 is largest at q = 2/3."""
+    assert linear_error(3, 1, 2 / 3) == pytest.approx(1 / 3) and linear_error(3, 1, 1.0) == 0.25
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from([(12, 3), (16, 4), (64, 4), (256, 16)]),
+    st.floats(0.01, 0.3),
+    st.sampled_from(["half", "error"]),
+)
+def test_critical_q_is_where_the_error_is_reached_first(size, error, ties):
+    q = critical_q(*size, error, ties)
+    grid = np.linspace(0, 1, 301)
+    if q is None:
+        assert all(linear_error(*size, x, ties) < error for x in grid)
+    else:
+        assert linear_error(*size, q, ties) == pytest.approx(error, abs=1e-10)
+        assert all(linear_error(*size, x, ties) < error for x in grid if x < q - 1e-9)
+
+
+def test_critical_q_at_the_edges():
+    assert critical_q(4, 4) is None  # one set: never wrong
+    assert critical_q(16, 4, error=0) == 0
+    assert critical_q(3, 1, error=0.3, ties="error") == pytest.approx(
+        (1 - 0.1**0.5) * 2 / 3
+    )  # 0.3 = q - 3 q^2 / 4
+    assert critical_q(3, 1, error=0.34, ties="error") is None
+
+
+def test_the_boundary_is_the_limit():
+    assert BOUNDARY == pytest.approx(stats.norm.isf(1 / 8) ** -2) and 0.7556 < BOUNDARY < 0.7558
+    gaps = []
+    for C in (4, 16, 64):
+        D = 8 * C * C
+        gaps.append(abs(critical_q(D, C) * (D - C) / C**2 - BOUNDARY))
+    assert gaps[0] > gaps[1] > gaps[2] and gaps[2] < 2e-3
+
+
+def test_normal_approximation():
+    assert clt_linear_error(256, 16, 0.5) == pytest.approx(stats.norm.cdf(-16 / 120**0.5))
+    assert clt_linear_error(256, 16, 0.0) == 0 == clt_linear_error(16, 16, 0.5)
+    assert clt_linear_error(2048, 32, 0.5) == pytest.approx(linear_error(2048, 32, 0.5, "half"), rel=0.02)
+
+
+@st.composite
+def weights_and_sizes(draw):
+    """One weight per set, or one per patch."""
+    L, C = draw(st.sampled_from([(1, 2), (2, 1), (2, 3), (3, 2), (4, 1), (4, 2)]))
+    weight = (
+        st.integers(-3, 3) if draw(st.booleans()) else st.lists(st.integers(-3, 3), min_size=C, max_size=C)
+    )
+    return draw(st.lists(weight, min_size=L, max_size=L)), L, C
+
+
+@settings(max_examples=40)
+@given(weights_and_sizes(), st.sampled_from(QS))
+def test_weighted_law_and_best_links_by_enumeration(case, q):
+    weights, L, C = case
+    sets = consecutive_sets(L * C, C)
+    per_patch = [w for row in weights for w in (row if isinstance(row, list) else [row] * C)]
+
+    def score(s):
+        return sum(weight * coefficient for weight, coefficient in zip(per_patch, s))
+
+    joint = law_of(score, sets, q)
+    expected = {}
+    for (y, g), p in joint.items():
+        expected[y * g] = expected.get(y * g, 0) + p
+    law = weighted_law(weights, C, float(q))
+    for k in {*law.support.tolist(), *expected}:
+        assert law.at(k) == pytest.approx(float(expected.get(k, 0)), abs=1e-12)
+
+    values = sorted({g for _, g in joint})
+    free = sum(min(joint.get((1, g), 0), joint.get((-1, g), 0)) for g in values)
+    assert best_arbitrary_error(law) == pytest.approx(float(free), abs=1e-12)
+    # A monotone link is a threshold, either way up: positive from some value on, or up to it.
+    thresholds = []
+    for t in [*values, values[-1] + 1]:
+        rising = sum(p for (y, g), p in joint.items() if (g >= t) != (y == 1))
+        thresholds += [rising, 1 - rising]
+    assert best_monotone_error(law) == pytest.approx(float(min(thresholds)), abs=1e-12)
+
+
+def test_equal_weights_are_the_symmetric_sum():
+    law = weighted_law([1, 1, 1, 1], 4, 0.4)
+    assert law.below(0) + law.at(0) == pytest.approx(linear_error(16, 4, 0.4), abs=1e-14)
+    # q <= 2/3: a threshold is the best of all links, and zero the best threshold.
+    assert best_monotone_error(law) == pytest.approx(linear_error(16, 4, 0.4, "half"), abs=1e-14)
+    assert best_arbitrary_error(law) == pytest.approx(best_monotone_error(law), abs=1e-14)
+
+
+@pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (2, 4)])
+def test_decoding_reads_every_set_sum_and_reaches_the_labeling_error(L, C):
+    sets, q, wrong = consecutive_sets(L * C, C), Fraction(3, 4), Fraction(0)
+    weights = decoding_weights(L, C)
+    for p, y, _, s in inputs(sets, q):
+        sums = set_sums(s, sets)
+        spelled = decode(sum(w * n for w, n in zip(weights, sums)), L, C).tolist()
+        assert spelled == sums
+        wrong += p * (y * sum(n for n in spelled if 10 * abs(n) > 9 * C) <= 0)
+    assert labeling_error(L * C, C, float(q)) == pytest.approx(float(wrong), abs=1e-12)
+
+
+def test_decoding_many_scores_at_once():
+    weights = decoding_weights(3, 2)
+    assert weights == [1, 5, 25]
+    sums = np.random.default_rng(0).integers(-2, 3, (7, 4, 3))
+    assert (decode((sums * weights).sum(axis=-1).astype(np.int32), 3, 2) == sums).all()
+
+
+def test_a_sum_of_exactly_nine_tenths_does_not_pass():
+    """C = 10: nine is 0.9 C, and 0.9 C is not above itself."""
+    q = 0.9
+    law = labeling_law(20, 10, q)
+    assert law.at(10 + 9) == law.at(10 - 9) == 0
+    assert law.at(10 + 10) == pytest.approx((q / 2) ** 10, rel=1e-12)
+    assert law.at(10) == pytest.approx(1 - 2 * (q / 2) ** 10, rel=1e-12)

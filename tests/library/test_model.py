@@ -1,0 +1,118 @@
+"""Model (T) against its triple sum, and its fixed diagonal."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patch_association.model import SimplifiedViT, polynomial_activation
+
+
+def naive(X, A, v, degree, linear, scale):
+    """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>), each sum a loop."""
+    D, outputs = len(A), []
+    for x in X:
+        F = 0.0
+        for i in range(D):
+            exponentials = [math.exp(A[i][j] / scale) for j in range(D)]
+            z = 0.0
+            for j in range(D):
+                z += exponentials[j] / sum(exponentials) * sum(a * b for a, b in zip(v, x[j]))
+            F += (D * z) ** degree + linear * D * z
+        outputs.append(F)
+    return outputs
+
+
+@given(
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.sampled_from([3, 5]),
+    st.floats(0, 2),
+    st.floats(-3, 3),
+    st.booleans(),
+    st.integers(0, 9),
+)
+def test_by_loops(D, d, degree, linear, diagonal, scaled, seed):
+    model = SimplifiedViT(D, d, degree, linear, diagonal, init_std=0.5, seed=seed, scaled=scaled)
+    X = torch.randn(3, D, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    expected = naive(
+        X.tolist(), model.scores.tolist(), model.value.tolist(), degree, linear, math.sqrt(d) if scaled else 1
+    )
+    assert model(X).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert model(X).shape == (3,)
+
+
+@given(st.integers(1, 5), st.floats(-4, 4))
+def test_the_diagonal_is_used_but_not_trained(D, diagonal):
+    model = SimplifiedViT(D, 2, diagonal=diagonal, init_std=1.0, seed=1)
+    assert torch.equal(model.scores.diagonal(), torch.full((D,), diagonal, dtype=torch.float64))
+    expected = torch.softmax(model.scores, dim=1)
+    assert torch.equal(model.attention(), expected)
+    X = torch.randn(6, D, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    model(X).sum().backward()
+    assert not model.scores.grad.diagonal().any()
+    assert model.value.grad.abs().sum() > 0
+    # Off the diagonal the gradient is the one of a model whose whole matrix is trained.
+    free = model.scores.detach().clone().requires_grad_()
+    z = D * (X @ model.value.detach()) @ torch.softmax(free, dim=1).T
+    polynomial_activation(z, 3, 0.01).sum().backward()
+    off = ~torch.eye(D, dtype=torch.bool)
+    assert torch.allclose(model.scores.grad[off], free.grad[off], rtol=1e-9, atol=1e-9)
+
+
+def test_gradient_descent_keeps_the_diagonal():
+    model = SimplifiedViT(4, 2, diagonal=1.5, init_std=0.1, seed=3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    X = torch.randn(8, 4, 2, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    before = model.scores.detach().clone()
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(X).square().mean().backward()
+        optimizer.step()
+    assert (model.scores.diagonal() == 1.5).all() and not torch.equal(model.scores, before)
+
+
+def test_starts():
+    still = SimplifiedViT(3, 2, diagonal=0.5)
+    assert torch.equal(still.scores, 0.5 * torch.eye(3, dtype=torch.float64)) and not still.value.any()
+    one, same, other = (SimplifiedViT(30, 20, init_std=0.2, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one.scores, same.scores) and torch.equal(one.value, same.value)
+    assert not torch.equal(one.scores, other.scores)
+    off = one.scores[~torch.eye(30, dtype=torch.bool)]
+    assert off.std().item() == pytest.approx(0.2, rel=0.13)  # 870 normals: 1e-7 on either side
+    assert SimplifiedViT(3, 2, dtype=torch.float32).scores.dtype == torch.float32
+
+
+def test_output_is_odd_and_blind_to_where_the_patches_lie_without_scores():
+    model = SimplifiedViT(5, 3, diagonal=0.0, init_std=0.0)
+    with torch.no_grad():
+        model.value.copy_(torch.tensor([1.0, -2.0, 0.5]))
+    X = torch.randn(4, 5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert torch.allclose(model(-X), -model(X), atol=1e-12)
+    assert torch.allclose(model(X[:, [4, 2, 0, 1, 3]]), model(X), rtol=1e-9)
+    assert model(X[:0]).shape == (0,)
+
+
+def test_activation_and_repr():
+    x = torch.tensor([-2.0, 0.5], dtype=torch.float64)
+    assert polynomial_activation(x, 3, 0.25).tolist() == [-8.5, 0.25]
+    assert "num_patches=3, dim=4, degree=5, linear=0.01, diagonal=1, scale=2" in repr(
+        SimplifiedViT(3, 4, 5, scaled=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (torch.zeros(2, 3, 3, dtype=torch.float64), r"shape \(n, 3, 2\), got \(2, 3, 3\)"),
+        (torch.zeros(3, 2, dtype=torch.float64), r"shape \(n, 3, 2\), got \(3, 2\)"),
+        (torch.zeros(2, 3, 2), "torch.float64, got torch.float32"),
+        (torch.zeros(2, 3, 2).numpy(), "torch.float64, got ndarray"),
+        (None, "got NoneType"),
+    ],
+)
+def test_inputs_that_do_not_fit(X, message):
+    with pytest.raises(ValueError, match=message):
+        SimplifiedViT(3, 2)(X)

@@ -1,0 +1,101 @@
+"""Numbers as a reader sees them."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from myst_nb.core.variables import format_plain_text
+
+from patch_association.intervals import Estimate, proportion
+from patch_association.prose import glue, number, percent, plain, with_interval
+
+
+@pytest.mark.parametrize(
+    ("x", "digits", "text"),
+    [
+        (0.123456, 3, "0.123"),
+        (0.5, 3, "0.5"),
+        (1.0, 3, "1"),
+        (0, 3, "0"),
+        (12.3456, 3, "12.3"),
+        (-0.25, 3, "−0.25"),
+        (1.2345e-5, 3, "1.23 × 10⁻⁵"),
+        (1e-7, 3, "10⁻⁷"),
+        (-1e-7, 3, "−10⁻⁷"),
+        (-2.5e-12, 2, "−2.5 × 10⁻¹²"),
+        (123456, 3, "1.23 × 10⁵"),
+        (2e20, 1, "2 × 10²⁰"),
+        (0.00012, 2, "0.00012"),
+    ],
+)
+def test_number(x, digits, text):
+    assert number(x, digits) == text
+
+
+@given(st.floats(1e-200, 1e200), st.integers(1, 6), st.sampled_from([1, -1]))
+def test_number_can_be_read_back(x, digits, sign):
+    text = number(sign * x, digits)
+    power = re.fullmatch(r"(−?)(?:([\d.]+) × )?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
+    if power:
+        minus, mantissa, exponent = power.groups()
+        exponent = exponent.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+        text = f"{minus}{mantissa or 1}e{exponent}"
+    assert float(text.replace("−", "-")) == float(f"{sign * x:.{digits}g}")
+
+
+def test_percent():
+    assert percent(0.12345) == "12.3%" and percent(1, 0) == "100%" and percent(0.1236, 2) == "12.36%"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "options", "text"),
+    [
+        (Estimate(0.1234567, 0.1, 0.15, 9), {}, "0.123 [0.1, 0.15]"),
+        (Estimate(2e-5, 1e-5, 3e-5, 9), {}, "2 × 10⁻⁵ [10⁻⁵, 3 × 10⁻⁵]"),
+        (Estimate(0.1234567, 0.1, 0.15, 9), {"as_percent": True}, "12.3% [10, 15]"),
+        (proportion(10, 10), {"as_percent": True, "digits": 2}, "100% [69, 100]"),
+        (Estimate(0.5, 0.1, 1.0, 9), {"as_percent": True, "digits": 1}, "50% [10, 100]"),
+        (Estimate(3e-9, 0.0, 5e-9, 9), {"as_percent": True}, "3 × 10⁻⁷% [0, 5 × 10⁻⁷]"),
+    ],
+)
+def test_with_interval(estimate, options, text):
+    assert with_interval(estimate, **options) == text
+
+
+def test_plain():
+    assert plain(r"see {cite:t}`jelassi2022` and $q \le 1$ ") == r"see jelassi2022 and q \le 1"
+
+
+def shown(monkeypatch, **texts):
+    bundles = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw, metadata: bundles.append((data, metadata))
+    )
+    glue(**texts)
+    return bundles
+
+
+def test_glue_stores_what_myst_reads(monkeypatch):
+    """The form that MyST-NB takes from outputs: a papermill record whose metadata names the key."""
+    (data, metadata), (count, _), (trailing, _) = shown(
+        monkeypatch, linear_error=Estimate(0.5, 0.4, 0.6, 9), linear_draws=np.int64(20_000), linear_q="0.250"
+    )
+    assert data == {"application/papermill.record/text/plain": "'0.5 [0.4, 0.6]'"}
+    assert metadata == {"scrapbook": {"name": "linear_error", "mime_prefix": "application/papermill.record/"}}
+    # MyST-NB evaluates the stored text as a literal: these come out as they went in.
+    assert [format_plain_text(text, "") for text in (*count.values(), *trailing.values())] == ["20,000", "0.250"]
+
+
+@pytest.mark.parametrize("value", [0.5, True, np.float32(0.5), np.bool_(True), np.float64(2)])
+def test_glue_wants_rounding_to_be_chosen(monkeypatch, value):
+    with pytest.raises(ValueError, match="got linear_error="):
+        shown(monkeypatch, linear_error=value)
+
+
+def test_importing_prose_imports_no_display_machinery():
+    code = "import sys, patch_association.prose; sys.exit('IPython' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

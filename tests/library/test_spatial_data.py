@@ -1,0 +1,226 @@
+"""Assumption 1: the sampler's law, wrong samplers that the same checks refuse, and f*."""
+
+import numpy as np
+import pytest
+import torch
+from enumeration import labeling
+from hypothesis import given
+from hypothesis import strategies as st
+from sampler_checks import counts_fit, defects_of_coefficients, defects_of_joint_law, defects_of_noise
+from strategies import partitions
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.structure import Partition
+
+SCATTERED = Partition([2, 0, 1, 1, 0, 2, 2, 1, 0, 0, 2, 1])  # D = 12, C = 4, L = 3
+
+
+@pytest.mark.parametrize("q", [0.2, 0.7])
+def test_coefficients_are_exact_in_law(q):
+    data = SpatialData(SCATTERED, dim=2, q=q)
+    assert defects_of_coefficients(*data.sample_coefficients(60_000, seed=1), SCATTERED.labels, q) == set()
+
+
+def test_the_whole_joint_law_at_a_tiny_size():
+    """All 36 outcomes of D = 4, C = 2, each expected at least 1000 times."""
+    partition = Partition([0, 1, 1, 0])
+    draws = SpatialData(partition, dim=2, q=0.6).sample_coefficients(100_000, seed=2)
+    assert defects_of_joint_law(*draws, partition.labels, 0.6) == set()
+
+
+def test_noise_is_exact_in_law():
+    w = random_feature(5, seed=3)
+    data = SpatialData(SCATTERED, dim=5, q=0.3, noise_std=0.7, feature=w)
+    X, _ = data.sample(4000, seed=4)
+    s, _, _ = data.sample_coefficients(4000, seed=4)
+    assert defects_of_noise(X.numpy(), s, w.numpy(), 0.7) == set()
+
+
+class Wrong(SpatialData):
+    """The true sampler with one mistake, named by ``mistake``."""
+
+    mistake = ""
+
+    def sample_coefficients(self, n, seed=0):
+        s, y, signal = super().sample_coefficients(n, seed)
+        generator = np.random.default_rng(seed + 99)
+        L, inside = self.partition.num_sets, self.partition.labels[None, :] == signal[:, None]
+        if self.mistake == "chance q for each sign":
+            s = SpatialData(self.partition, self.dim, 2 * self.q).sample_coefficients(n, seed)[0]
+        elif self.mistake == "signal set not uniform":
+            signal = np.minimum(generator.integers(0, L + 1, n), L - 1)
+            s = np.where(self.partition.labels[None, :] == signal[:, None], y[:, None], s)
+        elif self.mistake == "label leans to plus":
+            flip = generator.random(n) < 0.05
+            y = np.where(flip, 1.0, y)
+            s = np.where(inside, y[:, None], s)
+        elif self.mistake == "label depends on signal set":
+            y = np.where(
+                (signal == 0) & (generator.random(n) < 0.1), 1.0, np.where(signal == 1, -np.abs(y), y)
+            )
+            s = np.where(inside, y[:, None], s)
+        elif self.mistake == "delta follows label":
+            s = np.where(~inside & (generator.random(s.shape) < 0.02), y[:, None], s)
+        elif self.mistake == "one delta for the whole set":
+            first = s[:, self.partition.sets[:, 0]]  # (n, L)
+            s = np.where(inside, s, first[:, self.partition.labels])
+        elif self.mistake == "signal set misses a patch":
+            s = s.copy()
+            s[np.arange(n), self.partition.sets[signal, 0]] = 0
+        return s, y, signal
+
+
+@pytest.mark.parametrize(
+    ("mistake", "named"),
+    [
+        ("", None),
+        ("chance q for each sign", "delta law"),
+        ("signal set not uniform", "uniform signal set"),
+        ("label leans to plus", "label balance"),
+        ("label depends on signal set", "label independent of signal set"),
+        ("delta follows label", "delta independent of label"),
+        ("one delta for the whole set", "delta independent of delta"),
+        ("signal set misses a patch", "signal set carries the label"),
+    ],
+)
+def test_wrong_coefficients_are_refused(mistake, named):
+    data = Wrong(SCATTERED, dim=2, q=0.3)
+    data.mistake = mistake
+    wrong = defects_of_coefficients(*data.sample_coefficients(60_000, seed=1), SCATTERED.labels, 0.3)
+    assert named in wrong if named else wrong == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda xi, w, s: xi, None),
+        (lambda xi, w, s: xi + 0.01 * np.roll(xi, 1, axis=2)[..., :1] * w, "orthogonal to w*"),
+        (lambda xi, w, s: 1.02 * xi, "variance"),
+        (lambda xi, w, s: np.sign(xi) * np.sqrt((xi**2).mean()), "normal"),
+        (lambda xi, w, s: (xi + 0.1 * np.roll(xi, 1, axis=1)) / np.sqrt(1.01), "patches independent"),
+        (lambda xi, w, s: np.repeat(xi[::2], 2, axis=0), "inputs independent"),
+        (lambda xi, w, s: xi + 0.2 * s[..., None] * np.roll(w, 1), "noise independent of signal"),
+        (lambda xi, w, s: xi * np.linspace(0.9, 1.1, len(w)), "isotropic"),
+        (lambda xi, w, s: xi + 0.03 * (1 - w * w.sum()), "mean"),
+    ],
+)
+def test_wrong_noise_is_refused(change, named):
+    w = random_feature(5, seed=3).numpy()
+    data = SpatialData(SCATTERED, dim=5, q=0.3, noise_std=1.0, feature=w)
+    X, _ = data.sample(4000, seed=4)
+    s, _, _ = data.sample_coefficients(4000, seed=4)
+    xi = X.numpy() - s[..., None] * w
+    wrong = defects_of_noise(s[..., None] * w + change(xi, w, s), s, w, 1.0)
+    assert named in wrong if named else wrong == set()
+
+
+def test_labels_and_features_of_one_seed_share_no_stream():
+    """Over seeds, the label of a draw and the partition and the feature of the same seed are independent.
+
+    Were they drawn from one stream, the first label's bit would decide the feature's first normal.
+    1000 seeds; a correlation of 0.2 has chance below 1e-9.
+    """
+    y, w, first = [], [], []
+    for seed in range(1000):
+        partition = Partition.random(4, 2, seed)
+        feature = random_feature(2, seed)
+        y.append(SpatialData(partition, 2, 0.5, feature=feature).sample_coefficients(1, seed)[1][0])
+        w.append(float(feature[0]))
+        first.append(float(partition.labels[0] == partition.labels[1]))
+    assert abs(np.corrcoef(y, w)[0, 1]) < 0.2 and abs(np.corrcoef(y, first)[0, 1]) < 0.2
+    plain = np.random.default_rng(7)
+    assert (
+        SpatialData(SCATTERED, 2, 0.5).sample_coefficients(64, 7)[1].tolist()
+        != (plain.integers(0, 2, 64) * 2.0 - 1.0).tolist()
+    )
+
+
+@given(partitions(), st.integers(1, 4), st.floats(0, 1), st.integers(0, 2**70))
+def test_sample_and_its_coefficients_agree(partition, dim, q, seed):
+    w = random_feature(dim, seed=1)
+    data = SpatialData(partition, dim, q, feature=w)
+    X, y = data.sample(5, seed)
+    s, labels, signal = data.sample_coefficients(5, seed)
+    assert X.shape == (5, partition.num_patches, dim) and (X.dtype, y.dtype) == (torch.float64, torch.float64)
+    assert torch.allclose(X @ w, torch.from_numpy(s), atol=1e-12)
+    assert (y.numpy() == labels).all()
+    again, _ = data.sample(5, seed)
+    assert torch.equal(again, X)
+    assert signal.shape == (5,) and signal.max() < partition.num_sets
+
+
+def test_seeds_differ_and_noise_is_optional():
+    data = SpatialData(SCATTERED, 3, 0.4, noise_std=0)
+    X, _ = data.sample(50, seed=0)
+    assert torch.equal(X[..., 0], torch.from_numpy(data.sample_coefficients(50, seed=0)[0]))
+    assert not X[..., 1:].any()
+    assert not torch.equal(X, data.sample(50, seed=1)[0])
+    assert SpatialData(SCATTERED, 4, 0.4).noise_std == 0.5
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_types_and_devices(dtype):
+    data = SpatialData(SCATTERED, 3, 0.4)
+    X, y = data.sample(6, seed=1, dtype=dtype, device="cpu")
+    assert X.dtype == y.dtype == dtype and X.device.type == "cpu"
+    assert torch.equal(X, data.sample(6, seed=1)[0].to(dtype))
+    assert data.sample(6, device="meta")[0].device.type == "meta"
+
+
+def test_default_feature_and_float32_features():
+    data = SpatialData(SCATTERED, 3, 0.4)
+    assert data.feature.tolist() == [1, 0, 0]
+    single = random_feature(3, seed=2).float()
+    assert abs(float(SpatialData(SCATTERED, 3, 0.4, feature=single).feature.norm()) - 1) < 1e-15
+
+
+def test_random_features_are_uniform_on_the_circle():
+    """Angles of 2000 seeds in 8 sectors: chi-square at 1e-9."""
+    w = np.array([random_feature(2, seed).numpy() for seed in range(2000)])
+    assert np.allclose((w**2).sum(axis=1), 1, atol=1e-12)
+    assert counts_fit(
+        np.bincount(((np.arctan2(w[:, 1], w[:, 0]) + np.pi) // (np.pi / 4)).astype(int) % 8), [1 / 8] * 8
+    )
+
+
+@given(
+    partitions(),
+    st.floats(0, 1),
+    st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16]),
+)
+def test_labeling_function_by_its_definition(partition, q, dtype):
+    data = SpatialData(partition, 3, q, noise_std=0.3, feature=random_feature(3, 1))
+    X, _ = data.sample(8, seed=2, dtype=dtype)
+    s, _, _ = data.sample_coefficients(8, seed=2)
+    expected = [labeling(row, partition.sets.tolist()) for row in s.astype(int).tolist()]
+    computed = data.labeling_function(X).double().numpy()
+    accuracy = 8 * partition.num_patches * torch.finfo(dtype).eps
+    assert np.allclose(computed, expected, rtol=0, atol=accuracy)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize(
+    ("set_size", "total", "counted"),
+    [(10, 9, 0), (10, 10, 10), (20, 18, 0), (20, 19, 19), (40, 36, 0), (40, 37, 37), (40, -37, -37)],
+)
+def test_threshold_is_strict_at_nine_tenths(dtype, set_size, total, counted):
+    X = torch.zeros(1, set_size, 1, dtype=dtype)
+    X[0, : abs(total), 0] = 1 if total > 0 else -1
+    assert float(SpatialData(Partition([0] * set_size), 1, 0.5).labeling_function(X)) == counted
+
+
+def test_labeling_function_takes_integers_and_arrays():
+    data = SpatialData(Partition([0, 0]), 1, 0.5)
+    assert data.labeling_function(np.array([[[1], [1]], [[1], [0]]])).tolist() == [2, 0]
+
+
+def test_rounding_lifts_no_sum_over_the_threshold():
+    """Nine of ten patches carry the feature: the sum is 0.9 C, and with other features 9 + 1e-16."""
+    partition, s = Partition([0] * 10), torch.tensor([1.0] * 9 + [0.0], dtype=torch.float64)
+    sums = []
+    for seed in range(50):
+        data = SpatialData(partition, 5, 0.5, feature=random_feature(5, seed))
+        X = (s[:, None] * data.feature)[None]  # (10, 1) * (5,) -> (1, 10, 5)
+        assert float(data.labeling_function(X)) == 0
+        sums.append(float((X @ data.feature).sum()))
+    assert max(sums) > 9

@@ -1,0 +1,247 @@
+"""The corrected Theorem 3.1: every step of its proofs that can be computed, against enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from patch_association.exact import linear, linear_bounds
+from patch_association.exact.laws import trinomial
+
+
+def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:
+    """The law of y g at y = +1 for integer patch weights (L, C), by visiting every outcome."""
+    L, C = weights.shape
+    law: dict[int, float] = {}
+    for signal in range(L):
+        others = np.delete(weights, signal, axis=0).reshape(-1)
+        for signs in itertools.product((-1, 0, 1), repeat=others.size):
+            active = int(np.abs(signs).sum())
+            chance = (q / 2) ** active * (1 - q) ** (others.size - active) / L
+            value = int(weights[signal].sum() + others @ np.array(signs, dtype=int))
+            law[value] = law.get(value, 0.0) + chance
+    return law
+
+
+@given(
+    weights=st.lists(st.lists(st.integers(-3, 4), min_size=2, max_size=2), min_size=2, max_size=4),
+    q=st.floats(0, 1),
+)
+@settings(max_examples=40, deadline=None)
+def test_patch_weights_have_the_enumerated_law(weights, q):
+    weights = np.array(weights)
+    law = linear.weighted_law(weights, 2, q)
+    expected = _enumerated_law(weights, q)
+    assert law.mass.sum() == pytest.approx(1, abs=1e-12)
+    for value, chance in expected.items():
+        assert law.at(value) == pytest.approx(chance, abs=1e-12)
+
+
+def test_one_weight_per_set_is_that_weight_on_each_patch():
+    per_set = np.array([2, -1, 5, 2])
+    a = linear.weighted_law(per_set, 3, 0.4)
+    b = linear.weighted_law(np.repeat(per_set[:, None], 3, axis=1), 3, 0.4)
+    assert a.start == b.start and np.abs(a.mass - b.mass).max() < 1e-15
+
+
+def test_weights_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match="one column per patch"):
+        linear.weighted_law(np.ones((3, 2), dtype=int), 3, 0.5)
+    with pytest.raises(ValueError, match="must be integers"):
+        linear.weighted_law([0.5, 1.0], 2, 0.5)
+
+
+def test_the_monotone_link_is_the_best_threshold():
+    law = linear.weighted_law(np.array([1, 3, 4]), 2, 0.6)
+    support, mass = law.support, law.mass
+    thresholds = np.arange(support[0] - 1, -support[0] + 2) + 0.5
+    # y g < t at y = +1 errs, -y g > t at y = -1 errs; thresholds between integers, and both directions.
+    errors = [(mass[support < t].sum() + mass[-support > t].sum()) / 2 for t in thresholds]
+    best = min(min(errors), 1 - max(errors))
+    assert linear.best_monotone_error(law) == pytest.approx(best, abs=1e-12)
+
+
+@given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1))
+@settings(max_examples=150, deadline=None)
+def test_no_link_beats_the_threshold_on_the_symmetric_sum(C, others, q):
+    D = C * (others + 1)
+    law = trinomial(D - C, q).shift(C)
+    half = linear.linear_error(D, C, q, "half")
+    assert linear.best_arbitrary_error(law) == pytest.approx(half, abs=1e-12)
+    assert linear.best_monotone_error(law) == pytest.approx(half, abs=1e-12)
+
+
+@given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1), larger=st.floats(0, 1))
+@settings(max_examples=150, deadline=None)
+def test_the_symmetric_error_grows_with_q_and_with_the_number_of_patches(C, others, q, larger):
+    q, larger = sorted((q, larger))
+    D = C * (others + 1)
+    here = linear.linear_error(D, C, q, "half")
+    assert linear.linear_error(D, C, larger, "half") >= here - 1e-12
+    assert linear.linear_error(D + C, C, q, "half") >= here - 1e-12
+
+
+@given(C=st.integers(1, 6), others=st.integers(1, 10), q=st.floats(0.05, 1))
+@settings(max_examples=100, deadline=None)
+def test_berry_esseen_bounds_the_symmetric_error(C, others, q):
+    D = C * (others + 1)
+    assert linear_bounds.symmetric_bound(D, C, q) <= linear.linear_error(D, C, q, "half")
+
+
+@given(a=st.lists(st.floats(-3, 3), min_size=1, max_size=9), s=st.floats(0, 1))
+@settings(max_examples=150, deadline=None)
+def test_sums_of_signs_are_not_too_small(a, s):
+    a = np.array(a)
+    if np.abs(a).max() < 1e-3:
+        a[0] = 1.0
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=a.size)))
+    size = math.sqrt(float((a**2).sum()))
+    sums = np.abs(signs @ a)
+    assert sums.mean() >= size / math.sqrt(2) - 1e-12
+    # A sum within rounding of the threshold counts as beyond it: the bound is on a strict tail.
+    assert (sums > s * size - 1e-12).mean() / 2 >= linear_bounds.rademacher_tail(s) - 1e-12
+
+
+def test_the_tail_bound_is_attained_by_two_equal_weights():
+    assert linear_bounds.rademacher_tail(0.0) == pytest.approx(1 / 4)  # P[e1 + e2 > 0] = 1/4
+
+
+STYLES = {
+    "equal": lambda L, rng: np.ones((L, 1), int),
+    "one strong": lambda L, rng: np.r_[25, np.ones(L - 1, int)][:, None],
+    "geometric": lambda L, rng: (2 ** (np.arange(L) * 6 // L))[:, None],
+    "few": lambda L, rng: (np.arange(L) < 3).astype(int)[:, None],
+    "random": lambda L, rng: rng.integers(-2, 6, (L, 1)),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("L", [40, 90])
+def test_no_weights_fall_below_the_bounds(style, L):
+    rng = np.random.default_rng(5)
+    for q in (1.0, 0.6):
+        a = STYLES[style](L, rng)
+        error = linear.best_monotone_error(linear.weighted_law(a, 1, q))
+        bound = linear_bounds.any_weights_bound(L, 1, q)
+        assert (bound > 0.02 or q < 1) and error >= bound
+        assert error >= linear_bounds.spread_weights_bound(a, q)
+
+
+def test_the_bound_is_its_formula():
+    D, C, q = 240, 2, 0.9
+    t = np.linspace(1e-4, 0.999, 4000)
+    expected = 0.0
+    for r in range(1, D // C):
+        s = np.sqrt(C / ((1 - t) * q * r))
+        h = 0.5 * np.maximum(math.sqrt(0.5) - s, 0) ** 2
+        expected += ((1 - np.exp(-q * r * (t + (1 - t) * np.log(1 - t)))) * h).max()
+    expected /= D // C
+    bound = linear_bounds.any_weights_bound(D, C, q)
+    assert bound <= expected + 1e-9  # a coarser grid of a maximum
+    assert bound == pytest.approx(expected, rel=5e-3)
+
+
+@pytest.mark.parametrize("kappa", [2.0, 5.0, 65.8, 400.0])
+def test_the_limit_is_its_integral(kappa):
+    integral = quad(lambda x: linear_bounds.rademacher_tail(1 / math.sqrt(kappa * x)), 2 / kappa, 1)[0]
+    assert linear_bounds.any_weights_limit(kappa) == pytest.approx(float(integral), abs=1e-8)
+
+
+def test_a_fourth_moment_halves_the_constant():
+    # The exercise on a better constant: the lower convex hull of both tail bounds, by a monotone chain.
+    s = np.linspace(0, 1.1, 2201)
+    top = np.maximum(linear_bounds.rademacher_tail(s), np.where(s < 1, (1 - s**2) ** 2 / 6, 0))
+    hull: list[tuple[float, float]] = []
+    for x, y in zip(s, top):
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-1][0]) >= (y - hull[-1][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((x, y))
+    knots, heights = np.array(hull).T
+    share = (np.arange(100_000) + 0.5) / 100_000
+    means = [np.interp(1 / np.sqrt(kappa * share), knots, heights).mean() for kappa in (34.5, 34.7)]
+    assert means[0] < 1 / 8 < means[1]
+
+
+def test_the_bound_tends_to_its_limit_from_below():
+    kappa, q = 100, 0.5
+    bounds = [linear_bounds.any_weights_bound(int(kappa * C / q) * C, C, q) for C in (4, 16, 64)]
+    assert bounds[0] < bounds[1] < bounds[2] < linear_bounds.any_weights_limit(kappa)
+
+
+def test_the_boundary_is_the_least_size():
+    D = linear_bounds.any_weights_boundary(4, 0.5)
+    assert linear_bounds.any_weights_bound(D, 4, 0.5) >= 1 / 8 > linear_bounds.any_weights_bound(D - 4, 4, 0.5)
+
+
+def test_equal_weights_reach_the_spread_bound_as_sets_grow():
+    gaps = []
+    for C in (4, 16, 64):
+        L = C + 1  # q = 1, so that q (D - C) / C^2 = 1
+        bound = linear_bounds.spread_weights_bound(np.ones((L, C)), 1.0)
+        assert bound == pytest.approx(norm.cdf(-1) - 0.56 / C)
+        gaps.append(linear.linear_error(L * C, C, 1.0, "half") - bound)
+    assert gaps[0] > gaps[1] > gaps[2] > 0
+
+
+@given(c=st.floats(1, 50), x=st.floats(0.02, 0.98), y=st.floats(0.02, 0.98))
+@settings(max_examples=200, deadline=None)
+def test_the_normal_error_is_convex_in_the_share_of_energy(c, x, y):
+    def psi(share):
+        return norm.cdf(-math.sqrt(c * share / (1 - share)))
+
+    assert psi((x + y) / 2) <= (psi(x) + psi(y)) / 2 + 1e-12
+
+
+def test_below_c_of_one_convexity_fails():
+    share, step = 0.5, 0.1
+    psi = [norm.cdf(-math.sqrt(0.3 * x / (1 - x))) for x in (share - step, share, share + step)]
+    assert psi[1] > (psi[0] + psi[2]) / 2
+
+
+@pytest.mark.parametrize("kappa", [linear.BOUNDARY, 0.76, 0.78])
+def test_the_tangent_stays_below_a_quarter(kappa):
+    s = kappa**-0.5
+    alpha = norm.cdf(-s) + s * norm.pdf(s) / 2
+    beta = s * norm.pdf(s) / 2
+    assert alpha < 0.2480
+    u = np.linspace(0, 60, 20_001)
+    assert (np.minimum(0.25, norm.cdf(-s * np.sqrt(u))) >= alpha - beta * u - 1e-12).all()
+
+
+def test_unequal_weights_win_at_tiny_sizes():
+    error, weights = linear.search_weights(4, 2, 0.5, largest=4)
+    assert error == pytest.approx(0.123046875, abs=1e-12) and weights.tolist() == [3, 3, 3, 4]
+    assert error < 1 / 8 < linear.linear_error(8, 2, 0.5, "half")
+
+
+def test_the_search_over_patches_contains_the_search_over_sets():
+    by_set, _ = linear.search_weights(3, 2, 0.5, largest=2)
+    by_patch, weights = linear.search_weights(3, 2, 0.5, largest=2, per_patch=True)
+    assert by_patch <= by_set + 1e-12 and weights.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: linear_bounds.any_weights_bound(10, 4, 0.5), "multiple of set_size"),
+        (lambda: linear_bounds.any_weights_bound(8, 4, 1.5), "probability"),
+        (lambda: linear_bounds.any_weights_boundary(4, 0.0), "q > 0"),
+        (lambda: linear_bounds.any_weights_boundary(4, 0.5, error=0.3), "error < 1/4"),
+        (lambda: linear_bounds.any_weights_limit(float("nan")), "kappa"),
+        (lambda: linear_bounds.spread_weights_bound(np.ones(4), 0.5), "expected q > 0"),
+        (lambda: linear_bounds.spread_weights_bound([[1.0], [0.0]], 0.5), "at least two sets|in at least two"),
+        (lambda: linear.search_weights(4, 2, 0.5, largest=0), "largest"),
+    ],
+)
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

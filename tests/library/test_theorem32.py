@@ -1,0 +1,158 @@
+"""The corrected Theorem 3.2: Gram matrices, chains, pairs, and the bound on hard attention."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from patch_association.attention import softmax_attention
+from patch_association.exact import constructions
+from patch_association.structure import Partition
+
+
+def _enumerated(row: np.ndarray, own: np.ndarray, C: int) -> tuple[bool, bool]:
+    """(some Top_C meets the own set, every Top_C does), by visiting all choices of C patches."""
+    meets = []
+    for chosen in itertools.combinations(range(row.size), C):
+        inside = np.isin(np.arange(row.size), chosen)
+        if row[inside].min() >= row[~inside].max(initial=-np.inf):
+            meets.append(bool((inside & own).any()))
+    return any(meets), all(meets)
+
+
+@given(entries=st.lists(st.integers(-1, 2), min_size=36, max_size=36))
+@settings(max_examples=60, deadline=None)
+def test_violations_agree_with_all_choices(entries):
+    A, partition = np.array(entries, dtype=float).reshape(6, 6), Partition([0, 1, 2, 0, 1, 2])
+    expected = np.array([_enumerated(A[i], partition.same_set[i], 2) for i in range(6)])
+    assert (constructions.violations(A, partition, "strict") == expected[:, 0]).all()
+    assert (constructions.violations(A, partition, "kind") == expected[:, 1]).all()
+    by_index = constructions.violations(A, partition, "index")
+    assert (expected[:, 1] <= by_index).all() and (by_index <= expected[:, 0]).all()
+
+
+def test_off_the_diagonal_a_patch_does_not_count_for_itself():
+    A = np.eye(4) * 9 + np.array([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]])
+    partition = Partition([0, 0, 1, 1])
+    assert constructions.violations(A, partition).all()
+    assert not constructions.violations(A, partition, "strict", diagonal=False).any()
+
+
+@given(
+    seed=st.integers(0, 10**6), rank=st.integers(1, 6), whole=st.booleans(),
+    shape=st.sampled_from([(8, 2), (9, 3), (12, 4), (6, 1)]),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_gram_matrix_violates_at_least_set_size_rows(seed, rank, whole, shape):
+    D, C = shape
+    rng = np.random.default_rng(seed)
+    # Whole numbers make ties, exactly; the products are exact too.
+    P = rng.integers(-2, 3, (D, rank)).astype(float) if whole else rng.standard_normal((D, rank))
+    partition = Partition.random(D, C, seed=seed)
+    for reading in ("index", "strict"):
+        assert constructions.violations(P @ P.T, partition, reading).sum() >= C
+
+
+def test_only_a_tie_break_of_each_row_escapes():
+    partition = Partition.blocks(2, 4, 1, 2)
+    P = np.array([[1.0, 0.0], [0.0, 1.0]])[partition.labels // 2]
+    assert constructions.violations(P @ P.T, partition, "kind").sum() == 0
+    assert constructions.violations(P @ P.T, partition, "index").sum() >= 2
+
+
+@pytest.mark.parametrize("partition", [Partition.blocks(8, 8, 4, 2), Partition.random(60, 5, seed=2)])
+def test_the_chain_violates_exactly_set_size_rows(partition):
+    P = constructions.chain_encodings(partition)
+    for reading in ("kind", "index", "strict"):
+        bad = constructions.violations(P @ P.T, partition, reading)
+        assert bad.sum() == partition.set_size
+        assert set(partition.labels[bad]) == {partition.num_sets - 1}
+
+
+def test_the_chain_with_query_weights_attends_by_a_derangement():
+    partition = Partition.random(64, 8, seed=3)
+    R = constructions.chain_encodings(Partition(np.arange(8)))
+    W_Q, W_K = constructions.query_key_for(12.0 * np.roll(np.eye(8), 1, axis=1), R)
+    P = constructions.chain_encodings(partition)
+    assert np.abs((P @ W_Q) @ (P @ W_K).T - constructions.derangement_scores(partition, 12.0)).max() < 1e-9
+
+
+def test_pairs_avoid_the_own_set_off_the_diagonal():
+    partition = Partition.random(32, 4, seed=1)
+    P = constructions.paired_encodings(partition, share=5.0, repel=0.2, lift=0.3)
+    G, same = P @ P.T, partition.same_set
+    pair = partition.labels[:, None] // 2 == partition.labels[None, :] // 2
+    assert np.diag(G) == pytest.approx(5.0 + 3 * 0.2 + 0.3)
+    assert G[pair & ~same] == pytest.approx(5.0)
+    assert G[same & ~np.eye(32, dtype=bool)] == pytest.approx(4.8)
+    assert G[~pair] == pytest.approx(0.0, abs=1e-12)
+    assert not constructions.violations(np.round(G, 9), partition, "strict", diagonal=False).any()
+    assert constructions.violations(np.round(G, 9), partition, "strict").sum() >= 4
+    wanted = constructions.association_scores(partition, 3.0)
+    W_Q, W_K = constructions.query_key_for(wanted, P)
+    assert np.abs((P @ W_Q) @ (P @ W_K).T - wanted).max() < 1e-10
+
+
+@pytest.mark.parametrize("strength", [0.5, 3.0, 20.0])
+def test_association_and_derangement_are_one_function(strength):
+    partition = Partition.random(24, 4, seed=4)
+    x = torch.from_numpy(np.random.default_rng(0).standard_normal((50, 24)))
+    outputs = []
+    for scores in (
+        constructions.association_scores(partition, strength),
+        constructions.derangement_scores(partition, strength),
+        constructions.derangement_scores(partition, strength, shift=4),
+    ):
+        S = softmax_attention(torch.from_numpy(scores))
+        outputs.append(torch.tanh(24 * x @ S.T).sum(dim=1) + ((x @ S.T) ** 5).sum(dim=1))
+    assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(outputs[0], outputs[2], atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "D, C, q, p, k",
+    [(64, 8, 0.02, 3, 1), (96, 8, 0.05, 3, 1), (48, 12, 0.01, 3, 2), (60, 6, 0.02, 3, 1)],
+)
+def test_the_bound_is_above_the_exact_error(D, C, q, p, k):
+    bound = constructions.hard_attention_bound(D, C, q, p, k)
+    assert constructions.hard_attention_error(D, C, q, p, k, ties="error") <= bound < 1
+
+
+def test_the_bound_falls_faster_than_powers():
+    sizes = (32, 64, 128)
+    bounds = [constructions.hard_attention_bound(C**4, C, C**2.5 / C**4, 5) for C in sizes]
+    slopes = -np.diff(np.log(bounds)) / np.diff(np.log(np.array(sizes) ** 4.0))
+    assert bounds[0] < 1e-10 and slopes[1] > slopes[0] > 5
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: constructions.violations(np.ones((3, 4)), Partition([0, 0, 1, 1])), "shape"),
+        (lambda: constructions.violations(np.full((4, 4), np.nan), Partition([0, 0, 1, 1])), "finite"),
+        (lambda: constructions.violations(np.ones((4, 4)), Partition([0, 0, 1, 1]), "never"), "ties"),
+        (lambda: constructions.paired_encodings(Partition([0, 0, 1, 1, 2, 2])), "even number"),
+        (lambda: constructions.paired_encodings(Partition([0, 0, 1, 1]), lift=0.0), "lift"),
+        (lambda: constructions.hard_attention_bound(12, 4, 0.5, 3, 2), "pooled_sets"),
+    ],
+)
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_bound_is_its_formula(k):
+    D, C, q, p = 2**20, 8, 1e-4, 3
+    totals = []
+    for b in range(1, C):
+        reach = C if k == 1 else C - b  # a pooled partner takes away at most b
+        crowded = D / C / k * stats.binom.sf(b, k * C, q) + stats.binom.sf(2 * q * D, D, q)
+        totals.append(crowded + math.exp(-(reach ** (2 * p)) / (4 * b ** (2 * p - 1) * q * D)))
+    assert constructions.hard_attention_bound(D, C, q, p, k) == pytest.approx(min(totals), rel=1e-9)

@@ -1,0 +1,70 @@
+"""A chapter's notebook is its text plus outputs, and nothing that is stored depends on the machine."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+import yaml
+from notebooks import ROOT, chapters, differences, name_of
+
+TEXTS = chapters()
+NOTEBOOKS = sorted(path for path in ROOT.glob("book/*/*.ipynb") if not path.parent.name.startswith(("_", ".")))
+
+#: What another machine or another run would print differently.
+UNSTABLE = {
+    "a path of one machine": re.compile(r"(?:/home/|/root/|/Users/|/tmp/|/work/|[A-Z]:\\\\)[\w.]"),
+    "an address in memory": re.compile(r"\b0x[0-9a-f]{6,}"),
+    "a progress bar": re.compile(r"\d+%\|"),
+    "a warning": re.compile(r"\w*Warning:"),
+}
+
+
+def test_every_notebook_has_its_text():
+    """A notebook without a .md cannot be reviewed, and `make execute` does not know it."""
+    assert NOTEBOOKS == [text.with_suffix(".ipynb") for text in TEXTS]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=name_of)
+def test_pair_agrees(text):
+    """Cells, their metadata and their ids follow from the .md."""
+    assert differences(text) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_outputs_are_complete_and_stable(path):
+    """Every code cell ran, in order, without an error, and stored nothing that belongs to one machine."""
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), "run `make execute`"
+    for cell in code:
+        assert "execution" not in cell.metadata, "timestamps are stored: run `make execute`"
+        for output in cell.outputs:
+            assert output.output_type != "error"
+            assert output.get("name") != "stderr"
+            for text in _texts(output):
+                for what, pattern in UNSTABLE.items():
+                    assert not pattern.search(text), f"{what} in an output: {pattern.search(text).group()!r}"
+
+
+def _texts(output) -> list[str]:
+    """What an output says, pictures left out."""
+    data = output.get("data", {})
+    return [output.get("text", "")] + [
+        str(value) for kind, value in data.items() if "image/" not in kind
+    ]
+
+
+def test_install_cells_use_the_repository_of_the_configuration():
+    """The first code cell of every chapter installs the package, from the one configured address."""
+    address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    expected = (
+        "import importlib.util\n"
+        'if importlib.util.find_spec("patch_association") is None:\n'
+        f'    %pip install -q --no-deps "git+{address}"'
+    )
+    for path in NOTEBOOKS:
+        first = next(cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+        assert first.source == expected, name_of(path)
+        assert "remove-cell" in first.metadata.get("tags", []), name_of(path)

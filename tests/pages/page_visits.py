@@ -1,0 +1,181 @@
+"""A visit to a built page in a real browser: what it did and showed, and what axe says about it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from browser import SITE, settle
+
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+
+#: What axe holds a page to: the whole standard in light; in dark, where only colors differ, its rule for them.
+AXE_RULES = {
+    "light": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
+    "dark": {"type": "rule", "values": ["color-contrast"]},
+}
+
+#: (rule, what the element's HTML holds) that is left out, because docutils writes it and no page can change it:
+#: it marks a list of references with ARIA's publishing roles, some of which axe's newest version deprecates.
+AXE_EXCEPTIONS = [
+    ("aria-deprecated-role", 'role="doc-biblioentry"'),
+    ("aria-required-children", 'class="citation-list"'),
+]
+
+# What is folded is content too: it is opened before anything is measured.
+UNFOLD = """() => {
+  document.querySelectorAll('main details').forEach(d => d.open = true);
+  document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
+  const still = document.createElement('style');
+  still.textContent = '*, *::before, *::after { animation: none !important; transition: none !important; }';
+  document.head.append(still);
+}"""
+
+# Equations that were not typeset, that failed, or that name a macro MathJax does not know (shown in red).
+EQUATIONS = r"""() => {
+  const say = e => e.textContent.trim().slice(0, 80);
+  const prose = document.querySelector('main').cloneNode(true);
+  prose.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
+  return {
+    raw: [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(say),
+    failed: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(say),
+    unknown: [...document.querySelectorAll('mjx-container [style*="color: red"]')].map(say),
+    tex: prose.textContent.match(/\\[a-zA-Z]+\{|\\\(|\\\[|\$[^$\n]+\$/g) || [],
+  };
+}"""
+
+IMAGES = """() => [...document.querySelectorAll('article img')].map(
+  e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'), loaded: e.complete && e.naturalWidth > 0}))"""
+
+# Who sticks out to the right, to be named when a page scrolls sideways; and which box that scrolls by itself
+# cannot be reached with the Tab key.
+WIDTH = """() => {
+  const page = document.scrollingElement;
+  const clipped = e => {
+    for (let p = e.parentElement; p && p !== document.body; p = p.parentElement)
+      if (getComputedStyle(p).overflowX !== 'visible') return true;
+    return false;
+  };
+  const wide = [...document.querySelectorAll('main *')].filter(
+    e => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e));
+  const boxes = document.querySelectorAll("div.math, mjx-container[display='true'], .pa-verdict table");
+  const unreachable = [...boxes].filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
+  const show = elements => elements.slice(0, 3).map(e => e.outerHTML.slice(0, 150));
+  return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
+}"""
+
+# axe does not see MathJax's glyphs, nor icons: their color is set against the ground they lie on.
+# `floor` is the contrast that is asked for: 4.5 for text, 3 for icons.
+CONTRAST = """() => {
+  const channels = c => c.match(/[\\d.]+/g).map(Number);
+  const luminance = c => {
+    const [r, g, b] = c.slice(0, 3).map(x => x / 255).map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = element => {
+    for (let e = element; e; e = e.parentElement) {
+      const c = channels(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] > 0.99) return c;
+    }
+    return [255, 255, 255];
+  };
+  const ratio = e => {
+    const [a, b] = [luminance(channels(getComputedStyle(e).color)), luminance(ground(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+  const groups = [
+    ['mjx-container, mjx-container [style*="color"]', 4.5],
+    ['.search-button-field, .search-button-field *', 4.5],
+    ['.article-header-buttons .btn, .article-header-buttons .btn *, .primary-toggle', 3],
+  ];
+  return groups.flatMap(([selector, floor]) => [...document.querySelectorAll(selector)]
+    .filter(e => e.getClientRects().length && ratio(e) < floor)
+    .map(e => `${ratio(e).toFixed(2)} < ${floor}: ${e.outerHTML.slice(0, 120)}`)).slice(0, 5);
+}"""
+
+
+# axe takes a second for some thousand elements, and most are the glyphs of equations, which it cannot judge
+# (they are drawn by style sheets, and hidden from screen readers). They leave boxes of their size behind.
+HOLLOW = """() => {
+  const equations = [...document.querySelectorAll('mjx-math')].map(e => [e, e.getBoundingClientRect()]);
+  for (const [e, box] of equations) {
+    e.style.cssText += `;display:inline-block;width:${box.width}px;height:${box.height}px`;
+    e.replaceChildren();
+  }
+}"""
+
+
+@dataclass
+class Visit:
+    """What one page did and showed."""
+
+    console: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    equations: dict = field(default_factory=dict)
+    images: list[dict] = field(default_factory=list)
+    width: dict = field(default_factory=dict)
+    contrast: dict[str, list[str]] = field(default_factory=dict)
+
+
+@contextmanager
+def open_page(browser, path: Path, seen: Visit | None = None):
+    """A tab with a page whose equations are typeset; what it logs and loads goes into ``seen``."""
+    tab = browser.new_page(viewport=DESK, color_scheme="light")
+    if seen is not None:
+        tab.on("console", lambda message: message.type == "error" and seen.console.append(message.text))
+        tab.on("pageerror", lambda error: seen.console.append(str(error)))
+        tab.on("request", lambda request: _inside(request.url) or seen.outside.append(request.url))
+        tab.on("requestfailed", lambda request: seen.lost.append(f"{request.url}: {request.failure}"))
+    try:
+        tab.goto(path.as_uri())
+        settle(tab)
+        yield tab
+    finally:
+        tab.close()
+
+
+def set_theme(tab, theme: str) -> None:
+    """Let the system prefer a theme, and wait until the page follows."""
+    tab.emulate_media(color_scheme=theme)
+    tab.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+
+
+def visit_page(browser, path: Path) -> Visit:
+    """Open a page and look at all of it, in both themes and at the width of a phone."""
+    found = Visit()
+    with open_page(browser, path, found) as tab:
+        found.equations = tab.evaluate(EQUATIONS)
+        found.images = tab.evaluate(IMAGES)
+        tab.evaluate(UNFOLD)
+        for theme in ("light", "dark"):
+            set_theme(tab, theme)
+            found.contrast[theme] = tab.evaluate(CONTRAST)
+        tab.set_viewport_size(PHONE)
+        tab.wait_for_timeout(100)  # book.js hears of the new size from an event
+        found.width = tab.evaluate(WIDTH)
+    return found
+
+
+def _inside(url: str) -> bool:
+    return url.startswith((SITE.as_uri() + "/", "data:", "blob:"))
+
+
+def axe_findings(browser, path: Path, theme: str) -> list[str]:
+    """What axe finds on a page with everything unfolded."""
+    with open_page(browser, path) as tab:
+        tab.evaluate(UNFOLD)
+        tab.evaluate(HOLLOW)
+        set_theme(tab, theme)
+        # Without preload axe reads no style sheet again, which file:// would refuse.
+        options = {"runOnly": AXE_RULES[theme], "resultTypes": ["violations"], "preload": False}
+        violations = Axe().run(tab, options=options).response["violations"]
+    return [
+        f"{violation['id']} ({violation['help']}): {node['html'][:160]} {node.get('failureSummary', '')[:240]}"
+        for violation in violations
+        for node in violation["nodes"]
+        if not any(violation["id"] == rule and part in node["html"] for rule, part in AXE_EXCEPTIONS)
+    ][:5]

@@ -1,0 +1,70 @@
+"""Links of the built pages, read from their HTML: they resolve, and the launch buttons lead to notebooks."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from browser import ROOT, SITE, page_names
+from notebooks import chapters, name_of
+
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+
+
+class Page(HTMLParser):
+    """The link targets and the anchors of a page."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.anchors.update(filter(None, (attributes.get("id"), attributes.get("name"))))
+        if tag == "a" and attributes.get("href"):
+            self.links.append(attributes["href"])
+
+
+@lru_cache(maxsize=None)
+def read(path: Path) -> Page:
+    """The page, parsed once."""
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", page_names())
+def test_links_inside_the_book_resolve(page):
+    broken = []
+    for link in read(SITE / page).links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (SITE / page).parent / unquote(parts.path) if parts.path else SITE / page
+        if not target.exists():
+            broken.append(link)
+        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read(target).anchors:
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("text", chapters(), ids=name_of)
+def test_launch_buttons_lead_to_the_notebook(text):
+    """Colab and Binder open a file of the configured repository and branch, and that file exists."""
+    page = SITE / text.relative_to(ROOT).with_suffix(".html")
+    assert page.exists(), f"{name_of(text)} is not in _toc.yml, or the book was not built"
+    repository = urlsplit(CONFIG["repository"]["url"]).path.strip("/")
+    branch = CONFIG["repository"]["branch"]
+    links = read(page).links
+    prefix = f"{CONFIG['launch_buttons']['colab_url']}/github/{repository}/blob/{branch}/"
+    (colab,) = (link for link in links if link.startswith(CONFIG["launch_buttons"]["colab_url"]))
+    assert colab.startswith(prefix)
+    notebook = colab.removeprefix(prefix)
+    assert notebook == str(text.relative_to(ROOT).with_suffix(".ipynb"))
+    assert (ROOT / notebook).is_file()
+    (binder,) = (link for link in links if link.startswith(CONFIG["launch_buttons"]["binderhub_url"]))
+    assert binder.endswith(notebook)

@@ -1,0 +1,101 @@
+"""Every built page in a real browser: it opens, keeps to itself, and can be read by everybody."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from browser import ROOT, SITE, page_names
+from page_visits import axe_findings, open_page, set_theme
+
+every_page = pytest.mark.parametrize("page", page_names())
+
+FILE_NAME = re.compile(r"\.(png|svg|jpe?g|gif|webp)\b|/|\b[0-9a-f]{16,}", re.IGNORECASE)
+
+
+def test_every_page_of_the_contents_is_built():
+    """The tests below run over what was built; this one makes sure that it is the whole book."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [contents["root"]] + [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
+    missing = [file for file in files if not (SITE / f"{file}.html").exists()]
+    assert not missing, f"not built: {', '.join(missing)}; run `make book` first"
+
+
+@every_page
+def test_opens_without_a_console_error(visit, page):
+    assert visit(page).console == []
+
+
+@every_page
+def test_no_request_leaves_the_book(visit, page):
+    assert visit(page).outside == []
+
+
+@every_page
+def test_every_file_that_it_asks_for_is_there(visit, page):
+    assert visit(page).lost == []
+
+
+@every_page
+def test_equations_are_typeset(visit, page):
+    assert visit(page).equations == {"raw": [], "failed": [], "unknown": [], "tex": []}
+
+
+@every_page
+def test_figures_are_there_and_described(visit, page):
+    for image in visit(page).images:
+        assert image["loaded"], f"{image['src']} does not load"
+        alt = (image["alt"] or "").strip()
+        assert len(alt.split()) >= 3 and not FILE_NAME.search(alt), f"{image['src']} needs a sentence as alt: {alt!r}"
+
+
+@every_page
+def test_nothing_scrolls_sideways_on_a_phone(visit, page):
+    width = visit(page).width
+    assert width["scroll"] <= width["inner"], width["wide"]
+
+
+@every_page
+def test_boxes_that_scroll_are_reached_with_the_keyboard(visit, page):
+    """On a phone a wide equation scrolls in its own box, which the Tab key must reach."""
+    assert visit(page).width["unreachable"] == []
+
+
+@every_page
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_accessible(browser, page, theme):
+    """axe finds nothing against WCAG 2.1 A and AA in light, nor against its rule for colors in dark."""
+    assert axe_findings(browser, SITE / page, theme) == []
+
+
+@every_page
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_equations_and_controls_stand_out(visit, page, theme):
+    """What axe cannot see: colored equations reach 4.5 : 1 and icons 3 : 1 against their ground."""
+    assert visit(page).contrast[theme] == []
+
+
+def test_search_finds_a_word(browser):
+    """Straight from the file system, where a page may not fetch anything."""
+    tab = browser.new_page()
+    errors = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto((SITE / "search.html").as_uri() + "?q=patches")
+    tab.wait_for_selector("#search-results li a", timeout=20_000)
+    targets = tab.eval_on_selector_all("#search-results li a", "links => links.map(a => a.getAttribute('href'))")
+    tab.close()
+    assert any("book/notation.html" in target for target in targets), targets
+    assert errors == []
+
+
+def test_dark_mode_recolors_every_quantity(browser):
+    """The palette's codes in equations turn into other colors in the dark, each into its own."""
+    colors = "equations => equations.map(e => [e.style.color, getComputedStyle(e).color])"
+    with open_page(browser, SITE / "book" / "notation.html") as tab:
+        light = dict(tab.eval_on_selector_all("mjx-container [style*=color]", colors))
+        set_theme(tab, "dark")
+        dark = dict(tab.eval_on_selector_all("mjx-container [style*=color]", colors))
+    assert len(light) == 6, f"the notation page shows the six quantities: {light}"
+    assert all(light[code] == code for code in light)
+    assert len(set(dark.values())) == 6 and not set(dark.values()) & set(light)

@@ -1,0 +1,409 @@
+"""Both descents: gradients against autograd, trajectories against full descents, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from enumeration import enumerated, family_scores, outcomes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.descent import (
+    Diverged,
+    Samples,
+    Start,
+    StreamedSamples,
+    TestCoefficients,
+    descend,
+    descend_population,
+    idealized_start,
+    initial_alpha,
+    loss_and_gradients,
+    realistic_start,
+    recorded_steps,
+)
+from patch_association.exact.risk import PopulationRisk
+from patch_association.model import SimplifiedViT
+from patch_association.structure import Partition, association
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def small_law(d=5, q=0.4, D=6, C=2):
+    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
+
+
+# --- gradients -------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 3),
+    st.integers(1, 40),
+    st.sampled_from([(4, 2), (6, 3), (6, 1), (4, 4)]),
+    st.integers(2, 5),
+    st.sampled_from([3, 5, 7]),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_hand_gradients_equal_autograd(seeds, n, size, d, degree, scaled, seed):
+    law = small_law(d, D=size[0], C=size[1])
+    samples = Samples.draw(law, n, range(seed, seed + seeds))
+    D, models = size[0], []
+    for s in range(seeds):
+        models.append(
+            SimplifiedViT(D, d, degree, 0.1, diagonal=0.7, init_std=0.3, seed=seed + s, scaled=scaled)
+        )
+    A = torch.stack([m.scores.detach() for m in models])
+    v = torch.stack([m.value.detach() for m in models])
+    scale = d**0.5 if scaled else 1.0
+    loss, dA, dv = loss_and_gradients(samples.X, samples.y, A, v, degree, 0.1, scale=scale)
+    for s, model in enumerate(models):
+        yF = samples.y[s] * model(samples.X[s])
+        theirs = torch.logaddexp(torch.zeros_like(yF), -yF).mean()
+        theirs.backward()
+        assert loss[s].item() == pytest.approx(theirs.item(), rel=1e-12)
+        for ours, autograd in ((dA[s], model.scores.grad), (dv[s], model.value.grad)):
+            assert (ours - autograd).abs().max() <= 1e-10 * max(1.0, autograd.abs().max().item())
+        assert (dA[s].diagonal() == 0).all()
+
+
+def test_prefactor_one_with_the_rate_times_D_squared_is_the_same_descent():
+    law = small_law(D=8, C=2, q=0.3)
+    samples, D = Samples.draw(law, 400, range(2)), 8
+    start = realistic_start(law, range(2), init_std=0.05)
+    common = 0.01 * D**2
+    ours = descend(samples, law, start, steps=40, rate=0.01, score_rate=common, snapshots=[40])
+    larger = Start(start.scores, D * start.value)
+    plain = descend(samples, law, larger, steps=40, rate=common, prefactor=1, snapshots=[40])
+    assert np.abs(ours.scores[40] - plain.scores[40]).max() < 1e-12
+    assert np.abs(D * ours.alpha - plain.alpha).max() < 1e-12 and np.abs(ours.loss - plain.loss).max() < 1e-12
+    assert abs(ours.inside_mean[-1] - ours.inside_mean[0]).min() > 0.01  # it moved
+
+
+def test_the_literal_rate_and_the_rescaled_one_differ():
+    law = small_law()
+    samples, start = Samples.draw(law, 200, [0]), idealized_start(law, 1)
+    one = descend(samples, law, start, steps=5, rate=0.01)
+    assert (one.rate, one.score_rate) == (0.01, 0.01)
+    many = descend(samples, law, start, steps=5, rate=0.01, score_rate=0.36)
+    assert many.inside_mean[1, 0] == pytest.approx(36 * one.inside_mean[1, 0], rel=1e-9)
+    assert many.alpha[1, 0] == pytest.approx(one.alpha[1, 0], rel=1e-12)
+
+
+# --- the two processes and the truth ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree, score_rate", [(3, None), (3, 0.72), (5, 0.72)])
+def test_three_scalars_run_as_all_parameters_do(degree, score_rate):
+    # Gradient descent on the enumerated risk, by autograd over every A_ij and v.
+    partition, w = Partition.random(6, 2, seed=5), random_feature(3, seed=6)
+    law, rate, steps = outcomes(partition, 0.3), 0.02, 150
+    risk = PopulationRisk(6, 2, 0.3, degree=degree, linear=0.02)
+    run = descend_population(risk, steps=steps, rate=rate, score_rate=score_rate)
+    A, v = family_scores(partition, 1.0, 0.0, 0.0), initial_alpha(degree, 0.02) * w
+    same = torch.from_numpy(partition.same_set)
+    inside, outside = same & ~torch.eye(6, dtype=torch.bool), ~same
+    for t in range(steps + 1):
+        loss, dA, dv, _, _ = enumerated(partition, law, degree, 0.02, A, v, w)
+        assert run.loss[t] == pytest.approx(loss, rel=1e-10)
+        # Lemmas 4.1 and 4.2 along the whole path, to 1e-12.
+        assert (A[inside] - run.gamma[t]).abs().max() < 1e-12
+        assert (A[outside] - run.rho[t]).abs().max() < 1e-12
+        assert (v - run.alpha[t] * w).abs().max() < 1e-12
+        A = A - (rate if score_rate is None else score_rate) * dA
+        v = v - rate * dv
+    assert abs(run.gamma[-1]) > 1e-4 and run.Lambda[0] == pytest.approx(math.e / (math.e + 5))
+    assert run.G == pytest.approx(6 * (run.Lambda + run.Gamma)) and run.Xi[0] == pytest.approx(run.Gamma[0])
+
+
+def test_on_all_outcomes_the_empirical_process_is_the_population_process():
+    # q = 2/3 makes the coefficients of a random set uniform on {-1, 0, 1}: every outcome once is the law.
+    partition, w = Partition.random(6, 2, seed=7), random_feature(4, seed=8)
+    s, y, p = outcomes(partition, 2 / 3)
+    assert (p - p[0]).abs().max() < 1e-15
+    law = SpatialData(partition, 4, 2 / 3, feature=w)
+    samples = Samples((s[:, :, None] * w)[None], y[None], chunk=100)
+    start = idealized_start(law, 1, diagonal=1.0)
+    ours = descend(samples, law, start, steps=200, rate=0.02, score_rate=0.72)
+    risk = PopulationRisk(6, 2, 2 / 3)
+    theirs = descend_population(risk, steps=200, rate=0.02, score_rate=0.72)
+    for name in ("loss", "alpha"):
+        assert np.abs(getattr(ours, name)[:, 0] - getattr(theirs, name)).max() < 1e-11
+    assert np.abs(ours.inside_mean[:, 0] - theirs.gamma).max() < 1e-11
+    assert np.abs(ours.outside_mean[:, 0] - theirs.rho).max() < 1e-11
+    # Ties apart, which rounding may break either way in the sampled F.
+    assert np.abs(ours.train_error[:, 0] - theirs.error).max() < 0.04
+    assert ours.inside_std.max() < 1e-11 and ours.orthogonal.max() < 1e-11
+    assert abs(theirs.gamma[-1]) > 1e-3
+
+
+def test_population_run_records_and_divides():
+    risk = PopulationRisk(8, 2, 0.3)
+    setting = {"rate": 0.01, "score_rate": 0.5, "diagonal": 2.0, "alpha": 0.2, "gamma": 0.1, "rho": -0.1}
+    run = descend_population(risk, steps=3, **setting)
+    gradient = risk.gradient(0.2, 2.0, 0.1, -0.1)
+    assert run.gradient[0] == pytest.approx(gradient, rel=1e-14)
+    assert run.entry_gradient[0] == pytest.approx(gradient / [1, 8 * 1, 8 * 6], rel=1e-14)
+    moves = np.diff([run.alpha, run.gamma, run.rho])[:, 0]
+    assert moves == pytest.approx(-np.array([0.01, 0.5, 0.5]) * run.entry_gradient[0], rel=1e-11)
+    assert run.error[1] == risk.error(run.alpha[1], 2.0, run.gamma[1], run.rho[1])
+    few = descend_population(risk, steps=3, record=2, **setting)
+    assert few.steps.tolist() == [0, 2, 3] and few.loss.tolist() == run.loss[[0, 2, 3]].tolist()
+    assert initial_alpha(3, 0.01) == pytest.approx(0.1) and initial_alpha(5, 0.0016) == pytest.approx(0.2)
+    assert descend_population(risk, steps=0, rate=0.01).alpha[0] == pytest.approx(0.1)
+
+
+def test_recorded_quantities_are_what_they_say():
+    law = small_law(D=6, C=3)
+    samples, start = Samples.draw(law, 300, [2, 9]), realistic_start(law, [2, 9], diagonal=1.5, init_std=0.3)
+    run = descend(samples, law, start, steps=6, rate=0.02, score_rate=0.2, record=3, snapshots=[0, 6])
+    assert run.steps.tolist() == [0, 3, 6] and run.seeds == (2, 9) and run.loss.shape == (3, 2)
+    assert (run.scores[0] == start.scores.numpy()).all()
+    same = law.partition.same_set
+    for s in range(2):
+        A, v = run.final.scores[s].numpy(), run.final.value[s]
+        assert (A == run.scores[6][s]).all() and (np.diag(A) == 1.5).all()  # the frozen diagonal
+        model = SimplifiedViT(6, law.dim, diagonal=1.5)
+        with torch.no_grad():
+            model.scores.copy_(run.final.scores[s])
+            model.value.copy_(v)
+            yF = samples.y[s] * model(samples.X[s])
+        assert run.loss[2, s] == pytest.approx(torch.log1p(torch.exp(-yF)).mean().item(), rel=1e-12)
+        assert run.train_error[2, s] == ((yF < 0).double().mean()).item()
+        found = association(A, law.partition)
+        assert run.exact[2, s] == found.exact and run.margin[2, s] == found.margin
+        assert run.recall[2, s] == found.recall
+        alpha = v @ law.feature
+        assert run.alpha[2, s] == pytest.approx(alpha.item(), rel=1e-12)
+        assert run.orthogonal[2, s] == pytest.approx((v - alpha * law.feature).norm().item(), rel=1e-12)
+        assert run.cosine[2, s] == pytest.approx((alpha / v.norm()).item(), rel=1e-12)
+        assert run.inside_mean[2, s] == pytest.approx(A[same & ~np.eye(6, dtype=bool)].mean(), rel=1e-12)
+        assert run.inside_std[2, s] == pytest.approx(A[same & ~np.eye(6, dtype=bool)].std(), rel=1e-12)
+        assert run.outside_mean[2, s] == pytest.approx(A[~same].mean(), rel=1e-12)
+        assert run.outside_std[2, s] == pytest.approx(A[~same].std(), rel=1e-12)
+    assert np.isnan(run.test_error).all()
+
+
+def test_the_test_error_has_the_law_of_fresh_inputs():
+    # 200,000 draws each way; |z| > 6 has probability 2e-9, and there are two comparisons.
+    law, n = small_law(d=4, D=6, C=2, q=0.5), 200_000
+    model = SimplifiedViT(6, 4, diagonal=1.0, init_std=0.4, seed=1)
+    A, v = model.scores.detach(), 0.2 * law.feature + model.value.detach()
+    X, y = law.sample(n, seed=11)
+    with torch.no_grad():
+        model.value.copy_(v)
+        direct = ((y * model(X)) < 0).double().mean().item()
+    alpha = v @ law.feature
+    norm = (v - alpha * law.feature).norm()
+    test = TestCoefficients(law, n, seed=12)
+    S = torch.softmax(A, -1)[None]
+    ours = test.error(S, alpha[None], norm[None], 3, 0.01, 6).item()
+    assert abs(ours - direct) < 6 * math.sqrt(2 * direct * (1 - direct) / n)
+    silent = test.error(S, alpha[None], 0 * norm[None], 3, 0.01, 6).item()
+    assert abs(silent - direct) > 6 * math.sqrt(2 * direct * (1 - direct) / n)  # the noise does matter
+    run = descend(Samples.draw(law, 50, [0]), law, Start(A[None], v[None]), steps=0, rate=0.1, test=test)
+    assert run.test_error[0, 0] == ours
+    assert test.error(S, 0 * alpha[None], 0 * norm[None], 3, 0.01, 6).item() == 0.5
+
+
+# --- batches, chunks, streams -----------------------------------------------------------------
+
+
+def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
+    law = small_law()
+    settings_ = {"steps": 15, "rate": 0.03, "score_rate": 0.5, "record": 5}
+    samples = Samples.draw(law, 730, [4, 1, 7])
+    together = descend(samples, law, realistic_start(law, [4, 1, 7]), **settings_)
+    alone = descend(Samples.draw(law, 730, [1]), law, realistic_start(law, [1]), **settings_)
+    assert np.abs(together.loss[:, 1] - alone.loss[:, 0]).max() < 1e-13
+    assert (together.final.scores[1] - alone.final.scores[0]).abs().max() < 1e-13
+    # Held on disk, read in chunks of every kind, or drawn again at each pass.
+    path = tmp_path / "X.npy"
+    np.save(path, samples.X.numpy())
+    mapped = torch.from_numpy(np.load(path, mmap_mode="c"))
+    sources = [Samples(samples.X, samples.y, chunk=c, seeds=[4, 1, 7]) for c in (1, 7, 730, 10_000)]
+    sources += [Samples(mapped, samples.y, chunk=100), StreamedSamples(law, 730, [4, 1, 7], chunk=300)]
+    for source in sources:
+        assert sum(X.shape[1] for X, _ in source.chunks()) == 730
+        run = descend(source, law, realistic_start(law, [4, 1, 7]), **settings_)
+        assert np.abs(run.loss - together.loss).max() < 1e-13
+        assert (run.final.scores - together.final.scores).abs().max() < 1e-12
+    # More inputs begin with the fewer ones.
+    assert torch.equal(Samples.draw(law, 1200, [4]).X[0, :730], samples.X[0])
+    assert not torch.equal(samples.X[0], samples.X[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_drawn_samples_follow_assumption_1(dtype):
+    partition, feature = Partition.random(6, 2, seed=1), random_feature(4, seed=2)
+    law = SpatialData(partition, 4, 0.3, noise_std=0.7, feature=feature)
+    samples = Samples.draw(law, 40_000, [5], dtype=dtype)
+    assert samples.X.dtype == samples.y.dtype == dtype
+    w = law.feature.to(dtype)
+    s = (samples.X[0] @ w).double()  # (n, D)
+    whole = s.round()
+    assert (s - whole).abs().max() < 1e-5
+    signal = (whole == samples.y[0, :, None]).double()[:, law.partition.sets].all(dim=2).any(dim=1)
+    assert signal.all()
+    rest = samples.X[0].double() - s[..., None] * law.feature
+    # 6 sigma: n D (d-1) squares of variance 2, and the sums of n D coefficients.
+    count = rest[..., 0].numel() * 3
+    assert abs((rest**2).sum().item() / count / 0.49 - 1) < 6 * math.sqrt(2 / count)
+    chance = (2 + 4 * 0.3) / 6
+    assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
+    assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)
+
+
+def test_threads_change_nothing_and_are_given_back():
+    law, threads = small_law(), torch.get_num_threads()
+    runs = []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            samples = Samples(*(Samples.draw(law, 300, [0]).chunks().__next__()), chunk=37)
+            runs.append(descend(samples, law, realistic_start(law, [0]), steps=10, rate=0.02, score_rate=0.5))
+            assert torch.get_num_threads() == count
+            with pytest.raises(Diverged):
+                descend(samples, law, realistic_start(law, [0]), steps=200, rate=50.0)
+            assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(threads)
+    for run in runs[1:]:
+        assert torch.equal(run.final.scores, runs[0].final.scores) and (run.loss == runs[0].loss).all()
+
+
+def test_float32_runs_near_float64():
+    law = small_law()
+    X, y = Samples.draw(law, 500, [0]).X, Samples.draw(law, 500, [0]).y
+    start = realistic_start(law, [0])
+    double = descend(Samples(X, y), law, start, steps=20, rate=0.02, score_rate=0.5)
+    single = descend(Samples(X.float(), y.float()), law, start, steps=20, rate=0.02, score_rate=0.5)
+    assert single.final.scores.dtype == torch.float32
+    assert np.abs(double.loss - single.loss).max() < 1e-5
+
+
+# --- ends and refusals ------------------------------------------------------------------------
+
+
+def test_divergence_names_seed_step_and_rate():
+    law = small_law()
+    samples = Samples.draw(law, 300, [3, 8])
+    start = realistic_start(law, [3, 8])
+    start.value[1] += 3e3 * law.feature  # seed 8 starts out of bounds, seed 3 does not
+    start.scores[1, 0, 1] += 30
+    message = r"seed 8 diverged at step 0 with rate 0.01 for v and 0.02 for A"
+    with pytest.raises(Diverged, match=message) as caught:
+        descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02)
+    assert caught.value.seeds == (8,) and caught.value.step == 0 and caught.value.run.steps.size == 0
+    run = descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02, on_divergence="flag")
+    assert run.diverged_at.tolist() == [-1, 0]
+    assert np.isnan(run.margin[:, 1]).all() and np.isnan(run.loss[1:, 1]).all() and not run.exact[:, 1].any()
+    alone = descend(
+        Samples.draw(law, 300, [3]), law, realistic_start(law, [3]), steps=5, rate=0.01, score_rate=0.02
+    )
+    assert np.abs(run.loss[:, 0] - alone.loss[:, 0]).max() < 1e-14
+    # Too large a rate blows up on its way.
+    with pytest.raises(Diverged) as caught:
+        descend(samples, law, realistic_start(law, [3, 8]), steps=200, rate=50.0)
+    assert 0 < caught.value.step < 200 and caught.value.run.steps.size == caught.value.step
+    assert np.isfinite(caught.value.run.loss).all()
+
+
+def test_population_divergence():
+    risk = PopulationRisk(16, 4, 0.3)
+    with pytest.raises(Diverged, match=r"^diverged at step \d+ with rate 100 for v and 100 for A") as caught:
+        descend_population(risk, steps=50, rate=100.0)
+    run = descend_population(risk, steps=50, rate=100.0, on_divergence="flag")
+    assert run.diverged_at == caught.value.step > 0 and run.steps.tolist() == list(range(run.diverged_at))
+    assert descend_population(risk, steps=5, rate=0.01).diverged_at is None
+
+
+def test_no_bar_on_short_runs(capsys):
+    law = small_law()
+    descend(Samples.draw(law, 50, [0]), law, realistic_start(law, [0]), steps=3, rate=0.01, progress=True)
+    descend_population(PopulationRisk(6, 2, 0.3), steps=3, rate=0.01, progress=True)
+    out = capsys.readouterr()
+    assert out.out == "" and out.err.strip() == ""
+
+
+@given(st.integers(0, 300), st.integers(1, 400))
+def test_every_kth_step_and_the_last(steps, every):
+    chosen = recorded_steps(steps, every)
+    assert chosen[0] == 0 and chosen[-1] == steps and (np.diff(chosen) > 0).all()
+    assert all(t % every == 0 or t == steps for t in chosen)
+    assert recorded_steps(steps).tolist() == list(range(steps + 1))
+    assert recorded_steps(steps, [steps, 0, steps]).tolist() == sorted({0, steps})
+
+
+BAD = {
+    "steps": [-1, 2.5, None, True],
+    "rate": [-0.1, math.nan, math.inf, "x"],
+    "score_rate": [-0.1, math.nan],
+    "record": [0, -3, [7], [-1], [0.5], [], "all"],
+    "on_divergence": ["stop", None],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_settings_are_refused_by_both(name):
+    law, risk = small_law(), PopulationRisk(6, 2, 0.3)
+    samples = Samples.draw(law, 20, [0])
+    for value in BAD[name]:
+        arguments = {"steps": 5, "rate": 0.1, name: value}
+        with pytest.raises(ValueError, match=name):
+            descend_population(risk, **arguments)
+        with pytest.raises(ValueError, match=name):
+            descend(samples, law, idealized_start(law, 1), **arguments)
+
+
+@pytest.mark.parametrize("name", ["alpha", "gamma", "rho", "diagonal"])
+def test_bad_population_starts_are_refused(name):
+    for value in (math.nan, math.inf, "x"):
+        with pytest.raises(ValueError, match=name):
+            descend_population(PopulationRisk(6, 2, 0.3), steps=1, rate=0.1, **{name: value})
+    with pytest.raises(ValueError, match="PopulationRisk"):
+        descend_population(None, steps=1, rate=0.1)
+
+
+def test_bad_empirical_arguments_are_refused():
+    law = small_law()
+    samples, start = Samples.draw(law, 20, [0]), idealized_start(law, 1)
+    for key, value in (("degree", 4), ("linear", -1), ("scale", 0), ("scale", -1), ("prefactor", math.nan)):
+        with pytest.raises(ValueError, match=key):
+            descend(samples, law, start, steps=1, rate=0.1, **{key: value})
+    with pytest.raises(ValueError, match="start"):
+        descend(samples, law, idealized_start(law, 2), steps=1, rate=0.1)
+    with pytest.raises(ValueError, match="samples"):
+        descend(samples, small_law(d=4), start, steps=1, rate=0.1)
+    X, y = samples.X, samples.y
+    for bad in ((X[0], y), (X.long(), y), (X, y[:, :5]), (X, 0 * y), (None, y), (X, None)):
+        with pytest.raises(ValueError):
+            Samples(*bad)
+    for seeds in ([], [-1], [0.5], [1, 2]):
+        with pytest.raises(ValueError, match="seed"):
+            Samples(X, y, seeds=seeds)
+    for chunk in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="chunk"):
+            Samples(X, y, chunk=chunk)
+        with pytest.raises(ValueError, match="chunk"):
+            StreamedSamples(law, 20, [0], chunk=chunk)
+    with pytest.raises(ValueError, match="n must"):
+        Samples.draw(law, 0, [0])
+    wrong = {"X": X[0], "y": y[:, :3], "scores": start.scores[0], "value": start.value[:, :2]}
+    for name, bad in wrong.items():
+        arguments = {"X": X, "y": y, "scores": start.scores, "value": start.value, name: bad}
+        with pytest.raises(ValueError, match=name):
+            loss_and_gradients(**arguments)
+    for linear, degree in ((-1, 3), (0.1, 4)):
+        with pytest.raises(ValueError):
+            initial_alpha(degree, linear)

@@ -1,0 +1,69 @@
+"""A real browser for the built pages: where it is, how it is started, and what to say when it is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+VARIABLE = "PATCH_ASSOCIATION_CHROMIUM"
+COMMANDS = ("chromium", "chromium-browser", "google-chrome")
+MISSING = (
+    "No Chromium was found, and the built pages are tested in a real one. Install it with "
+    "`sudo apt-get install chromium` (or `.venv/bin/playwright install chromium`), "
+    f"or set {VARIABLE} to its path."
+)
+# A container has no sandbox and no GPU; the rest keeps the browser from asking the network for anything.
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+]
+
+
+class BrowserMissing(Exception):
+    """No browser could be started; the message says how to get one."""
+
+
+def find_chromium() -> str | None:
+    """The browser named by PATCH_ASSOCIATION_CHROMIUM, or the first one on the path; None if there is none."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not shutil.which(named):
+            raise BrowserMissing(f"{VARIABLE} is {named!r}, which is no program. {MISSING}")
+        return named
+    return next(filter(None, map(shutil.which, COMMANDS)), None)
+
+
+@contextmanager
+def chromium():
+    """A running headless Chromium (playwright's own if the machine has no other)."""
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
+        except Error as error:
+            raise BrowserMissing(f"{MISSING}\n{error.message.splitlines()[0]}") from None
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def built_pages() -> list[Path]:
+    """Every HTML page of the built book, sorted; the redirect at its top is not a page."""
+    return sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts and page != SITE / "index.html")
+
+
+def page_names() -> list[str]:
+    """The same pages as paths inside the site."""
+    return [str(page.relative_to(SITE)) for page in built_pages()]
+
+
+def settle(page) -> None:
+    """Wait until the equations of a page are typeset and its fonts are there."""
+    page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
+    page.evaluate("() => document.fonts.ready.then(() => true)")

@@ -1,0 +1,30 @@
+"""Build the book with every warning as an error, then say which file to open."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INDEX = ROOT / "_build" / "html" / "index.html"
+
+
+def main() -> int:
+    """Run Jupyter Book; its exit status."""
+    start = time.monotonic()
+    # -W: warnings fail the build; -n: so do references to nothing; --keep-going: report them all.
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    command = [str(jupyter_book), "build", ".", "-W", "-n", "--keep-going"]
+    print("Building the book ...", flush=True)
+    status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    if status:
+        print("The book was NOT built: every WARNING and ERROR above has to go first.")
+        return status
+    print(f"The book is built ({time.monotonic() - start:.0f} s). Open {INDEX.as_uri()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Execute chapters and write their notebooks: ``tools/execute.py [book/part/chapter.md ...]``.
+
+The ``.md`` is the source; the notebook gets its cells, runs from top to bottom in a fresh kernel,
+and is replaced in one step. What a re-run would change for no reason (timestamps, the interpreter's
+version, random cell ids) is not stored, so an unchanged chapter gives an empty ``git diff``.
+
+While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
+everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from notebooks import chapters, differences, name_of, notebook_from_text, write_notebook  # noqa: E402
+
+LIMIT_S = 60  # a reader waits this long for a chapter on two cores, and no longer
+CELL_TIMEOUT_S = 600
+
+
+class ChapterFailed(Exception):
+    """A chapter could not be executed, or printed what must not be stored."""
+
+
+def main() -> int:
+    """Execute or check the chapters that were named, by default all; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
+    parser.add_argument("--check", action="store_true", help="compare the pairs, execute nothing")
+    parser.add_argument("--allow-slow", action="store_true", help=f"accept chapters over {LIMIT_S} s")
+    arguments = parser.parse_args()
+    paths = [_chapter(path, parser) for path in arguments.chapters] or chapters()
+    if not paths:
+        print("There is no chapter yet: book/<part>/<chapter>.md")
+        return 0
+    return _check(paths) if arguments.check else _execute_all(paths, arguments.allow_slow)
+
+
+def _chapter(path: Path, parser: argparse.ArgumentParser) -> Path:
+    """The chapter's .md, whichever file of the pair was named."""
+    text = path.resolve().with_suffix(".md")
+    if text not in chapters():
+        parser.error(f"{path} is no chapter; expected book/<part>/<chapter>.md")
+    return text
+
+
+def _check(paths: list[Path]) -> int:
+    problems = [problem for path in paths for problem in differences(path)]
+    for problem in problems:
+        print(problem)
+    print("Run `make execute`: some notebooks differ from their text." if problems else
+          f"{len(paths)} chapters agree with their notebooks.")
+    return 1 if problems else 0
+
+
+def _execute_all(paths: list[Path], allow_slow: bool) -> int:
+    failed, slow = [], []
+    for path in paths:
+        print(f"{name_of(path)} ...", end=" ", flush=True)
+        start = time.monotonic()
+        try:
+            execute(path)
+        except ChapterFailed as error:
+            print(f"FAILED after {time.monotonic() - start:.1f} s\n{error}")
+            failed.append(path)
+            continue
+        seconds = time.monotonic() - start
+        print(f"{seconds:.1f} s")
+        if seconds > LIMIT_S and not allow_slow:
+            slow.append(path)
+    for path in slow:
+        print(f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep (--allow-slow accepts it)")
+    if failed:
+        print(f"{len(failed)} of {len(paths)} chapters failed: {', '.join(map(name_of, failed))}")
+    elif not slow:
+        print(f"{len(paths)} chapters executed.")
+    return 1 if failed or slow else 0
+
+
+def execute(path: Path) -> None:
+    """Run one chapter in a fresh kernel in its own folder and replace its notebook.
+
+    Raises
+    ------
+    ChapterFailed
+        If a cell fails, or writes to stderr (a warning or a progress bar does not belong in a book).
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    notebook = notebook_from_text(path)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT_S,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=["--Application.log_level=ERROR"],  # the kernel warns about its local sockets
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    try:
+        client.execute(env={**os.environ, "PATCH_ASSOCIATION_RECORD": "1", "PYTHONHASHSEED": "0"})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        raise ChapterFailed(str(error).strip()) from None
+    for number, cell in enumerate(notebook.cells, start=1):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "stream" and output.name == "stderr":
+                raise ChapterFailed(f"cell {number} writes to stderr, which a page must not show:\n{output.text}")
+    # The kernel reports its own version; the file keeps what notebook_from_text gave it.
+    notebook.metadata = notebook_from_text(path).metadata
+    write_notebook(notebook, path.with_suffix(".ipynb"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""The pair that makes a chapter: ``book/<part>/<chapter>.md`` and its ``.ipynb``.
+
+The ``.md`` decides what the notebook says; the ``.ipynb`` adds outputs and nothing else. This module
+knows how to go from one to the other and how to tell whether they agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What a notebook says about itself. The interpreter's version is left out: it would change with
+# every machine that executes the chapter. The lexer colors the code on the page.
+NOTEBOOK_METADATA = {
+    "jupytext": {"formats": "ipynb,md:myst"},
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+}
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """Every chapter's ``.md``, sorted; pages without code lie directly in ``book/`` and are not chapters."""
+    return sorted(path for path in root.glob("book/*/*.md") if not path.parent.name.startswith(("_", ".")))
+
+
+def name_of(path: Path) -> str:
+    """``part/chapter``."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+def notebook_from_text(path: Path) -> nbformat.NotebookNode:
+    """The notebook that a chapter's ``.md`` describes, without outputs.
+
+    Cell ids follow from the cells' own content, so that executing again changes no line of the file.
+    """
+    notebook = jupytext.read(path, fmt="md:myst")
+    notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    seen: Counter[str] = Counter()
+    for cell in notebook.cells:
+        content = f"{cell.cell_type}\n{cell.source}"
+        digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
+        cell.id = digest.hexdigest()[:12]
+        seen[content] += 1
+    return notebook
+
+
+def differences(text: Path) -> list[str]:
+    """Where a chapter's notebook differs from its ``.md`` in anything but outputs; empty when in sync."""
+    file = text.with_suffix(".ipynb")
+    if not file.exists():
+        return [f"{name_of(text)}: the notebook {file.name} is missing"]
+    wanted = notebook_from_text(text)
+    found = nbformat.read(file, as_version=4)
+    problems = []
+    if found.metadata != wanted.metadata:
+        problems.append(f"{name_of(text)}: the notebook's metadata is {dict(found.metadata)}")
+    if len(found.cells) != len(wanted.cells):
+        problems.append(f"{name_of(text)}: {len(wanted.cells)} cells in the text, {len(found.cells)} in the notebook")
+    for number, (new, old) in enumerate(zip(wanted.cells, found.cells), start=1):
+        for key in ("cell_type", "source", "metadata", "id"):
+            if new[key] != old.get(key):
+                problems.append(
+                    f"{name_of(text)}: cell {number} differs in its {key}:\n"
+                    f"  text:     {_short(new[key])}\n  notebook: {_short(old.get(key))}"
+                )
+                break
+    return problems
+
+
+def write_notebook(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Write a notebook in one step: an interrupt leaves the old file whole."""
+    nbformat.validate(notebook)
+    content = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _short(value: object, length: int = 160) -> str:
+    text = repr(value)
+    return text if len(text) <= length else text[:length] + "..."
