@@ -122,6 +122,6 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import setting
+    from patch_association.sweeps import setting, transfer
 
-    return {sweep.name: sweep for module in (setting,) for sweep in module.SWEEPS}
+    return {sweep.name: sweep for module in (setting, transfer) for sweep in module.SWEEPS}

@@ -10,7 +10,7 @@ from patch_association._validate import positive_int
 from patch_association.data import SpatialData
 
 #: The L2 penalties among which the validation set chooses.
-PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 
 def fit_logistic(X, y, penalty: float) -> np.ndarray:
