@@ -28,7 +28,8 @@ def wanted() -> dict[str, str]:
     Conda's files have no markers: what only some Pythons need is installed for all of them.
     """
     extras = PROJECT["optional-dependencies"]
-    parsed = map(Requirement, [*PROJECT["dependencies"], *extras["book"], *extras["test"]])
+    used = [text for extra in ("book", "test", "images", "parallel") for text in extras[extra]]
+    parsed = map(Requirement, [*PROJECT["dependencies"], *used])
     ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
     return {CONDA.get(name, name): specifier for name, specifier in ranges.items()}
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -75,17 +76,43 @@ def environment(site: Path) -> dict[str, str]:
 
 
 def replay(folder: Path, site: Path) -> int:
-    """Run strict nbval over the copies; pytest's exit status."""
+    """Run strict nbval over the copies; pytest's exit status.
+
+    A kernel that never answered says nothing about its notebook: two kernels that start at once can
+    be given the same port. Such notebooks, and no others, are replayed once more, one after another.
+    """
     (folder / "pytest.ini").write_text("[pytest]\n")  # the repository's settings are not for these
+    report = folder.parent / "report.xml"
+    # A notebook's cells share a kernel, so they must share a worker.
+    status = run_nbval(folder, site, ["-n", str(WORKERS), "--dist", "loadfile", f"--junitxml={report}", "."])
+    silent, failed = unsettled(report)
+    if status == 0 or failed or not silent:
+        return status
+    print(f"The kernels of {', '.join(silent)} never answered; replaying these alone.", flush=True)
+    return run_nbval(folder, site, [name.replace(".", "/") + ".ipynb" for name in silent])
+
+
+def run_nbval(folder: Path, site: Path, options: list[str]) -> int:
+    """One run of pytest with nbval, strict; its exit status."""
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
         "-c", "pytest.ini", "--rootdir", ".",
         "--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}",
-        "--nbval-cell-timeout", str(CELL_TIMEOUT_S),
-        # A notebook's cells share a kernel, so they must share a worker.
-        "-n", str(WORKERS), "--dist", "loadfile", ".",
+        "--nbval-cell-timeout", str(CELL_TIMEOUT_S), *options,
     ]
     return subprocess.run(command, cwd=folder, env=environment(site), stdin=subprocess.DEVNULL).returncode
+
+
+def unsettled(report: Path) -> tuple[list[str], bool]:
+    """The notebooks whose kernel never answered, and whether anything else went wrong."""
+    silent, failed = set(), False
+    for case in ElementTree.parse(report).iter("testcase"):
+        for trouble in (*case.findall("error"), *case.findall("failure")):
+            if "Kernel didn't respond" in f"{trouble.get('message')} {trouble.text}":
+                silent.add(case.get("classname").removesuffix(".ipynb"))
+            else:
+                failed = True
+    return sorted(silent), failed
 
 
 if __name__ == "__main__":

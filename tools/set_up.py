@@ -25,7 +25,7 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 NEEDED_GB = 3  # PyTorch for the CPU and the rest take 1.5 GB, downloads and unpacking as much again
 CUDA_GB = 9  # PyPI's PyTorch for Linux brings CUDA: 5.5 GB, and its downloads
 CPU_ONLY = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
-EXTRAS = ".[book,test]"
+EXTRAS = ".[book,test,images,parallel]"
 
 
 class CannotSetUp(Exception):

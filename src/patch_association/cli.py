@@ -1,4 +1,4 @@
-"""The command line: ``patch-association claims`` and ``patch-association sweep NAME``."""
+"""The command line: ``patch-association`` with ``claims``, ``train`` and ``sweep NAME``."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from patch_association import __version__
+    from patch_association.images.cli import add_parser as add_train
+    from patch_association.records import provenance
 
     parser = argparse.ArgumentParser(
         prog="patch-association",
@@ -45,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="as a JSON list")
     form.add_argument("--csv", action="store_true", help="as comma-separated values, one line a claim")
     claims.set_defaults(run=_claims)
+
+    add_train(commands, provenance)
 
     sweep = commands.add_parser("sweep", help="make a recorded sweep again")
     sweep.add_argument("name", metavar="NAME", nargs="?", help="the sweep; without it, the list of sweeps")

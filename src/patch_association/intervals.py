@@ -71,6 +71,45 @@ def bootstrap(values, statistic, level: float = 0.95, resamples: int = 2000, see
     return Estimate(float(statistic(x, axis=-1)), float(low), float(high), x.size, level)
 
 
+@dataclass(frozen=True)
+class PowerLaw:
+    """y = factor x^exponent, fitted to logarithms; ``exponent`` carries its interval."""
+
+    exponent: Estimate
+    factor: float
+
+    def at(self, x):
+        """The fitted y."""
+        return self.factor * np.asarray(x, dtype=np.float64) ** self.exponent.value
+
+
+def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> PowerLaw:
+    """Least squares of log y on log x, y the geometric mean over independent values at each x.
+
+    Parameters
+    ----------
+    x : (K,) positive numbers, not all equal
+    values : (K, S) positive numbers
+        S independent values (seeds) at each x.
+    level, resamples, seed
+        The percentile bootstrap of the exponent draws S values afresh at each x.
+    """
+    x, values = np.asarray(x, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or values.ndim != 2 or len(x) != len(values) or len(x) < 2 or values.shape[1] < 2:
+        raise ValueError(f"x must be (K,) and values (K, S) with K, S >= 2, got {x.shape} and {values.shape}")
+    if not (x > 0).all() or np.ptp(x) == 0 or not (values > 0).all() or not np.isfinite(values).all():
+        raise ValueError("x and values must be positive and finite, and x not all equal")
+    log_x, log_y = np.log(x) - np.log(x).mean(), np.log(values)
+    slope = log_x / (log_x @ log_x)  # the exponent is slope @ mean log y
+    exponent = float(slope @ log_y.mean(axis=1))
+    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    pick = generator.integers(0, values.shape[1], (positive_int("resamples", resamples), *values.shape))
+    draws = np.take_along_axis(log_y[None], pick, axis=2).mean(axis=2) @ slope
+    low, high = np.quantile(draws, [(1 - _level(level)) / 2, (1 + level) / 2])
+    factor = float(np.exp(log_y.mean() - exponent * np.log(x).mean()))
+    return PowerLaw(Estimate(exponent, float(low), float(high), values.shape[1], level), factor)
+
+
 def _level(level: float) -> float:
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")

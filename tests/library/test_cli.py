@@ -124,3 +124,10 @@ def test_the_installed_command_and_a_reader_who_leaves_early():
     assert (left.returncode, left.stderr) == (0, "")
     stayed = subprocess.run(command, capture_output=True, text=True, check=True)
     assert len(json.loads(stayed.stdout)) == len(ledger())
+
+
+def test_the_module_runs_as_the_command_does():
+    """``torchrun -m patch_association train`` needs the package itself to be runnable."""
+    command = [sys.executable, "-m", "patch_association", "train", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True)
+    assert shown.returncode == 0 and "--preset" in shown.stdout and "--resume" in shown.stdout

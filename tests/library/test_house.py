@@ -32,6 +32,7 @@ ORDER = [
     {"sweeps"},
     {"figures"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
@@ -121,7 +122,7 @@ NEEDED = [
     Requirement(text)
     for text in (
         *PROJECT["dependencies"],
-        *(t for extra in ("book", "test") for t in PROJECT["optional-dependencies"][extra]),
+        *(t for extra in ("book", "test", "images", "parallel") for t in PROJECT["optional-dependencies"][extra]),
     )
 ]
 PYTHONS = ["3.10", "3.11", "3.12", "3.13"]

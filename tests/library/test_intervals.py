@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from patch_association.intervals import Estimate, bootstrap, mean, proportion
+from patch_association.intervals import Estimate, bootstrap, mean, power_law, proportion
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -68,9 +68,33 @@ def test_text():
     assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.123 [0.1, 0.2]"
 
 
+def test_a_power_law_without_noise_is_found():
+    x = np.array([1.0, 3.0, 10.0, 40.0])
+    law = power_law(x, np.outer(2.5 * x**-0.7, [1.0, 1.0, 1.0]))
+    assert law.exponent.value == pytest.approx(-0.7) and law.factor == pytest.approx(2.5)
+    assert law.exponent.low == pytest.approx(-0.7) and law.exponent.high == pytest.approx(-0.7)
+    assert np.allclose(law.at(x), 2.5 * x**-0.7)
+
+
+def test_a_power_law_with_noise_equals_polyfit_and_its_interval_covers():
+    """Normal noise in the logarithm, 8 seeds at 6 sizes: a 95% bootstrap interval with few seeds covers
+    about 90% of the time, and 60 of 100 is missed with a chance below 1e-12."""
+    x, covered = 2.0 ** np.arange(6), 0
+    for trial in range(100):
+        values = x[:, None] ** -0.5 * np.exp(0.3 * np.random.default_rng(trial).standard_normal((6, 8)))
+        law = power_law(x, values, resamples=200)
+        slope, intercept = np.polyfit(np.log(x), np.log(values).mean(axis=1), 1)
+        assert law.exponent.value == pytest.approx(slope) and math.log(law.factor) == pytest.approx(intercept)
+        covered += law.exponent.low <= -0.5 <= law.exponent.high
+    assert 60 <= covered < 100
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: power_law([1, 2], [1, 2]), r"x must be \(K,\) and values \(K, S\)"),
+        (lambda: power_law([1, 1], np.ones((2, 2))), "x not all equal"),
+        (lambda: power_law([1, 2], np.zeros((2, 2))), "must be positive and finite"),
         (lambda: proportion(3, 2), "successes must be at most trials, got 3 of 2"),
         (lambda: proportion(-1, 2), "successes must be at least 0, got -1"),
         (lambda: proportion(0, 0), "trials must be at least 1, got 0"),

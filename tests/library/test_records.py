@@ -65,7 +65,7 @@ def test_an_installed_package_inside_another_projects_repository_is_not_that_pro
 
 
 def test_origin():
-    assert "in 83 seconds; `patch-association sweep demo` makes it again" in RECORD.origin()
+    assert "in 83 seconds; the command “patch-association sweep demo” makes it again" in RECORD.origin()
     assert "2 results" in RECORD.origin()
     slow = Record("demo", "make it", {}, [], {**RECORD.provenance, "wall_s": 7200.0})
     assert "in 120 minutes" in slow.origin()

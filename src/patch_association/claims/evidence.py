@@ -61,7 +61,7 @@ class Number:
 
     def show(self) -> str:
         """The value as text, with its unit."""
-        text = str(self.value) if isinstance(self.value, int) else f"{self.value:.{self.digits}g}"
+        text = f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.{self.digits}g}"
         return f"{text} {self.unit}".strip()
 
     def show_basis(self) -> str:

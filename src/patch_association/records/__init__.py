@@ -55,7 +55,7 @@ class Record:
         return (
             f"Recorded run “{self.name}”: {len(self.results)} results, made on {p['date']} "
             f"on {p['hardware']} (PyTorch {p['versions']['torch']}) in {took}; "
-            f"`{self.command}` makes it again."
+            f"the command “{self.command}” makes it again."
         )
 
     def to_json(self) -> str:

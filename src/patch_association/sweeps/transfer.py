@@ -151,7 +151,7 @@ def _parts(w, data):
 def _set_rule_error(found, w, threshold, data, seed, draws: int = 4000) -> float:
     alpha, noise = _parts(w, data)
     s, y, _ = data.sample_coefficients(draws, seed)
-    u = alpha * s + noise * np.random.default_rng([seed, 1]).standard_normal(s.shape)
+    u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
     margin = y * found.score(u > threshold, u < -threshold)
     return float((margin < 0).mean() + 0.5 * (margin == 0).mean())
 

@@ -54,7 +54,7 @@ class SampledErrors:
         self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
         self.draws = positive_int("draws", draws)
         s, y, _ = data.sample_coefficients(self.draws, seed)
-        generator = np.random.default_rng([seed, 5])
+        generator = np.random.default_rng([seed, 22])
         chunk = max(1, 2**21 // attention.num_patches)
         self._moments = torch.cat([
             self._chunk(attention, s[i : i + chunk] * y[i : i + chunk, None], generator)

@@ -102,7 +102,7 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
     for seed in _seeds(seeds):
         s, y, _ = data.sample_coefficients(n, seed)
         s = torch.from_numpy(s * y[:, None])[..., None]
-        generator = np.random.default_rng([seed, 3])
+        generator = np.random.default_rng([seed, 20])
         xi = torch.from_numpy(generator.standard_normal((n, attention.rows, data.dim)))
         xi -= (xi @ w)[..., None] * w
         # y xi and xi have one law, so the label is folded into the coefficients alone.
@@ -144,7 +144,7 @@ def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | N
     # (n, K): sample n weighs 1 / N in the loss of a size N that includes it.
     weight = torch.stack([(torch.arange(n) < N).double() / N for N in sizes], dim=1)
     D, m, p, nu = attention.num_patches, attention.multiplicity, descent.degree, descent.linear
-    start = np.stack([np.random.default_rng([seed, 4]).standard_normal(d) for seed in seeds])
+    start = np.stack([np.random.default_rng([seed, 21]).standard_normal(d) for seed in seeds])
     v = torch.from_numpy(start * descent.init_std / D)[:, :, None].repeat(1, 1, len(sizes))  # (S, d, K)
     flat = reads.reshape(S, n * T, d)
     for _ in range(descent.steps):

@@ -88,7 +88,7 @@ class SeveralFeatures:
     def sample_coefficients(self, n: int, seed: int = 0):
         """y s of n samples, (n, K, D), and the carrying feature of each, (n,). The label is folded in."""
         n, K, D = positive_int("n", n), self.num_features, self.partitions[0].num_patches
-        generator = np.random.default_rng([positive_int("seed", seed, minimum=0), 7])
+        generator = np.random.default_rng([positive_int("seed", seed, minimum=0), 24])
         u = generator.random((n, K, D))
         s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
         carrier = generator.integers(0, K, n)
@@ -102,7 +102,7 @@ class SeveralFeatures:
         """y X, (n, D, d)."""
         s, _ = self.sample_coefficients(n, seed)
         K = self.num_features
-        xi = np.random.default_rng([seed, 8]).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
+        xi = np.random.default_rng([seed, 25]).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
         xi[:, :, :K] = s.transpose(0, 2, 1)  # (n, K, D) -> (n, D, K): the noise is orthogonal to the features
         return torch.from_numpy(xi)
 
@@ -147,7 +147,7 @@ def several_errors(value, heads: Heads, data: SeveralFeatures, degree: int = 3, 
     if value.shape[-1] != H * d:
         raise ValueError(f"value must have {H} x {d} entries, got shape {tuple(value.shape)}")
     s = torch.from_numpy(data.sample_coefficients(draws, seed)[0])
-    g = torch.from_numpy(np.random.default_rng([seed, 9]).standard_normal((draws, H, s.shape[2])))
+    g = torch.from_numpy(np.random.default_rng([seed, 26]).standard_normal((draws, H, s.shape[2])))
     reads_s = [a.mix(a.tokens(s.mT)) for a in heads.attentions]  # H of (n, T, K)
     reads_g = [a.mix(a.tokens(g.mT)) for a in heads.attentions]  # H of (n, T, H)
     flat = value.reshape(-1, H, d)

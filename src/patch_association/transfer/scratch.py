@@ -77,7 +77,7 @@ def train_from_scratch(X, y, seeds, descent: Descent | None = None, diagonal: fl
     ratio = finite("ratio", ratio, minimum=0)
     S_, n, D, d = X.shape
     signed = y[:, :, None, None] * X
-    generators = [np.random.default_rng([seed, 6]) for seed in seeds]
+    generators = [np.random.default_rng([seed, 23]) for seed in seeds]
     A = torch.from_numpy(np.stack([g.standard_normal((D, D)) for g in generators])) * descent.init_std
     v = torch.from_numpy(np.stack([g.standard_normal(d) for g in generators])) * (descent.init_std / D)
     A.diagonal(dim1=-2, dim2=-1).fill_(finite("diagonal", diagonal))

@@ -159,7 +159,7 @@ def test_sampled_errors_equal_direct_evaluation_of_the_model():
     attention = BlockAttention(SHUFFLED, 1.5, 1.0, 0.2)
     errors = SampledErrors(attention, data, draws=3000, seed=7)
     s, y, _ = data.sample_coefficients(3000, 7)
-    g = np.random.default_rng([7, 5]).standard_normal((3000, 12))
+    g = np.random.default_rng([7, 22]).standard_normal((3000, 12))
     u = 0.3 * torch.from_numpy(s * y[:, None])[:, SHUFFLED.sets.reshape(-1)] + 0.1 * torch.from_numpy(g)
     F = polynomial_activation(attention.mix(u[..., None])[..., 0], 3, 0.1).sum(dim=1)
     assert float(errors(0.3, 0.1)) == pytest.approx(float((F < 0).double().mean()), abs=1e-12)

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 import torch
-from enumeration import enumerated, family_scores, outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from risk_enumeration import enumerated, family_scores, outcomes
 
 import patch_association.exact.risk
 from patch_association.data import random_feature

@@ -1,0 +1,166 @@
+"""Every setting of a training run, in one flat list that ``--set key=value`` reaches."""
+
+from __future__ import annotations
+
+import types
+import typing
+from dataclasses import asdict, dataclass, fields, replace
+
+from patch_association._validate import finite, positive_int, probability
+from patch_association.images.augment import CHOICES
+
+MODELS = ("vit", "resnet18", "vgg19", "small_cnn")
+_PRECISIONS = ("auto", "float32", "bf16")
+# What may differ when a run is resumed: how fast and where it runs, never what it computes.
+FREE_ON_RESUME = (
+    "root",
+    "download",
+    "device",
+    "compile",
+    "capture",
+    "workers",
+    "checkpoint_seconds",
+    "minutes",
+)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run. The defaults are the paper's where it says, and the usual ones where it does not.
+
+    Data: ``dataset`` is a name of :func:`patch_association.images.data.load`, "imagenet" or
+    "folder"; ``root`` where its files lie; ``train_size`` and ``test_size`` keep the first so many;
+    ``val_size`` training pictures are held out for every choice, and the test pictures are looked
+    at once, by the finished model. ``tile`` is the grid shuffle size s (0: no shuffle), drawn from
+    ``tile_seed``; it acts after ``augment``.
+
+    Model: ``model`` is "vit", "resnet18", "vgg19" or "small_cnn"; ``vit`` names a configuration of
+    :meth:`ViTConfig.named`, which ``patch_size`` to ``shared_positions`` change where they are given.
+
+    Training: AdamW with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P) and
+    betas (0.9, ``beta2``); a linear warm-up over ``warmup_epochs``, then a cosine down to zero;
+    ``label_smoothing``; gradients clipped to the norm ``clip`` (0: not at all). ``batch_size`` is
+    the global one, over all processes. An epoch leaves out what does not fill a last batch.
+
+    Machine: ``device`` "auto" takes a GPU when there is one; ``precision`` "auto" is bf16 where a GPU
+    has it; ``compile`` uses torch.compile; ``capture`` puts the whole step in a CUDA graph;
+    ``workers`` read pictures from the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where
+    one is best for small models and the last bits of a result depend on how many. A checkpoint is
+    written at least every ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the
+    run stops with one.
+    """
+
+    dataset: str = "cifar10"
+    root: str | None = None
+    download: bool = False
+    train_size: int | None = None
+    test_size: int | None = None
+    val_size: int = 5000
+    image_size: int = 224
+    augment: str = "shift-flip"
+    tile: int = 0
+    tile_seed: int = 0
+    model: str = "vit"
+    vit: str = "small"
+    attention: str = "positional"
+    patch_size: int | None = None
+    depth: int | None = None
+    heads: int | None = None
+    width: int | None = None
+    mlp_width: int | None = None
+    pooling: str | None = None
+    positions: str | None = None
+    shared_positions: bool | None = None
+    epochs: int = 300
+    batch_size: int = 128
+    lr: float = 1e-3
+    weight_decay: float = 0.05
+    beta2: float = 0.999
+    warmup_epochs: float = 5.0
+    label_smoothing: float = 0.1
+    clip: float = 1.0
+    seed: int = 0
+    device: str = "auto"
+    precision: str = "auto"
+    compile: bool = False
+    capture: bool = False
+    workers: int = 4
+    threads: int = 0
+    checkpoint_seconds: float = 60.0
+    minutes: float = 0.0
+
+    def __post_init__(self):
+        for name in ("epochs", "batch_size", "image_size"):
+            positive_int(name, getattr(self, name))
+        for name in ("val_size", "tile", "tile_seed", "seed", "workers", "threads"):
+            positive_int(name, getattr(self, name), minimum=0)
+        for name in ("lr", "weight_decay", "warmup_epochs", "clip", "checkpoint_seconds", "minutes"):
+            finite(name, getattr(self, name), minimum=0)
+        probability("label_smoothing", self.label_smoothing)
+        probability("beta2", self.beta2)
+        for name, allowed in (("model", MODELS), ("augment", CHOICES), ("precision", _PRECISIONS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if self.warmup_epochs > self.epochs:
+            raise ValueError(
+                f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}"
+            )
+
+    def as_dict(self) -> dict:
+        """The settings as JSON values."""
+        return asdict(self)
+
+    def vit_changes(self) -> dict:
+        """What is changed in the named ViT configuration."""
+        names = (
+            "patch_size",
+            "depth",
+            "heads",
+            "width",
+            "mlp_width",
+            "pooling",
+            "positions",
+            "shared_positions",
+        )
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None} | {
+            "attention": self.attention
+        }
+
+
+def with_settings(config: TrainConfig, settings) -> TrainConfig:
+    """``config`` with "key=value" settings applied, each value read as its key's type.
+
+    Raises
+    ------
+    ValueError
+        On an unknown key or a value of another type; the message lists the keys or the type.
+    """
+    hints = typing.get_type_hints(TrainConfig)
+    changes = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"expected key=value, got {setting!r}")
+        if key not in hints:
+            raise ValueError(
+                f"there is no setting {key!r}; there are {', '.join(f.name for f in fields(config))}"
+            )
+        changes[key] = _value(key, text, hints[key])
+    return replace(config, **changes)
+
+
+def _value(key, text, kind):
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+    if text.lower() == "none" and type(None) in kinds:
+        return None
+    kind = next(k for k in kinds if k is not type(None))
+    if kind is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{key} must be true or false, got {text!r}")
+        return text.lower() == "true"
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(
+            f"{key} must be {'an integer' if kind is int else 'a number'}, got {text!r}"
+        ) from None

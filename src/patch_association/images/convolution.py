@@ -1,0 +1,102 @@
+"""Convolutional networks for small images: ResNet-18, VGG-19 and a small one for a laptop.
+
+Stock ResNet and VGG halve a picture several times before they look at it, which suits 224 pixels
+and leaves nothing of 32. Here the stems keep the full resolution, as is usual for CIFAR.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from patch_association._validate import positive_int
+
+_VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
+
+
+def resnet18(num_classes: int = 10, channels: int = 3) -> nn.Module:
+    """ResNet-18 whose stem is one 3x3 convolution of stride 1 (11.17 M parameters for 10 classes)."""
+    return ResNet((2, 2, 2, 2), (64, 128, 256, 512), num_classes, channels)
+
+
+def vgg19(num_classes: int = 10, channels: int = 3) -> nn.Module:
+    """VGG-19 with batch normalisation and one linear layer for a head (20.04 M parameters for 10 classes)."""
+    layers: list[nn.Module] = []
+    for repeats, width in _VGG19:
+        for _ in range(repeats):
+            layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+            channels = width
+        layers.append(nn.MaxPool2d(2))
+    head = nn.Linear(512, positive_int("num_classes", num_classes))
+    return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))
+
+
+def small_cnn(num_classes: int = 10, channels: int = 3) -> nn.Module:
+    """Three 3x3 convolutions of widths 16, 32, 64 with pooling between: seconds on a laptop."""
+    layers: list[nn.Module] = []
+    for width in (16, 32, 64):
+        layers += [
+            nn.Conv2d(channels, width, 3, padding=1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(2),
+        ]
+        channels = width
+    head = nn.Linear(64, positive_int("num_classes", num_classes))
+    return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))
+
+
+class ResNet(nn.Module):
+    """A residual network of basic blocks; ``repeats`` and ``widths`` per stage."""
+
+    def __init__(self, repeats, widths, num_classes: int, channels: int = 3):
+        super().__init__()
+        self.stem = nn.Conv2d(channels, widths[0], 3, padding=1, bias=False)
+        self.stem_norm = nn.BatchNorm2d(widths[0])
+        blocks, inside = [], widths[0]
+        for stage, (count, width) in enumerate(zip(repeats, widths)):
+            for i in range(count):
+                blocks.append(BasicBlock(inside, width, stride=2 if stage > 0 and i == 0 else 1))
+                inside = width
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Linear(inside, positive_int("num_classes", num_classes))
+        _start(self)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """(B, channels, H, W) -> (B, num_classes)."""
+        x = F.relu(self.stem_norm(self.stem(images)))
+        return self.head(self.blocks(x).mean(dim=(2, 3)))
+
+
+class BasicBlock(nn.Module):
+    """x + two 3x3 convolutions of x; a 1x1 convolution on the way around where shapes change."""
+
+    def __init__(self, inside: int, width: int, stride: int):
+        super().__init__()
+        self.first = nn.Conv2d(inside, width, 3, stride=stride, padding=1, bias=False)
+        self.first_norm = nn.BatchNorm2d(width)
+        self.second = nn.Conv2d(width, width, 3, padding=1, bias=False)
+        self.second_norm = nn.BatchNorm2d(width)
+        around = inside != width or stride != 1
+        self.around = (
+            nn.Sequential(nn.Conv2d(inside, width, 1, stride=stride, bias=False), nn.BatchNorm2d(width))
+            if around
+            else nn.Identity()
+        )
+
+    def forward(self, x):
+        z = F.relu(self.first_norm(self.first(x)))
+        return F.relu(self.second_norm(self.second(z)) + self.around(x))
+
+
+def _start(module: nn.Module) -> nn.Module:
+    for part in module.modules():
+        if isinstance(part, nn.Conv2d):
+            nn.init.kaiming_normal_(part.weight, mode="fan_out", nonlinearity="relu")
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+        elif isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, std=0.01)
+            nn.init.zeros_(part.bias)
+    return module

@@ -1,0 +1,104 @@
+"""Multi-head self-attention and positional attention, layer against layer.
+
+Both have the same parameters under the same names: a projection to queries and keys, one to
+values and one back. They differ in what the scores see (Definitions 3.1 and 3.2).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    """The parameters that both kinds share.
+
+    Attributes
+    ----------
+    query_key : Linear(width, 2 width)
+        W_Q and W_K of all heads.
+    value, output : Linear(width, width)
+        W_V of all heads, and the mixing of the heads.
+    """
+
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.query_key = nn.Linear(width, 2 * width)
+        self.value = nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+
+    def attention(self, source: torch.Tensor) -> torch.Tensor:
+        """S = softmax(Q K^T / sqrt(d_h)) per head, d_h = width / heads, from ``source`` (..., N, width).
+
+        Returns (..., H, N, N).
+        """
+        q, k = self._queries_keys(source)
+        return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, dim=-1)
+
+    def _queries_keys(self, source):
+        qk = self.query_key(source)  # (..., N, 2 width)
+        qk = qk.unflatten(-1, (2, self.heads, -1))  # -> (..., N, 2, H, d_h)
+        return qk.movedim(-4, -2).unbind(-4)  # -> (..., 2, H, N, d_h) -> two of (..., H, N, d_h)
+
+
+class SelfAttention(Attention):
+    """Definition 3.1 with several heads: queries, keys and values all see the tokens.
+
+    The tokens carry the positions: they were added at the input or, with ``P`` given, are added here.
+    """
+
+    def forward(self, x: torch.Tensor, P: torch.Tensor | None = None, want_attention: bool = False):
+        """(B, N, width) -> (B, N, width), and S of shape (B, H, N, N) or None."""
+        z = x if P is None else x + P
+        v = self.value(z).unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, N, H d_h) -> (B, H, N, d_h)
+        if want_attention:
+            S = self.attention(z)
+            mixed = S @ v
+        else:
+            S = None
+            q, k = self._queries_keys(z)
+            mixed = F.scaled_dot_product_attention(q, k, v)
+        return self.output(mixed.transpose(1, 2).flatten(2)), S  # (B, H, N, d_h) -> (B, N, H d_h)
+
+
+class PositionalAttention(Attention):
+    """Definition 3.2 with several heads: queries and keys see the positions, values the tokens.
+
+    S does not depend on the input, so that one S per head serves the whole batch.
+    """
+
+    def forward(self, x: torch.Tensor, P: torch.Tensor, S: torch.Tensor | None = None):
+        """(B, N, width), (N, width) -> (B, N, width), and S of shape (H, N, N).
+
+        ``S`` may be given when it is known already (inference: it never changes).
+        """
+        B, N, width = x.shape
+        S = self.attention(P) if S is None else S
+        # Channels first: W_V X^T comes out of the product as (H d_h, B N), which is already what one
+        # matrix product per head needs, and the output projection reads it back transposed. So no
+        # tensor is permuted in memory, and S is never copied once per image.
+        # (width, width) @ (width, B N) -> (H d_h, B N); the bias inside, so that autocast keeps one type.
+        v = torch.addmm(self.value.bias[:, None], self.value.weight, x.reshape(B * N, width).T)
+        mixed = v.reshape(self.heads, -1, N) @ S.transpose(1, 2)  # (H, d_h B, N) @ (H, N, N)
+        return self.output(mixed.reshape(width, B * N).T).view(
+            B, N, width
+        ), S  # (H d_h, B N)^T -> (B, N, width)
+
+
+class Block(nn.Module):
+    """One pre-norm layer: x + attention(norm(x)), then x + MLP(norm(x)), with GELU inside."""
+
+    def __init__(self, width: int, heads: int, mlp_width: int, positional: bool, eps: float = 1e-6):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(width, eps=eps)
+        self.attention = (PositionalAttention if positional else SelfAttention)(width, heads)
+        self.mlp_norm = nn.LayerNorm(width, eps=eps)
+        self.mlp = nn.Sequential(nn.Linear(width, mlp_width), nn.GELU(), nn.Linear(mlp_width, width))
+
+    def forward(self, x, P, extra):
+        """(B, N, width) -> (B, N, width), and S or None; ``extra`` goes to the attention."""
+        mixed, S = self.attention(self.attention_norm(x), P, extra)
+        x = x + mixed
+        return x + self.mlp(self.mlp_norm(x)), S

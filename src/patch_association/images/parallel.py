@@ -1,0 +1,94 @@
+"""One process, or several started by ``torchrun`` (or ``accelerate launch``), by way of accelerate."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+from torch import nn
+
+from patch_association._validate import positive_int
+
+
+class OneProcess:
+    """Training in a single process: every collective operation does nothing."""
+
+    rank, world = 0, 1
+
+    def __init__(self, device: torch.device):
+        self.device = device
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The model to call in training steps."""
+        return model
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all processes."""
+        return tensor
+
+    def wait(self) -> None:
+        """Until every process has come here."""
+
+
+class ManyProcesses(OneProcess):
+    """One of several processes; gradients are averaged by DistributedDataParallel."""
+
+    def __init__(self, cpu: bool):
+        try:
+            from accelerate import Accelerator
+        except ImportError as error:
+            raise ValueError(
+                "training in several processes needs accelerate, which is missing: "
+                "pip install 'patch-association[parallel]'"
+            ) from error
+        self._accelerator = Accelerator(
+            cpu=cpu, mixed_precision="no"
+        )  # the training step chooses the precision
+        super().__init__(self._accelerator.device)
+        self.rank, self.world = self._accelerator.process_index, self._accelerator.num_processes
+
+    def wrap(self, model):
+        return self._accelerator.prepare_model(model)
+
+    def sum(self, tensor):
+        return self._accelerator.reduce(tensor, reduction="sum")
+
+    def wait(self):
+        self._accelerator.wait_for_everyone()
+
+
+def processes(device: str = "auto") -> OneProcess:
+    """This process's place among those that the launcher started, on its own device.
+
+    Raises
+    ------
+    ValueError
+        If the device is not there, or accelerate is missing where several processes were started.
+    """
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        asked = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"device must be auto, cpu, cuda or the like, got {device!r}") from error
+    if asked.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device=cuda was asked for, and PyTorch sees no GPU here")
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        return ManyProcesses(cpu=asked.type == "cpu")
+    return OneProcess(asked)
+
+
+def own_share(batch_size: int, place: OneProcess) -> slice:
+    """Which pictures of every global batch this process takes: every world-th.
+
+    Raises
+    ------
+    ValueError
+        If the processes would get shares of different size: their averaged gradient would then
+        not be the batch's.
+    """
+    if positive_int("batch_size", batch_size) % place.world:
+        raise ValueError(
+            f"batch_size must be a multiple of the number of processes, got {batch_size} for {place.world}"
+        )
+    return slice(place.rank, None, place.world)

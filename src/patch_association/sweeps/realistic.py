@@ -1,0 +1,160 @@
+"""The sweep ``realistic``: the settings of Figure 4 (Theorem 4.2), trained over ten seeds each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+
+from patch_association.data import SpatialData
+from patch_association.descent import EmpiricalRun, Samples, TestCoefficients, descend, realistic_start
+from patch_association.structure import Partition
+from patch_association.sweeps import Sweep
+
+SET_SIZE = 4  # a 2 x 2 block of patches
+N_TEST = 50_000
+SEEDS = 10
+COLUMNS = (
+    "loss",
+    "test_error",
+    "exact",
+    "recall",
+    "margin",
+    "alpha",
+    "cosine",
+    "inside_mean",
+    "outside_mean",
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run of Theorem 4.2: a square of ``side`` x ``side`` patches in 2 x 2 blocks, d = D.
+
+    ``ratio`` is kappa, the rate of the scores over the rate of v: D^2 ("common rate without the factor
+    D in the activation") or 1 (the paper's single rate). ``dtype`` is what it was recorded in.
+    """
+
+    side: int
+    q: float
+    n: int
+    steps: int
+    rate: float
+    ratio: int
+    diagonal: float = 1.0
+    init_std: float = 0.01
+    dtype: str = "float64"
+
+    @property
+    def num_patches(self) -> int:
+        return self.side**2
+
+
+SETTINGS = {
+    "D16": Setting(side=4, q=0.4, n=20_000, steps=250, rate=0.02, ratio=16**2),
+    "D36": Setting(side=6, q=0.2, n=20_000, steps=110, rate=0.02, ratio=36**2),
+    "D64": Setting(side=8, q=0.1, n=20_000, steps=75, rate=0.015, ratio=64**2, dtype="float32"),
+    "single-rate": Setting(4, 0.3, 8000, 5000, 0.1, ratio=1, diagonal=1.5, init_std=0.001, dtype="float32"),
+    "D196": Setting(side=14, q=0.02, n=100_000, steps=60, rate=0.01, ratio=196**2, dtype="float32"),
+}
+
+
+def make_law(setting: Setting, layout: str = "blocks", dim: int | None = None) -> SpatialData:
+    """The distribution: contiguous sets ("blocks") or scattered ones ("random", drawn once with seed 1)."""
+    D, side = setting.num_patches, setting.side
+    if layout not in ("blocks", "random"):
+        raise ValueError(f'layout must be "blocks" or "random", got {layout!r}')
+    sets = Partition.blocks(side, side, 2, 2) if layout == "blocks" else Partition.random(D, SET_SIZE, seed=1)
+    return SpatialData(sets, D if dim is None else dim, setting.q)
+
+
+def train_setting(
+    setting: Setting, layout: str, seed: int, *, records: int = 12, snapshots=(), dim=None, device=None
+) -> EmpiricalRun:
+    """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
+    law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
+    samples = Samples.draw(law, setting.n, [seed], dtype=dtype, device=device)
+    test = TestCoefficients(law, N_TEST, seed=1000 + seed, dtype=dtype, device=device)
+    start = realistic_start(law, [seed], setting.diagonal, setting.init_std)
+    return descend(
+        samples,
+        law,
+        start,
+        steps=setting.steps,
+        rate=setting.rate,
+        score_rate=setting.ratio * setting.rate,
+        record=np.linspace(0, setting.steps, records).round().astype(int),
+        snapshots=snapshots,
+        test=test,
+        on_divergence="flag",
+        progress=False,
+    )
+
+
+def realistic_cell(setting: str, layout: str, seed: int) -> dict:
+    """The recorded columns of one run; seed 0 also keeps A at six steps.
+
+    A matrix is kept as text, a string for each row with two decimals: it is for the eye.
+    """
+    chosen = SETTINGS[setting]
+    frames = [round(chosen.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+    keep = seed == 0
+    run = train_setting(chosen, layout, seed, snapshots=frames if keep else ())
+    result = {"steps": run.steps.tolist()}
+    for name in COLUMNS:
+        result[name] = [float(f"{value:.5g}") for value in getattr(run, name)[:, 0].astype(float)]
+    if keep:
+        shown = frames if (setting, layout) == ("D36", "blocks") else frames[-1:]
+        result["scores"] = {str(t): to_text(run.scores[t][0]) for t in shown}
+    return result
+
+
+def to_text(matrix) -> list[str]:
+    """A matrix as one string a row, two decimals."""
+    return [" ".join(f"{value:.2f}" for value in row) for row in np.asarray(matrix)]
+
+
+def from_text(rows: list[str]) -> np.ndarray:
+    """The matrix that :func:`to_text` wrote."""
+    return np.array([[float(value) for value in row.split()] for row in rows])
+
+
+def select(results: list[dict], setting: str, layout: str | None = None) -> list[dict]:
+    """The runs of one setting, of one layout or of both."""
+    runs = [r for r in results if r["setting"] == setting and layout in (None, r["layout"])]
+    if not runs:
+        raise ValueError(f"there is no run of setting {setting!r} with layout {layout!r}")
+    return runs
+
+
+def column(runs: list[dict], name: str) -> np.ndarray:
+    """(seeds, records) of one column."""
+    return np.array([run[name] for run in runs])
+
+
+SWEEP = Sweep(
+    name="realistic",
+    summary="Gradient descent on N samples from a Gaussian start: association, error, cos(v, w*).",
+    minutes=6,
+    cells=tuple(
+        dict(setting=setting, layout=layout, seed=seed)
+        for setting, layouts in (
+            ("D16", ("blocks", "random")),
+            ("D36", ("blocks", "random")),
+            ("D64", ("blocks", "random")),
+            ("single-rate", ("blocks",)),
+        )
+        for layout in layouts
+        for seed in range(SEEDS)
+    ),
+    run=realistic_cell,
+    config={
+        "set_size": SET_SIZE,
+        "n_test": N_TEST,
+        "degree": 3,
+        "linear": 0.01,
+        "random_sets_seed": 1,
+        "settings": {name: asdict(setting) for name, setting in SETTINGS.items() if name != "D196"},
+    },
+)

@@ -1,0 +1,79 @@
+"""What the world does to long runs: kill -9, and several processes that must agree with one."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from training import TINY
+from two_processes import CONFIG
+
+import patch_association
+from patch_association.images.parallel import processes
+from patch_association.images.train import train
+
+HERE = Path(__file__).parent
+# One thread for each process: with more, small matrix products are summed in another order.
+PACKAGE = Path(patch_association.__file__).parents[1]  # the tested tree, wherever a subprocess starts
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE)}
+
+
+def test_twenty_kills_leave_the_result_as_it_was(tmp_path):
+    """kill -9 at 20 random moments of a run that saves after every step: the same bits in the end."""
+    done = subprocess.run(
+        [sys.executable, "kill_repeatedly.py", str(tmp_path), "20", "0"],
+        cwd=HERE, env=ENVIRONMENT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["kills"] == 20 and found["metrics"] and found["test"] and found["model"]
+    assert found["steps"] == sorted(found["steps"])  # nothing that was saved is ever lost
+    assert len(set(found["steps"])) > 5  # the kills fell at different moments
+    assert found["litter"] == []
+
+
+def test_two_processes_give_the_loss_curve_of_one(tmp_path):
+    """torchrun with two gloo processes, stopped after an epoch and resumed, against one process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={port}",
+         "two_processes.py", str(tmp_path)],
+        cwd=HERE, env=ENVIRONMENT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('{"finished": true}') == 2
+    record = json.loads((tmp_path / "record.json").read_text())
+    one = train(CONFIG, progress=False).record
+    assert record["provenance"]["processes"] == 2 and len(record["metrics"]) == 2
+    for two_row, row in zip(record["metrics"], one["metrics"]):
+        assert two_row == pytest.approx(row, rel=1e-5)
+    assert record["test"] == pytest.approx(one["test"], rel=1e-5)
+    assert one["metrics"][1]["train_loss"] < one["metrics"][0]["train_loss"] - 0.01  # a curve, not a line
+
+
+def test_several_processes_without_accelerate_name_the_extra(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setitem(sys.modules, "accelerate", None)
+    with pytest.raises(ValueError, match=r"needs accelerate.*patch-association\[parallel\]"):
+        processes("cpu")
+
+
+def test_a_captured_step_is_for_one_process(monkeypatch):
+    from dataclasses import replace
+
+    from patch_association.images import train as training
+    from patch_association.images.feed import ResidentFeed
+    from patch_association.images.parallel import OneProcess
+
+    place = OneProcess(torch.device("cpu"))
+    place.world = 2
+    config = replace(TINY, capture=True)
+    data = training.load_data(config)
+    with pytest.raises(ValueError, match="capture=true records the step of one process"):
+        training.Trainer(config, data, ResidentFeed(data, config, place), place, None)

@@ -1,0 +1,221 @@
+"""Data sets: embedded, packed, official files and folders; damaged files are refused by name."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from patch_association.images import embedded
+from patch_association.images.data import ENVIRONMENT, ImageSet, data_root, interleaved, load
+from patch_association.images.folder import Pictures, load_folder
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "shape"), [("photographs", 7, (3, 32, 32)), ("digits", 10, (1, 8, 8))]
+)
+def test_embedded_sets(name, classes, shape):
+    data = load(name)
+    assert len(data.classes) == classes and tuple(data.train_images.shape[1:]) == shape
+    # Prefixes are balanced: the classes take turns.
+    assert data.train_labels[: 20 * classes].bincount().tolist() == [20] * classes
+    assert data.digest() == load(name).digest()
+    assert all(label for label in data.classes)
+
+
+def test_test_windows_come_from_parts_that_training_never_saw():
+    """No row of pixels with some contrast is in windows of both splits (black ones of the night sky may)."""
+    data = embedded.photographs()
+    rows = []
+    for images in (data.train_images, data.test_images):
+        lines = images.permute(0, 2, 3, 1).flatten(0, 1).numpy()  # (n, 3, H, W) -> (n H, W, 3)
+        lines = lines[lines.reshape(len(lines), -1).std(axis=1) > 30]
+        rows.append({line.tobytes() for line in lines})
+    assert min(map(len, rows)) > 1000 and not rows[0] & rows[1]
+
+
+def tiny(**changes):
+    x, y = torch.zeros(6, 3, 4, 4, dtype=torch.uint8), torch.tensor([0, 1] * 3)
+    return ImageSet(
+        **(
+            dict(
+                name="tiny",
+                origin="made up",
+                classes=("a", "b"),
+                train_images=x,
+                train_labels=y,
+                test_images=x,
+                test_labels=y,
+            )
+            | changes
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (dict(train_images=torch.zeros(6, 3, 4, 4)), "train images must be uint8"),
+        (
+            dict(test_images=torch.zeros(6, 3, 4, 5, dtype=torch.uint8)),
+            r"test images must be uint8 of shape \(n, c, H, H\)",
+        ),
+        (dict(test_images=torch.zeros(6, 1, 4, 4, dtype=torch.uint8)), "must have one shape"),
+        (dict(train_labels=torch.tensor([0, 2] * 3)), r"train labels must lie in 0..1, got 0..2"),
+        (dict(test_labels=torch.tensor([0])), "test labels must be 6 int64 numbers"),
+    ],
+)
+def test_sets_that_do_not_fit(changes, words):
+    with pytest.raises(ValueError, match=words):
+        tiny(**changes)
+
+
+def test_statistics_are_exact():
+    x = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    mean, std = tiny(
+        train_images=x,
+        train_labels=torch.zeros(50, dtype=torch.int64),
+        test_images=x,
+        test_labels=torch.zeros(50, dtype=torch.int64),
+    ).statistics()
+    y = x.double() / 255
+    torch.testing.assert_close(mean.double(), y.mean(dim=(0, 2, 3)), atol=1e-7, rtol=0)
+    torch.testing.assert_close(std.double(), y.std(dim=(0, 2, 3), correction=0), atol=1e-7, rtol=0)
+
+
+def test_validation_pictures_are_no_training_pictures():
+    train, val = load("digits").validation_split(100, seed=1)
+    assert len(val) == 100 and sorted([*train.tolist(), *val.tolist()]) == list(range(1437))
+    assert not torch.equal(val, load("digits").validation_split(100, seed=2)[1])
+    with pytest.raises(ValueError, match="must leave pictures to train on, got 6 of 6"):
+        tiny().validation_split(6)
+
+
+def test_interleaving_keeps_pairs():
+    labels = np.array([2, 0, 0, 1, 2, 1])
+    images = labels[:, None, None, None] * np.ones((6, 2, 2, 1), dtype=np.uint8)
+    x, y = interleaved(images.astype(np.uint8), labels)
+    assert y.tolist() == [0, 1, 2, 0, 1, 2] and x[:, 0, 0, 0].tolist() == y.tolist()
+
+
+def test_names_sizes_and_roots(monkeypatch, tmp_path):
+    with pytest.raises(
+        ValueError, match="there is no data set 'mnist'; there are photographs, digits, cifar10"
+    ):
+        load("mnist")
+    with pytest.raises(ValueError, match="train_size must be at most 1437 for digits, got 9999"):
+        load("digits", train_size=9999)
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    assert data_root() == tmp_path and data_root("elsewhere").name == "elsewhere"
+    monkeypatch.delenv(ENVIRONMENT)
+    assert data_root().name == "patch-association"
+
+
+def jpeg_parts(n):
+    """n small pictures as JPEGs that share one header, and the pixels that they decode to."""
+    g = np.random.default_rng(0)
+    blobs = []
+    for _ in range(n):
+        buffer = io.BytesIO()
+        picture = Image.fromarray(g.integers(0, 256, (4, 4, 3), dtype=np.uint8)).resize((32, 32))
+        picture.save(buffer, "JPEG", quality=90)
+        blobs.append(buffer.getvalue())
+    start = blobs[0].index(b"\xff\xda") + 14  # where the scan begins: after its 14-byte header
+    assert all(b[:start] == blobs[0][:start] and b.endswith(b"\xff\xd9") for b in blobs)
+    pixels = np.stack([np.asarray(Image.open(io.BytesIO(b))) for b in blobs])
+    return blobs[0][:start], [b[start:-2] for b in blobs], pixels
+
+
+@pytest.fixture
+def packed(tmp_path):
+    header, scans, pixels = jpeg_parts(12)
+    arrays = dict(
+        header=np.frombuffer(header, np.uint8),
+        scan=np.frombuffer(b"".join(scans), np.uint8),
+        length=np.array([len(s) for s in scans], np.uint16),
+        label=np.arange(12, dtype=np.uint8) % 10,
+        n_train=np.int64(8),
+    )
+    path = tmp_path / "packed.npz"
+    np.savez(path, **arrays)
+    return path, arrays, pixels
+
+
+def test_the_packed_file(packed, monkeypatch):
+    path, _, pixels = packed
+    monkeypatch.setenv(ENVIRONMENT, str(path))
+    data = load("cifar10")
+    assert (len(data.train_labels), len(data.test_labels)) == (8, 4)
+    assert np.array_equal(data.train_images.permute(0, 2, 3, 1).numpy(), pixels[:8])
+    assert np.array_equal(data.test_images.permute(0, 2, 3, 1).numpy(), pixels[8:])
+    assert data.test_labels.tolist() == [8, 9, 0, 1] and "JPEG re-encoded" in data.origin
+    few = load("cifar10", train_size=3, test_size=2)
+    assert torch.equal(few.train_images, data.train_images[:3]) and torch.equal(
+        few.test_images, data.test_images[:2]
+    )
+    with pytest.raises(ValueError, match="train_size must lie in 1..8 for packed.npz, got 9"):
+        load("cifar10", train_size=9)
+    with pytest.raises(ValueError, match=r"packed.npz is a packed CIFAR-10 file, and svhn was asked for"):
+        load("svhn")
+
+
+@pytest.mark.parametrize("where", [0.2, 0.6, 0.99])
+def test_a_truncated_packed_file_is_refused_by_name(packed, where):
+    path, *_ = packed
+    content = path.read_bytes()
+    path.write_bytes(content[: int(where * len(content))])
+    with pytest.raises(ValueError, match="packed.npz is not a whole packed CIFAR-10 file"):
+        load("cifar10", path)
+
+
+def test_an_altered_packed_file_is_refused_by_name(packed):
+    path, arrays, _ = packed
+    content = bytearray(path.read_bytes())
+    content[content.index(arrays["scan"].tobytes()) + 5] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="packed.npz is not a whole packed CIFAR-10 file.*CRC"):
+        load("cifar10", path)
+    np.savez(path, **(arrays | {"label": arrays["label"][:-1]}))
+    with pytest.raises(ValueError, match="packed.npz contradicts itself: 11 labels, 12 lengths"):
+        load("cifar10", path)
+    np.savez(path, **(arrays | {"header": arrays["header"][:40]}))
+    with pytest.raises(ValueError, match="packed.npz: picture 0 cannot be decoded"):
+        load("cifar10", path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    g = np.random.default_rng(0)
+    for split, count in (("train", 6), ("val", 3)):
+        for name in ("ant", "bee"):
+            (tmp_path / split / name).mkdir(parents=True)
+            for i in range(count):
+                picture = g.integers(0, 256, (40, 60, 3), dtype=np.uint8)
+                Image.fromarray(picture).save(tmp_path / split / name / f"{i}.png")
+    return tmp_path
+
+
+def test_a_folder_of_pictures(folder):
+    data = load_folder(folder, 16)
+    assert data.classes == ("ant", "bee") and (len(data.train), len(data.test)) == (12, 6)
+    image, label = Pictures(data.test, 16)[5]
+    assert label == 1 and tuple(image.shape) == (3, 16, 16) and image.dtype == torch.uint8
+    crops = torch.tensor([[1.0, 0.5, 0.0, 0.0, 0.9], [1.0, 0.5, 0.0, 0.0, 0.1]]).repeat(6, 1)
+    files = (data.train[0],) * 12
+    seen = [Pictures(files, 16, crops)[i][0] for i in (0, 1)]
+    assert torch.equal(seen[0], seen[1].flip(2)) and not torch.equal(seen[0], seen[1])
+
+
+def test_folders_that_do_not_fit(folder):
+    (folder / "val" / "bee").rename(folder / "val" / "wasp")
+    with pytest.raises(
+        ValueError, match="must hold the same class folders, at least one; different: bee, wasp"
+    ):
+        load_folder(folder)
+    with pytest.raises(ValueError, match="train is missing: expected train/CLASS"):
+        load_folder(folder / "nowhere")
+    victim = folder / "train" / "ant" / "0.png"
+    victim.write_bytes(victim.read_bytes()[:200])
+    with pytest.raises(ValueError, match="0.png is not a whole picture"):
+        Pictures(((str(victim), 0),), 16)[0]

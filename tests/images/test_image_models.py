@@ -1,0 +1,176 @@
+"""CNNs, grid permutations, locality and costs."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from torch.utils.flop_counter import FlopCounterMode
+
+from patch_association.images.convolution import resnet18, small_cnn, vgg19
+from patch_association.images.flops import attention_flops, layer_flops, ratio, vit_flops
+from patch_association.images.locality import grid_distances, locality, scaled, similarity, thresholded
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"), [(resnet18, 11_173_962), (vgg19, 20_040_522), (small_cnn, 24_346)]
+)
+def test_convolutional_networks(model, parameters):
+    """Sizes as published for ResNet-18 and VGG-19 with CIFAR stems; a gradient reaches the first layer."""
+    network = model(10)
+    assert sum(p.numel() for p in network.parameters()) == parameters
+    logits = network(torch.randn(2, 3, 32, 32))
+    assert tuple(logits.shape) == (2, 10)
+    logits.square().sum().backward()
+    assert next(network.parameters()).grad.abs().sum() > 0
+
+
+def test_the_stems_keep_the_resolution():
+    seen = []
+    network = resnet18()
+    network.blocks[0].register_forward_hook(lambda module, args, out: seen.append(tuple(out.shape)))
+    network(torch.randn(2, 3, 32, 32))
+    assert seen == [(2, 64, 32, 32)]
+
+
+grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])
+
+
+@settings(deadline=None, max_examples=30)
+@given(grids, st.integers(0, 1000))
+def test_a_shuffle_moves_whole_tiles_and_can_be_undone(grid, seed):
+    size, tile = grid
+    permutation = GridPermutation(size, tile, seed)
+    images = torch.arange(2 * 3 * size * size).reshape(2, 3, size, size)
+    seen = permutation(images)
+    assert torch.equal(permutation.inverse(seen), images) and torch.equal(
+        permutation(permutation.inverse(seen)), seen
+    )
+    g = size // tile
+    for k, source in enumerate(permutation.order):
+        (r, c), (r0, c0) = divmod(k, g), divmod(int(source), g)
+        here = seen[..., r * tile : (r + 1) * tile, c * tile : (c + 1) * tile]
+        assert torch.equal(here, images[..., r0 * tile : (r0 + 1) * tile, c0 * tile : (c0 + 1) * tile])
+
+
+def test_a_shuffle_of_tiles_is_one_of_patches():
+    from patch_association.images.vit import patches
+
+    permutation = GridPermutation(16, 4, seed=3)
+    assert not np.array_equal(np.argsort(permutation.order), permutation.order)  # it is not its own inverse
+    images = torch.randn(2, 3, 16, 16)
+    order = permutation.patch_order(2)
+    assert torch.equal(patches(permutation(images), 2), patches(images, 2)[:, torch.from_numpy(order)])
+    A = np.arange(64.0**2).reshape(64, 64)
+    assert np.array_equal(permutation.undo(A[np.ix_(order, order)], 2), A)
+
+
+def test_a_shuffle_is_seeded_and_moves_something():
+    one, same, other = (GridPermutation(32, 4, seed=s).order for s in (0, 0, 1))
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+    assert not np.array_equal(one, np.arange(64))
+
+
+def test_shuffles_that_do_not_fit():
+    with pytest.raises(ValueError, match="tile must divide image_size, got tiles of 5 in 32 pixels"):
+        GridPermutation(32, 5)
+    with pytest.raises(ValueError, match="such a shuffle cuts patches apart"):
+        GridPermutation(32, 2).patch_order(4)
+    with pytest.raises(ValueError, match=r"images must have shape \(..., 32, 32\), got \(3, 8, 8\)"):
+        GridPermutation(32, 2)(torch.zeros(3, 8, 8))
+
+
+def test_a_perfectly_local_similarity():
+    found = locality(-grid_distances(5), 5)
+    assert found.recall == 1 and found.correlation == pytest.approx(1)
+    assert locality(grid_distances(5), 5).correlation == pytest.approx(-1)
+    # 8 of 24 inside, 5 at a side, 3 in a corner.
+    assert found.chance == pytest.approx((9 * 8 + 12 * 5 + 4 * 3) / 25 / 24)
+
+
+def test_a_similarity_without_structure_is_at_chance():
+    assert locality(np.zeros((64, 64)), 8).recall == pytest.approx(locality(np.zeros((64, 64)), 8).chance)
+    assert locality(np.zeros((64, 64)), 8).correlation == 0
+    g = np.random.default_rng(0)
+    recalls = [locality(g.standard_normal((64, 64)), 8).recall for _ in range(20)]
+    # Each is a mean over 64 rows of a share with standard deviation under 0.15: 6 standard errors are 0.026.
+    assert abs(np.mean(recalls) - found_chance()) < 0.026
+
+
+def found_chance():
+    return locality(np.zeros((64, 64)), 8).chance
+
+
+def test_locality_against_scipy_and_by_hand():
+    A = np.random.default_rng(1).standard_normal((16, 16))
+    distance, others = grid_distances(4), ~np.eye(16, dtype=bool)
+    want = np.mean([spearmanr(A[i, others[i]], -distance[i, others[i]]).statistic for i in range(16)])
+    assert locality(A, 4).correlation == pytest.approx(want)
+    recall = []
+    for i in range(16):
+        near = {j for j in range(16) if 0 < distance[i, j] < 1.5}
+        top = sorted((j for j in range(16) if j != i), key=lambda j: -A[i, j])[: len(near)]
+        recall.append(len(near & set(top)) / len(near))
+    assert locality(A, 4).recall == pytest.approx(np.mean(recall))
+
+
+def test_similarities():
+    P = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
+    assert similarity(P).tolist() == [[1, 0, 3], [0, 1, 3], [3, 3, 18]]
+    assert np.allclose(np.diag(similarity(P, cosine=True)), 1)
+    shifted = P + torch.tensor([5.0, -2.0])
+    assert np.allclose(similarity(P, centred=True), similarity(shifted, centred=True))
+    assert not np.allclose(similarity(P), similarity(shifted))
+    stretched = scaled(similarity(P))
+    assert stretched.min() == -1 and stretched.max() == 1
+    assert thresholded([[0.0, 1.0], [0.77, 0.78]], 0.55).tolist() == [[False, True], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: locality(np.zeros((9, 9)), 4), r"shape \(16, 16\), got shape \(9, 9\)"),
+        (lambda: locality(np.full((9, 9), np.nan), 3), "must be finite"),
+        (lambda: locality(np.zeros((4, 4)), 2), "grid must be at least 3, got 2"),
+        (lambda: similarity(np.zeros((3, 2)), cosine=True), "has no cosine"),
+        (lambda: scaled(np.ones((2, 2))), "must not all be equal"),
+    ],
+)
+def test_locality_refuses(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_costs_of_a_layer():
+    """12 N d^2 + 4 N^2 d against 8 N d^2 + 2 N^2 d and 4 N d^2 + 2 N^2 d once, with an MLP of the width."""
+    for N in (64, 196, 256, 1024):
+        d = 384
+        vanilla, positional = layer_flops(N, d, d, False), layer_flops(N, d, d, True)
+        assert (vanilla.per_image, vanilla.per_batch) == (12 * N * d * d + 4 * N * N * d, 0)
+        assert (positional.per_image, positional.per_batch) == (
+            8 * N * d * d + 2 * N * N * d,
+            4 * N * d * d + 2 * N * N * d,
+        )
+        assert 2 * attention_flops(N, d, True).per_image == attention_flops(N, d, False).per_image
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_costs_are_what_pytorch_counts(attention, pooling):
+    config = ViTConfig.named("reader", attention=attention, pooling=pooling, depth=2)
+    model, B = ViT(config), 3
+    with (
+        FlopCounterMode(display=False) as counter,
+        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+    ):
+        model(torch.randn(B, 3, 32, 32))
+    assert vit_flops(config).forward(B) == counter.get_total_flops()
+
+
+def test_the_ratio_falls_with_the_batch():
+    config = ViTConfig.named("small")
+    assert ratio(config, 8) > ratio(config, 128) > 0.5
+    assert vit_flops(config).step(4) == 3 * vit_flops(config).forward(4)

@@ -1,0 +1,155 @@
+"""Settings, presets, the command line and what a run shows."""
+
+import argparse
+import json
+from dataclasses import replace
+
+import pytest
+from training import TINY
+
+from patch_association.images import cli
+from patch_association.images.config import TrainConfig, with_settings
+from patch_association.images.presets import PRESETS, preset
+from patch_association.images.train import train
+
+
+@pytest.mark.parametrize(
+    ("setting", "key", "value"),
+    [
+        ("lr=3e-4", "lr", 3e-4),
+        ("seed=7", "seed", 7),
+        ("capture=true", "capture", True),
+        ("patch_size=2", "patch_size", 2),
+        ("patch_size=none", "patch_size", None),
+        ("attention=vanilla", "attention", "vanilla"),
+        ("root=/a=b", "root", "/a=b"),
+        ("shared_positions=False", "shared_positions", False),
+    ],
+)
+def test_settings(setting, key, value):
+    got = getattr(with_settings(TrainConfig(), [setting]), key)
+    assert got == value and type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("lr", "expected key=value, got 'lr'"),
+        ("rate=1", "there is no setting 'rate'; there are dataset, root"),
+        ("seed=1.5", "seed must be an integer, got '1.5'"),
+        ("lr=fast", "lr must be a number, got 'fast'"),
+        ("capture=1", "capture must be true or false, got '1'"),
+        ("lr=nan", "lr must be a finite number"),
+        ("epochs=0", "epochs must be at least 1"),
+        ("model=vgg", "model must be one of vit, resnet18"),
+        ("label_smoothing=2", "label_smoothing must be a probability"),
+        ("augment=x", "augment must be one of none"),
+        ("warmup_epochs=400", "warmup_epochs must be at most epochs, got 400 of 300"),
+    ],
+)
+def test_settings_that_cannot_be_used(setting, words):
+    with pytest.raises(ValueError, match=words):
+        with_settings(TrainConfig(), [setting])
+
+
+def test_sizes_that_do_not_fit_the_data():
+    with pytest.raises(ValueError, match="batch_size must be at most the 120 training pictures, got 200"):
+        train(replace(TINY, batch_size=200), progress=False)
+    with pytest.raises(ValueError, match="tile must divide image_size, got tiles of 3 in 8 pixels"):
+        train(replace(TINY, tile=3), progress=False)
+
+
+def test_presets():
+    assert set(PRESETS) == {"smoke", "cifar10", "cifar100", "svhn", "imagenet"}
+    for name in ("cifar10", "cifar100", "svhn"):
+        assert (preset(name).epochs, preset(name).batch_size, preset(name).patch_size) == (300, 128, 4)
+    assert (preset("imagenet").vit, preset("imagenet").batch_size) == ("tiny", 1024)
+    with pytest.raises(ValueError, match="there is no preset 'large'; there are smoke, cifar10"):
+        preset("large")
+
+
+def command(*words):
+    parser = argparse.ArgumentParser()
+    cli.add_parser(parser.add_subparsers(), provenance=lambda seconds, device: {"wall_s": seconds})
+    arguments = parser.parse_args(["train", *map(str, words)])
+    return arguments.run(arguments)
+
+
+SHORT = ("epochs=2", "warmup_epochs=1", "train_size=300", "test_size=100", "val_size=100", "batch_size=50")
+
+
+def test_the_command(tmp_path, capsys):
+    assert (
+        command(
+            "--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "attention=vanilla", "--set", "seed=3"
+        )
+        == 0
+    )
+    out = capsys.readouterr().out
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert len(record["metrics"]) == 2 and record["name"] == "smoke" and "wall_s" in record["provenance"]
+    assert (record["config"]["attention"], record["config"]["seed"]) == ("vanilla", 3)
+    assert (
+        record["command"] == "patch-association train --preset smoke --out DIR --set "
+        f"{' '.join(SHORT)} attention=vanilla seed=3"
+    )
+    assert f"test accuracy {record['test']['accuracy']:.2%} of 100 pictures" in out
+    assert "epoch 2/2: loss " in out and " images/s, about 0:00 left" in out
+    assert (
+        command(
+            "--preset",
+            "smoke",
+            "--out",
+            tmp_path,
+            "--set",
+            *SHORT,
+            "attention=vanilla",
+            "seed=3",
+            "--resume",
+            "--quiet",
+        )
+        == 0
+    )
+
+
+def test_the_command_stops_and_goes_on(tmp_path, capsys):
+    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "minutes=1e-9", "--quiet") == 3
+    assert "the time is up after 0 of 2 epochs: --resume goes on" in capsys.readouterr().out
+    assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--resume", "--quiet") == 0
+
+
+def test_several_seeds(tmp_path, capsys):
+    words = ("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--seeds", 1, 4, "--quiet")
+    assert command(*words) == 0
+    assert capsys.readouterr().out.count("test accuracy ") == 2
+    summary = json.loads((tmp_path / "record.json").read_text())
+    each = [json.loads((tmp_path / f"seed-{seed}" / "record.json").read_text()) for seed in (1, 4)]
+    assert [record["config"]["seed"] for record in each] == [1, 4] == summary["config"]["seed"]
+    assert each[0]["metrics"] != each[1]["metrics"] and summary["runs"] == ["seed-1", "seed-4"]
+    for k in range(2):
+        mean = sum(record["metrics"][k]["train_loss"] for record in each) / 2
+        assert summary["metrics"][k]["train_loss"] == pytest.approx(mean)
+    assert summary["test_accuracies"] == [record["test"]["accuracy"] for record in each]
+    assert summary["finished"] and command(*words, "--resume") == 0
+    with pytest.raises(ValueError, match=r"seeds must be distinct and at least one, got \[1, 1\]"):
+        command("--preset", "smoke", "--out", tmp_path / "other", "--seeds", 1, 1, "--quiet")
+
+
+def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ValueError, match="No space left|the disk is full"):
+        command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--quiet")
+
+
+def test_a_bar_on_a_terminal(monkeypatch, capsys):
+    """Loss, accuracy, pictures per second; tqdm adds the time left."""
+    from patch_association.images import progress
+
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    train(TINY, progress=True)
+    err = capsys.readouterr().err
+    assert "loss " in err and "accuracy " in err and "images/s" in err and "18/18" in err and "<" in err

@@ -1,0 +1,351 @@
+"""Training: schedule, optimiser, feeds, records, resuming, settings and the command line."""
+
+import copy
+import json
+import math
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from training import TINY, same_model, toy_set
+
+from patch_association.images import train as training
+from patch_association.images.checkpoint import CheckpointWarning
+from patch_association.images.feed import ResidentFeed
+from patch_association.images.locality import locality, similarity
+from patch_association.images.parallel import OneProcess, own_share, processes
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.step import TrainStep, evaluate, learning_rate, make_optimizer, precision_type
+from patch_association.images.train import train
+
+CPU = OneProcess(torch.device("cpu"))
+
+
+def test_the_schedule():
+    rates = [learning_rate(k, 100, 10, 2.0) for k in range(100)]
+    assert rates[:10] == pytest.approx([0.2 * (k + 1) for k in range(10)])
+    assert rates[10] == 2.0 and rates[55] == pytest.approx(1.0) and 0 < rates[99] < 0.002
+    assert all(a >= b for a, b in zip(rates[9:], rates[10:]))
+    assert learning_rate(0, 1, 0, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("model", ["vit", "small_cnn"])
+def test_decay_is_for_matrices(model):
+    network = training.make_model(replace(TINY, model=model), toy_set())
+    optimizer = make_optimizer(network, TINY, capture=False)
+    decayed, free = ([id(p) for p in group["params"]] for group in optimizer.param_groups)
+    assert [group["weight_decay"] for group in optimizer.param_groups] == [TINY.weight_decay, 0]
+    for name, parameter in network.named_parameters():
+        want = decayed if parameter.ndim >= 2 and name != "positions" else free
+        assert id(parameter) in want
+    assert len(decayed) + len(free) == len(list(network.parameters()))
+
+
+def test_a_step_is_adamw_with_clipping_and_smoothing():
+    data = toy_set()
+    config = replace(TINY, clip=0.5, weight_decay=0.3, label_smoothing=0.2)
+    models = [training.make_model(config, data) for _ in range(2)]
+    images, labels = data.train_images[:20], data.train_labels[:20]
+    mean, std = data.statistics()
+    step = TrainStep(models[0], models[0], make_optimizer(models[0], config, False), config, mean, std)
+    for _ in range(3):
+        step(images, labels, 1e-2)
+    named = dict(models[1].named_parameters())
+    moments = {n: (torch.zeros_like(p), torch.zeros_like(p)) for n, p in named.items()}
+    for t in range(1, 4):
+        logits = models[1]((images.float() / 255 - mean[:, None, None]) / std[:, None, None])
+        logp = logits.log_softmax(1)
+        loss = -(0.8 * logp[torch.arange(20), labels] + 0.2 * logp.mean(1)).mean()
+        grads = dict(zip(named, torch.autograd.grad(loss, list(named.values()))))
+        norm = math.sqrt(sum(float((g**2).sum()) for g in grads.values()))
+        assert norm > 0.5  # so that the clipping acts
+        with torch.no_grad():
+            for name, p in named.items():
+                g, (m, v) = grads[name] * (0.5 / (norm + 1e-6)), moments[name]
+                m.mul_(0.9).add_(0.1 * g)
+                v.mul_(0.999).add_(0.001 * g**2)
+                p.mul_(1 - 1e-2 * (0.3 if p.ndim >= 2 and name != "positions" else 0))
+                p.sub_(1e-2 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8))
+    for name, p in models[0].named_parameters():
+        # No softmax sees a key's bias: its gradient is rounding, which Adam scales up to a step.
+        if not name.endswith("query_key.bias"):
+            torch.testing.assert_close(p, named[name], atol=2e-5, rtol=1e-4)
+    assert step.sums[2] == 60 and step.sums[0] > 0
+
+
+def test_recording_a_step_leaves_no_trace(monkeypatch):
+    """The logic around a CUDA graph, with one that computes eagerly: warm-up steps are undone to the bit."""
+    data = toy_set()
+    made = []
+    for _ in range(2):
+        model = training.make_model(replace(TINY, model="small_cnn"), data)  # batch norms have buffers too
+        made.append(TrainStep(model, model, make_optimizer(model, TINY, False), TINY, *data.statistics()))
+    plain, captured = made
+
+    class Graph:
+        def replay(self):
+            captured.optimizer.zero_grad(set_to_none=True)
+            captured._compute(captured._images, captured._labels)
+
+    @contextmanager
+    def recording(graph):
+        """On a GPU nothing is computed while a step is recorded."""
+        held = copy.deepcopy((captured.plain.state_dict(), captured.optimizer.state_dict(), captured.sums))
+        yield
+        captured.plain.load_state_dict(held[0])
+        captured.optimizer.load_state_dict(held[1])
+        captured.sums.copy_(held[2])
+
+    class Stream:
+        def wait_stream(self, other):
+            """Nothing runs beside anything here."""
+
+    for name, fake in dict(
+        Stream=Stream, current_stream=Stream, stream=nullcontext, CUDAGraph=Graph, graph=recording
+    ).items():
+        monkeypatch.setattr(torch.cuda, name, fake)
+    for k in range(4):
+        images, labels = data.train_images[20 * k :][:20], data.train_labels[20 * k :][:20]
+        # Recorded at the first step, and again where moments exist: after a resume.
+        captured.capture, captured._graph = True, None if k in (0, 2) else captured._graph
+        plain(images, labels, 1e-2 / (k + 1))
+        captured(images, labels, 1e-2 / (k + 1))
+        assert torch.equal(plain.sums, captured.sums) and same_model(plain.plain, captured.plain)
+
+
+def batches(config, data, epoch=0, start=0, place=CPU):
+    return [(x.clone(), y) for x, y in ResidentFeed(data, config, place).epoch(epoch, start)]
+
+
+def test_an_epoch_shows_every_training_picture_once():
+    data, config = toy_set(), replace(TINY, augment="none", val_size=20)
+    seen = torch.cat([x for x, _ in batches(config, data)])
+    feed = ResidentFeed(data, config, CPU)
+    want = {x.numpy().tobytes() for x in data.train_images[feed.train_numbers]}
+    assert len(seen) == 60 and {x.numpy().tobytes() for x in seen} == want
+    held_out = torch.cat([x for x, _ in feed.evaluation("val")])
+    assert torch.equal(held_out, data.train_images[feed.val_numbers])
+    assert not {x.numpy().tobytes() for x in held_out} & want
+    assert torch.equal(torch.cat([x for x, _ in feed.evaluation("test")]), data.test_images)
+
+
+@pytest.mark.parametrize("together", [1, 2, 16])
+def test_batches_depend_on_seed_and_epoch_alone(together):
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    whole = batches(config, data, epoch=3)
+    feed = ResidentFeed(data, config, CPU)
+    feed.together = together
+    rest = list(feed.epoch(3, start=1))
+    assert len(whole) == 4 and len(rest) == 3
+    assert all(torch.equal(a, b) and torch.equal(y, z) for (a, y), (b, z) in zip(whole[1:], rest))
+    assert not torch.equal(whole[0][0], batches(config, data, epoch=4)[0][0])
+    assert not torch.equal(whole[0][0], batches(replace(config, seed=1), data, epoch=3)[0][0])
+
+
+def test_processes_share_a_batch():
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    places = []
+    for rank in range(2):
+        place = OneProcess(torch.device("cpu"))
+        place.rank, place.world = rank, 2
+        places.append(place)
+    whole, parts = batches(config, data), [batches(config, data, place=place) for place in places]
+    for k, (x, y) in enumerate(whole):
+        assert torch.equal(x[0::2], parts[0][k][0]) and torch.equal(x[1::2], parts[1][k][0])
+        assert torch.equal(y[0::2], parts[0][k][1])
+    with pytest.raises(
+        ValueError, match="batch_size must be a multiple of the number of processes, got 21 for 2"
+    ):
+        own_share(21, places[0])
+
+
+def test_the_shuffle_comes_after_augmentation():
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    plain, shuffled = batches(config, data), batches(replace(config, tile=2), data)
+    permutation = GridPermutation(8, 2, 0)
+    assert all(torch.equal(permutation(a), b) for (a, _), (b, _) in zip(plain, shuffled))
+    feed = ResidentFeed(data, replace(config, tile=2), CPU)
+    assert torch.equal(next(feed.evaluation("test"))[0], permutation(data.test_images))
+
+
+def test_evaluation_is_the_mean_over_all_pictures():
+    data = toy_set()
+    model = training.make_model(TINY, data)
+    step = TrainStep(model, model, make_optimizer(model, TINY, False), TINY, *data.statistics())
+    feed = ResidentFeed(data, replace(TINY, val_size=0), CPU)
+    found = evaluate(model, feed.evaluation("test"), step, CPU)
+    mean, std = data.statistics()
+    logits = model((data.test_images.float() / 255 - mean[:, None, None]) / std[:, None, None])
+    assert found["loss"] == pytest.approx(
+        torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
+    )
+    assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
+
+
+@pytest.mark.parametrize(
+    "model", [dict(attention="positional"), dict(attention="vanilla"), dict(model="small_cnn")]
+)
+def test_every_model_learns(model):
+    """Which half is brighter: from chance to over 95%, a gap of more than 8 standard errors."""
+    run = train(
+        replace(TINY, **model, val_size=0, augment="none", epochs=20, lr=1e-2), data=toy_set(), progress=False
+    )
+    assert run.record["test"]["accuracy"] > 0.95
+    assert run.record["metrics"][-1]["train_loss"] < run.record["metrics"][0]["train_loss"]
+
+
+def test_the_record(tmp_path):
+    run = train(
+        TINY,
+        tmp_path,
+        progress=False,
+        name="digits",
+        command="the command",
+        provenance=lambda s, d: {"on": d},
+    )
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record == json.loads(json.dumps(run.record))
+    assert [row["epoch"] for row in record["metrics"]] == [1, 2, 3]
+    assert {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "lr"} < set(record["metrics"][0])
+    assert record["finished"] and record["test"]["n"] == 60 and record["command"] == "the command"
+    assert (
+        record["config"] == TINY.as_dict() and record["data"]["sha256"] == training.load_data(TINY).digest()
+    )
+    assert (record["data"]["train"], record["data"]["val"]) == (120, 40)
+    assert record["provenance"] == {"on": "cpu", "processes": 1}
+    P = np.load(tmp_path / "positions.npz")["positions"]
+    assert np.array_equal(P, run.model.positions.detach().numpy())
+    want = locality(similarity(P[0], centred=True, cosine=True), 4)
+    assert record["locality"]["as_seen"] == vars(want)
+
+
+def test_the_test_pictures_are_looked_at_once(monkeypatch):
+    asked = []
+    real = ResidentFeed.evaluation
+    monkeypatch.setattr(
+        ResidentFeed, "evaluation", lambda self, split: asked.append(split) or real(self, split)
+    )
+    train(TINY, progress=False)
+    assert asked == ["val", "val", "val", "test"]
+
+
+@pytest.mark.parametrize(
+    "model", [dict(), dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20)]
+)
+@pytest.mark.parametrize("stop", [1, 6, 7, 8, 13, 17])
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, stop):
+    """Stopped after any step: in the first epoch, at its end (6 steps), in the last."""
+    data = toy_set(140) if "dataset" in model else None
+    config = replace(TINY, **model)
+    whole = train(config, data=data, progress=False)
+    real, count = training.Trainer._stop_or_save, []
+
+    def stop_here(self, at_epoch_end=False):
+        if not at_epoch_end:
+            count.append(0)
+            if self.epoch * self.feed.steps + self.step_number >= stop:
+                self.save()
+                return True
+        return real(self, at_epoch_end)
+
+    monkeypatch.setattr(training.Trainer, "_stop_or_save", stop_here)
+    first = train(config, tmp_path, data=data, progress=False)
+    assert not first.record["finished"] and first.record["test"] is None
+    monkeypatch.undo()
+    second = train(config, tmp_path, resume=True, data=data, progress=False)
+    assert (
+        second.record["metrics"] == whole.record["metrics"] and second.record["test"] == whole.record["test"]
+    )
+    assert same_model(second.model, whole.model)
+
+
+@pytest.mark.parametrize("choice", ["none", "randaugment"])
+def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
+    """Pictures from the disk: every epoch from any step on, in any process, and a stopped run's result."""
+    data = toy_set(60, size=24)
+    for split, images in (("train", data.train_images), ("val", data.test_images)):
+        for k, image in enumerate(images[: 40 if split == "train" else 20]):
+            folder = tmp_path / "pictures" / split / data.classes[k % 2 if split == "train" else 1 - k % 2]
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image.permute(1, 2, 0).numpy()).save(folder / f"{k}.png")
+    config = replace(
+        TINY, dataset="folder", root=str(tmp_path / "pictures"), image_size=16, patch_size=4, workers=0,
+        augment=choice, val_size=8, batch_size=8, epochs=2, train_size=None, test_size=None, lr=1e-2,
+    )  # fmt: skip
+    found = training.load_data(config)
+    feed = training.make_feed(found, config, CPU)
+    whole, rest = list(feed.epoch(1)), list(feed.epoch(1, start=2))
+    assert len(whole) == 4 and all(torch.equal(a, b) for (a, _), (b, _) in zip(whole[2:], rest))
+    assert len(torch.cat([y for _, y in feed.evaluation("test")])) == 20
+    share = OneProcess(torch.device("cpu"))
+    share.rank, share.world = 1, 2
+    part = next(training.make_feed(found, config, share).epoch(1))
+    assert torch.equal(part[0], whole[0][0][1::2])
+    straight = train(config, progress=False)
+    train(replace(config, minutes=1e-9), tmp_path / "out", progress=False)
+    resumed = train(config, tmp_path / "out", resume=True, progress=False)
+    assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
+
+
+def test_a_finished_run_resumes_to_itself(tmp_path, monkeypatch):
+    """And does not look at the test pictures a second time."""
+    first = train(TINY, tmp_path, progress=False)
+    monkeypatch.setattr(ResidentFeed, "evaluation", lambda self, split: 1 / 0)
+    again = train(TINY, tmp_path, resume=True, progress=False)
+    assert again.record["metrics"] == first.record["metrics"] and again.record["test"] == first.record["test"]
+    assert same_model(first.model, again.model)
+
+
+def test_minutes_stop_a_run_with_a_checkpoint(tmp_path):
+    config = replace(TINY, minutes=1e-9)
+    run = train(config, tmp_path, progress=False)
+    assert not run.record["finished"] and (tmp_path / "checkpoint.pt").exists()
+    done = train(replace(TINY, minutes=0.0), tmp_path, resume=True, progress=False)
+    assert done.record["test"] == train(TINY, progress=False).record["test"]
+
+
+def test_runs_are_neither_overwritten_nor_mixed(tmp_path):
+    train(replace(TINY, epochs=1), tmp_path, progress=False)
+    with pytest.raises(ValueError, match="holds a training run already: go on with --resume"):
+        train(replace(TINY, epochs=1), tmp_path, progress=False)
+    with pytest.raises(ValueError, match="holds a run with other settings: lr was 0.003 and is 0.1"):
+        train(replace(TINY, epochs=1, lr=0.1), tmp_path, resume=True, progress=False)
+    with pytest.raises(ValueError, match="began with other data: sha256"):
+        train(replace(TINY, epochs=1), tmp_path, resume=True, progress=False, data=toy_set(200))
+
+
+def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_path):
+    config = replace(TINY, checkpoint_seconds=0.0)
+    whole = train(config, tmp_path, progress=False)
+    newest = tmp_path / "checkpoint.pt"
+    newest.write_bytes(newest.read_bytes()[:-50])
+    with pytest.warns(CheckpointWarning, match="truncated or altered"):
+        again = train(config, tmp_path, resume=True, progress=False)
+    assert again.record["metrics"] == whole.record["metrics"] and same_model(again.model, whole.model)
+
+
+def test_a_loss_that_is_not_finite_stops_the_run():
+    with pytest.raises(ValueError, match=r"the training loss is (nan|inf) in epoch 1: lower lr"):
+        train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
+
+
+def test_bfloat16_trains_too():
+    run = train(
+        replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2),
+        data=toy_set(),
+        progress=False,
+    )
+    assert run.record["test"]["accuracy"] > 0.95
+    assert precision_type(TINY, torch.device("cpu")) == torch.float32
+
+
+def test_devices():
+    assert processes("cpu").device.type == "cpu"
+    with pytest.raises(ValueError, match="device must be auto, cpu, cuda or the like, got 'fast'"):
+        processes("fast")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="PyTorch sees no GPU here"):
+            processes("cuda")

@@ -1,0 +1,197 @@
+"""The ViT: exactly one difference between its two kinds, and what it returns."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from patch_association.attention import positional_attention, self_attention
+from patch_association.images.layers import PositionalAttention, SelfAttention
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig, patches
+
+
+def small(**changes):
+    settings = dict(image_size=8, patch_size=2, num_classes=3, depth=2, heads=2, width=8, mlp_width=12)
+    return ViTConfig(**(settings | changes))
+
+
+def pictures(n=5, size=8, dtype=torch.float32):
+    return torch.randn(n, 3, size, size, generator=torch.Generator().manual_seed(1), dtype=dtype)
+
+
+def test_patches_are_numbered_row_by_row():
+    image = torch.arange(16.0).reshape(1, 1, 4, 4)
+    assert patches(image, 2)[0].tolist() == [[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]
+
+
+def test_one_head_is_the_papers_attention():
+    width, n = 6, 5
+    g = torch.Generator().manual_seed(0)
+    X, P = torch.randn(4, n, width, generator=g), torch.randn(n, width, generator=g)
+    for layer, definition in ((SelfAttention, self_attention), (PositionalAttention, positional_attention)):
+        attention = layer(width, 1)
+        with torch.no_grad():
+            attention.output.weight.copy_(torch.eye(width))
+            for part in (attention.query_key, attention.value, attention.output):
+                part.bias.zero_()
+        W_Q, W_K = attention.query_key.weight.T.chunk(2, dim=1)
+        want, want_S = definition(X, P, W_Q, W_K, attention.value.weight.T, return_attention=True)
+        got, S = attention(X, P, True) if layer is SelfAttention else attention(X, P)
+        torch.testing.assert_close(got, want)
+        torch.testing.assert_close(S.squeeze(-3), want_S)
+
+
+def test_several_heads_split_the_width():
+    attention = PositionalAttention(8, 2)
+    g = torch.Generator().manual_seed(0)
+    X, P = torch.randn(3, 5, 8, generator=g), torch.randn(5, 8, generator=g)
+    Q, K = attention.query_key(P).chunk(2, dim=1)
+    V = attention.value(X)
+    heads = []
+    for h in (slice(0, 4), slice(4, 8)):
+        S = torch.softmax(Q[:, h] @ K[:, h].T / 4**0.5, dim=1)
+        heads.append(S @ V[..., h])
+    torch.testing.assert_close(attention(X, P)[0], attention.output(torch.cat(heads, dim=-1)))
+
+
+@pytest.mark.parametrize("layer", [SelfAttention, PositionalAttention])
+def test_both_ways_through_a_layer_agree(layer):
+    """Fused kernel against the explicit maps; computed scores against given ones."""
+    attention = layer(8, 2)
+    X, P = torch.randn(3, 5, 8), torch.randn(5, 8)
+    if layer is SelfAttention:
+        torch.testing.assert_close(attention(X, P)[0], attention(X, P, True)[0])
+    else:
+        torch.testing.assert_close(attention(X, P)[0], attention(X, P, attention.attention(P))[0])
+
+
+@pytest.mark.parametrize("positions", ["paper", "input", "layers"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_both_kinds_share_every_parameter_and_its_start(positions, pooling):
+    one, other = (
+        ViT(small(attention=a, positions=positions, pooling=pooling), seed=3)
+        for a in ("vanilla", "positional")
+    )
+    assert list(one.state_dict()) == list(other.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values()))
+    assert not torch.equal(one(pictures()), other(pictures()))
+
+
+def test_with_positions_at_the_input_only_the_scores_differ():
+    """With W_Q = W_K = 0 all scores are equal, and then so are the two models."""
+    models = [ViT(small(attention=a, positions="input")) for a in ("vanilla", "positional")]
+    for model in models:
+        for block in model.blocks:
+            torch.nn.init.zeros_(block.attention.query_key.weight)
+    torch.testing.assert_close(models[0](pictures()), models[1](pictures()))
+
+
+def test_scores_of_positional_attention_do_not_see_the_picture():
+    model = ViT(small(attention="positional"))
+    first = model(pictures(), return_all=True)[1]["attention"]
+    second = model(-pictures(), return_all=True)[1]["attention"]
+    assert [tuple(S.shape) for S in first] == [(2, 16, 16)] * 2
+    assert all(torch.equal(a, b) for a, b in zip(first, second))
+    torch.testing.assert_close(first[0].sum(-1), torch.ones(2, 16))
+
+
+def test_values_of_positional_attention_do_not_see_the_positions():
+    """With flat scores, P has no way left into the logits."""
+    model = ViT(small(attention="positional"))
+    for block in model.blocks:
+        torch.nn.init.zeros_(block.attention.query_key.weight)
+    before = model(pictures())
+    torch.nn.init.normal_(model.positions)
+    torch.testing.assert_close(model(pictures()), before)
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_everything_is_returned_on_request(attention, pooling):
+    model = ViT(small(attention=attention, pooling=pooling))
+    logits, out = model(pictures(), return_all=True)
+    torch.testing.assert_close(logits, model(pictures()))
+    N = model.config.num_tokens
+    assert [tuple(S.shape[-3:]) for S in out["attention"]] == [(2, N, N)] * 2
+    P = model.positions[0, :16]
+    torch.testing.assert_close(out["similarity"][0], P @ P.T)
+    assert tuple(out["tokens"].shape) == (5, N, 8)
+
+
+def test_one_P_per_layer():
+    model = ViT(small(attention="positional", shared_positions=False))
+    assert tuple(model.positions.shape) == (2, 16, 8)
+    first, second = model(pictures(), return_all=True)[1]["attention"]
+    torch.testing.assert_close(second, model.blocks[1].attention.attention(model.positions[1]))
+    assert tuple(model.similarity().shape) == (2, 16, 16)
+
+
+def test_cached_attention_gives_the_same_and_ends_with_its_context():
+    model = ViT(small(attention="positional"))
+    before = model(pictures())
+    with model.cached_attention():
+        torch.testing.assert_close(model(pictures()), before)
+    torch.nn.init.normal_(model.positions)
+    assert not torch.allclose(model(pictures()), before, atol=1e-4)
+    with pytest.raises(ValueError, match="only positional attention can be cached"):
+        ViT(small(attention="vanilla")).cached_attention().__enter__()
+
+
+def test_named_configurations():
+    small_images, tiny = ViTConfig.named("small"), ViTConfig.named("tiny")
+    assert (small_images.depth, small_images.heads, small_images.width, small_images.mlp_width) == (
+        7,
+        12,
+        384,
+        384,
+    )
+    # The published size of ViT-tiny/16 at 224 pixels.
+    assert sum(p.numel() for p in ViT(tiny).parameters()) == 5_717_416
+    with pytest.raises(ValueError, match="there is no ViT called 'huge'; there are small, tiny, reader"):
+        ViTConfig.named("huge")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (dict(patch_size=3), "image_size must be a multiple of patch_size, got 8 pixels in patches of 3"),
+        (dict(heads=3), "width must be a multiple of heads, got width 8 for 3 heads"),
+        (dict(attention="local"), "attention must be one of vanilla, positional, got 'local'"),
+        (dict(pooling="max"), "pooling must be one of mean, cls, got 'max'"),
+        (dict(depth=0), "depth must be at least 1, got 0"),
+        (dict(shared_positions=False), "reads one P per layer only with"),
+        (dict(position_std=float("nan")), "position_std must be a finite number"),
+    ],
+)
+def test_configurations_that_do_not_fit(changes, words):
+    with pytest.raises(ValueError, match=words):
+        small(**changes)
+
+
+def test_pictures_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"images must have shape \(B, 3, 8, 8\), got \(5, 3, 16, 16\)"):
+        ViT(small())(pictures(size=16))
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+@pytest.mark.parametrize("tile", [2, 4])
+def test_training_does_not_see_a_shuffle_of_patches(attention, tile):
+    """20 steps of AdamW on shuffled pictures with P shuffled alike: logits and P the same to 1e-5."""
+    permutation = GridPermutation(8, tile, seed=5)
+    order = torch.from_numpy(permutation.patch_order(2))
+    images, labels = pictures(20), torch.randint(3, (20,), generator=torch.Generator().manual_seed(2))
+    config = small(attention=attention)
+    plain, shuffled = ViT(config), ViT(config)
+    with torch.no_grad():
+        shuffled.positions.copy_(plain.positions[:, order])
+    for model, seen in ((plain, images), (shuffled, permutation(images))):
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        for _ in range(20):
+            optimizer.zero_grad()
+            F.cross_entropy(model(seen), labels).backward()
+            optimizer.step()
+    assert (plain(images) - shuffled(permutation(images))).abs().max() < 1e-5
+    assert (plain.positions[:, order] - shuffled.positions).abs().max() < 1e-5
+    assert (plain(images) - ViT(config)(images)).abs().max() > 0.1  # something was learned
+    similarity = permutation.undo(shuffled.similarity(), 2)
+    torch.testing.assert_close(similarity, plain.similarity(), atol=1e-5, rtol=0)

@@ -1,0 +1,153 @@
+"""Both descents: how they end when they diverge, and what they refuse."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.descent import (
+    Diverged,
+    Samples,
+    StreamedSamples,
+    descend,
+    descend_population,
+    idealized_start,
+    initial_alpha,
+    loss_and_gradients,
+    realistic_start,
+    recorded_steps,
+)
+from patch_association.exact.risk import PopulationRisk
+from patch_association.structure import Partition
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def small_law(d=5, q=0.4, D=6, C=2):
+    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
+
+
+
+def test_divergence_names_seed_step_and_rate():
+    law = small_law()
+    samples = Samples.draw(law, 300, [3, 8])
+    start = realistic_start(law, [3, 8])
+    start.value[1] += 3e3 * law.feature  # seed 8 starts out of bounds, seed 3 does not
+    start.scores[1, 0, 1] += 30
+    message = r"seed 8 diverged at step 0 with rate 0.01 for v and 0.02 for A"
+    with pytest.raises(Diverged, match=message) as caught:
+        descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02)
+    assert caught.value.seeds == (8,) and caught.value.step == 0 and caught.value.run.steps.size == 0
+    run = descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02, on_divergence="flag")
+    assert run.diverged_at.tolist() == [-1, 0]
+    assert np.isnan(run.margin[:, 1]).all() and np.isnan(run.loss[1:, 1]).all() and not run.exact[:, 1].any()
+    alone = descend(
+        Samples.draw(law, 300, [3]), law, realistic_start(law, [3]), steps=5, rate=0.01, score_rate=0.02
+    )
+    assert np.abs(run.loss[:, 0] - alone.loss[:, 0]).max() < 1e-14
+    # Too large a rate blows up on its way.
+    with pytest.raises(Diverged) as caught:
+        descend(samples, law, realistic_start(law, [3, 8]), steps=200, rate=50.0)
+    assert 0 < caught.value.step < 200 and caught.value.run.steps.size == caught.value.step
+    assert np.isfinite(caught.value.run.loss).all()
+
+
+def test_population_divergence():
+    risk = PopulationRisk(16, 4, 0.3)
+    with pytest.raises(Diverged, match=r"^diverged at step \d+ with rate 100 for v and 100 for A") as caught:
+        descend_population(risk, steps=50, rate=100.0)
+    run = descend_population(risk, steps=50, rate=100.0, on_divergence="flag")
+    assert run.diverged_at == caught.value.step > 0 and run.steps.tolist() == list(range(run.diverged_at))
+    assert descend_population(risk, steps=5, rate=0.01).diverged_at is None
+
+
+def test_no_bar_on_short_runs(capsys):
+    law = small_law()
+    descend(Samples.draw(law, 50, [0]), law, realistic_start(law, [0]), steps=3, rate=0.01, progress=True)
+    descend_population(PopulationRisk(6, 2, 0.3), steps=3, rate=0.01, progress=True)
+    out = capsys.readouterr()
+    assert out.out == "" and out.err.strip() == ""
+
+
+@given(st.integers(0, 300), st.integers(1, 400))
+def test_every_kth_step_and_the_last(steps, every):
+    chosen = recorded_steps(steps, every)
+    assert chosen[0] == 0 and chosen[-1] == steps and (np.diff(chosen) > 0).all()
+    assert all(t % every == 0 or t == steps for t in chosen)
+    assert recorded_steps(steps).tolist() == list(range(steps + 1))
+    assert recorded_steps(steps, [steps, 0, steps]).tolist() == sorted({0, steps})
+
+
+BAD = {
+    "steps": [-1, 2.5, None, True],
+    "rate": [-0.1, math.nan, math.inf, "x"],
+    "score_rate": [-0.1, math.nan],
+    "record": [0, -3, [7], [-1], [0.5], [], "all"],
+    "on_divergence": ["stop", None],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_settings_are_refused_by_both(name):
+    law, risk = small_law(), PopulationRisk(6, 2, 0.3)
+    samples = Samples.draw(law, 20, [0])
+    for value in BAD[name]:
+        arguments = {"steps": 5, "rate": 0.1, name: value}
+        with pytest.raises(ValueError, match=name):
+            descend_population(risk, **arguments)
+        with pytest.raises(ValueError, match=name):
+            descend(samples, law, idealized_start(law, 1), **arguments)
+
+
+@pytest.mark.parametrize("name", ["alpha", "gamma", "rho", "diagonal"])
+def test_bad_population_starts_are_refused(name):
+    for value in (math.nan, math.inf, "x"):
+        with pytest.raises(ValueError, match=name):
+            descend_population(PopulationRisk(6, 2, 0.3), steps=1, rate=0.1, **{name: value})
+    with pytest.raises(ValueError, match="PopulationRisk"):
+        descend_population(None, steps=1, rate=0.1)
+
+
+def test_bad_empirical_arguments_are_refused():
+    law = small_law()
+    samples, start = Samples.draw(law, 20, [0]), idealized_start(law, 1)
+    for key, value in (("degree", 4), ("linear", -1), ("scale", 0), ("scale", -1), ("prefactor", math.nan)):
+        with pytest.raises(ValueError, match=key):
+            descend(samples, law, start, steps=1, rate=0.1, **{key: value})
+    with pytest.raises(ValueError, match="start"):
+        descend(samples, law, idealized_start(law, 2), steps=1, rate=0.1)
+    with pytest.raises(ValueError, match="samples"):
+        descend(samples, small_law(d=4), start, steps=1, rate=0.1)
+    X, y = samples.X, samples.y
+    for bad in ((X[0], y), (X.long(), y), (X, y[:, :5]), (X, 0 * y), (None, y), (X, None)):
+        with pytest.raises(ValueError):
+            Samples(*bad)
+    for seeds in ([], [-1], [0.5], [1, 2]):
+        with pytest.raises(ValueError, match="seed"):
+            Samples(X, y, seeds=seeds)
+    for chunk in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="chunk"):
+            Samples(X, y, chunk=chunk)
+        with pytest.raises(ValueError, match="chunk"):
+            StreamedSamples(law, 20, [0], chunk=chunk)
+    with pytest.raises(ValueError, match="n must"):
+        Samples.draw(law, 0, [0])
+    wrong = {"X": X[0], "y": y[:, :3], "scores": start.scores[0], "value": start.value[:, :2]}
+    for name, bad in wrong.items():
+        arguments = {"X": X, "y": y, "scores": start.scores, "value": start.value, name: bad}
+        with pytest.raises(ValueError, match=name):
+            loss_and_gradients(**arguments)
+    for linear, degree in ((-1, 3), (0.1, 4)):
+        with pytest.raises(ValueError):
+            initial_alpha(degree, linear)
