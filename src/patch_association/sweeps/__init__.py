@@ -122,7 +122,7 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import dynamics, images, setting, vit_steps
+    from patch_association.sweeps import dynamics, images, setting, transfer, vit_steps
 
-    modules = (setting, dynamics, images, vit_steps)
+    modules = (setting, dynamics, transfer, images, vit_steps)
     return {sweep.name: sweep for module in modules for sweep in module.SWEEPS}

@@ -1,0 +1,71 @@
+"""What the part on transfer times."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from timing import compare
+
+from patch_association.data import SpatialData
+from patch_association.structure import Partition
+from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
+
+
+def _setting(num_patches: int):
+    partition = Partition(np.repeat(np.arange(num_patches // 4), 4))
+    gamma = float(np.log(num_patches))
+    return SpatialData(partition, 64, 16 / num_patches), BlockAttention(partition, gamma, gamma)
+
+
+def bench_batched_seeds() -> dict:
+    """A cell of the sample-complexity sweep in one batch against a loop over its seeds and sizes."""
+    data, attention = _setting(64)
+    seeds, sizes, descent = range(20), [1, 2, 3, 4, 6, 8, 12, 16], Descent(steps=100)
+    reads = draw_reads(data, attention, max(sizes), seeds)
+
+    def loop():
+        for i, seed in enumerate(seeds):
+            for N in sizes:
+                fine_tune(reads[i : i + 1, :N], attention, [N], [seed], descent)
+
+    return compare("fine-tuning, D = 64, 20 seeds, 8 sizes", lambda: fine_tune(reads, attention, sizes, seeds, descent),
+                   loop, "a loop over seeds and sizes", rounds=5)
+
+
+def bench_batched_seeds_one_size() -> dict:
+    """The same at one size, N = 8: what batching over seeds alone gains."""
+    data, attention = _setting(64)
+    seeds, descent = range(20), Descent(steps=100)
+    reads = draw_reads(data, attention, 8, seeds)
+
+    def loop():
+        for i, seed in enumerate(seeds):
+            fine_tune(reads[i : i + 1], attention, [8], [seed], descent)
+
+    return compare("fine-tuning, D = 64, 20 seeds, N = 8", lambda: fine_tune(reads, attention, [8], seeds, descent),
+                   loop, "a loop over seeds", rounds=5)
+
+
+def bench_block_attention() -> dict:
+    """Reading inputs through block attention, O(D d), against the dense matrix product, O(D^2 d)."""
+    data, _ = _setting(400)
+    attention = BlockAttention(data.partition, 4.0, 3.7, -0.3)
+    scores = np.where(data.partition.same_set, 3.7, -0.3)
+    np.fill_diagonal(scores, 4.0)
+    dense = DenseAttention(scores)
+    X = torch.from_numpy(np.random.default_rng(0).standard_normal((32, 400, 64)))
+    return compare("D S X, D = 400, d = 64, 32 inputs", lambda: attention.read(X), lambda: dense.read(X),
+                   "the dense (D, D) product")
+
+
+def bench_exact_error() -> dict:
+    """The exact error of hard attention against sampling it to a standard error of 5% of its value."""
+    data, _ = _setting(64)
+    attention = BlockAttention.hard(data.partition)
+    error = exact_error(attention, data.q, 0.02, 0.002)
+    draws = int((1 - error) / error / 0.05**2)
+    return compare("exact test error, hard attention, D = 64", lambda: exact_error(attention, data.q, 0.02, 0.002),
+                   lambda: SampledErrors(attention, data, draws=draws)(0.02, 0.002),
+                   f"{draws} draws, for a standard error of 5%", rounds=3)

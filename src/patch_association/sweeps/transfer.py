@@ -1,0 +1,321 @@
+"""The sweeps of the part on transfer: sample complexity of every learner, and structure shared only in part.
+
+Everything is at C = 4, q = 16 / D (so that q D = C^2), sigma^2 = 1 / d, p = 3, nu = 0.1. Seeds name the
+data, the start and, where it is random, the partition; the same seed means the same data for every
+learner of one (D, d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.structure import Partition, association
+from patch_association.sweeps import Sweep
+from patch_association.transfer.discovery import (
+    coactivation,
+    coactivation_rows,
+    first_moment,
+    likelihood_sets,
+    refined_feature,
+)
+from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
+from patch_association.transfer.mismatch import (
+    Heads,
+    SeveralFeatures,
+    draw_several,
+    overlap,
+    reassign,
+    several_errors,
+)
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
+from patch_association.transfer.scratch import draw_inputs, train_from_scratch
+
+SET_SIZE = 4
+DESCENT = Descent(steps=200)
+COMMON = {"set_size": SET_SIZE, "q": "16 / num_patches", "degree": 3, "linear": DESCENT.linear,
+          "init_std": DESCENT.init_std, "rate": DESCENT.rate, "clip": DESCENT.clip, "steps": DESCENT.steps}
+
+#: What the validation sets chose for training from scratch: (diagonal, ratio) by D, from the record of
+#: ``transfer-scratch-tuning``.
+SCRATCH_CHOICE = {64: (3.0, 512.0), 100: (4.0, 1024.0), 144: (4.0, 1024.0)}
+SCRATCH_STEPS = 250
+
+
+def downstream(num_patches: int, dim: int, partition: Partition | None = None) -> SpatialData:
+    """The downstream distribution; contiguous sets unless told otherwise."""
+    if partition is None:
+        partition = Partition(np.repeat(np.arange(num_patches // SET_SIZE), SET_SIZE))
+    return SpatialData(partition, dim, 16 / num_patches)
+
+
+def fixed_attention(name: str, partition: Partition):
+    """The fixed attentions that are compared, by name."""
+    D = partition.num_patches
+    if name == "uniform":
+        return BlockAttention.uniform(partition)
+    if name == "hard":
+        return BlockAttention.hard(partition)
+    if name == "gamma = log D":
+        return BlockAttention(partition, float(np.log(D)), float(np.log(D)))
+    if name == "gamma = 4":
+        return BlockAttention(partition, 4.0, 4.0)
+    if name == "wrong sets":
+        # Every set takes one patch from each of C true sets: no two patches of a set belong together.
+        wrong = np.arange(D) % partition.num_sets
+        return BlockAttention(Partition(wrong), float(np.log(D)), float(np.log(D)))
+    raise ValueError(f"there is no attention called {name!r}")
+
+
+@lru_cache(maxsize=1)
+def pretrained_scores(num_patches: int, samples: int, seed: int, dim: int = 32):
+    """A after model (T) was trained from scratch on another feature: section 4.2's pre-training.
+
+    Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
+    """
+    data = SpatialData(downstream(num_patches, dim).partition, dim, 16 / num_patches,
+                       feature=random_feature(dim, seed))
+    X, y = draw_inputs(data, samples, [seed])
+    return train_from_scratch(X, y, [seed], Descent(steps=SCRATCH_STEPS), 4.0,
+                              min(1024.0, num_patches**2 / 4)).scores[0]
+
+
+def pretraining_samples(num_patches: int) -> int:
+    """How many samples the recorded pre-trainings take: enough for the sets at every D."""
+    return max(4000, 24 * num_patches)
+
+
+def _rounded(errors, digits: int = 4) -> list:
+    return np.round(np.asarray(errors), digits).tolist()
+
+
+def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear, pretraining=None) -> dict:
+    """Fine-tuning with a fixed attention; errors (seeds, sizes). ``pretraining`` is the seed of a learned one."""
+    data = downstream(num_patches, dim)
+    extra = {}
+    if attention == "learned":
+        A = pretrained_scores(num_patches, pretraining_samples(num_patches), pretraining)
+        model, same = DenseAttention(A), data.partition.same_set
+        off = ~np.eye(num_patches, dtype=bool)
+        inside, outside = A.numpy()[same & off], A.numpy()[~same]
+        found = association(A, data.partition)
+        extra = {"gamma": [float(inside.mean()), float(inside.std())], "exact": found.exact, "recall": found.recall,
+                 "rho": [float(outside.mean()), float(outside.std())],
+                 "pretraining_samples": pretraining_samples(num_patches)}
+    else:
+        model = fixed_attention(attention, data.partition)
+        extra = {"in_set_mass": model.in_set_mass}
+    seeds = range(seeds)
+    tuned = fine_tune(draw_reads(data, model, max(sizes), seeds), model, sizes, seeds,
+                      replace(DESCENT, linear=linear))
+    alpha, noise = tuned.split(data)
+    sampled = SampledErrors(model, data, linear=linear, draws=50_000, seed=20_000)
+    if attention == "hard":
+        # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
+        noise_floor = np.maximum(noise, 0.02 * np.abs(alpha))
+        errors = np.vectorize(lambda a, t: exact_error(model, data.q, a, t, linear=linear))(alpha, noise_floor)
+    else:
+        errors = sampled(alpha, noise)
+    best = sampled(np.median(alpha[:, -1]), 0.0)
+    return {"errors": _rounded(errors), "wrong_sign": _rounded((alpha < 0).mean(axis=0)),
+            "best_direction": float(best), "loss": _rounded(tuned.loss.mean(dim=0), 6),
+            "cosine": _rounded((alpha / np.hypot(alpha, noise / data.noise_std)).mean(axis=0)), **extra}
+
+
+def _discover(num_patches, dim, learner, samples, seeds) -> dict:
+    """The learners that look for the sets; one error per seed."""
+    errors, recalls = [], []
+    for seed in range(seeds):
+        data = downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed))
+        X, y = (t.numpy() for t in data.sample(samples, seed))
+        w, threshold = refined_feature(X, y, SET_SIZE)
+        if learner == "likelihood":
+            found = likelihood_sets(y[:, None] * (X @ w) > threshold, SET_SIZE)
+            true = {tuple(s) for s in data.partition.sets.tolist()}
+            recalls.append(sum(s in true for s in found.sets) / data.partition.num_sets)
+            errors.append(_set_rule_error(found, w, threshold, data, seed + 20_000))
+            continue
+        if learner == "coactivation":
+            w = first_moment(X, y)
+        A = coactivation_rows(coactivation(X, y, w), SET_SIZE)
+        recalls.append(association(A, data.partition).recall)
+        alpha, noise = _parts(w, data)
+        # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
+        scale = 1.5 / num_patches
+        errors.append(SampledErrors(DenseAttention(A), data, draws=4000, seed=seed + 20_000)(
+            scale * alpha, scale * noise))
+    return {"errors": _rounded(errors), "recall": float(np.mean(recalls))}
+
+
+def _parts(w, data):
+    alpha = float(w @ data.feature.numpy())
+    return alpha, data.noise_std * float(np.sqrt(max(0.0, 1 - alpha**2)))
+
+
+def _set_rule_error(found, w, threshold, data, seed, draws: int = 4000) -> float:
+    alpha, noise = _parts(w, data)
+    s, y, _ = data.sample_coefficients(draws, seed)
+    u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
+    margin = y * found.score(u > threshold, u < -threshold)
+    return float((margin < 0).mean() + 0.5 * (margin == 0).mean())
+
+
+def _logistic(num_patches, dim, samples, seeds) -> dict:
+    """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
+    errors, penalties = [], []
+    data = downstream(num_patches, dim)
+    for seed in range(seeds):
+        (X, y), (X_val, y_val) = data.sample(samples, seed), data.sample(1000, seed + 10_000)
+        W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy())
+        errors.append(linear_test_error(W, data, draws=4000, seed=seed + 20_000))
+        penalties.append(penalty)
+    return {"errors": _rounded(errors), "penalties": penalties}
+
+
+def _scratch(num_patches, dim, samples, first_seed, seeds, diagonal=None, ratio=None, validation=False) -> dict:
+    """Model (T) from scratch; errors on fresh draws, or on 2000 validation draws."""
+    data = downstream(num_patches, dim)
+    if diagonal is None:
+        diagonal, ratio = SCRATCH_CHOICE[num_patches]
+    errors, recalls, losses = [], [], []
+    for seed in range(first_seed, first_seed + seeds):
+        # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
+        X, y = draw_inputs(data, samples, [seed])
+        trained = train_from_scratch(X, y, [seed], Descent(steps=SCRATCH_STEPS), diagonal, ratio)
+        w = data.feature
+        alpha = float(trained.value[0] @ w)
+        noise = data.noise_std * float((trained.value[0] - alpha * w).norm())
+        draws, test_seed = (2000, seed + 10_000) if validation else (10_000, seed + 20_000)
+        model = DenseAttention(trained.scores[0])
+        errors.append(float(SampledErrors(model, data, draws=draws, seed=test_seed)(alpha, noise)))
+        recalls.append(association(trained.scores[0], data.partition).recall)
+        losses.append(float(trained.loss[0]))
+    return {"errors": _rounded(errors), "recall": float(np.mean(recalls)), "loss": float(np.mean(losses))}
+
+
+def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
+    """Fixed attention to sets of which a fraction of the patches has moved, another draw per seed."""
+    upstream = downstream(num_patches, dim).partition
+    model = fixed_attention("gamma = log D", upstream)
+    moved = [downstream(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
+    reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
+    tuned = fine_tune(reads, model, sizes, range(seeds), DESCENT)
+    errors = [SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(
+        *(part[seed] for part in tuned.split(data))) for seed, data in enumerate(moved)]
+    shared = [overlap(upstream, data.partition) for data in moved]
+    return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
+
+
+def _heads(num_patches, dim, features, heads, sizes, seeds) -> dict:
+    """K features on K random partitions; heads fixed to the first ``heads`` of them."""
+    errors = []
+    for seed in range(seeds):
+        partitions = [Partition.random(num_patches, SET_SIZE, 100 * seed + k) for k in range(features)]
+        data = SeveralFeatures(partitions, dim, 16 / num_patches / features)
+        model = Heads([fixed_attention("gamma = log D", partition) for partition in partitions[:heads]])
+        reads = draw_several(data, model, max(sizes), [seed])
+        tuned = fine_tune(reads, model, sizes, [seed], DESCENT)
+        errors.append(several_errors(tuned.value[0], model, data, draws=4000, seed=20_000 + seed))
+    return {"errors": _rounded(errors)}
+
+
+def _cells(**grid):
+    """All combinations, the last key running fastest."""
+    cells = [{}]
+    for key, values in grid.items():
+        cells = [{**cell, key: value} for cell in cells for value in values]
+    return cells
+
+
+_SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
+_PATCHES = [36, 64, 100, 144, 196, 256, 400]
+_TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
+_SCRATCH_SIZES = {36: [350, 500, 700, 1000], 64: [300, 425, 600, 850], 100: [350, 500, 700, 1000],
+                  144: [500, 700, 1000, 1400], 196: [700, 1000, 1400, 2000]}
+
+
+def _fine_tuning_cells():
+    fixed = _cells(num_patches=_PATCHES, dim=[64], attention=["gamma = log D", "gamma = 4", "hard"], sizes=[_SIZES],
+                   seeds=[100])
+    wide = [{"num_patches": D, "dim": D, "attention": "gamma = log D", "sizes": _SIZES, "seeds": 40}
+            for D in (144, 256, 400)]
+    return tuple(fixed + wide)
+
+
+def _pretrained_cells():
+    """Three pre-trainings where one takes at most a minute, one above that."""
+    return tuple(cell for D in _PATCHES
+                 for cell in _cells(num_patches=[D], dim=[64], attention=["learned"], sizes=[_SIZES], seeds=[100],
+                                    pretraining=[10_000, 10_001, 10_002] if D <= 144 else [10_000]))
+
+
+# Samples in units of L, around the crossing of 5%. At D = 36 almost every second patch carries the
+# feature by chance (q = 0.44), and every learner needs more.
+_DISCOVERY = {
+    "likelihood": {36: (2, 3, 4, 5, 6, 8), None: (1, 1.5, 2, 2.5, 3, 4)},
+    "coactivation": {36: (8, 12, 16, 24), 64: (4, 6, 8, 10), 400: (3, 4, 5, 6), None: (4, 5, 6, 8)},
+    "coactivation, refined": {64: (4, 6, 8, 10), 144: (4, 5, 6, 8)},
+}
+
+
+def _discovery_cells():
+    return tuple({"num_patches": D, "dim": 32, "learner": learner, "samples": int(k * D / SET_SIZE), "seeds": 24}
+                 for learner, grids in _DISCOVERY.items() for D in _PATCHES if D in grids or None in grids
+                 for k in grids.get(D, grids.get(None)))
+
+
+SWEEPS = (
+    Sweep("transfer-fixed-attention",
+          "error against downstream samples with the attention fixed: ideal blocks",
+          6, _fine_tuning_cells(), _fixed, {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"}),
+    Sweep("transfer-pretrained",
+          "the same with the attention of models that were pre-trained on another feature",
+          30, _pretrained_cells(), _fixed,
+          {**COMMON, "test_draws": 50_000, "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, "
+           "ratio min(1024, D^2 / 4)", "pretraining_steps": SCRATCH_STEPS}),
+    Sweep("transfer-dilution",
+          "in-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu",
+          3, tuple(_cells(num_patches=[64, 144, 400], dim=[64], attention=["gamma = log D", "gamma = 4"],
+                          sizes=[_SIZES], seeds=[40], linear=[0.1, 0.02, 0.004])), _fixed,
+          {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000}),
+    Sweep("transfer-discovery",
+          "learners that must find the sets: co-activation of patches, and greedy likelihood of sets",
+          8, _discovery_cells(), _discover, {**COMMON, "test_draws": 4000}),
+    Sweep("transfer-uninformed",
+          "fine-tuning with uniform attention and with wrong sets",
+          1, tuple(_cells(num_patches=[64, 144], dim=[64], attention=["uniform", "wrong sets"],
+                          sizes=[[4, 8, 16, 32, 64, 128]], seeds=[24])), _fixed, {**COMMON, "test_draws": 50_000}),
+    Sweep("transfer-logistic",
+          "logistic regression on all inputs, its penalty chosen on 1000 validation samples",
+          3, tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])), _logistic,
+          {**COMMON, "test_draws": 4000, "validation": 1000}),
+    Sweep("transfer-scratch-tuning",
+          "model (T) from scratch: the validation error of every diagonal and ratio of rates",
+          4, tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": 1000, "seeds": 4, "diagonal": diagonal,
+                    "ratio": ratio, "validation": True}
+                   for D, N in _TUNING_SIZES.items() for diagonal in (3.0, 4.0, 5.0)
+                   for ratio in (256.0, 512.0, 1024.0, 2048.0)), _scratch,
+          {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000}),
+    Sweep("transfer-scratch",
+          "model (T) from scratch, A and v trained, as tuned on the validation sets",
+          12, tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}
+                    for D, sizes in _SCRATCH_SIZES.items() for N in sizes for first in (0, 10)), _scratch,
+          {**COMMON, "steps": SCRATCH_STEPS, "choice": {str(D): c for D, c in SCRATCH_CHOICE.items()},
+           "test_draws": 10_000}),
+    Sweep("transfer-mismatch",
+          "a fraction of the patches re-assigned downstream under the old attention",
+          3, tuple(_cells(num_patches=[64, 144], dim=[64],
+                          fraction=[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0],
+                          sizes=[[8, 32, 128]], seeds=[24])), _mismatched, {**COMMON, "test_draws": 10_000}),
+    Sweep("transfer-heads",
+          "several features on several partitions against one head and as many heads as features",
+          3, tuple({"num_patches": 64, "dim": 64, "features": K, "heads": H, "sizes": [8, 32, 128], "seeds": 20}
+                   for K in (1, 2, 3) for H in sorted({1, K})), _heads,
+          {**COMMON, "q": "16 / num_patches / features", "test_draws": 4000}),
+)

@@ -1,0 +1,71 @@
+"""Logistic regression on all D d inputs: the learner that knows neither the sets nor that patches share a feature."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, ndtr
+
+from patch_association._validate import positive_int
+from patch_association.data import SpatialData
+
+#: The L2 penalties among which the validation set chooses.
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+
+
+def fit_logistic(X, y, penalty: float) -> np.ndarray:
+    """(D, d) the minimizer of mean_n log(1 + exp(-y_n <W, X_n>)) + penalty |W|^2 / 2.
+
+    With n < D d the minimizer lies in the span of the inputs, W = sum_n c_n X_n, so the problem has
+    n unknowns and sees the inputs through their Gram matrix alone.
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if X.ndim != 3 or y.shape != (X.shape[0],) or X.shape[0] == 0:
+        raise ValueError(f"X must be (n, D, d) and y (n,), got {X.shape} and {y.shape}")
+    if not np.isfinite(penalty) or penalty <= 0:
+        raise ValueError(f"penalty must be positive, got {penalty}")
+    n = len(y)
+    signed = y[:, None] * X.reshape(n, -1)  # (n, D d)
+    values, vectors = np.linalg.eigh(signed @ signed.T)
+    root = vectors * np.sqrt(np.clip(values, 0, None))  # margins are root @ c, and |W| = |c|
+    keep = values > values[-1] * 1e-12
+
+    def objective(c):
+        margin = root[:, keep] @ c
+        gradient = -root[:, keep].T @ expit(-margin) / n + penalty * c
+        return np.logaddexp(0, -margin).mean() + 0.5 * penalty * c @ c, gradient
+
+    found = minimize(objective, np.zeros(int(keep.sum())), jac=True, method="L-BFGS-B",
+                     options={"maxiter": 2000, "gtol": 1e-8, "ftol": 0.0})
+    # W = signed^T V diag(1 / sqrt(values)) c
+    weights = signed.T @ (vectors[:, keep] @ (found.x / np.sqrt(values[keep])))
+    return weights.reshape(X.shape[1:])
+
+
+def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray, float]:
+    """The fit whose validation error is least (the largest such penalty), with its penalty."""
+    best = None
+    for penalty in sorted(penalties, reverse=True):
+        W = fit_logistic(X, y, penalty)
+        margin = np.asarray(y_val) * np.einsum("njd,jd->n", np.asarray(X_val), W)  # (n, D, d), (D, d) -> (n,)
+        error = float((margin <= 0).mean())
+        if best is None or error < best[0]:
+            best = (error, penalty, W)
+    return best[2], best[1]
+
+
+def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) -> float:
+    """P[y <W, X> < 0], the noise integrated out: the mean over draws of s of Phi(-y <a, s> / tau).
+
+    a_j = <W_j, w*> and tau = sigma |W off w*|.
+    """
+    W, w = np.asarray(W, dtype=np.float64), data.feature.numpy()
+    if W.shape != (data.partition.num_patches, data.dim):
+        raise ValueError(f"W must have shape ({data.partition.num_patches}, {data.dim}), got {W.shape}")
+    a = W @ w
+    tau = data.noise_std * np.linalg.norm(W - a[:, None] * w)
+    s, y, _ = data.sample_coefficients(positive_int("draws", draws), seed)
+    margin = y * (s @ a)
+    if tau == 0:
+        return float((margin < 0).mean() + 0.5 * (margin == 0).mean())
+    return float(ndtr(-margin / tau).mean())

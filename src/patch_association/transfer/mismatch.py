@@ -1,0 +1,165 @@
+"""Structure that is shared only in part: some patches re-assigned, or several features on several partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from patch_association._validate import finite, odd_degree, positive_int, probability
+from patch_association.structure import Partition
+from patch_association.transfer.fine_tuning import _seeds
+from patch_association.transfer.mixing import BlockAttention
+
+
+def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
+    """The partition with this fraction of its patches moved to another set, set sizes kept.
+
+    round(fraction D) patches permute their sets at random so that every one of them changes: a random
+    permutation, in which those that would stay change places with random others until none stays.
+    The patches are drawn uniformly, again if more than half of them share a set (they could not all move).
+
+    Raises
+    ------
+    ValueError
+        If the fraction is outside [0, 1], or so many patches cannot all move: a single one, or an odd
+        number in two sets.
+    """
+    k = round(probability("fraction", fraction) * partition.num_patches)
+    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    labels = partition.labels.copy()
+    if k == 0:
+        return Partition(labels)
+    if 2 * -(-k // partition.num_sets) > k:  # even spread out, more than half share a set
+        raise ValueError(f"every moved patch must be able to change sets, got {k} patches of {partition!r}")
+    while True:
+        chosen = generator.permutation(partition.num_patches)[:k]
+        old = labels[chosen]
+        if 2 * np.bincount(old).max() <= k:
+            break
+    new = generator.permutation(old)
+    while (stays := np.flatnonzero(new == old)).size:
+        i, j = stays[0], generator.integers(k)
+        # Only exchanges that leave neither in place: the number that stay falls each time.
+        if new[j] != old[i] and new[i] != old[j]:
+            new[i], new[j] = new[j], new[i]
+    labels[chosen] = new
+    return Partition(labels)
+
+
+def overlap(first: Partition, second: Partition) -> float:
+    """The share of same-set pairs of the first partition that are same-set pairs of the second."""
+    if first.num_patches != second.num_patches or first.set_size < 2:
+        raise ValueError(f"need partitions of the same patches into sets of two or more, got {first!r}, {second!r}")
+    pairs = np.triu(first.same_set, 1)
+    return float(second.same_set[pairs].mean())
+
+
+class SeveralFeatures:
+    """K orthonormal features, each with its own partition; one of them carries the label in each sample.
+
+    A feature k and a set of its partition are drawn uniformly; the C patches of that set carry y w_k.
+    Every other coefficient of every feature, delta_jk, is +1 or -1 with probability q/2 each and 0
+    otherwise: X_j = sum_k s_jk w_k + xi_j, with xi_j orthogonal to all features. K = 1 is Assumption 1.
+
+    Parameters
+    ----------
+    partitions : list of K Partition
+        Of the same patches, with sets of one size.
+    dim : int
+        d > K; the features are the first K basis vectors (the law is rotation invariant).
+    q : float in [0, 1]
+    """
+
+    def __init__(self, partitions, dim: int, q: float):
+        self.partitions = tuple(partitions)
+        if not self.partitions or any(
+            not isinstance(part, Partition) or part.num_patches != self.partitions[0].num_patches
+            or part.set_size != self.partitions[0].set_size for part in self.partitions
+        ):
+            raise ValueError(f"partitions must split the same patches into sets of one size, got {partitions!r}")
+        self.dim, self.q = positive_int("dim", dim, minimum=len(self.partitions) + 1), probability("q", q)
+        self.noise_std = self.dim**-0.5
+
+    @property
+    def num_features(self) -> int:
+        """K."""
+        return len(self.partitions)
+
+    def sample_coefficients(self, n: int, seed: int = 0):
+        """y s of n samples, (n, K, D), and the carrying feature of each, (n,). The label is folded in."""
+        n, K, D = positive_int("n", n), self.num_features, self.partitions[0].num_patches
+        generator = np.random.default_rng([positive_int("seed", seed, minimum=0), 24])
+        u = generator.random((n, K, D))
+        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        carrier = generator.integers(0, K, n)
+        signal = generator.integers(0, self.partitions[0].num_sets, n)
+        for k, partition in enumerate(self.partitions):
+            inside = (partition.labels[None, :] == signal[:, None]) & (carrier == k)[:, None]
+            s[:, k][inside] = 1.0
+        return s, carrier
+
+    def sample_folded(self, n: int, seed: int = 0) -> torch.Tensor:
+        """y X, (n, D, d)."""
+        s, _ = self.sample_coefficients(n, seed)
+        K = self.num_features
+        xi = np.random.default_rng([seed, 25]).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
+        xi[:, :, :K] = s.transpose(0, 2, 1)  # (n, K, D) -> (n, D, K): the noise is orthogonal to the features
+        return torch.from_numpy(xi)
+
+
+class Heads:
+    """H fixed heads that add up: F(X) = sum_h sum_i sigma(<v_h, (D S_h X)_i>).
+
+    Written as one attention with H T rows of H d numbers, head h in its own block of columns, so that
+    :func:`~patch_association.transfer.fine_tuning.fine_tune` trains all v_h together.
+    """
+
+    def __init__(self, attentions):
+        self.attentions = tuple(attentions)
+        first = self.attentions[0] if self.attentions else None
+        if first is None or any(not isinstance(a, BlockAttention) or a.rows != first.rows
+                                or a.num_patches != first.num_patches for a in self.attentions):
+            raise ValueError("attentions must be block attentions of one level over the same patches")
+        self.num_patches, self.multiplicity = first.num_patches, first.multiplicity
+        self.rows = len(self.attentions) * first.rows
+
+    def read(self, X: torch.Tensor) -> torch.Tensor:
+        """(..., D, d) -> (..., H T, H d)."""
+        d, H = X.shape[-1], len(self.attentions)
+        blocks = [torch.nn.functional.pad(a.read(X), (h * d, (H - 1 - h) * d)) for h, a in enumerate(self.attentions)]
+        return torch.cat(blocks, dim=-2)
+
+
+def draw_several(data: SeveralFeatures, heads: Heads, n: int, seeds) -> torch.Tensor:
+    """y R of n samples for every seed: (S, n, H T, H d)."""
+    return torch.stack([heads.read(data.sample_folded(n, seed)) for seed in _seeds(seeds)])
+
+
+def several_errors(value, heads: Heads, data: SeveralFeatures, degree: int = 3, linear: float = 0.1,
+                   draws: int = 4000, seed: int = 0) -> np.ndarray:
+    """The test errors of value vectors (..., H d), sampled from coefficients and Gaussian responses.
+
+    <v_h, X_j> = sum_k s_jk <v_h, w_k> + a Gaussian whose covariance over heads is sigma^2 times the
+    Gram matrix of the v_h off the features.
+    """
+    p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
+    H, K, d = len(heads.attentions), data.num_features, data.dim
+    if value.shape[-1] != H * d:
+        raise ValueError(f"value must have {H} x {d} entries, got shape {tuple(value.shape)}")
+    s = torch.from_numpy(data.sample_coefficients(draws, seed)[0])
+    g = torch.from_numpy(np.random.default_rng([seed, 26]).standard_normal((draws, H, s.shape[2])))
+    reads_s = [a.mix(a.tokens(s.mT)) for a in heads.attentions]  # H of (n, T, K)
+    reads_g = [a.mix(a.tokens(g.mT)) for a in heads.attentions]  # H of (n, T, H)
+    flat = value.reshape(-1, H, d)
+    errors = np.empty(len(flat))
+    for i, v in enumerate(flat):
+        rest = v[:, K:]
+        # A square root of the Gram matrix, by eigenvalues: it may be singular.
+        values, vectors = torch.linalg.eigh(rest @ rest.T)
+        root = data.noise_std * vectors * values.clamp_min(0).sqrt()
+        F = torch.zeros(draws, dtype=torch.float64)
+        for h in range(H):
+            z = reads_s[h] @ v[h, :K] + reads_g[h] @ root[h]  # (n, T)
+            F += (z**p + nu * z).sum(dim=1)
+        errors[i] = float((F < 0).double().mean() + 0.5 * (F == 0).double().mean())
+    return errors.reshape(value.shape[:-1])

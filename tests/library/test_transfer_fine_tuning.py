@@ -1,0 +1,254 @@
+"""Fixed attention, fine-tuning and the test error: against dense algebra, autograd and enumeration."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.exact.linear import linear_error
+from patch_association.model import SimplifiedViT, polynomial_activation
+from patch_association.structure import Partition
+from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
+
+SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
+GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))
+
+
+def block_scores(partition, beta, gamma, rho):
+    A = np.where(partition.same_set, gamma, rho).astype(float)
+    np.fill_diagonal(A, beta)
+    return A
+
+
+@pytest.mark.parametrize("scores, level", [((4.0, 3.7, -0.3), "patch"), ((2.0, 2.0, 0.1), "set"), ((1.0, 1.0, 1.0), "all"),
+                                           ((0.5, 1.0, 1.0), "patch")])
+def test_block_attention_is_the_dense_softmax(scores, level):
+    block = BlockAttention(SHUFFLED, *scores)
+    dense = DenseAttention(block_scores(SHUFFLED, *scores))
+    assert block.level == level
+    assert torch.allclose(block.matrix(), dense.matrix(), atol=1e-15)
+    by_patch = block.read(GAUSSIAN).repeat_interleave(block.multiplicity, dim=1)  # one row per patch, set by set
+    assert torch.allclose(by_patch, dense.read(GAUSSIAN)[:, SHUFFLED.sets.reshape(-1)], atol=1e-12)
+    assert block.in_set_mass == pytest.approx(float(block.matrix()[0, SHUFFLED.labels == 2].sum()), abs=1e-14)
+
+
+def test_hard_and_uniform_attention_are_limits():
+    assert torch.allclose(BlockAttention.hard(SHUFFLED).matrix(), BlockAttention(SHUFFLED, 60.0, 60.0).matrix(), atol=1e-15)
+    assert BlockAttention.uniform(SHUFFLED).level == "all"
+    assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
+
+
+@pytest.mark.parametrize("partition", [Partition([0, 0, 0]), Partition([0, 1, 2])])
+def test_one_set_and_sets_of_one_patch_still_match_the_softmax(partition):
+    block, dense = BlockAttention(partition, 1.0, 0.4, -0.2), DenseAttention(block_scores(partition, 1.0, 0.4, -0.2))
+    X = GAUSSIAN[:, :3]
+    assert torch.allclose(block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12)
+
+
+def test_fine_tuning_is_model_T_under_gradient_descent():
+    """One explicit step of autograd through SimplifiedViT moves v as fine_tune does."""
+    data = SpatialData(SHUFFLED, 5, 0.4, feature=random_feature(5, 3))
+    X, y = data.sample(7, seed=1)
+    A = block_scores(SHUFFLED, 2.0, 1.5, -0.3)
+    attention = BlockAttention(SHUFFLED, 2.0, 1.5, -0.3)
+    reads = (y[:, None, None] * attention.read(X))[None]
+    gentle = dict(init_std=1.0, rate=1e-2, clip=1e9)
+    start = fine_tune(reads, attention, [7], [5], Descent(steps=0, **gentle)).value[0, 0]
+    step = fine_tune(reads, attention, [7], [5], Descent(steps=1, **gentle)).value[0, 0]
+    model = SimplifiedViT(12, 5, degree=3, linear=0.1)
+    with torch.no_grad():
+        model.scores.copy_(torch.from_numpy(A))
+        model.value.copy_(start)
+    loss = torch.nn.functional.softplus(-y * model(X)).mean()
+    (gradient,) = torch.autograd.grad(loss, model.value)
+    moved = (start - step) / (1e-2 / 12**2)
+    assert torch.allclose(moved, gradient, atol=1e-10, rtol=1e-10)
+    zero = fine_tune(reads, attention, [7], [5], Descent(steps=0, **gentle))
+    assert float(zero.loss[0, 0]) == pytest.approx(loss.item(), abs=1e-12)
+
+
+def test_a_batch_gives_what_each_seed_and_size_gives_alone():
+    data = SpatialData(SHUFFLED, 6, 0.3)
+    attention = BlockAttention(SHUFFLED, 3.0, 3.0)
+    seeds, sizes, descent = [4, 9, 2], [1, 3, 5], Descent(steps=40)
+    reads = draw_reads(data, attention, 5, seeds)
+    batch = fine_tune(reads, attention, sizes, seeds, descent)
+    for i, seed in enumerate(seeds):
+        for k, N in enumerate(sizes):
+            alone = fine_tune(draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N],
+                              attention, [N], [seed], descent)
+            assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
+
+
+def test_the_order_of_patches_does_not_matter():
+    data = SpatialData(SHUFFLED, 6, 0.3)
+    X, y = data.sample(6, seed=0)
+    swap = np.random.default_rng(1).permutation(12)
+    values = []
+    for labels, inputs in ((SHUFFLED.labels, X), (SHUFFLED.labels[swap], X[:, swap])):
+        attention = BlockAttention(Partition(labels), 3.0, 2.0)
+        reads = (y[:, None, None] * attention.read(inputs))[None]
+        values.append(fine_tune(reads, attention, [6], [0], Descent(steps=30)).value)
+    assert torch.allclose(*values, atol=1e-12)
+
+
+def test_constant_rate_and_clipped_steps_reach_the_same_direction():
+    """Clipping changes the clock, not the path: a small constant rate ends at the same direction."""
+    data = SpatialData(Partition(np.repeat(np.arange(9), 4)), 16, 16 / 36)
+    attention = BlockAttention.hard(data.partition)
+    reads = draw_reads(data, attention, 8, [0, 1, 2])
+    fast = fine_tune(reads, attention, [8], [0, 1, 2], Descent(steps=400))
+    slow = fine_tune(reads, attention, [8], [0, 1, 2], Descent(steps=20_000, rate=0.01, clip=1e9))
+    cosine = torch.nn.functional.cosine_similarity(fast.value, slow.value, dim=-1)
+    assert float(cosine.min()) > 0.995
+
+
+def test_drawn_reads_have_the_law_of_reading_samples():
+    """First and second moments at set level; 4000 draws. Each |z| < 6: false alarm below 1e-6 in all."""
+    data = SpatialData(SHUFFLED, 4, 0.3, feature=random_feature(4, 2))
+    attention = BlockAttention(SHUFFLED, 1.5, 1.5)
+    quick = draw_reads(data, attention, 4000, [1])[0]
+    X, y = data.sample(4000, seed=2)
+    slow = y[:, None, None] * attention.read(X)
+    for function in (lambda r: r[:, 0], lambda r: r[:, 0] * r[:, 0], lambda r: r[:, 0] * r[:, 1]):
+        a, b = function(quick), function(slow)
+        z = (a.mean(0) - b.mean(0)) / ((a.var(0) + b.var(0)) / 4000).sqrt()
+        assert float(z.abs().max()) < 6
+
+
+def enumerated_error(attention, q, alpha):
+    """P[y F < 0] + P[F = 0] / 2 at noise 0 by going through every coefficient vector, y = +1."""
+    partition = attention.partition
+    D, L = partition.num_patches, partition.num_sets
+    S = attention.matrix().numpy()
+    error = 0.0
+    for signal in range(L):
+        free = np.flatnonzero(partition.labels != signal)
+        for values in itertools.product((-1, 0, 1), repeat=free.size):
+            s = np.ones(D)
+            s[free] = values
+            z = torch.from_numpy(D * alpha * S @ s)
+            F = float(polynomial_activation(z, 3, 0.1).sum())
+            mass = np.prod([q / 2 if v else 1 - q for v in values]) / L
+            error += mass * (0.5 if abs(F) < 1e-12 else F < 0)
+    return error
+
+
+def test_sampled_errors_meet_enumeration():
+    """D = 6 in 2 sets of 3, 27 x 2 cases; 200,000 draws. |z| < 5.5: false alarm about 4e-8 each."""
+    partition = Partition([0, 1, 0, 1, 1, 0])
+    data = SpatialData(partition, 3, 0.8)
+    for scores in ((1.0, 1.0, 0.0), (0.8, 0.2, 0.5)):
+        attention = BlockAttention(partition, *scores)
+        expected = enumerated_error(attention, 0.8, 0.2)
+        for model in (attention, DenseAttention(block_scores(partition, *scores))):
+            error = SampledErrors(model, data, draws=200_000, seed=3)(0.2, 0.0)
+            assert abs(error - expected) < 5.5 * math.sqrt(expected * (1 - expected) / 200_000)
+
+
+def test_sampled_errors_equal_direct_evaluation_of_the_model():
+    """The polynomial in (alpha, tau) against drawing u = alpha s + tau g and running the activation."""
+    data = SpatialData(SHUFFLED, 4, 0.3)
+    attention = BlockAttention(SHUFFLED, 1.5, 1.0, 0.2)
+    errors = SampledErrors(attention, data, draws=3000, seed=7)
+    s, y, _ = data.sample_coefficients(3000, 7)
+    g = np.random.default_rng([7, 22]).standard_normal((3000, 12))
+    u = 0.3 * torch.from_numpy(s * y[:, None])[:, SHUFFLED.sets.reshape(-1)] + 0.1 * torch.from_numpy(g)
+    F = polynomial_activation(attention.mix(u[..., None])[..., 0], 3, 0.1).sum(dim=1)
+    assert float(errors(0.3, 0.1)) == pytest.approx(float((F < 0).double().mean()), abs=1e-12)
+
+
+def test_exact_error_of_uniform_attention_without_noise_is_the_linear_error():
+    partition = Partition(np.repeat(np.arange(16), 4))
+    attention = BlockAttention.uniform(partition)
+    assert exact_error(attention, 0.25, 0.3, 0.0) == linear_error(64, 4, 0.25, ties="half")
+
+
+def test_exact_error_of_hard_attention_tends_to_enumeration():
+    """At tau = 0.02 alpha with no exact ties nearby the noise cannot change a sign."""
+    partition = Partition([0, 0, 0, 1, 1, 1])  # set sums 3 and -3..3: F = 0 only at -3, which noise splits evenly
+    attention = BlockAttention.hard(partition)
+    assert exact_error(attention, 0.8, 0.2, 0.004) == pytest.approx(enumerated_error(attention, 0.8, 0.2), abs=1e-9)
+
+
+@pytest.mark.parametrize("hard, ratio", [(True, 0.05), (True, 0.4), (False, 0.3), (False, 0.8)])
+def test_exact_error_meets_sampling(hard, ratio):
+    """300,000 draws, |z| < 5.5 (false alarm 4e-8) and 1e-4 for the quadrature."""
+    partition = Partition(np.repeat(np.arange(9), 4))
+    data = SpatialData(partition, 4, 16 / 36)
+    attention = BlockAttention.hard(partition) if hard else BlockAttention(partition, math.log(36), math.log(36))
+    alpha = 1.2 / 36
+    exact = exact_error(attention, data.q, alpha, ratio * alpha)
+    sampled = float(SampledErrors(attention, data, draws=300_000, seed=11)(alpha, ratio * alpha))
+    assert abs(exact - sampled) < 1e-4 + 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
+
+
+@pytest.mark.parametrize("hard, ratio, tolerance", [(True, 0.03, 1e-6), (True, 0.5, 1e-6), (False, 0.3, 1e-4), (False, 1.0, 1e-4)])
+def test_exact_error_has_converged(hard, ratio, tolerance):
+    partition = Partition(np.repeat(np.arange(9), 4))
+    attention = BlockAttention.hard(partition) if hard else BlockAttention(partition, 3.0, 3.0)
+    coarse, fine = (exact_error(attention, 16 / 36, 0.03, 0.03 * ratio, fineness=f) for f in (1.0, 1.6))
+    assert coarse == pytest.approx(fine, abs=tolerance)
+
+
+@given(alpha=st.floats(0.01, 1.0), ratio=st.floats(0.05, 3.0))
+@settings(max_examples=25, deadline=None)
+def test_a_wrong_sign_errs_as_often_as_the_right_one_is_right(alpha, ratio):
+    attention = BlockAttention.hard(SHUFFLED)
+    right, wrong = exact_error(attention, 0.4, alpha, ratio * alpha), exact_error(attention, 0.4, -alpha, ratio * alpha)
+    assert right + wrong == pytest.approx(1.0, abs=1e-12) and 0 <= right <= 0.5 + 1e-9
+    assert exact_error(attention, 0.4, 0.0, ratio) == 0.5
+
+
+@given(beta=st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.text(), st.none()),
+       gamma=st.sampled_from([float("nan"), float("inf"), "x", None]))
+@settings(max_examples=40, deadline=None)
+def test_block_attention_refuses_scores_that_are_no_numbers(beta, gamma):
+    with pytest.raises(ValueError, match="finite|beta|gamma"):
+        BlockAttention(SHUFFLED, beta, gamma)
+
+
+@given(name=st.sampled_from(["degree", "linear", "init_std", "rate", "clip", "steps"]),
+       value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(max_size=3), st.none()))
+@settings(max_examples=60, deadline=None)
+def test_descent_refuses_bad_settings(name, value):
+    with pytest.raises(ValueError, match=name):
+        Descent(**{name: value})
+
+
+def test_bad_shapes_and_sizes_are_refused():
+    attention, data = BlockAttention(SHUFFLED, 3.0, 3.0), SpatialData(SHUFFLED, 4, 0.2)
+    reads = draw_reads(data, attention, 3, [0])
+    with pytest.raises(ValueError, match="sizes"):
+        fine_tune(reads, attention, [4], [0])
+    with pytest.raises(ValueError, match="sizes"):
+        fine_tune(reads, attention, [], [0])
+    with pytest.raises(ValueError, match="reads"):
+        fine_tune(reads[0], attention, [1], [0])
+    with pytest.raises(ValueError, match="seed"):
+        draw_reads(data, attention, 3, [])
+    with pytest.raises(ValueError, match="patches"):
+        draw_reads(data, BlockAttention(Partition([0, 0, 1, 1]), 1.0, 1.0), 3, [0])
+    with pytest.raises(ValueError, match="patches"):
+        SampledErrors(DenseAttention(np.zeros((3, 3))), data)
+    with pytest.raises(ValueError, match="shape"):
+        attention.read(torch.zeros(2, 5, 4))
+    with pytest.raises(ValueError, match="square"):
+        DenseAttention(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="finite"):
+        DenseAttention(np.full((3, 3), np.nan))
+    with pytest.raises(ValueError, match="Partition"):
+        BlockAttention([0, 1], 1.0, 1.0)
+    with pytest.raises(ValueError, match="beta = gamma"):
+        exact_error(BlockAttention(SHUFFLED, 2.0, 1.0), 0.2, 1.0, 0.1)
+    with pytest.raises(ValueError, match="0.02"):
+        exact_error(attention, 0.2, 1.0, 0.001)
+    with pytest.raises(ValueError, match="noise"):
+        SampledErrors(attention, data, draws=10)(1.0, -0.1)

@@ -1,0 +1,85 @@
+"""The sweeps of the part on transfer: deterministic cells, resumption, and records that fit their code."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from patch_association.structure import Partition
+from patch_association.sweeps import Sweep, registry, run_sweep
+from patch_association.sweeps import transfer as sweeps
+
+SMALL = {
+    "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),
+    "transfer-dilution": dict(num_patches=16, dim=8, attention="gamma = 4", sizes=[1, 3], seeds=2, linear=0.02),
+    "transfer-pretrained": dict(num_patches=16, dim=8, attention="learned", sizes=[1, 3], seeds=2, pretraining=5),
+    "transfer-uninformed": dict(num_patches=16, dim=8, attention="wrong sets", sizes=[1, 3], seeds=2),
+    "transfer-discovery": dict(num_patches=32, dim=8, learner="likelihood", samples=24, seeds=2),
+    "transfer-logistic": dict(num_patches=16, dim=4, samples=20, seeds=2),
+    "transfer-scratch": dict(num_patches=64, dim=8, samples=6, first_seed=0, seeds=2),
+    "transfer-scratch-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
+                                    ratio=30.0, validation=True),
+    "transfer-mismatch": dict(num_patches=32, dim=8, fraction=0.5, sizes=[2, 4], seeds=2),
+    "transfer-heads": dict(num_patches=32, dim=8, features=2, heads=2, sizes=[2, 4], seeds=2),
+}
+
+
+def test_every_sweep_is_registered_once():
+    names = [sweep.name for sweep in sweeps.SWEEPS]
+    assert sorted(names) == sorted(SMALL) and all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, monkeypatch):
+    monkeypatch.setattr(sweeps, "SCRATCH_STEPS", 20)
+    monkeypatch.setattr(sweeps, "pretraining_samples", lambda num_patches: 100)
+    monkeypatch.setattr(sweeps, "DESCENT", sweeps.Descent(steps=20))
+    sweep = registry()[name]
+    assert set(SMALL[name]) == set(sweep.cells[0])
+    first, again = sweep.run(**SMALL[name]), sweep.run(**SMALL[name])
+    assert json.dumps(first, allow_nan=False) == json.dumps(again, allow_nan=False)
+    errors = np.array(first["errors"])
+    assert errors.shape[0] == 2 and ((errors >= 0) & (errors <= 1)).all()
+
+
+def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
+    whole = registry()["transfer-discovery"]
+    cells = tuple(dict(SMALL["transfer-discovery"], learner=learner)
+                  for learner in ("likelihood", "coactivation", "coactivation, refined"))
+    sweep = Sweep(whole.name, whole.summary, 0.1, cells, whole.run, whole.config)
+    expected = run_sweep(sweep, tmp_path / "whole.json", progress=False).results
+    run_sweep(sweep, tmp_path / "parts.json", progress=False, limit=1)
+    assert run_sweep(sweep, tmp_path / "parts.json", progress=False, resume=True).results == expected
+
+
+def test_wrong_sets_never_join_two_patches_of_one_true_set():
+    partition = Partition(np.repeat(np.arange(9), 4))
+    wrong = sweeps.fixed_attention("wrong sets", partition).partition
+    assert not (wrong.same_set & partition.same_set & ~np.eye(36, dtype=bool)).any()
+    with pytest.raises(ValueError, match="no attention"):
+        sweeps.fixed_attention("other", partition)
+
+
+def test_no_two_draws_share_a_stream():
+    """A seed names many draws; each has a number of its own, also against those of the rest of the package."""
+    package = Path(sweeps.__file__).parents[1]
+    used = {}
+    for path in sorted(package.rglob("*.py")):
+        for number in re.findall(r"default_rng\(\[.*?, (\d+)\]\)", path.read_text(encoding="utf-8")):
+            used.setdefault(int(number), []).append(path.relative_to(package).as_posix())
+    ours = {number: paths for number, paths in used.items() if any("transfer" in path for path in paths)}
+    assert len(ours) == 9 and all(len(paths) == 1 for paths in ours.values()), ours
+
+
+def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
+    data = sweeps.downstream(16, 5)
+    model = sweeps.fixed_attention("hard", data.partition)
+    s, y, _ = data.sample_coefficients(3, 7)
+    reads = sweeps.draw_reads(data, model, 3, [7])[0]
+    noise = (reads - model.read(torch.from_numpy(s * y[:, None])[..., None] * data.feature)).numpy()[..., 1:]
+    for stream in range(10):
+        same = np.random.default_rng([7, stream]).standard_normal((3, 4, 5))[..., 1:]
+        assert abs(np.corrcoef(noise.ravel(), same.ravel())[0, 1]) < 0.95
