@@ -27,8 +27,9 @@ def block_scores(partition, beta, gamma, rho):
     return A
 
 
-@pytest.mark.parametrize("scores, level", [((4.0, 3.7, -0.3), "patch"), ((2.0, 2.0, 0.1), "set"), ((1.0, 1.0, 1.0), "all"),
-                                           ((0.5, 1.0, 1.0), "patch")])
+@pytest.mark.parametrize("scores, level", [
+    ((4.0, 3.7, -0.3), "patch"), ((2.0, 2.0, 0.1), "set"), ((1.0, 1.0, 1.0), "all"), ((0.5, 1.0, 1.0), "patch"),
+])
 def test_block_attention_is_the_dense_softmax(scores, level):
     block = BlockAttention(SHUFFLED, *scores)
     dense = DenseAttention(block_scores(SHUFFLED, *scores))
@@ -40,7 +41,8 @@ def test_block_attention_is_the_dense_softmax(scores, level):
 
 
 def test_hard_and_uniform_attention_are_limits():
-    assert torch.allclose(BlockAttention.hard(SHUFFLED).matrix(), BlockAttention(SHUFFLED, 60.0, 60.0).matrix(), atol=1e-15)
+    nearly = BlockAttention(SHUFFLED, 60.0, 60.0)
+    assert torch.allclose(BlockAttention.hard(SHUFFLED).matrix(), nearly.matrix(), atol=1e-15)
     assert BlockAttention.uniform(SHUFFLED).level == "all"
     assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
 
@@ -190,7 +192,9 @@ def test_exact_error_meets_sampling(hard, ratio):
     assert abs(exact - sampled) < 1e-4 + 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
 
 
-@pytest.mark.parametrize("hard, ratio, tolerance", [(True, 0.03, 1e-6), (True, 0.5, 1e-6), (False, 0.3, 1e-4), (False, 1.0, 1e-4)])
+@pytest.mark.parametrize("hard, ratio, tolerance", [
+    (True, 0.03, 1e-6), (True, 0.5, 1e-6), (False, 0.3, 1e-4), (False, 1.0, 1e-4),
+])
 def test_exact_error_has_converged(hard, ratio, tolerance):
     partition = Partition(np.repeat(np.arange(9), 4))
     attention = BlockAttention.hard(partition) if hard else BlockAttention(partition, 3.0, 3.0)

@@ -78,7 +78,7 @@ def test_genie_error_is_the_bayes_risk_by_enumeration(N, q):
 
 
 def test_told_bound_is_below_and_close_to_enumeration():
-    """Told whether the set was seen, the rest can still be ambiguous: the formula is a lower bound on the Bayes risk."""
+    """Told whether the set was seen, the rest can still be ambiguous: the formula bounds the Bayes risk from below."""
     for N in (0, 1, 2):
         weak, brute = genie_error(6, 2, 0.5, N, told=True), brute_genie(6, 2, 0.5, N, told=True)
         assert weak <= brute + 1e-12 and brute <= genie_error(6, 2, 0.5, N) + 1e-12

@@ -29,7 +29,8 @@ SMALL = {
 
 def test_every_sweep_is_registered_once():
     names = [sweep.name for sweep in sweeps.SWEEPS]
-    assert sorted(names) == sorted(SMALL) and all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
+    assert sorted(names) == sorted(SMALL)
+    assert all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -16,16 +16,9 @@ import torch
 from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition, association
 from patch_association.sweeps import Sweep
-from patch_association.transfer.discovery import (
-    coactivation,
-    coactivation_rows,
-    first_moment,
-    likelihood_sets,
-    refined_feature,
-)
-from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer import compared
+from patch_association.transfer.errors import SampledErrors
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
-from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -98,84 +91,39 @@ def _rounded(errors, digits: int = 4) -> list:
 def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear, pretraining=None) -> dict:
     """Fine-tuning with a fixed attention; errors (seeds, sizes). ``pretraining`` is the seed of a learned one."""
     data = downstream(num_patches, dim)
-    extra = {}
     if attention == "learned":
         A = pretrained_scores(num_patches, pretraining_samples(num_patches), pretraining)
-        model, same = DenseAttention(A), data.partition.same_set
-        off = ~np.eye(num_patches, dtype=bool)
-        inside, outside = A.numpy()[same & off], A.numpy()[~same]
-        found = association(A, data.partition)
-        extra = {"gamma": [float(inside.mean()), float(inside.std())], "exact": found.exact, "recall": found.recall,
-                 "rho": [float(outside.mean()), float(outside.std())],
-                 "pretraining_samples": pretraining_samples(num_patches)}
+        model, extra = DenseAttention(A), _described(A, data.partition)
     else:
         model = fixed_attention(attention, data.partition)
         extra = {"in_set_mass": model.in_set_mass}
-    seeds = range(seeds)
-    tuned = fine_tune(draw_reads(data, model, max(sizes), seeds), model, sizes, seeds,
-                      replace(DESCENT, linear=linear))
-    alpha, noise = tuned.split(data)
-    sampled = SampledErrors(model, data, linear=linear, draws=50_000, seed=20_000)
-    if attention == "hard":
-        # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
-        noise_floor = np.maximum(noise, 0.02 * np.abs(alpha))
-        errors = np.vectorize(lambda a, t: exact_error(model, data.q, a, t, linear=linear))(alpha, noise_floor)
-    else:
-        errors = sampled(alpha, noise)
-    best = sampled(np.median(alpha[:, -1]), 0.0)
-    return {"errors": _rounded(errors), "wrong_sign": _rounded((alpha < 0).mean(axis=0)),
-            "best_direction": float(best), "loss": _rounded(tuned.loss.mean(dim=0), 6),
-            "cosine": _rounded((alpha / np.hypot(alpha, noise / data.noise_std)).mean(axis=0)), **extra}
+    found = compared.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
+    return {"errors": _rounded(found.errors), "wrong_sign": _rounded(found.wrong_sign),
+            "best_direction": found.best_direction, "loss": _rounded(found.loss.mean(axis=0), 6),
+            "cosine": _rounded(found.cosine.mean(axis=0)), **extra}
+
+
+def _described(A, partition) -> dict:
+    """What pre-training left: means and standard deviations of the scores inside and across sets, association."""
+    same, off = partition.same_set, ~np.eye(partition.num_patches, dtype=bool)
+    inside, outside = A.numpy()[same & off], A.numpy()[~same]
+    found = association(A, partition)
+    return {"gamma": [float(inside.mean()), float(inside.std())], "rho": [float(outside.mean()), float(outside.std())],
+            "exact": found.exact, "recall": found.recall,
+            "pretraining_samples": pretraining_samples(partition.num_patches)}
 
 
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
-    """The learners that look for the sets; one error per seed."""
-    errors, recalls = [], []
-    for seed in range(seeds):
-        data = downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed))
-        X, y = (t.numpy() for t in data.sample(samples, seed))
-        w, threshold = refined_feature(X, y, SET_SIZE)
-        if learner == "likelihood":
-            found = likelihood_sets(y[:, None] * (X @ w) > threshold, SET_SIZE)
-            true = {tuple(s) for s in data.partition.sets.tolist()}
-            recalls.append(sum(s in true for s in found.sets) / data.partition.num_sets)
-            errors.append(_set_rule_error(found, w, threshold, data, seed + 20_000))
-            continue
-        if learner == "coactivation":
-            w = first_moment(X, y)
-        A = coactivation_rows(coactivation(X, y, w), SET_SIZE)
-        recalls.append(association(A, data.partition).recall)
-        alpha, noise = _parts(w, data)
-        # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
-        scale = 1.5 / num_patches
-        errors.append(SampledErrors(DenseAttention(A), data, draws=4000, seed=seed + 20_000)(
-            scale * alpha, scale * noise))
-    return {"errors": _rounded(errors), "recall": float(np.mean(recalls))}
-
-
-def _parts(w, data):
-    alpha = float(w @ data.feature.numpy())
-    return alpha, data.noise_std * float(np.sqrt(max(0.0, 1 - alpha**2)))
-
-
-def _set_rule_error(found, w, threshold, data, seed, draws: int = 4000) -> float:
-    alpha, noise = _parts(w, data)
-    s, y, _ = data.sample_coefficients(draws, seed)
-    u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
-    margin = y * found.score(u > threshold, u < -threshold)
-    return float((margin < 0).mean() + 0.5 * (margin == 0).mean())
+    """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
+    found = [compared.by_search(downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
+                                samples, seed, learner) for seed in range(seeds)]
+    return {"errors": _rounded([f.error for f in found]), "recall": float(np.mean([f.recall for f in found]))}
 
 
 def _logistic(num_patches, dim, samples, seeds) -> dict:
     """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
-    errors, penalties = [], []
-    data = downstream(num_patches, dim)
-    for seed in range(seeds):
-        (X, y), (X_val, y_val) = data.sample(samples, seed), data.sample(1000, seed + 10_000)
-        W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy())
-        errors.append(linear_test_error(W, data, draws=4000, seed=seed + 20_000))
-        penalties.append(penalty)
-    return {"errors": _rounded(errors), "penalties": penalties}
+    found = [compared.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
+    return {"errors": _rounded([f.error for f in found]), "penalties": [f.penalty for f in found]}
 
 
 def _scratch(num_patches, dim, samples, first_seed, seeds, diagonal=None, ratio=None, validation=False) -> dict:
@@ -183,20 +131,12 @@ def _scratch(num_patches, dim, samples, first_seed, seeds, diagonal=None, ratio=
     data = downstream(num_patches, dim)
     if diagonal is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
-    errors, recalls, losses = [], [], []
-    for seed in range(first_seed, first_seed + seeds):
-        # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
-        X, y = draw_inputs(data, samples, [seed])
-        trained = train_from_scratch(X, y, [seed], Descent(steps=SCRATCH_STEPS), diagonal, ratio)
-        w = data.feature
-        alpha = float(trained.value[0] @ w)
-        noise = data.noise_std * float((trained.value[0] - alpha * w).norm())
-        draws, test_seed = (2000, seed + 10_000) if validation else (10_000, seed + 20_000)
-        model = DenseAttention(trained.scores[0])
-        errors.append(float(SampledErrors(model, data, draws=draws, seed=test_seed)(alpha, noise)))
-        recalls.append(association(trained.scores[0], data.partition).recall)
-        losses.append(float(trained.loss[0]))
-    return {"errors": _rounded(errors), "recall": float(np.mean(recalls)), "loss": float(np.mean(losses))}
+    # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
+    found = [compared.from_scratch(data, samples, seed, diagonal, ratio, Descent(steps=SCRATCH_STEPS),
+                                   2000 if validation else 10_000, validation)
+             for seed in range(first_seed, first_seed + seeds)]
+    return {"errors": _rounded([f.error for f in found]), "recall": float(np.mean([f.recall for f in found])),
+            "loss": float(np.mean([f.loss for f in found]))}
 
 
 def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:

@@ -114,7 +114,7 @@ class GrowthFit:
 
 
 def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
-    """A constant, a power of D, and polylogarithms, fitted to the same N*(D): two parameters each (one for the constant).
+    """A constant (one parameter), a power of D and polylogarithms (two each), fitted to the same N*(D).
 
     Compare residuals, and note how little one decade of D separates a power from log^3.
     """

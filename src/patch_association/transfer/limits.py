@@ -75,9 +75,11 @@ def diluted_error(num_patches: int, set_size: int, q: float, gamma: float, linea
 
 def diluted_limit(set_size: int, kappa: float, strength: float, linear_weight: float = 0.0,
                   degree: int = 3) -> float:
-    """The limit of :func:`diluted_error` as D grows with e^(p gamma) / D -> ``strength`` = c; 0 and infinity allowed."""
+    """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c in [0, inf]."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
     mean = finite("kappa", kappa, minimum=0) * C**2 / 2
+    if isinstance(strength, bool) or not strength >= 0:
+        raise ValueError(f"strength must be at least 0 (infinity allowed), got {strength!r}")
     reach = C + 40 + math.ceil(12 * math.sqrt(2 * mean + 1))
     T = C + np.arange(-reach, reach + 1, dtype=np.float64)
     if strength == 0:

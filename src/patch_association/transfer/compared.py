@@ -1,0 +1,183 @@
+"""The learners as they are compared: from a number of samples and a seed to a test error.
+
+A seed names the training samples and the start; validation samples and test draws take the seeds
+10,000 and 20,000 above it, so that no learner meets a test draw twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from patch_association.data import SpatialData
+from patch_association.structure import association
+from patch_association.transfer.discovery import (
+    FoundSets,
+    coactivation,
+    coactivation_rows,
+    first_moment,
+    likelihood_sets,
+    refined_feature,
+)
+from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.linear_learner import PENALTIES, linear_test_error, tuned_logistic
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
+from patch_association.transfer.scratch import draw_inputs, train_from_scratch
+
+VALIDATION, TEST = 10_000, 20_000  # what is added to a seed
+_SEARCHES = ("likelihood", "coactivation", "coactivation, refined")
+
+
+@dataclass(frozen=True)
+class FixedAttention:
+    """Fine-tuning with one fixed attention, for S seeds and K training-set sizes.
+
+    Attributes
+    ----------
+    errors : (S, K) array
+        Test errors.
+    alpha, cosine : (S, K) arrays
+        <v, w*> and cos(v, w*).
+    loss : (S, K) array
+        The training loss at the end.
+    best_direction : float
+        The error of w* itself, at the median length of the values trained on the largest size.
+    """
+
+    errors: np.ndarray
+    alpha: np.ndarray
+    cosine: np.ndarray
+    loss: np.ndarray
+    best_direction: float
+
+    @property
+    def wrong_sign(self) -> np.ndarray:
+        """(K,) the share of seeds whose value vector points away from w*."""
+        return (self.alpha < 0).mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one learner reached with one training set.
+
+    Attributes
+    ----------
+    error : float
+        The test error.
+    recall : float or None
+        The share of companions that its scores name, or of sets that it found; None where it looks for none.
+    loss, penalty : float or None
+        The training loss at the end; the chosen penalty.
+    """
+
+    error: float
+    recall: float | None = None
+    loss: float | None = None
+    penalty: float | None = None
+
+
+def with_fixed_attention(data: SpatialData, attention, sizes, seeds, descent: Descent | None = None,
+                         draws: int = 50_000) -> FixedAttention:
+    """Fine-tune under a fixed attention and measure every value vector on one set of test draws.
+
+    Parameters
+    ----------
+    data : SpatialData
+        The downstream law.
+    attention : BlockAttention or DenseAttention
+    sizes : list of K int
+        Training-set sizes, nested in each seed.
+    seeds : list of S int
+    descent : Descent, optional
+    draws : int
+        Test draws, common to all. Hard attention to the data's own sets needs none: its error is exact.
+    """
+    descent = descent or Descent()
+    tuned = fine_tune(draw_reads(data, attention, max(sizes), seeds), attention, sizes, seeds, descent)
+    alpha, noise = tuned.split(data)
+    sampled = SampledErrors(attention, data, descent.degree, descent.linear, draws, TEST)
+    if isinstance(attention, BlockAttention) and attention.level == "set" and attention.other == 0 \
+            and np.array_equal(attention.partition.same_set, data.partition.same_set):
+        # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
+        floored = np.maximum(noise, 0.02 * np.abs(alpha))
+        errors = np.vectorize(
+            lambda a, t: exact_error(attention, data.q, a, t, descent.degree, descent.linear))(alpha, floored)
+    else:
+        errors = sampled(alpha, noise)
+    return FixedAttention(errors, alpha, alpha / np.hypot(alpha, noise / data.noise_std), tuned.loss.numpy(),
+                          float(sampled(np.median(alpha[:, -1]), 0.0)))
+
+
+def from_scratch(data: SpatialData, samples: int, seed: int, diagonal: float, ratio: float,
+                 descent: Descent | None = None, draws: int = 10_000, validation: bool = False) -> Outcome:
+    """Model (T) with A and v trained on the samples; its error on test draws, or on validation draws."""
+    X, y = draw_inputs(data, samples, [seed])
+    trained = train_from_scratch(X, y, [seed], descent, diagonal, ratio)
+    descent = descent or Descent()
+    errors = SampledErrors(DenseAttention(trained.scores[0]), data, descent.degree, descent.linear, draws,
+                           seed + (VALIDATION if validation else TEST))
+    alpha, noise = _parts(trained.value[0].numpy(), data)
+    return Outcome(float(errors(alpha, noise)), association(trained.scores[0], data.partition).recall,
+                   loss=float(trained.loss[0]))
+
+
+def by_search(data: SpatialData, samples: int, seed: int, search: str = "likelihood", draws: int = 4000) -> Outcome:
+    """A learner that looks for the sets (:mod:`patch_association.transfer.discovery`).
+
+    Parameters
+    ----------
+    search : "likelihood", "coactivation" or "coactivation, refined"
+        The sets that best explain the samples; or for each patch the companions that it is most often
+        active with, with the plain or the refined estimate of w*.
+    """
+    if search not in _SEARCHES:
+        raise ValueError(f"search must be one of {', '.join(map(repr, _SEARCHES))}, got {search!r}")
+    X, y = (t.numpy() for t in data.sample(samples, seed))
+    C, D = data.partition.set_size, data.partition.num_patches
+    w, threshold = refined_feature(X, y, C)
+    if search == "likelihood":
+        found = likelihood_sets(y[:, None] * (X @ w) > threshold, C)
+        true = {tuple(s) for s in data.partition.sets.tolist()}
+        return Outcome(_set_rule_error(found, w, threshold, data, draws, seed + TEST),
+                       sum(s in true for s in found.sets) / data.partition.num_sets)
+    if search == "coactivation":
+        w = first_moment(X, y)
+    A = coactivation_rows(coactivation(X, y, w), C)
+    alpha, noise = _parts(w, data)
+    # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
+    scale = 1.5 / D
+    errors = SampledErrors(DenseAttention(A), data, draws=draws, seed=seed + TEST)
+    return Outcome(float(errors(scale * alpha, scale * noise)), association(A, data.partition).recall)
+
+
+def by_logistic(data: SpatialData, samples: int, seed: int, validation: int = 1000, draws: int = 4000,
+                penalties=PENALTIES) -> Outcome:
+    """Logistic regression on all D d inputs, its penalty chosen on ``validation`` samples of their own."""
+    (X, y), (X_val, y_val) = data.sample(samples, seed), data.sample(validation, seed + VALIDATION)
+    W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy(), penalties)
+    return Outcome(linear_test_error(W, data, draws=draws, seed=seed + TEST), penalty=penalty)
+
+
+def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
+    """The sign of <w, sum_j X_j> with w the first moment of the samples: no sets, no attention. Its error is exact."""
+    X, y = (t.numpy() for t in data.sample(samples, seed))
+    alpha, noise = _parts(first_moment(X, y), data)
+    # Uniform attention reads the plain sum, and the activation keeps its sign.
+    return Outcome(exact_error(BlockAttention.uniform(data.partition), data.q, alpha, noise))
+
+
+def _parts(v: np.ndarray, data: SpatialData) -> tuple[float, float]:
+    """(alpha, tau) of a value vector (d,)."""
+    w = data.feature.numpy()
+    alpha = float(v @ w)
+    return alpha, data.noise_std * float(np.linalg.norm(v - alpha * w))
+
+
+def _set_rule_error(found: FoundSets, w, threshold, data, draws, seed) -> float:
+    alpha, noise = _parts(w, data)
+    s, y, _ = data.sample_coefficients(draws, seed)
+    u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
+    margin = y * found.score(u > threshold, u < -threshold)
+    return float((margin < 0).mean() + 0.5 * (margin == 0).mean())

@@ -1,0 +1,131 @@
+"""The learners as they are compared, and reading what was recorded of them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.data import SpatialData, random_feature
+from patch_association.exact.linear import linear_error
+from patch_association.structure import Partition
+from patch_association.transfer import compared
+from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.fine_tuning import Descent
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
+from patch_association.transfer.recorded import by_patches, errors_by_size
+
+SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
+DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
+SHORT = Descent(steps=60)
+
+
+def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draws():
+    hard = BlockAttention.hard(SCATTERED)
+    found = compared.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    noise = DATA.noise_std * np.abs(found.alpha) * np.sqrt(1 / found.cosine**2 - 1)
+    for alpha, tau, error in zip(found.alpha.ravel(), noise.ravel(), found.errors.ravel()):
+        assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
+    moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
+    other = compared.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    assert np.allclose(other.errors * 4000, np.round(other.errors * 4000))  # counts of 2000 draws, ties by half
+
+
+def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
+    """The same law by two ways of drawing it: mean errors over 40 seeds differ by less than 6 standard errors."""
+    scores = np.where(SCATTERED.same_set, 2.5, 0.0)
+    ways = [compared.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[:, 0]
+            for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))]
+    spread = math.sqrt(sum(w.var(ddof=1) / len(w) for w in ways) + 2 * 0.25 / 4000)
+    assert abs(ways[0].mean() - ways[1].mean()) < 6 * spread
+
+
+def test_the_shares_and_cosines_are_those_of_the_value_vectors():
+    found = compared.with_fixed_attention(DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), SHORT, draws=500)
+    assert found.errors.shape == found.alpha.shape == found.cosine.shape == found.loss.shape == (30, 2)
+    assert found.wrong_sign.tolist() == [np.mean(found.alpha[:, k] < 0) for k in range(2)]
+    assert (np.sign(found.cosine) == np.sign(found.alpha)).all() and (np.abs(found.cosine) <= 1 + 1e-12).all()
+
+
+@pytest.mark.parametrize("search", ["likelihood", "coactivation", "coactivation, refined"])
+def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(search):
+    """At N = 600 every companion is told apart. (The last of six sets need not be named: it is what is left.)"""
+    data = SpatialData(Partition.random(24, 4, seed=2), 16, 0.15, feature=random_feature(16, 2))
+    many, few = compared.by_search(data, 600, 3, search), compared.by_search(data, 3, 3, search)
+    assert many.recall >= (0.8 if search == "likelihood" else 1) and many.error < 0.01
+    assert few.recall < 0.5 and few.error > many.error
+
+
+def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
+    trained = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
+    again = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
+    validated = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, validation=True)
+    assert trained == again and trained.loss == validated.loss and trained.recall == validated.recall
+    assert trained.error != validated.error  # other draws of the same model
+
+
+def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
+    """At ratio 0 the attention keeps its random start; the error is that of the value vector under it."""
+    still = compared.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)
+    flat = compared.with_fixed_attention(DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), Descent(steps=100),
+                                         draws=4000).errors[:, 0]
+    assert flat.min() - 0.03 <= still.error <= flat.max() + 0.03
+
+
+def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
+    outcome = compared.by_logistic(DATA, 600, 0, validation=300, draws=4000, penalties=(0.01, 0.1))
+    best = linear_error(16, 4, 0.3, ties="half")
+    # No linear rule beats the sum with the true feature; 6 standard errors of 4000 draws, each in [0, 1].
+    assert outcome.penalty in (0.01, 0.1) and best - 6 * math.sqrt(0.25 / 4000) < outcome.error < 0.45
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 10**6))
+def test_the_plain_sum_is_measured_exactly(samples, seed):
+    outcome = compared.by_plain_sum(DATA, samples, seed)
+    X, y = (t.numpy() for t in DATA.sample(samples, seed))
+    w = (y[:, None] * X.sum(axis=1)).sum(axis=0)
+    w /= np.linalg.norm(w)
+    alpha = float(w @ DATA.feature.numpy())
+    tau = DATA.noise_std * math.sqrt(max(0.0, 1 - alpha**2))
+    drawn = SampledErrors(BlockAttention.uniform(SCATTERED), DATA, linear=0.0, draws=4000, seed=5)(alpha, tau)
+    # Hoeffding at 4000 draws: a deviation of 0.05 has chance 2 exp(-20) = 4e-9, and there are 15 examples.
+    assert abs(outcome.error - float(drawn)) < 0.05
+
+
+def test_an_unknown_search_is_refused():
+    with pytest.raises(ValueError, match="search must be one of 'likelihood'.*got 'guess'"):
+        compared.by_search(DATA, 5, 0, "guess")
+
+
+CELLS = [
+    {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 10, "errors": [0.3, 0.4]},
+    {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 0, "errors": [0.1, 0.2]},
+    {"num_patches": 64, "learner": "a", "samples": 5, "first_seed": 0, "errors": [0.5, 0.6, 0.7, 0.8]},
+    {"num_patches": 36, "learner": "b", "sizes": [2, 1], "errors": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]},
+    {"num_patches": 36, "learner": "c", "samples": 4, "errors": [0.1]},
+    {"num_patches": 36, "learner": "c", "samples": 8, "errors": [0.1, 0.2]},
+]
+
+
+def test_recorded_cells_become_one_table_of_sizes_and_seeds():
+    sizes, errors = errors_by_size(CELLS, learner="a")
+    assert sizes.tolist() == [5, 10]
+    assert errors.tolist() == [[0.5, 0.1], [0.6, 0.2], [0.7, 0.3], [0.8, 0.4]]  # seeds in the order of first_seed
+    sizes, errors = errors_by_size(CELLS, learner="b")
+    assert sizes.tolist() == [1, 2] and errors.tolist() == [[0.2, 0.1], [0.4, 0.3], [0.6, 0.5]]
+
+
+def test_tables_by_the_number_of_patches():
+    assert list(by_patches(CELLS[:4])) == [36, 64]
+    assert by_patches(CELLS, learner="b")[36][1].shape == (3, 2)
+    assert by_patches(CELLS, learner="nobody") == {}
+
+
+def test_cells_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="no recorded cell with .*'d'"):
+        errors_by_size(CELLS, learner="d")
+    with pytest.raises(ValueError, match=r"same seeds at every size, got \[1, 2\]"):
+        errors_by_size(CELLS, learner="c")

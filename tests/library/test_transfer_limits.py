@@ -1,0 +1,142 @@
+"""What imperfect attention costs a perfect value vector: against brute force over all inputs, and the limit."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.structure import Partition
+from patch_association.transfer import limits
+from patch_association.transfer.mixing import BlockAttention
+
+EIGHT = Partition([0, 0, 1, 1, 2, 2, 3, 3])
+
+
+def enumerated_error(S, signal, q, alpha, linear, degree=3):
+    """P[F < 0] + P[F = 0] / 2 at y = +1 with v = alpha w* and attention S, over all coefficients off ``signal``."""
+    D = S.shape[0]
+    others = [j for j in range(D) if j not in signal]
+    error = 0.0
+    for values in itertools.product((-1.0, 0.0, 1.0), repeat=len(others)):
+        s = np.zeros(D)
+        s[list(signal)], s[others] = 1.0, values
+        z = D * S @ s * alpha
+        F = (z**degree + linear * z).sum()
+        mass = math.prod((1 - q) if value == 0 else q / 2 for value in values)
+        error += mass * ((F < -1e-12) + 0.5 * (abs(F) <= 1e-12))
+    return error
+
+
+@given(st.integers(1, 6), st.integers(1, 30), st.floats(0, 6))
+def test_the_mass_inside_a_set_is_that_of_block_attention(set_size, num_sets, gamma):
+    partition = Partition(np.repeat(np.arange(num_sets), set_size))
+    expected = BlockAttention(partition, gamma, gamma).in_set_mass
+    assert limits.in_set_mass(partition.num_patches, set_size, gamma) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("gamma, q, linear, response", [
+    (0.4, 0.6, 0.0, 1.0), (0.4, 0.6, 0.5, 1.0), (1.5, 0.5, 0.0, 0.7), (2.0, 0.9, 0.1, 1.0), (0.05, 0.3, 0.1, 0.2),
+])
+def test_the_diluted_error_is_that_of_all_inputs(gamma, q, linear, response):
+    """400,000 draws against enumeration at D = 8: 6 standard errors are passed by chance less than once in 10^8."""
+    D, C, draws = 8, 2, 400_000
+    g = math.expm1(gamma)
+    alpha = response * (D + C * g) / (g * C * D)  # the signal set's response is alpha g C D / (D + C g)
+    S = BlockAttention(EIGHT, gamma, gamma).matrix().numpy()
+    expected = enumerated_error(S, (0, 1), q, alpha, linear)
+    mu = limits.linear_weight(D, C, gamma, linear, response)
+    drawn = limits.diluted_error(D, C, q, gamma, mu, draws=draws, seed=3)
+    assert abs(drawn - expected) < 6 * math.sqrt(expected * (1 - expected) / draws)
+    assert expected > 0.001
+
+
+@pytest.mark.parametrize("strength, mu", [(0.0, 0.0), (0.02, 0.0), (0.25, 0.4), (3.0, 2.0)])
+def test_the_limit_is_the_error_at_many_patches(strength, mu):
+    """At D = 4 million no integer T changes sign on the way to the limit: 6 standard errors (chance < 10^-8)."""
+    D, C, draws = 4_000_000, 4, 400_000
+    gamma = math.log1p((strength * D) ** (1 / 3)) if strength else 0.5
+    expected = limits.diluted_limit(C, 1.0, strength, mu)
+    drawn = limits.diluted_error(D, C, C**2 / D, gamma, mu, draws=draws, seed=4)
+    assert abs(drawn - expected) < 6 * math.sqrt(max(expected, 1e-4) / draws)
+
+
+def test_the_limit_by_counting_poisson_votes():
+    """All pairs of counts, instead of the law of their difference."""
+    C, kappa, c, mu = 3, 0.8, 0.1185, 0.25  # h(-2) lies just below 0
+    mean = kappa * C**2 / 2
+    mass = [math.exp(-mean) * mean**k / math.factorial(k) for k in range(60)]
+    expected = 0.0
+    for i, plus in enumerate(mass):
+        for j, minus in enumerate(mass):
+            T = C + i - j
+            h = C**3 - C + (1 + mu) * T + T**3 / (c * C)
+            expected += plus * minus * ((h < 0) + 0.5 * (h == 0))
+    assert limits.diluted_limit(C, kappa, c, mu) == pytest.approx(expected, rel=1e-10)
+
+
+@given(st.integers(2, 5), st.floats(0.1, 3), st.floats(1e-3, 10), st.floats(0, 5))
+def test_a_wider_gap_never_hurts_and_the_linear_part_never_helps(set_size, kappa, strength, mu):
+    at = limits.diluted_limit(set_size, kappa, strength, mu)
+    assert limits.diluted_limit(set_size, kappa, 2 * strength, mu) <= at + 1e-12
+    assert limits.diluted_limit(set_size, kappa, strength, mu + 1) >= at - 1e-12
+    assert at <= limits.diluted_limit(set_size, kappa, 0.0) + 1e-12
+    assert limits.diluted_limit(set_size, 0.0, strength, mu) == 0.0
+
+
+def test_attention_without_dilution_leaves_the_sets_alone():
+    assert limits.diluted_limit(4, 1.0, math.inf) < 1e-20 < limits.diluted_limit(4, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("signal, moved", [((0, 1), 0), ((0, 2), 1), ((2, 4), 2)])
+def test_the_error_of_a_broken_set_is_that_of_all_inputs(signal, moved):
+    """Hard attention to the old sets; the signal set (0, 2) has lost 2, and (2, 4) has nobody left in (0, 1)."""
+    S = BlockAttention.hard(EIGHT).matrix().numpy()
+    expected = enumerated_error(S, signal, 0.5, 1.0, 0.0)
+    assert limits.broken_set_error(8, 2, 0.5, moved) == pytest.approx(expected, rel=1e-12)
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 4), st.integers(5, 8), st.floats(0.05, 0.9), st.floats(0, 1))
+def test_the_forecast_lies_between_its_parts(set_size, num_sets, q, fraction):
+    D = set_size * num_sets
+    parts = [limits.broken_set_error(D, set_size, q, r) for r in range(set_size + 1)]
+    forecast = limits.mismatch_forecast(D, set_size, q, fraction)
+    assert min(parts) - 1e-12 <= forecast <= max(parts) + 1e-12
+    assert limits.mismatch_forecast(D, set_size, q, 0.0) == pytest.approx(parts[0], abs=1e-14)
+    assert limits.mismatch_forecast(D, set_size, q, 1.0) == pytest.approx(parts[-1], abs=1e-14)
+    slope = (limits.mismatch_forecast(D, set_size, q, 1e-6) - parts[0]) / 1e-6
+    assert slope == pytest.approx(set_size * (parts[1] - parts[0]), abs=1e-4)
+
+
+def test_the_linear_weight_is_the_share_of_the_linear_part():
+    """F = C (alpha eps g)^p (sum_l (n_l + t / g)^p + mu t), for one input through the attention itself."""
+    D, C, gamma, nu, alpha = 8, 2, 0.8, 0.3, 0.4
+    g = math.expm1(gamma)
+    eps = D / (D + C * g)
+    block = BlockAttention(EIGHT, gamma, gamma)
+    s = np.array([1.0, 1, -1, 0, 0, -1, 1, 0])
+    z = block.mix(block.tokens(torch.from_numpy(alpha * s)[:, None]))[:, 0].repeat_interleave(C).numpy()
+    n, t = s.reshape(4, 2).sum(axis=1), s.sum()
+    mu = limits.linear_weight(D, C, gamma, nu, response=alpha * eps * g * C)
+    expected = C * (alpha * eps * g) ** 3 * (((n + t / g) ** 3).sum() + mu * t)
+    assert (z**3 + nu * z).sum() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: limits.diluted_error(8, 3, 0.1, 1.0), "multiple"),
+    (lambda: limits.diluted_error(8, 2, 1.5, 1.0), "q must"),
+    (lambda: limits.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
+    (lambda: limits.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
+    (lambda: limits.diluted_limit(4, -1.0, 1.0), "kappa"),
+    (lambda: limits.diluted_limit(4, 1.0, -1.0), "strength"),
+    (lambda: limits.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
+    (lambda: limits.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
+    (lambda: limits.in_set_mass(8, 2, math.nan), "gamma"),
+])
+def test_bad_input_is_refused(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
