@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
-from patch_association.structure import Partition
+from patch_association.structure import Partition, association
 from patch_association.transfer import compared
+from patch_association.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
 from patch_association.transfer.errors import SampledErrors, exact_error
 from patch_association.transfer.fine_tuning import Descent
+from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
 from patch_association.transfer.mixing import BlockAttention, DenseAttention
 from patch_association.transfer.recorded import by_patches, errors_by_size
+from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
@@ -58,12 +61,27 @@ def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(sea
     assert few.recall < 0.5 and few.error > many.error
 
 
+@pytest.mark.parametrize("search", ["coactivation", "coactivation, refined"])
+def test_the_error_of_a_searching_learner_is_that_on_whole_images(search):
+    """From one sample, so that the noise counts; 6 standard errors of 20,000 images and as many draws."""
+    X, y = (t.numpy() for t in DATA.sample(1, 2))
+    w = first_moment(X, y) if search == "coactivation" else refined_feature(X, y, 4)[0]
+    S = DenseAttention(coactivation_rows(coactivation(X, y, w), 4)).matrix().numpy()
+    X, y = (t.numpy() for t in DATA.sample(20_000, 99))
+    z = 16 * (X @ w * 1.5 / 16) @ S.T  # (n, D, d) @ (d,) -> (n, D), then S over patches
+    wrong = (y * (z**3 + 0.1 * z).sum(axis=1) < 0).mean()
+    outcome = compared.by_search(DATA, 1, 2, search, draws=20_000)
+    assert abs(outcome.error - wrong) < 6 * math.sqrt(2 * 0.25 / 20_000)
+
+
 def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
     trained = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
     again = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
     validated = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, validation=True)
     assert trained == again and trained.loss == validated.loss and trained.recall == validated.recall
     assert trained.error != validated.error  # other draws of the same model
+    made = train_from_scratch(*draw_inputs(DATA, 30, [4]), [4], SHORT, 3.0, 20.0)
+    assert trained.recall == association(made.scores[0], SCATTERED).recall < 1
 
 
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
@@ -75,10 +93,13 @@ def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
 
 
 def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
-    outcome = compared.by_logistic(DATA, 600, 0, validation=300, draws=4000, penalties=(0.01, 0.1))
+    outcome = compared.by_logistic(DATA, 60, 6, validation=40, draws=4000)
+    (X, y), (X_val, y_val) = DATA.sample(60, 6), DATA.sample(40, 10_006)
+    W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy())
+    assert outcome.penalty == penalty and outcome.error == linear_test_error(W, DATA, 4000, 20_006)
     best = linear_error(16, 4, 0.3, ties="half")
     # No linear rule beats the sum with the true feature; 6 standard errors of 4000 draws, each in [0, 1].
-    assert outcome.penalty in (0.01, 0.1) and best - 6 * math.sqrt(0.25 / 4000) < outcome.error < 0.45
+    assert best - 6 * math.sqrt(0.25 / 4000) < outcome.error < 0.5
 
 
 @settings(max_examples=15, deadline=None)

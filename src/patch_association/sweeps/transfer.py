@@ -37,7 +37,7 @@ COMMON = {"set_size": SET_SIZE, "q": "16 / num_patches", "degree": 3, "linear": 
 
 #: What the validation sets chose for training from scratch: (diagonal, ratio) by D, from the record of
 #: ``transfer-scratch-tuning``.
-SCRATCH_CHOICE = {64: (3.0, 512.0), 100: (4.0, 1024.0), 144: (4.0, 1024.0)}
+SCRATCH_CHOICE = {36: (3.0, 512.0), 64: (4.0, 1024.0), 100: (3.0, 256.0), 144: (4.0, 1024.0), 196: (4.0, 1024.0)}
 SCRATCH_STEPS = 250
 
 
