@@ -13,7 +13,7 @@ from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
-from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.errors import SampledErrors, exact_error, two_numbers
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
 from patch_association.transfer.mixing import BlockAttention, DenseAttention
 
@@ -256,3 +256,17 @@ def test_bad_shapes_and_sizes_are_refused():
         exact_error(attention, 0.2, 1.0, 0.001)
     with pytest.raises(ValueError, match="noise"):
         SampledErrors(attention, data, draws=10)(1.0, -0.1)
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6), st.floats(0.1, 3))
+def test_the_two_numbers_are_the_parts_of_the_value_vector(dim, seed, noise_std):
+    data = SpatialData(Partition([0, 0, 1, 1]), dim, 0.3, noise_std=noise_std, feature=random_feature(dim, seed))
+    value = torch.from_numpy(np.random.default_rng(seed).standard_normal((3, 2, dim)))
+    alpha, tau = two_numbers(value, data)
+    assert alpha.shape == tau.shape == (3, 2)
+    # Pythagoras, and: without its part along w* only the noise is left.
+    assert np.allclose(alpha**2 + (tau / noise_std) ** 2, (value**2).sum(dim=-1).numpy())
+    off = value - torch.from_numpy(alpha)[..., None] * data.feature
+    assert np.allclose(two_numbers(off, data)[0], 0, atol=1e-12) and np.allclose(two_numbers(off, data)[1], tau)
+    with pytest.raises(ValueError, match=f"data's {dim} dimensions"):
+        two_numbers(value[..., :-1], data)

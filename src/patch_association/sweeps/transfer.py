@@ -17,7 +17,7 @@ from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition, association
 from patch_association.sweeps import Sweep
 from patch_association.transfer import compared
-from patch_association.transfer.errors import SampledErrors
+from patch_association.transfer.errors import SampledErrors, two_numbers
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
 from patch_association.transfer.mismatch import (
     Heads,
@@ -146,8 +146,8 @@ def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
     moved = [downstream(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
     tuned = fine_tune(reads, model, sizes, range(seeds), DESCENT)
-    errors = [SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(
-        *(part[seed] for part in tuned.split(data))) for seed, data in enumerate(moved)]
+    errors = [SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(*two_numbers(tuned.value[seed], data))
+              for seed, data in enumerate(moved)]
     shared = [overlap(upstream, data.partition) for data in moved]
     return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
 

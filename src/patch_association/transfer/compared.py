@@ -6,9 +6,11 @@ A seed names the training samples and the start; validation samples and test dra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from patch_association.data import SpatialData
 from patch_association.structure import association
@@ -20,7 +22,7 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.transfer.errors import SampledErrors, exact_error, two_numbers
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
 from patch_association.transfer.linear_learner import PENALTIES, linear_test_error, tuned_logistic
 from patch_association.transfer.mixing import BlockAttention, DenseAttention
@@ -96,7 +98,7 @@ def with_fixed_attention(data: SpatialData, attention, sizes, seeds, descent: De
     """
     descent = descent or Descent()
     tuned = fine_tune(draw_reads(data, attention, max(sizes), seeds), attention, sizes, seeds, descent)
-    alpha, noise = tuned.split(data)
+    alpha, noise = two_numbers(tuned.value, data)
     sampled = SampledErrors(attention, data, descent.degree, descent.linear, draws, TEST)
     if isinstance(attention, BlockAttention) and attention.level == "set" and attention.other == 0 \
             and np.array_equal(attention.partition.same_set, data.partition.same_set):
@@ -118,7 +120,7 @@ def from_scratch(data: SpatialData, samples: int, seed: int, diagonal: float, ra
     descent = descent or Descent()
     errors = SampledErrors(DenseAttention(trained.scores[0]), data, descent.degree, descent.linear, draws,
                            seed + (VALIDATION if validation else TEST))
-    alpha, noise = _parts(trained.value[0].numpy(), data)
+    alpha, noise = two_numbers(trained.value[0], data)
     return Outcome(float(errors(alpha, noise)), association(trained.scores[0], data.partition).recall,
                    loss=float(trained.loss[0]))
 
@@ -145,7 +147,7 @@ def by_search(data: SpatialData, samples: int, seed: int, search: str = "likelih
     if search == "coactivation":
         w = first_moment(X, y)
     A = coactivation_rows(coactivation(X, y, w), C)
-    alpha, noise = _parts(w, data)
+    alpha, noise = two_numbers(torch.from_numpy(w), data)
     # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
     scale = 1.5 / D
     errors = SampledErrors(DenseAttention(A), data, draws=draws, seed=seed + TEST)
@@ -163,20 +165,18 @@ def by_logistic(data: SpatialData, samples: int, seed: int, validation: int = 10
 def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
     """The sign of <w, sum_j X_j> with w the first moment of the samples: no sets, no attention. Its error is exact."""
     X, y = (t.numpy() for t in data.sample(samples, seed))
-    alpha, noise = _parts(first_moment(X, y), data)
+    alpha, noise = two_numbers(torch.from_numpy(first_moment(X, y)), data)
     # Uniform attention reads the plain sum, and the activation keeps its sign.
-    return Outcome(exact_error(BlockAttention.uniform(data.partition), data.q, alpha, noise))
+    return Outcome(exact_error(BlockAttention.uniform(data.partition), data.q, float(alpha), float(noise)))
 
 
-def _parts(v: np.ndarray, data: SpatialData) -> tuple[float, float]:
-    """(alpha, tau) of a value vector (d,)."""
-    w = data.feature.numpy()
-    alpha = float(v @ w)
-    return alpha, data.noise_std * float(np.linalg.norm(v - alpha * w))
+def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds) -> np.ndarray:
+    """(S, K) test errors of a learner: ``learner(data, samples, seed)`` for every seed and size."""
+    return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])
 
 
 def _set_rule_error(found: FoundSets, w, threshold, data, draws, seed) -> float:
-    alpha, noise = _parts(w, data)
+    alpha, noise = two_numbers(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
     u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
     margin = y * found.score(u > threshold, u < -threshold)

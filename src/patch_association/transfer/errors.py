@@ -27,6 +27,16 @@ from patch_association.transfer.mixing import BlockAttention
 _REACH, _SHORT_REACH = 6.8, 5.0
 
 
+def two_numbers(value: torch.Tensor, data: SpatialData) -> tuple[np.ndarray, np.ndarray]:
+    """(alpha, tau) of value vectors (..., d): <v, w*> and sigma |v orthogonal to w*|, each of shape (...)."""
+    if value.shape[-1] != data.dim:
+        raise ValueError(f"value must end in the data's {data.dim} dimensions, got shape {tuple(value.shape)}")
+    w = data.feature.to(value)
+    alpha = value @ w  # (..., d) @ (d,) -> (...)
+    rest = value - alpha[..., None] * w
+    return alpha.numpy(), data.noise_std * rest.norm(dim=-1).numpy()
+
+
 class SampledErrors:
     """Test errors for any attention from one set of draws, common to all value vectors.
 

@@ -74,13 +74,6 @@ class FineTuned:
     loss: torch.Tensor
     sizes: tuple[int, ...]
 
-    def split(self, data: SpatialData) -> tuple[np.ndarray, np.ndarray]:
-        """(alpha, noise), each (S, K): <v, w*> and sigma |v orthogonal to w*|, all that the test error needs."""
-        w = data.feature.to(self.value)
-        alpha = self.value @ w  # (S, K, d) @ (d,) -> (S, K)
-        rest = self.value - alpha[..., None] * w
-        return alpha.numpy(), data.noise_std * rest.norm(dim=-1).numpy()
-
 
 def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> torch.Tensor:
     """y R of n fresh samples for every seed, (S, n, T, d), at O(T d) a sample.
