@@ -42,6 +42,14 @@ from patch_association.figures.images import (
 from patch_association.figures.style import COLORS, SCORES, SHADES, new_figure, set_palette, use_style
 from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
+from patch_association.figures.transfer import (
+    draw_pretraining,
+    plot_complexities,
+    plot_dilution,
+    plot_heads,
+    plot_mismatch,
+    plot_sample_curves,
+)
 
 __all__ = [
     "COLORS",
@@ -64,6 +72,7 @@ __all__ = [
     "draw_patches",
     "draw_paths",
     "draw_phase_diagram",
+    "draw_pretraining",
     "draw_power_law",
     "draw_rate_map",
     "draw_same_set",
@@ -72,15 +81,20 @@ __all__ = [
     "draw_steps_needed",
     "label_events",
     "new_figure",
+    "plot_complexities",
     "plot_curves",
+    "plot_dilution",
     "plot_first_step",
+    "plot_heads",
     "plot_learned_matrices",
     "plot_learners",
     "plot_linear_share",
     "plot_losses",
+    "plot_mismatch",
     "plot_pictures",
     "plot_recorded_losses",
     "plot_rows",
+    "plot_sample_curves",
     "plot_seeds",
     "plot_shuffle_accuracy",
     "set_palette",

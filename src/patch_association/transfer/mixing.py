@@ -86,6 +86,7 @@ class BlockAttention:
         self.rows = {"patch": D, "set": L, "all": 1}[self.level]
         self.multiplicity = D // self.rows
         self._order = partition.sets.reshape(-1)  # (L, C) -> (D,): patches set by set
+        self._sorted = bool((np.diff(self._order) > 0).all())
 
     @property
     def coefficients(self) -> tuple[float, float, float]:
@@ -108,7 +109,8 @@ class BlockAttention:
         _check_inputs(X, self.num_patches)
         if self.level == "all":
             return X.sum(dim=-2, keepdim=True)
-        X = X[..., torch.from_numpy(self._order), :]
+        if not self._sorted:
+            X = X.index_select(-2, torch.from_numpy(self._order))
         return self._set_sums(X) if self.level == "set" else X
 
     def mix(self, u: torch.Tensor) -> torch.Tensor:
@@ -116,11 +118,13 @@ class BlockAttention:
         a, b, c = (self.num_patches * x for x in self.coefficients)
         if self.level == "all":
             return c * u
-        total = u.sum(dim=-2, keepdim=True)
         if self.level == "set":
-            return b * u + c * total
-        inside = self._set_sums(u).repeat_interleave(self.partition.set_size, dim=-2)
-        return a * u + b * inside + c * total
+            return b * u + c * u.sum(dim=-2, keepdim=True)
+        sums = self._set_sums(u)
+        around = b * sums + c * sums.sum(dim=-2, keepdim=True)  # (..., L, k): what a patch adds to its own share
+        L, C = self.partition.num_sets, self.partition.set_size
+        grouped = u.reshape(*u.shape[:-2], L, C, u.shape[-1])  # (..., D, k) -> (..., L, C, k)
+        return torch.add(around.unsqueeze(-2), grouped, alpha=a).reshape(u.shape)
 
     def read(self, X: torch.Tensor) -> torch.Tensor:
         """The distinct rows of R = D S X: (..., D, d) -> (..., T, d), set by set."""
