@@ -128,3 +128,27 @@ def draw_head_maps(axes, attention, patch: int) -> None:
         ax.imshow(row, cmap="Blues", vmin=0, vmax=row.max(), interpolation="nearest")
         ax.plot(patch % grid, patch // grid, marker="*", color=COLORS["other sets"], markersize=8)
         ax.set(xticks=[], yticks=[])
+
+
+def plot_montages(pictures: dict) -> Figure:
+    """Montages side by side: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
+    fig, axes = new_figure(1, len(pictures), width=2.3 * len(pictures), height=2.6, squeeze=False)
+    for ax, (title, passing) in zip(axes[0], pictures.items()):
+        draw_montage(ax, passing, title)
+    return fig
+
+
+def plot_head_maps(maps: dict, patch: int) -> Figure:
+    """Where ``patch`` looks: one row for each model, one column for each head.
+
+    Parameters
+    ----------
+    maps : dict
+        The models' names with their (H, N, N) attention; H is the same for all.
+    """
+    heads = len(next(iter(maps.values())))
+    fig, axes = new_figure(len(maps), heads, width=1.75 * heads, height=1.9 * len(maps), squeeze=False)
+    for row, (name, attention) in zip(axes, maps.items()):
+        draw_head_maps(row, attention, patch)
+        row[0].set_ylabel(name)
+    return fig

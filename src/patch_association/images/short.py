@@ -64,13 +64,11 @@ def train_short(
     """
     steps, batch_size = positive_int("steps", steps), positive_int("batch_size", batch_size)
     generator = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
-    mean, std = (x.double()[:, None, None] for x in data.statistics())
     device = next(model.parameters()).device
     model.double().train()
 
     def prepared(images):
-        shuffled = images if permutation is None else permutation(images)
-        return ((shuffled.double() / 255 - mean) / std).to(device)
+        return in_double(images if permutation is None else permutation(images), data).to(device)
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = np.empty(steps)
@@ -88,3 +86,9 @@ def train_short(
     with torch.no_grad():
         guesses = [model(prepared(batch)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
     return ShortRun(losses, (torch.cat(guesses) == data.test_labels).numpy())
+
+
+def in_double(images: torch.Tensor, data: ImageSet) -> torch.Tensor:
+    """uint8 pictures (..., c, H, W) in double precision, normalised as the training pictures of ``data``."""
+    mean, std = (x.double()[:, None, None] for x in data.statistics())
+    return (images.double() / 255 - mean) / std
