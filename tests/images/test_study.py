@@ -27,7 +27,7 @@ def shape(attention, **changes):
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_coupled_runs_agree_and_move(attention, pooling):
-    shuffle = GridPermutation(16, 8, seed=1)  # tiles of four whole patches
+    shuffle = GridPermutation(16, 8, seed=4)  # tiles of four whole patches; its square moves tiles too
     found = coupled_runs(shape(attention, pooling=pooling), DATA, shuffle, steps=5, seed=2, batch_size=8)
     assert found.gap == max(found.losses_apart, found.positions_apart) < 1e-12
     assert found.moved > 1e-3 and found.differ == 0
