@@ -13,7 +13,7 @@ from patch_association.figures.images import montage
 from patch_association.images.augment import augment, draw
 from patch_association.images.data import ImageSet
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.short import in_double, train_short
+from patch_association.images.short import guess, in_double, train_short
 from patch_association.images.vit import ViT, ViTConfig
 from patch_association.sweeps import vit_steps
 
@@ -111,6 +111,16 @@ def test_all_test_pictures_are_asked_in_their_order(data):
     assert run.accuracy == pytest.approx((1201 - guess + 2) // 3 / 1201)
 
 
+def test_a_shuffle_at_the_test_alone(data):
+    """A model trained on whole pictures and asked about shuffled ones."""
+    model, shuffle = with_norms(), GridPermutation(16, 2)
+    run = train_short(model, data, 3, batch_size=8)
+    whole, shuffled = guess(model.train().float(), data), guess(model, data, shuffle)
+    assert ((whole == data.test_labels.numpy()) == run.right).all() and not model.training
+    logits = model(in_double(data)(shuffle(data.test_images)))
+    assert (shuffled == logits.argmax(dim=1).numpy()).all() and (shuffled != whole).any()
+
+
 def test_the_defaults_are_those_of_the_chapters(data):
     model, explicit = small("vanilla"), small("vanilla")
     shown = train_short(model, data, 3)
@@ -119,13 +129,16 @@ def test_the_defaults_are_those_of_the_chapters(data):
 
 
 def test_pictures_in_double(data):
-    found = in_double(data.test_images[:2], data)
+    found = in_double(data)(data.test_images[:2])
     mean, std = data.statistics()
     assert found.dtype == torch.float64
     for channel in range(3):
         want = (data.test_images[:2, channel].numpy() / 255 - float(mean[channel])) / float(std[channel])
         assert np.abs(found[:, channel].numpy() - want).max() < 1e-12
-    assert abs(in_double(data.train_images, data).mean().item()) < 1e-6
+    assert abs(in_double(data)(data.train_images).mean().item()) < 1e-6
+    shuffle = GridPermutation(16, 2)
+    shown = in_double(data, shuffle)(data.test_images)
+    assert torch.equal(shown, in_double(data)(shuffle(data.test_images)))
 
 
 @pytest.mark.parametrize("settings", [dict(steps=0), dict(steps=1, batch_size=0), dict(steps=1, seed=-1)])

@@ -72,7 +72,7 @@ def test_attention_maps_are_means_of_the_models_attention(attention):
     each, entropies = [], []
     for picture in DATA.test_images[:3]:
         with torch.no_grad():
-            S = model(in_double(picture[None], DATA), return_all=True)[1]["attention"][1].numpy()
+            S = model(in_double(DATA)(picture[None]), return_all=True)[1]["attention"][1].numpy()
         S = S.reshape(2, 16, 16)
         each.append(S)
         entropies.append(-(S * np.log(S)).sum(axis=-1).mean() / np.log(16))

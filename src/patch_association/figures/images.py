@@ -115,8 +115,8 @@ def draw_montage(ax: Axes, rows, title: str) -> None:
     grid = round(len(rows) ** 0.5)
     ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     for edge in range(1, grid):
-        ax.axhline(edge * grid - 0.5, color=COLORS["other sets"], linewidth=0.5)
-        ax.axvline(edge * grid - 0.5, color=COLORS["other sets"], linewidth=0.5)
+        ax.axhline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
+        ax.axvline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
     ax.set(xticks=[], yticks=[], title=title)
 
 
@@ -131,9 +131,12 @@ def draw_head_maps(axes, attention, patch: int) -> None:
 
 
 def plot_montages(pictures: dict) -> Figure:
-    """Montages side by side: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
-    fig, axes = new_figure(1, len(pictures), width=2.3 * len(pictures), height=2.6, squeeze=False)
-    for ax, (title, passing) in zip(axes[0], pictures.items()):
+    """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
+    rows = -(-len(pictures) // 2)
+    fig, axes = new_figure(rows, 2, width=7.2, height=3.7 * rows, squeeze=False)
+    for ax in axes.flat[len(pictures) :]:
+        ax.remove()
+    for ax, (title, passing) in zip(axes.flat, pictures.items()):
         draw_montage(ax, passing, title)
     return fig
 

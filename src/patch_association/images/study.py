@@ -111,7 +111,7 @@ def attention_maps(model: ViT, data: ImageSet, pictures: int = 100, layer: int =
 
     The model is moved and converted for it, as :func:`~patch_association.images.short.train_short` does.
     """
-    chosen = in_double(data.test_images[: positive_int("pictures", pictures)], data)
+    chosen = in_double(data)(data.test_images[: positive_int("pictures", pictures)])
     with torch.no_grad():
         # (B, H, N, N) for vanilla, (H, N, N) for positional attention
         S = model.cpu().double()(chosen, return_all=True)[1]["attention"][layer]
