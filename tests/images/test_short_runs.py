@@ -1,6 +1,8 @@
 """Short runs in double precision, the recorded training steps, and the arrangement of Figure 1a."""
 
 import copy
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +10,10 @@ import torch
 from torch import nn
 
 from patch_association.figures.images import montage
+from patch_association.images.augment import augment, draw
 from patch_association.images.data import ImageSet
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.short import train_short
+from patch_association.images.short import guess, in_double, train_short
 from patch_association.images.vit import ViT, ViTConfig
 from patch_association.sweeps import vit_steps
 
@@ -51,6 +54,91 @@ def test_same_seed_same_run_and_double_precision(data):
     model = small("positional")
     train_short(model, data, 1, batch_size=8)
     assert {p.dtype for p in model.parameters()} == {torch.float64}
+
+
+def with_norms():
+    """Batch norms compute otherwise in evaluation, and dead units would hide what a step does."""
+    torch.manual_seed(5)
+    layers = [nn.Conv2d(3, 8, 4, stride=4), nn.BatchNorm2d(8), nn.GELU(), nn.Flatten(), nn.Linear(128, 3)]
+    return nn.Sequential(*layers)
+
+
+def by_hand(model, data, steps, batch_size, lr, permutation, seed):
+    """The docstring of train_short, spelled out: every loss, and which test pictures are right."""
+    model.double().train()
+    mean, std = (x.double().view(1, 3, 1, 1) for x in data.statistics())
+    generator = torch.Generator().manual_seed(seed)
+    parameters = list(model.parameters())
+    moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in parameters]
+    warmup, losses = max(1, steps // 10), []
+    for t in range(steps):
+        chosen = torch.randint(len(data.train_labels), (batch_size,), generator=generator)
+        draws = draw("shift-flip", batch_size, 16, generator)
+        seen = permutation(augment(data.train_images[chosen], draws))
+        logp = model((seen.double() / 255 - mean) / std).log_softmax(dim=1)
+        loss = -logp[torch.arange(batch_size), data.train_labels[chosen]].mean()
+        losses.append(loss.item())
+        rising, falling = (t + 1) / warmup, 0.5 + 0.5 * math.cos(math.pi * (t - warmup) / (steps - warmup))
+        rate = lr * (rising if t < warmup else falling)
+        with torch.no_grad():
+            for p, g, (m, v) in zip(parameters, torch.autograd.grad(loss, parameters), moments):
+                m.mul_(0.9).add_(0.1 * g)
+                v.mul_(0.999).add_(0.001 * g**2)
+                p.sub_(rate * (m / (1 - 0.9 ** (t + 1))) / ((v / (1 - 0.999 ** (t + 1))).sqrt() + 1e-8))
+    model.eval()
+    with torch.no_grad():
+        logits = model((permutation(data.test_images).double() / 255 - mean) / std)
+    return losses, (logits.argmax(dim=1) == data.test_labels).tolist()
+
+
+@pytest.mark.parametrize(("steps", "seed"), [(25, 0), (7, 3)])
+def test_a_short_run_is_what_its_docstring_says(data, steps, seed):
+    """Warm-up, cosine, AdamW without decay, shifts and mirrors before the shuffle, tests in evaluation."""
+    settings = dict(steps=steps, batch_size=8, lr=1e-2, permutation=GridPermutation(16, 2), seed=seed)
+    losses, right = by_hand(with_norms(), data, **settings)
+    model = with_norms().eval()  # training is its own affair
+    run = train_short(model, data, **settings)
+    assert np.abs(run.losses - losses).max() < 1e-9 and run.losses.shape == (steps,)
+    assert run.right.tolist() == right and not model.training
+
+
+def test_all_test_pictures_are_asked_in_their_order(data):
+    """More of them than one batch of the test holds, with labels that only their number can tell."""
+    many = replace(data, test_images=data.test_images[:1].repeat(1201, 1, 1, 1), test_labels=torch.arange(1201) % 3)
+    run = train_short(with_norms(), many, 1, batch_size=4)
+    guess = run.right[:3].tolist().index(True)
+    assert run.right.tolist() == [k % 3 == guess for k in range(1201)]
+    assert run.accuracy == pytest.approx((1201 - guess + 2) // 3 / 1201)
+
+
+def test_a_shuffle_at_the_test_alone(data):
+    """A model trained on whole pictures and asked about shuffled ones."""
+    model, shuffle = with_norms(), GridPermutation(16, 2)
+    run = train_short(model, data, 3, batch_size=8)
+    whole, shuffled = guess(model.train().float(), data), guess(model, data, shuffle)
+    assert ((whole == data.test_labels.numpy()) == run.right).all() and not model.training
+    logits = model(in_double(data)(shuffle(data.test_images)))
+    assert (shuffled == logits.argmax(dim=1).numpy()).all() and (shuffled != whole).any()
+
+
+def test_the_defaults_are_those_of_the_chapters(data):
+    model, explicit = small("vanilla"), small("vanilla")
+    shown = train_short(model, data, 3)
+    settings = dict(batch_size=64, lr=3e-3, permutation=GridPermutation(16, 16), seed=0)  # one tile: no shuffle
+    assert shown.losses.tolist() == train_short(explicit, data, 3, **settings).losses.tolist()
+
+
+def test_pictures_in_double(data):
+    found = in_double(data)(data.test_images[:2])
+    mean, std = data.statistics()
+    assert found.dtype == torch.float64
+    for channel in range(3):
+        want = (data.test_images[:2, channel].numpy() / 255 - float(mean[channel])) / float(std[channel])
+        assert np.abs(found[:, channel].numpy() - want).max() < 1e-12
+    assert abs(in_double(data)(data.train_images).mean().item()) < 1e-6
+    shuffle = GridPermutation(16, 2)
+    shown = in_double(data, shuffle)(data.test_images)
+    assert torch.equal(shown, in_double(data)(shuffle(data.test_images)))
 
 
 @pytest.mark.parametrize("settings", [dict(steps=0), dict(steps=1, batch_size=0), dict(steps=1, seed=-1)])

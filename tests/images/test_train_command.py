@@ -2,7 +2,10 @@
 
 import argparse
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from training import TINY
@@ -153,3 +156,19 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
     train(TINY, progress=True)
     err = capsys.readouterr().err
     assert "loss " in err and "accuracy " in err and "images/s" in err and "18/18" in err and "<" in err
+
+
+def test_seeds_together_compute_what_seeds_in_turn_do():
+    """The benchmark that decides against batching runs, and both of its sides train the same models.
+
+    No bound on the ratio: how fast a shared machine is today is no property of the code.
+    """
+    benchmarks = str(Path(__file__).parents[2] / "benchmarks")
+    source = (
+        f"import sys; sys.path.insert(0, {benchmarks!r})\n"
+        "from images import seeds_together\n"
+        "for kind in ('positional', 'vanilla'):\n"
+        "    row = seeds_together('two pictures', 2, kind, seeds=2, rounds=1)\n"
+        "    assert row['ratio'] == row['ours_s'] / row['theirs_s'] > 0\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", source], check=True)

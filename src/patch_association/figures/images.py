@@ -115,8 +115,8 @@ def draw_montage(ax: Axes, rows, title: str) -> None:
     grid = round(len(rows) ** 0.5)
     ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     for edge in range(1, grid):
-        ax.axhline(edge * grid - 0.5, color=COLORS["other sets"], linewidth=0.5)
-        ax.axvline(edge * grid - 0.5, color=COLORS["other sets"], linewidth=0.5)
+        ax.axhline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
+        ax.axvline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
     ax.set(xticks=[], yticks=[], title=title)
 
 
@@ -128,3 +128,30 @@ def draw_head_maps(axes, attention, patch: int) -> None:
         ax.imshow(row, cmap="Blues", vmin=0, vmax=row.max(), interpolation="nearest")
         ax.plot(patch % grid, patch // grid, marker="*", color=COLORS["other sets"], markersize=8)
         ax.set(xticks=[], yticks=[])
+
+
+def plot_montages(pictures: dict) -> Figure:
+    """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
+    rows = -(-len(pictures) // 2)
+    fig, axes = new_figure(rows, 2, width=7.2, height=3.7 * rows, squeeze=False)
+    for ax in axes.flat[len(pictures) :]:
+        ax.remove()
+    for ax, (title, passing) in zip(axes.flat, pictures.items()):
+        draw_montage(ax, passing, title)
+    return fig
+
+
+def plot_head_maps(maps: dict, patch: int) -> Figure:
+    """Where ``patch`` looks: one row for each model, one column for each head.
+
+    Parameters
+    ----------
+    maps : dict
+        The models' names with their (H, N, N) attention; H is the same for all.
+    """
+    heads = len(next(iter(maps.values())))
+    fig, axes = new_figure(len(maps), heads, width=1.75 * heads, height=1.9 * len(maps), squeeze=False)
+    for row, (name, attention) in zip(axes, maps.items()):
+        draw_head_maps(row, attention, patch)
+        row[0].set_ylabel(name)
+    return fig

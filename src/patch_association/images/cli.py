@@ -23,7 +23,11 @@ def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
         "--set", dest="settings", action="extend", nargs="+", default=[], metavar="KEY=VALUE",
         help="change settings: attention=vanilla, seed=1, tile=8, ...",
     )  # fmt: skip
-    parser.add_argument("--seeds", type=int, nargs="+", metavar="N", help="several seeds, each in DIR/seed-N")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", metavar="N",
+        help="several seeds, one after another, each in DIR/seed-N (batching them into one step is slower for "
+        "small models on a CPU: bench_seeds_together in benchmarks/images.py measures it)",
+    )  # fmt: skip
     parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in DIR")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(run=run, provenance=provenance)

@@ -32,8 +32,15 @@ def vgg19(num_classes: int = 10, channels: int = 3) -> nn.Module:
     return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))
 
 
-def small_cnn(num_classes: int = 10, channels: int = 3) -> nn.Module:
-    """Three 3x3 convolutions of widths 16, 32, 64 with pooling between: seconds on a laptop."""
+def small_cnn(num_classes: int = 10, channels: int = 3, seed: int | None = None) -> nn.Module:
+    """Three 3x3 convolutions of widths 16, 32, 64 with pooling between: seconds on a laptop.
+
+    With ``seed`` the start depends on it alone, and PyTorch's own generator is left as it was.
+    """
+    if seed is not None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(positive_int("seed", seed, minimum=0))
+            return small_cnn(num_classes, channels)
     layers: list[nn.Module] = []
     for width in (16, 32, 64):
         layers += [

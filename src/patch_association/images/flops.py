@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
 from patch_association._validate import positive_int
-from patch_association.images.vit import ViTConfig
+from patch_association.images.vit import ViT, ViTConfig
 
 
 @dataclass(frozen=True)
@@ -68,3 +71,32 @@ def ratio(config: ViTConfig, batch_size: int) -> float:
     """FLOPs of positional over vanilla for a ViT of this shape at this batch size."""
     positional, vanilla = (vit_flops(replace(config, attention=kind)) for kind in ("positional", "vanilla"))
     return positional.forward(batch_size) / vanilla.forward(batch_size)
+
+
+def counted_flops(config: ViTConfig, batch_size: int) -> int:
+    """What PyTorch's own counter counts in a forward pass over a batch: the check of the formulas.
+
+    The model is asked for its attention too. The fused attention of a vanilla ViT, which may be
+    invisible to the counter, then gives way to plain matrix products.
+    """
+    c = config
+    pictures = torch.zeros(positive_int("batch_size", batch_size), c.channels, c.image_size, c.image_size)
+    model = ViT(c).requires_grad_(False)
+    with FlopCounterMode(display=False) as counter:
+        model(pictures, return_all=True)
+    # Asked for everything, the model also computes P P^T: no part of a step.
+    extra = 2 * c.num_patches**2 * c.width * len(model.positions)
+    return counter.get_total_flops() - extra
+
+
+def cost_table(config: ViTConfig, patch_sizes, batch_size: int) -> str:
+    """A text table: forward MFLOP of both attentions with these patches, and their ratio in a batch."""
+    lines = [f"tokens  vanilla  positional + once a batch   ratio at B = {batch_size}"]
+    for patch_size in patch_sizes:
+        shape = replace(config, patch_size=patch_size)
+        v, p = (vit_flops(replace(shape, attention=kind)) for kind in ("vanilla", "positional"))
+        lines.append(
+            f"{shape.num_tokens:5d}  {v.per_image / 1e6:7.1f}  {p.per_image / 1e6:8.1f} + "
+            f"{p.per_batch / 1e6:6.1f} MFLOP   {ratio(shape, batch_size):12.3f}"
+        )
+    return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,9 @@ import torch
 from scipy.stats import rankdata
 
 from patch_association._validate import finite, positive_int
+from patch_association.images.permutation import GridPermutation
+
+_RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,25 @@ class Locality:
     recall: float
     chance: float
     correlation: float
+
+
+@dataclass(frozen=True)
+class Passing:
+    """How many similarities pass a threshold.
+
+    Attributes
+    ----------
+    own : int
+        Patches whose similarity to themselves passes.
+    pairs : int
+        Ordered pairs (i, j) of two patches that pass.
+    neighbors : int
+        Those among them that touch on the grid, at a side or a corner.
+    """
+
+    own: int
+    pairs: int
+    neighbors: int
 
 
 def similarity(P, centred: bool = False, cosine: bool = False) -> np.ndarray:
@@ -69,6 +92,25 @@ def thresholded(similarities, threshold: float = 0.55) -> np.ndarray:
     return scaled(similarities) > finite("threshold", threshold)
 
 
+def passing_pairs(passing) -> Passing:
+    """Count what a picture like Figure 1a's shows.
+
+    Parameters
+    ----------
+    passing : (N, N) booleans
+        Of :func:`thresholded`, for the N patches of a square grid.
+    """
+    passing = np.asarray(passing)
+    grid = math.isqrt(len(passing))
+    if passing.dtype != bool or passing.shape != (grid * grid, grid * grid):
+        raise ValueError(
+            f"passing must be (N, N) booleans of a square grid, got {passing.dtype} of {passing.shape}"
+        )
+    other = ~np.eye(len(passing), dtype=bool)
+    near = other & (grid_distances(grid) < _RING)
+    return Passing(int(np.diag(passing).sum()), int((passing & other).sum()), int((passing & near).sum()))
+
+
 def grid_distances(height: int, width: int | None = None) -> np.ndarray:
     """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches."""
     height = positive_int("height", height)
@@ -96,11 +138,36 @@ def locality(similarities, grid: int) -> Locality:
     for i in range(g * g):
         others = np.arange(g * g) != i
         row, apart = A[i, others], distance[i, others]
-        neighbours = apart < 1.5  # the ring of 8: side 1, diagonal sqrt(2)
+        neighbours = apart < _RING
         recalls.append(_shared_recall(row, neighbours))
         chances.append(neighbours.sum() / neighbours.size)
         correlations.append(_spearman(row, -apart))
     return Locality(float(np.mean(recalls)), float(np.mean(chances)), float(np.mean(correlations)))
+
+
+def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality:
+    """The locality of encodings (N, width) of a square grid, by the cosines of centered encodings.
+
+    So neither what all encodings share nor their lengths count.
+
+    Parameters
+    ----------
+    permutation : GridPermutation, optional
+        The shuffle that the model has been trained with: it is undone first.
+
+    Raises
+    ------
+    ValueError
+        If N is no square of a grid that divides the shuffled picture, if a tile cuts patches apart,
+        and where :func:`locality` refuses.
+    """
+    A = similarity(P, centred=True, cosine=True)
+    grid = math.isqrt(len(A))
+    if permutation is not None:
+        if permutation.image_size % grid:
+            raise ValueError(f"{len(A)} encodings do not fit pictures of {permutation.image_size} pixels a side")
+        A = permutation.undo(A, permutation.image_size // grid)
+    return locality(A, grid)
 
 
 def _shared_recall(row, neighbours) -> float:

@@ -1,4 +1,12 @@
-"""The same run with several seeds, over data that are read once."""
+"""The same run with several seeds, one after another, over data that are read once.
+
+Seeds are not batched into one step. On a CPU the step of several small ViTs at once, with stacked
+parameters and a mapped gradient, takes longer than their steps in turn: at the presets' batch sizes
+nearly all of a step is arithmetic, which batching does not reduce, and the mapped operations are
+slower than those that they replace. ``bench_seeds_together`` in benchmarks/images.py measures the
+ratio (``python benchmarks/run.py images``). One after another each seed also keeps checkpoints of
+its own. Several machines, or cores, are used best with one seed each.
+"""
 
 from __future__ import annotations
 

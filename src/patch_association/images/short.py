@@ -6,6 +6,7 @@ accuracy differs in its second digit. In double precision the digits that a chap
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,27 +65,48 @@ def train_short(
     """
     steps, batch_size = positive_int("steps", steps), positive_int("batch_size", batch_size)
     generator = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
-    mean, std = (x.double()[:, None, None] for x in data.statistics())
-    device = next(model.parameters()).device
     model.double().train()
-
-    def prepared(images):
-        shuffled = images if permutation is None else permutation(images)
-        return ((shuffled.double() / 255 - mean) / std).to(device)
+    device, prepared = next(model.parameters()).device, in_double(data, permutation)
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = np.empty(steps)
     for step in range(steps):
         chosen = torch.randint(len(data.train_images), (batch_size,), generator=generator)
         draws = draw("shift-flip", batch_size, data.image_size, generator)
-        images = prepared(augment(data.train_images[chosen], draws))
+        images = prepared(augment(data.train_images[chosen], draws)).to(device)
         optimizer.param_groups[0]["lr"] = learning_rate(step, steps, max(1, steps // 10), lr)
         loss = F.cross_entropy(model(images), data.train_labels[chosen].to(device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
         losses[step] = loss.item()
-    model.eval()
-    with torch.no_grad():
-        guesses = [model(prepared(batch)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
-    return ShortRun(losses, (torch.cat(guesses) == data.test_labels).numpy())
+    return ShortRun(losses, guess(model, data, permutation) == data.test_labels.numpy())
+
+
+@torch.no_grad()
+def guess(model: nn.Module, data: ImageSet, permutation: GridPermutation | None = None) -> np.ndarray:
+    """The class (n,) that ``model`` gives each test picture, shuffled first where ``permutation`` says how.
+
+    The model is left in double precision and in evaluation mode.
+    """
+    model.double().eval()
+    device, prepared = next(model.parameters()).device, in_double(data, permutation)
+    found = [model(prepared(batch).to(device)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
+    return torch.cat(found).numpy()
+
+
+def in_double(
+    data: ImageSet, permutation: GridPermutation | None = None
+) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A function from uint8 pictures (..., c, H, W) to what a model in double precision is shown.
+
+    The pictures are shuffled where ``permutation`` says how, and normalized by the mean and the
+    standard deviation of each channel of the training pictures. These are computed here, once.
+    """
+    mean, std = (x.double()[:, None, None] for x in data.statistics())
+
+    def prepared(images):
+        shuffled = images if permutation is None else permutation(images)
+        return (shuffled.double() / 255 - mean) / std
+
+    return prepared

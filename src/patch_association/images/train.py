@@ -22,7 +22,7 @@ from patch_association.images.config import FREE_ON_RESUME, TrainConfig
 from patch_association.images.data import data_root, load
 from patch_association.images.feed import Feed, make_feed
 from patch_association.images.folder import load_folder, load_imagenet
-from patch_association.images.locality import locality, similarity
+from patch_association.images.locality import encoding_locality
 from patch_association.images.parallel import OneProcess, processes
 from patch_association.images.progress import Progress
 from patch_association.images.step import TrainStep, evaluate, learning_rate, make_optimizer
@@ -344,8 +344,8 @@ def learned_locality(model: nn.Module, permutation=None) -> dict | None:
     if not isinstance(model, ViT) or model.config.grid < 3:
         return None
     c = model.config
-    A = similarity(model.positions[0, : c.num_patches], centred=True, cosine=True)
-    found = {"as_seen": vars(locality(A, c.grid))}
+    P = model.positions[0, : c.num_patches]
+    found = {"as_seen": vars(encoding_locality(P))}
     if permutation is not None and permutation.tile % c.patch_size == 0:
-        found["undone"] = vars(locality(permutation.undo(A, c.patch_size), c.grid))
+        found["undone"] = vars(encoding_locality(P, permutation))
     return found

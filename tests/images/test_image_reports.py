@@ -1,0 +1,204 @@
+"""What chapters read from the records on images, the tables they print, and the drawings of it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from patch_association.figures.images import MODELS, montage, plot_head_maps, plot_montages
+from patch_association.images.convolution import small_cnn
+from patch_association.images.flops import cost_table, counted_flops, ratio, vit_flops
+from patch_association.images.locality import (
+    encoding_locality,
+    grid_distances,
+    locality,
+    passing_pairs,
+    similarity,
+)
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViTConfig
+from patch_association.intervals import mean
+from patch_association.records import load
+from patch_association.sweeps import images as sweep
+from patch_association.sweeps.vit_steps import run_cost, step_ratios, step_table
+
+
+def row(model, tile, seed, accuracy, **more):
+    return {"model": model, "tile": tile, "seed": seed, "test_accuracy": accuracy} | more
+
+
+ROWS = [
+    row("vanilla", 32, 1, 0.5, locality={"as_seen": {"recall": 0.1}, "undone": {"recall": 0.7}}),
+    row("vanilla", 32, 0, 0.3, locality={"as_seen": {"recall": 0.3}, "undone": {"recall": 0.8}}),
+    row("vanilla", 4, 0, 0.2),
+    row("vanilla", 4, 1, 0.1),
+    row("positional", 32, 0, 0.9, positions=sweep.pack(torch.arange(6.0).reshape(2, 3))),
+]
+
+
+def test_runs_are_selected_by_model_and_tile_in_the_order_of_seeds():
+    assert sweep.select(ROWS, "vanilla", 32) == [ROWS[1], ROWS[0]]
+    assert sweep.select(ROWS, "vanilla", 4) == ROWS[2:4]
+    with pytest.raises(ValueError, match="there is no run of 'small_cnn' with tiles of 4 pixels"):
+        sweep.select(ROWS, "small_cnn", 4)
+
+
+def test_accuracies_are_means_and_gaps_are_paired():
+    assert sweep.accuracy(ROWS, "vanilla") == mean([0.3, 0.5])
+    assert sweep.accuracy(ROWS, "vanilla", 4) == mean([0.2, 0.1])
+    assert sweep.accuracy_gap(ROWS, ("vanilla", 4), ("vanilla", 32)) == mean([0.2 - 0.3, 0.1 - 0.5])
+    with pytest.raises(ValueError, match=r"\('vanilla', 4\) has seeds \[0, 1\] .* has \[0\]: they do not pair"):
+        sweep.accuracy_gap(ROWS, ("vanilla", 4), ("positional", 32))
+
+
+def test_localities_are_means_over_seeds():
+    assert sweep.mean_locality(ROWS, "vanilla", 32, "as_seen", "recall") == mean([0.3, 0.1])
+    assert sweep.mean_locality(ROWS, "vanilla", 32, "undone", "recall") == mean([0.8, 0.7])
+
+
+def test_recorded_positions():
+    assert sweep.recorded_positions(ROWS, "positional").tolist() == [[0, 1, 2], [3, 4, 5]]
+    for where in (("positional", 32, 1), ("vanilla", 32, 0)):
+        with pytest.raises(ValueError, match="the record holds no positions of"):
+            sweep.recorded_positions(ROWS, *where)
+
+
+STEPS = [
+    {"shape": "ViT-tiny/16", "batch": 16, "tokens": 197, "seconds": {"vanilla": 4.0, "positional": 3.0},
+     "kept_bytes": {"vanilla": 100, "positional": 150}},
+    {"shape": "64 tokens", "batch": 64, "tokens": 64, "seconds": {"vanilla": 2.0, "positional": 1.0},
+     "kept_bytes": {"vanilla": 10, "positional": 5}},
+]  # fmt: skip
+
+
+def test_ratios_of_steps():
+    found = step_ratios(STEPS)
+    assert list(found) == ["ViT-tiny/16", "64 tokens"]
+    assert (found["ViT-tiny/16"].time, found["ViT-tiny/16"].kept) == (0.75, 1.5)
+    assert (found["64 tokens"].time, found["64 tokens"].kept) == (0.5, 0.5)
+
+
+def test_the_table_of_steps():
+    lines = step_table(STEPS).splitlines()
+    assert lines[1].split() == ["ViT-tiny/16", "16", "4.00", "s", "3.00", "s", "0.750", "1.50"]
+    assert len(lines) == 3 and lines[2].split()[-2:] == ["0.500", "0.50"]
+    assert len({len(line) for line in lines}) == 1  # columns under their heads
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "positional"])
+def test_the_cost_of_a_run(kind):
+    """Counted by hand: 6 epochs of 1000 pictures in batches of 200 are 30 steps, or 375 of 16."""
+    config = ViTConfig.named("tiny", attention=kind)
+    cost, seconds = vit_flops(config), STEPS[0]["seconds"][kind]
+    found = run_cost(STEPS, "ViT-tiny/16", kind, pictures=1000, epochs=6, batch=200)
+    assert found.total == pytest.approx(30 * cost.step(200)) and found.per_image == cost.per_image
+    assert found.rate == pytest.approx(cost.step(16) / seconds) and found.seconds == seconds
+    assert found.recorded_batch == 16
+    assert found.years == pytest.approx(375 * seconds / (365.25 * 24 * 3600))
+    assert found.hours(3600.0) == pytest.approx(found.total / 3600**2)
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "positional"])
+@pytest.mark.parametrize(
+    "changes", [dict(depth=2), dict(depth=2, pooling="cls", patch_size=8), dict(depth=2, positions="layers")]
+)
+def test_counted_operations(kind, changes):
+    shared = kind == "vanilla" and changes.get("positions") != "layers"
+    config = ViTConfig.named("reader", attention=kind, shared_positions=shared, **changes)
+    for batch in (1, 3):
+        assert counted_flops(config, batch) == vit_flops(config).forward(batch)
+
+
+def test_the_table_of_costs():
+    config = ViTConfig.named("small")
+    lines = cost_table(config, (8, 4), batch_size=32).splitlines()
+    assert lines[0].endswith("ratio at B = 32") and len(lines) == 3
+    for line, patch_size in zip(lines[1:], (8, 4)):
+        v, p = (
+            vit_flops(ViTConfig.named("small", patch_size=patch_size, attention=kind))
+            for kind in ("vanilla", "positional")
+        )
+        want = [(32 // patch_size) ** 2, v.per_image / 1e6, p.per_image / 1e6, p.per_batch / 1e6]
+        want.append(ratio(ViTConfig.named("small", patch_size=patch_size), 32))
+        shown = [float(word) for word in line.replace("+", "").replace("MFLOP", "").split()]
+        assert shown == pytest.approx(want, abs=0.06) and shown[-1] == pytest.approx(want[-1], abs=6e-4)
+
+
+def test_passing_pairs_are_counted():
+    passing = np.zeros((9, 9), dtype=bool)
+    passing[0, [0, 1, 4, 2]] = True  # itself, a side, a corner, and one two steps away
+    passing[8, [8, 0]] = True
+    found = passing_pairs(passing)
+    assert (found.own, found.pairs, found.neighbors) == (2, 4, 2)
+    everything = passing_pairs(np.ones((16, 16), dtype=bool))
+    near = (grid_distances(4) < 1.5).sum() - 16
+    assert (everything.own, everything.pairs, everything.neighbors) == (16, 240, near)
+    for wrong in (np.zeros((9, 9)), np.zeros((8, 8), dtype=bool), np.zeros((9, 4), dtype=bool)):
+        with pytest.raises(ValueError, match=r"passing must be \(N, N\) booleans of a square grid"):
+            passing_pairs(wrong)
+
+
+def test_locality_of_encodings():
+    """Of centered cosines: neither a common part nor lengths count; a shuffle is undone."""
+    P = torch.randn(16, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    want = locality(similarity(P, centred=True, cosine=True), 4)
+    assert encoding_locality(P) == want
+    assert encoding_locality(7 * P + 3).recall == pytest.approx(want.recall)
+    shuffle = GridPermutation(16, 8, seed=4)
+    shuffled = P[torch.from_numpy(shuffle.patch_order(4))]
+    assert encoding_locality(shuffled) != want
+    undone = encoding_locality(shuffled, shuffle)
+    assert undone.recall == pytest.approx(want.recall)
+    assert undone.correlation == pytest.approx(want.correlation)
+    with pytest.raises(ValueError, match="16 encodings do not fit pictures of 6 pixels a side"):
+        encoding_locality(P, GridPermutation(6, 2))
+    with pytest.raises(ValueError, match="similarities must be finite with shape"):
+        encoding_locality(P[:15])
+
+
+def test_a_small_cnn_starts_from_its_seed_alone():
+    torch.manual_seed(7)
+    after = torch.rand(1)
+    torch.manual_seed(7)
+    networks = [small_cnn(10, seed=seed) for seed in (0, 0, 1)]
+    assert torch.equal(torch.rand(1), after)  # PyTorch's own generator has not moved
+    first, second, other = (torch.cat([p.flatten() for p in n.parameters()]) for n in networks)
+    assert torch.equal(first, second) and not torch.equal(first, other)
+    torch.manual_seed(0)
+    assert torch.equal(first, torch.cat([p.flatten() for p in small_cnn(10).parameters()]))
+
+
+@pytest.fixture
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_montages_stand_two_in_a_row(closed):
+    pictures = {"one": np.eye(9, dtype=bool), "two": np.zeros((9, 9), dtype=bool)}
+    axes = plot_montages(pictures).axes
+    assert [ax.get_title() for ax in axes] == ["one", "two"]
+    for ax, passing in zip(axes, pictures.values()):
+        assert (ax.images[0].get_array() == montage(passing)).all()
+    assert len(plot_montages(pictures | {"three": np.eye(9, dtype=bool)}).axes) == 3  # and no empty one
+
+
+def test_head_maps_show_the_row_of_the_patch(closed):
+    maps = {name: np.random.default_rng(k).random((2, 9, 9)) for k, name in enumerate(("above", "below"))}
+    axes = np.reshape(plot_head_maps(maps, patch=5).axes, (2, 2))
+    for shown, (name, attention) in zip(axes, maps.items()):
+        assert shown[0].get_ylabel() == name and shown[1].get_ylabel() == ""
+        for ax, head in zip(shown, attention):
+            assert (ax.images[0].get_array() == head[5].reshape(3, 3)).all()
+            assert ax.images[0].get_clim() == (0, head[5].max())
+            assert (ax.lines[0].get_xdata()[0], ax.lines[0].get_ydata()[0]) == (2, 1)
+
+
+def test_the_chapters_numbers_can_be_read_from_the_records():
+    results, steps = load("cifar10_permuted").results, load("vit_steps").results
+    gap = sweep.accuracy_gap(results, ("positional", 32), ("vanilla", 32))
+    accuracies = [sweep.accuracy(results, kind).value for kind in ("positional", "vanilla")]
+    assert gap.n == 5 and gap.value == pytest.approx(accuracies[0] - accuracies[1])
+    assert sweep.recorded_positions(results, "vanilla").shape == (64, 64)
+    assert set(step_ratios(steps)) == {"64 tokens", "256 tokens", "1024 tokens", "ViT-tiny/16"}
+    assert set(MODELS) == {r["model"] for r in results}

@@ -1,0 +1,125 @@
+"""What the chapters ask of short runs: coupled pairs, attention maps, encodings of public models."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from training import toy_set
+
+from patch_association.images import study
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.pretrained import pretrained_positions
+from patch_association.images.short import in_double, train_short
+from patch_association.images.study import AttentionMaps, CoupledRuns, attention_maps, coupled_runs
+from patch_association.images.vit import ViT, ViTConfig
+
+DATA = toy_set(60, size=16)
+
+
+def shape(attention, **changes):
+    return ViTConfig.named(
+        "reader", attention=attention, image_size=16, num_classes=2, width=16, heads=2, mlp_width=16, **changes
+    )
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_coupled_runs_agree_and_move(attention, pooling):
+    shuffle = GridPermutation(16, 8, seed=4)  # tiles of four whole patches; its square moves tiles too
+    found = coupled_runs(shape(attention, pooling=pooling), DATA, shuffle, steps=5, seed=2, batch_size=8)
+    assert found.gap == max(found.losses_apart, found.positions_apart) < 1e-12
+    assert found.moved > 1e-3 and found.differ == 0
+    model = ViT(shape(attention, pooling=pooling), seed=2)
+    alone = train_short(model, DATA, steps=5, batch_size=8, seed=2)
+    assert np.array_equal(found.original.losses, alone.losses)
+    start = ViT(model.config, seed=2).positions
+    assert found.moved == (model.positions - start).detach().abs().max().item()
+
+
+def test_runs_that_are_not_coupled_are_seen(monkeypatch):
+    """With the shuffle of the pictures another one than that of the encodings, everything differs."""
+    shuffle, other = GridPermutation(16, 4, seed=1), GridPermutation(16, 4, seed=2)
+    real = study.train_short
+    monkeypatch.setattr(
+        study, "train_short", lambda *a, permutation=None, **k: real(*a, permutation=permutation and other, **k)
+    )
+    found = coupled_runs(shape("vanilla"), DATA, shuffle, steps=5, batch_size=8, lr=1e-2)
+    assert found.losses_apart > 1e-6 and found.positions_apart > 1e-6
+
+
+def test_a_shuffle_that_cuts_patches_couples_nothing():
+    with pytest.raises(ValueError, match="cuts patches apart"):
+        coupled_runs(shape("vanilla"), DATA, GridPermutation(16, 2), steps=1)
+
+
+def test_gap_and_differ():
+    runs = [SimpleNamespace(right=np.array(right)) for right in ([True, True, False], [True, False, True])]
+    found = CoupledRuns(*runs, losses_apart=1.0, positions_apart=3.0, moved=9.0)
+    assert found.gap == 3.0 and found.differ == 2
+    assert CoupledRuns(*runs, losses_apart=4.0, positions_apart=3.0, moved=9.0).gap == 4.0
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+def test_attention_maps_are_means_of_the_models_attention(attention):
+    model = ViT(shape(attention, depth=2), seed=4)
+    with torch.no_grad():
+        model.positions.mul_(30)  # so that positional attention is far from uniform
+    found = attention_maps(model, DATA, pictures=3, layer=1)
+    assert isinstance(found, AttentionMaps) and found.maps.shape == (2, 16, 16)
+    assert np.abs(found.maps.sum(axis=-1) - 1).max() < 1e-12
+    each, entropies = [], []
+    for picture in DATA.test_images[:3]:
+        with torch.no_grad():
+            S = model(in_double(DATA)(picture[None]), return_all=True)[1]["attention"][1].numpy()
+        S = S.reshape(2, 16, 16)
+        each.append(S)
+        entropies.append(-(S * np.log(S)).sum(axis=-1).mean() / np.log(16))
+    assert np.abs(found.maps - np.mean(each, axis=0)).max() < 1e-12
+    assert found.entropy == pytest.approx(np.mean(entropies), rel=1e-10) and found.entropy < 0.999
+
+
+def test_entropy_of_what_is_known():
+    """Uniform rows have entropy 1, and rows of one entry 0, with no NaN from 0 log 0."""
+    model = ViT(shape("positional"))
+    with torch.no_grad():
+        model.positions.zero_()
+    assert attention_maps(model, DATA, 2).entropy == pytest.approx(1)
+    sharp = torch.eye(16).expand(2, 16, 16).double()
+    model.blocks[0].attention.attention = lambda source: sharp
+    assert attention_maps(model, DATA, 2).entropy == 0
+    with pytest.raises(ValueError, match="pictures must be at least 1, got 0"):
+        attention_maps(model, DATA, 0)
+
+
+class Timm:
+    """A stand-in for the library: what is asked of it, and a model as it returns them."""
+
+    def __init__(self, **attributes):
+        self.model, self.asked = SimpleNamespace(**attributes), []
+
+    def create_model(self, name, pretrained):
+        self.asked.append((name, pretrained))
+        return self.model
+
+
+def test_pretrained_encodings_leave_class_tokens_out(monkeypatch):
+    table = torch.nn.Parameter(torch.arange(30.0).reshape(1, 10, 3))
+    timm = Timm(pos_embed=table, num_prefix_tokens=1)
+    monkeypatch.setitem(sys.modules, "timm", timm)
+    P = pretrained_positions("a ViT")
+    assert timm.asked == [("a ViT", True)]
+    assert torch.equal(P, table[0, 1:]) and not P.requires_grad
+    timm.model.no_embed_class = True  # then the table has no row for the class token
+    assert torch.equal(pretrained_positions(), table[0])
+    assert timm.asked[-1][0].startswith("vit_small_patch32_224")
+
+
+def test_pretrained_encodings_that_are_not_there(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", Timm(pos_embed=None, num_prefix_tokens=1))
+    with pytest.raises(ValueError, match="a CNN has no learned positional encodings"):
+        pretrained_positions("a CNN")
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(ValueError, match="pip install timm"):
+        pretrained_positions()
