@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
+from small import small_law
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.descent import (
@@ -26,20 +27,6 @@ from patch_association.descent import (
 from patch_association.exact.risk import PopulationRisk
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def small_law(d=5, q=0.4, D=6, C=2):
-    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
-
 
 # --- gradients -------------------------------------------------------------------------------
 

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from small import small_law
 
-from patch_association.data import SpatialData, random_feature
 from patch_association.descent import (
     Diverged,
     Samples,
@@ -22,21 +21,6 @@ from patch_association.descent import (
     recorded_steps,
 )
 from patch_association.exact.risk import PopulationRisk
-from patch_association.structure import Partition
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def small_law(d=5, q=0.4, D=6, C=2):
-    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
-
 
 
 def test_divergence_names_seed_step_and_rate():

@@ -15,7 +15,7 @@ from patch_association.sweeps import transfer as sweeps
 SMALL = {
     "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),
     "transfer-dilution": dict(num_patches=16, dim=8, attention="gamma = 4", sizes=[1, 3], seeds=2, linear=0.02),
-    "transfer-pretrained": dict(num_patches=16, dim=8, attention="learned", sizes=[1, 3], seeds=2, pretraining=5),
+    "transfer-pretrained": dict(num_patches=16, dim=8, sizes=[1, 3], seeds=2, pretraining=5, steps=20),
     "transfer-uninformed": dict(num_patches=16, dim=8, attention="wrong sets", sizes=[1, 3], seeds=2),
     "transfer-discovery": dict(num_patches=32, dim=8, learner="likelihood", samples=24, seeds=2),
     "transfer-logistic": dict(num_patches=16, dim=4, samples=20, seeds=2),

@@ -67,16 +67,25 @@ def fixed_attention(name: str, partition: Partition):
 
 
 @lru_cache(maxsize=1)
-def pretrained_scores(num_patches: int, samples: int, seed: int, dim: int = 32):
-    """A after model (T) was trained from scratch on another feature: section 4.2's pre-training.
+def pretrained(num_patches: int, samples: int, seed: int, steps: int, dim: int = 32) -> tuple[torch.Tensor, dict]:
+    """A after model (T) was trained from scratch on another feature (section 4.2's pre-training), and what it is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """
     data = SpatialData(downstream(num_patches, dim).partition, dim, 16 / num_patches,
                        feature=random_feature(dim, seed))
     X, y = draw_inputs(data, samples, [seed])
-    return train_from_scratch(X, y, [seed], Descent(steps=SCRATCH_STEPS), 4.0,
-                              min(1024.0, num_patches**2 / 4)).scores[0]
+    trained = train_from_scratch(X, y, [seed], Descent(steps=steps), 4.0, min(1024.0, num_patches**2 / 4))
+    A = trained.scores[0]
+    same, off = data.partition.same_set, ~np.eye(num_patches, dtype=bool)
+    inside, outside = A.numpy()[same & off], A.numpy()[~same]
+    own = SampledErrors(DenseAttention(A), data, draws=10_000, seed=seed + compared.TEST)
+    found = association(A, data.partition)
+    return A, {
+        "gamma": [float(inside.mean()), float(inside.std())], "rho": [float(outside.mean()), float(outside.std())],
+        "exact": found.exact, "recall": found.recall, "pretraining_samples": samples,
+        "pretraining_loss": float(trained.loss[0]), "pretraining_error": float(own(*two_numbers(trained.value[0], data))),
+    }
 
 
 def pretraining_samples(num_patches: int) -> int:
@@ -88,29 +97,24 @@ def _rounded(errors, digits: int = 4) -> list:
     return np.round(np.asarray(errors), digits).tolist()
 
 
-def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear, pretraining=None) -> dict:
-    """Fine-tuning with a fixed attention; errors (seeds, sizes). ``pretraining`` is the seed of a learned one."""
+def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear) -> dict:
+    """Fine-tuning with a fixed attention; errors (seeds, sizes)."""
     data = downstream(num_patches, dim)
-    if attention == "learned":
-        A = pretrained_scores(num_patches, pretraining_samples(num_patches), pretraining)
-        model, extra = DenseAttention(A), _described(A, data.partition)
-    else:
-        model = fixed_attention(attention, data.partition)
-        extra = {"in_set_mass": model.in_set_mass}
+    model = fixed_attention(attention, data.partition)
+    return {**_fine_tuned(data, model, sizes, seeds, linear), "in_set_mass": model.in_set_mass}
+
+
+def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
+    """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
+    A, described = pretrained(num_patches, pretraining_samples(num_patches), pretraining, steps)
+    return {**_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, DESCENT.linear), **described}
+
+
+def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
     found = compared.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
     return {"errors": _rounded(found.errors), "wrong_sign": _rounded(found.wrong_sign),
             "best_direction": found.best_direction, "loss": _rounded(found.loss.mean(axis=0), 6),
-            "cosine": _rounded(found.cosine.mean(axis=0)), **extra}
-
-
-def _described(A, partition) -> dict:
-    """What pre-training left: means and standard deviations of the scores inside and across sets, association."""
-    same, off = partition.same_set, ~np.eye(partition.num_patches, dtype=bool)
-    inside, outside = A.numpy()[same & off], A.numpy()[~same]
-    found = association(A, partition)
-    return {"gamma": [float(inside.mean()), float(inside.std())], "rho": [float(outside.mean()), float(outside.std())],
-            "exact": found.exact, "recall": found.recall,
-            "pretraining_samples": pretraining_samples(partition.num_patches)}
+            "cosine": _rounded(found.cosine.mean(axis=0))}
 
 
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
@@ -189,10 +193,11 @@ def _fine_tuning_cells():
 
 
 def _pretrained_cells():
-    """Three pre-trainings where one takes at most a minute, one above that."""
-    return tuple(cell for D in _PATCHES
-                 for cell in _cells(num_patches=[D], dim=[64], attention=["learned"], sizes=[_SIZES], seeds=[100],
-                                    pretraining=[10_000, 10_001, 10_002] if D <= 144 else [10_000]))
+    """Three pre-trainings where one is short, and two that are four times as long where dilution is near."""
+    runs = [(D, seed, 250) for D in _PATCHES for seed in ((10_000, 10_001, 10_002) if D <= 144 else (10_000,))]
+    runs += [(256, 10_000, 1000), (400, 10_000, 1000)]
+    return tuple({"num_patches": D, "dim": 64, "sizes": _SIZES, "seeds": 100, "pretraining": seed, "steps": steps}
+                 for D, seed, steps in runs)
 
 
 # Samples in units of L, around the crossing of 5%. At D = 36 almost every second patch carries the
@@ -216,9 +221,10 @@ SWEEPS = (
           6, _fine_tuning_cells(), _fixed, {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"}),
     Sweep("transfer-pretrained",
           "the same with the attention of models that were pre-trained on another feature",
-          30, _pretrained_cells(), _fixed,
-          {**COMMON, "test_draws": 50_000, "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, "
-           "ratio min(1024, D^2 / 4)", "pretraining_steps": SCRATCH_STEPS}),
+          20, _pretrained_cells(), _pretrained,
+          {**{key: value for key, value in COMMON.items() if key != "steps"}, "fine_tuning_steps": DESCENT.steps,
+           "test_draws": 50_000,
+           "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)"}),
     Sweep("transfer-dilution",
           "in-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu",
           3, tuple(_cells(num_patches=[64, 144, 400], dim=[64], attention=["gamma = log D", "gamma = 4"],
