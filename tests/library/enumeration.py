@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 
 def consecutive_sets(num_patches: int, set_size: int) -> list[list[int]]:
@@ -73,3 +73,15 @@ def coefficients_of_power(base: list[int], n: int) -> list[int]:
         assert total % (k * base[0]) == 0
         f.append(total // (k * base[0]))
     return f
+
+
+def all_partitions(patches: list[int], set_size: int) -> Iterator[list[frozenset[int]]]:
+    """Every split of the patches into sets of that size."""
+    if not patches:
+        yield []
+        return
+    first, rest = patches[0], patches[1:]
+    for others in combinations(rest, set_size - 1):
+        left = [i for i in rest if i not in others]
+        for tail in all_partitions(left, set_size):
+            yield [frozenset((first, *others))] + tail

@@ -1,11 +1,11 @@
-"""Bounds, discovery, training from scratch, mismatch and sample complexity."""
+"""Discovery, training from scratch, mismatch and sample complexity."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 import torch
+from enumeration import all_partitions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,137 +13,19 @@ from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
-from patch_association.transfer.bounds import (
-    genie_error, known_sets_error, lower_bound, set_mean_cosine, unseen_sets, wrong_sign,
-)
+from patch_association.transfer.bounds import lower_bound, set_mean_cosine, unseen_sets
 from patch_association.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
 from patch_association.transfer.discovery import (
     FoundSets, coactivation, coactivation_rows, first_moment, likelihood_sets, refined_feature,
 )
 from patch_association.transfer.errors import SampledErrors
-from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.fine_tuning import Descent, fine_tune
 from patch_association.transfer.linear_learner import fit_logistic, linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
     Heads, SeveralFeatures, draw_several, overlap, reassign, several_errors,
 )
 from patch_association.transfer.mixing import BlockAttention
 from patch_association.transfer.scratch import draw_inputs, loss_and_gradients, train_from_scratch
-
-
-# --- bounds ---------------------------------------------------------------------------------------
-
-
-def all_partitions(patches, C):
-    """Every split of the patches into sets of C."""
-    if not patches:
-        yield []
-        return
-    first, rest = patches[0], patches[1:]
-    for others in itertools.combinations(rest, C - 1):
-        left = [i for i in rest if i not in others]
-        for tail in all_partitions(left, C):
-            yield [frozenset((first, *others))] + tail
-
-
-def brute_genie(D, C, q, N, told):
-    """Bayes risk by summing over partitions, the signal sets of the samples, and every test input.
-
-    The training coefficients outside the signal set carry no information on the partition, so the
-    learner's knowledge is the collection of seen sets (and, if told, whether the test's was seen).
-    """
-    partitions = [frozenset(p) for p in all_partitions(list(range(D)), C)]
-    joint = {}
-    for partition in partitions:
-        sets = sorted(map(sorted, partition))
-        for draws in itertools.product(range(len(sets)), repeat=N):
-            seen = frozenset(tuple(sets[i]) for i in draws)
-            for y in (-1, 1):
-                for signal in range(len(sets)):
-                    hint = (tuple(sets[signal]) in seen) if told else None
-                    weight = 0.5 / len(partitions) / len(sets) ** (N + 1)
-                    free = [i for i in range(D) if i not in sets[signal]]
-                    for values in itertools.product((-1, 0, 1), repeat=len(free)):
-                        s = np.full(D, y)
-                        s[free] = values
-                        mass = weight * np.prod([q / 2 if v else 1 - q for v in values])
-                        pair = joint.setdefault((seen, hint, tuple(s)), [0.0, 0.0])
-                        pair[y > 0] += mass
-    return sum(min(pair) for pair in joint.values())
-
-
-@pytest.mark.parametrize("N", [0, 1, 2])
-@pytest.mark.parametrize("q", [0.3, 0.9])
-def test_genie_error_is_the_bayes_risk_by_enumeration(N, q):
-    assert genie_error(6, 2, q, N) == pytest.approx(brute_genie(6, 2, q, N, told=False), abs=1e-12)
-
-
-def test_told_bound_is_below_and_close_to_enumeration():
-    """Told whether the set was seen, the rest can still be ambiguous: the formula bounds the Bayes risk from below."""
-    for N in (0, 1, 2):
-        weak, brute = genie_error(6, 2, 0.5, N, told=True), brute_genie(6, 2, 0.5, N, told=True)
-        assert weak <= brute + 1e-12 and brute <= genie_error(6, 2, 0.5, N) + 1e-12
-
-
-def test_genie_without_samples_is_the_linear_error_and_falls_with_samples():
-    assert genie_error(64, 4, 0.25, 0) == pytest.approx(linear_error(64, 4, 0.25, ties="half"), abs=1e-14)
-    curve = [genie_error(64, 4, 0.25, N) for N in range(0, 60, 6)]
-    assert (np.diff(curve) < 0).all()
-    assert genie_error(36, 4, 0.4, 2000) == pytest.approx(known_sets_error(36, 4, 0.4), rel=1e-9)
-
-
-@given(L=st.integers(1, 12), N=st.integers(0, 30))
-@settings(max_examples=30, deadline=None)
-def test_unseen_sets_has_the_known_mean(L, N):
-    law = unseen_sets(L, N)
-    assert law.sum() == pytest.approx(1.0) and (law >= 0).all()
-    assert law @ np.arange(L + 1) == pytest.approx(L * (1 - 1 / L) ** N)
-
-
-@given(L=st.integers(2, 30), C=st.integers(2, 5), kappa=st.floats(0.2, 2), N=st.integers(0, 60))
-@settings(max_examples=40, deadline=None)
-def test_the_bound_stays_above_its_closed_form(L, C, kappa, N):
-    """The corollary: with u = (1 - 1/L)^N, the error is at least u^2 / 4 times e0 of ceil(u L / 2) hidden sets."""
-    D, q = C * L, min(1.0, kappa * C / L)
-    u = (1 - 1 / L) ** N
-    closed = u**2 / 4 * linear_error(C * math.ceil(u * L / 2), C, q, ties="half")
-    assert genie_error(D, C, q, N, told=True) >= closed - 1e-14
-
-
-@given(L=st.integers(4, 12), error=st.floats(0.03, 0.12))
-@settings(max_examples=15, deadline=None)
-def test_lower_bound_is_where_the_curve_crosses(L, error):
-    D, q = 4 * L, 4 / L
-    try:
-        N = lower_bound(D, 4, q, error)
-    except ValueError:
-        assert known_sets_error(D, 4, q) >= error
-        return
-    assert genie_error(D, 4, q, N) <= error and (N == 0 or genie_error(D, 4, q, N - 1) > error)
-    assert lower_bound(D, 4, q, error, told=True) <= N
-
-
-def test_no_learner_here_beats_the_genie():
-    """Greedy likelihood at N = 4 L / 2; averaged over 12 partitions of 600 tests, 4 standard errors of slack."""
-    D, N = 64, 32
-    errors = []
-    for seed in range(12):
-        data = SpatialData(Partition.random(D, 4, seed), 32, 16 / D)
-        s, y, _ = data.sample_coefficients(N, seed)
-        found = likelihood_sets(s * y[:, None] > 0, 4)
-        s, y, _ = data.sample_coefficients(600, seed + 100)
-        margin = y * found.score(s > 0, s < 0)
-        errors.append((margin < 0).mean() + 0.5 * (margin == 0).mean())
-    floor = genie_error(D, 4, 16 / D, N)
-    assert np.mean(errors) > floor and np.mean(errors) < linear_error(D, 4, 16 / D, ties="half")
-
-
-def test_wrong_sign_and_cosine_against_fine_tuning_start():
-    """Two enumerable cases of the sign, and the cosine of the set mean drawn 2000 times (z < 6)."""
-    assert wrong_sign(4, 2, 1.0, 1) == 0.5 * 0.25  # 2 + two signs: ties only, at -2
-    assert wrong_sign(6, 2, 1.0, 1) == 3 / 16  # 2 + four signs: -4 (1/16) is lost, -2 (4/16) is a tie
-    draws = np.random.default_rng(0).standard_normal((2000, 63)) * math.sqrt(1 / 64 / (4 * 2))
-    cosines = 1 / np.sqrt(1 + (draws**2).sum(axis=1))
-    assert abs(cosines.mean() - set_mean_cosine(4, 2, 64)) < 6 * cosines.std() / math.sqrt(2000) + 1e-3
 
 
 # --- discovery ------------------------------------------------------------------------------------
@@ -329,28 +211,6 @@ def test_slope_interval_covers_a_planted_slope():
 
 
 # --- bad input --------------------------------------------------------------------------------------
-
-BAD_SIZES = st.sampled_from([(5, 2), (0, 1), (4, -1), (4.0, 2), (True, 1), ("4", 2)])
-
-
-@given(sizes=BAD_SIZES)
-@settings(max_examples=12, deadline=None)
-def test_bounds_refuse_bad_sizes(sizes):
-    for call in (lambda: genie_error(*sizes, 0.2, 3), lambda: lower_bound(*sizes, 0.2, 0.05),
-                 lambda: known_sets_error(*sizes, 0.2), lambda: wrong_sign(*sizes, 0.2, 1)):
-        with pytest.raises(ValueError, match="num_patches|set_size"):
-            call()
-
-
-@given(q=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=1.001), st.just(float("nan")), st.text()))
-@settings(max_examples=25, deadline=None)
-def test_bounds_refuse_bad_probabilities(q):
-    for call in (lambda: genie_error(8, 2, q, 3), lambda: lower_bound(8, 2, 0.2, q), lambda: wrong_sign(8, 2, q, 1),
-                 lambda: reassign(Partition([0, 0, 1, 1]), q), lambda: SeveralFeatures([Partition([0, 0, 1, 1])], 4, q),
-                 lambda: sample_complexity([1, 2], np.full((3, 2), 0.1), target=q)):
-        with pytest.raises(ValueError, match="got"):
-            call()
-
 
 BAD_INPUTS = st.sampled_from([
     (np.zeros((2, 3)), np.ones(2)), (np.zeros((2, 3, 4)), np.ones(3)), (np.zeros((0, 3, 4)), np.ones(0)),

@@ -84,7 +84,8 @@ def pretrained(num_patches: int, samples: int, seed: int, steps: int, dim: int =
     return A, {
         "gamma": [float(inside.mean()), float(inside.std())], "rho": [float(outside.mean()), float(outside.std())],
         "exact": found.exact, "recall": found.recall, "pretraining_samples": samples,
-        "pretraining_loss": float(trained.loss[0]), "pretraining_error": float(own(*two_numbers(trained.value[0], data))),
+        "pretraining_loss": float(trained.loss[0]),
+        "pretraining_error": float(own(*two_numbers(trained.value[0], data))),
     }
 
 
