@@ -1,6 +1,18 @@
-// What scrolls in its own box (a wide equation, a table of evidence) must be reachable with the Tab key.
+// What scrolls in its own box (a wide equation, a table of evidence, a wide figure on a phone) must be
+// reachable with the Tab key.
 (() => {
-  const BOXES = "div.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table";
+  const BOXES = "div.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
+    ".bd-article figure:has(img.pa-wide)";
+  const WIDE = 780;  // pixels of a figure whose lettering gets too small on a phone
+
+  // Shrunk to a phone, a figure of several panels cannot be read; it keeps this width there, and scrolls.
+  const widen = () => {
+    for (const image of document.querySelectorAll(".bd-article figure img")) {
+      if (image.naturalWidth < WIDE) continue;
+      image.style.setProperty("--pa-readable", `${Math.round(0.66 * image.naturalWidth)}px`);
+      image.classList.add("pa-wide");
+    }
+  };
 
   const mark = () => {
     for (const box of document.querySelectorAll(BOXES)) {
@@ -10,6 +22,7 @@
   };
 
   addEventListener("load", () => {
+    widen();
     Promise.resolve(window.MathJax?.startup?.promise).then(mark);
     addEventListener("resize", mark);
     document.addEventListener("toggle", mark, true);

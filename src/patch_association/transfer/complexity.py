@@ -42,7 +42,8 @@ class SampleComplexity:
     level: float = 0.95
 
     def __str__(self) -> str:
-        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        value, low, high = (f"{x:.3g}" if x < 100 else f"{x:,.0f}" for x in (self.value, self.low, self.high))
+        return f"{value} [{low}, {high}]"
 
 
 def sample_complexity(sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000,
