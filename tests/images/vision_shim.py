@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 
+import pytest
 import torch
 
 _DECLARED = []
@@ -31,3 +32,10 @@ def torchvision_or_none():
     library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     _DECLARED.append(library)  # a library that is collected takes its operators with it
     return importlib.import_module("torchvision")
+
+
+def other_or_skip(module: str):
+    """A module of a library that builds on torchvision, or a skipped test where it is not installed."""
+    if torchvision_or_none() is None:
+        pytest.skip("torchvision is not installed")
+    return pytest.importorskip(module)
