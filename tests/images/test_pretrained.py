@@ -1,13 +1,16 @@
 """Encodings of public models: the rows of patches, whatever else has a row, and clear refusals."""
 
+import importlib
 import sys
 from types import SimpleNamespace
 
 import pytest
 import torch
-from vision_shim import other_or_skip
+from vision_shim import other_or_none
 
 from patch_association.images.pretrained import patch_rows, pretrained_positions
+
+EXTRA = r"pip install 'patch-association\[compare\]'"
 
 
 class Timm:
@@ -80,7 +83,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(ValueError, match="timm cannot build a model called 'nothing': Unknown model"):
         pretrained_positions("nothing")
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(ValueError, match=r"needs timm, .*pip install 'patch-association\[compare\]'"):
+    with pytest.raises(ValueError, match=rf"needs timm, .*{EXTRA}"):
         pretrained_positions()
 
 
@@ -98,26 +101,34 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_models_of_timm(name):
+def timm_or_none():
+    """The library; where it is not installed, None, and then the extra must be named."""
+    timm = other_or_none("timm")
+    if timm is None:
+        with pytest.raises(ValueError, match=EXTRA):
+            pretrained_positions()
+    return timm
+
+
+def test_models_of_timm():
     """Their own code, without weights: as many rows as patches, and not the first for a class token."""
-    timm = other_or_skip("timm")
-    model = timm.create_model(name, pretrained=False)
-    P = patch_rows(model, name)
-    assert P.shape == (REAL[name], model.embed_dim)
-    assert torch.equal(P, model.pos_embed[0, -len(P) :])
-
-
-def test_a_model_of_timm_without_learned_encodings():
-    timm = other_or_skip("timm")
+    timm = timm_or_none()
+    if timm is None:
+        return
+    for name, patches in REAL.items():
+        model = timm.create_model(name, pretrained=False)
+        P = patch_rows(model, name)
+        assert P.shape == (patches, model.embed_dim), name
+        assert torch.equal(P, model.pos_embed[0, -patches:])
     with pytest.raises(ValueError, match="resnet18 has no learned positional encodings"):
         patch_rows(timm.create_model("resnet18", pretrained=False), "resnet18")
 
 
 def test_timm_without_a_network(monkeypatch, tmp_path):
     """The hub's own failure, at once: it is told to stay offline, and its cache is empty."""
-    other_or_skip("timm")
-    hub = pytest.importorskip("huggingface_hub.constants")
+    if timm_or_none() is None:
+        return
+    hub = importlib.import_module("huggingface_hub.constants")
     monkeypatch.setattr(hub, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(hub, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ValueError, match="the weights of vit_tiny_patch16_224 could not be fetched") as caught:

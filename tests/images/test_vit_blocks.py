@@ -9,8 +9,9 @@ from types import ModuleType
 import pytest
 import torch
 from torch import nn
-from vision_shim import other_or_skip
+from vision_shim import other_or_none
 
+from patch_association.records import load
 from patch_association.sweeps import registry, run_sweep, vit_blocks
 from patch_association.sweeps.vit_blocks import (
     CPU,
@@ -18,13 +19,13 @@ from patch_association.sweeps.vit_blocks import (
     KINDS,
     PARTS,
     block_table,
-    costs_of,
     layer_costs,
     layer_of,
     measure_layers,
 )
 
 SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
+EXTRA = r"pip install 'patch-association\[compare\]'"
 TINY = replace(CPU, batches={4: 2}, rounds=5)
 
 
@@ -73,9 +74,19 @@ def stand_ins(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
 
 
+def there(kind, module):
+    """Whether the library is; where it is not, the extra must be named."""
+    if other_or_none(module) is not None:
+        return True
+    with pytest.raises(ValueError, match=EXTRA):
+        layer_of(kind, "layer", **SMALL)
+    return False
+
+
 def test_our_vanilla_layer_is_timms_function():
     """With the same weights, both parts agree, and so do the gradients of the input."""
-    other_or_skip("timm.models.vision_transformer")
+    if not there("timm", "timm.models.vision_transformer"):
+        return
     for part in PARTS:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
         copy_to_timm(ours.block, theirs.block)
@@ -104,7 +115,8 @@ def copy_to_timm(ours, theirs):
 
 def test_vit_pytorchs_layer_is_ours_without_three_biases():
     """With the same weights and no biases in queries, keys and values the function is the same."""
-    other_or_skip("vit_pytorch.vit")
+    if not there("vit-pytorch", "vit_pytorch.vit"):
+        return
     for part in PARTS:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
         with torch.no_grad():
@@ -148,8 +160,7 @@ def test_parts_of_other_layers(stand_ins):
 def test_without_a_library_the_extra_is_named(library, monkeypatch, stand_ins):
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
-    said = rf"needs {library.replace('_', '-')}, .*pip install 'patch-association\[compare\]'"
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=rf"needs {library.replace('_', '-')}, .*{EXTRA}"):
         measure_layers(TINY, "layer", 4)
 
 
@@ -214,10 +225,15 @@ def test_the_peak_of_a_gpu_is_what_a_step_adds(monkeypatch):
     assert layer.weight.grad is None
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 def test_on_a_gpu(stand_ins):
+    """Where there is none, it is said; with one, every number is there."""
+    machine = replace(GPU, batches={4: 2}, rounds=2, steps=2)
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="PyTorch sees none here"):
+            measure_layers(machine, "layer", 4)
+        return
     for precision in ("float32", "bfloat16"):
-        found = measure_layers(replace(GPU, batches={4: 2}, rounds=2, steps=2), "layer", 4, precision)
+        found = measure_layers(machine, "layer", 4, precision)
         assert min(found["peak_bytes"].values()) > 0 and tuple(found["seconds"]) == KINDS
 
 
@@ -247,15 +263,6 @@ def test_costs_are_medians_and_medians_of_paired_ratios():
     assert layer_costs(row("layer", 64, [1.0] * 3, peak_bytes=peak))["timm"].memory == 7
 
 
-def test_costs_are_found_by_part_tokens_and_precision():
-    assert costs_of(ROWS, "layer", 64)["vanilla"].seconds == 2.0
-    halves = [*ROWS, row("layer", 64, [9.0] * 3, precision="bfloat16")]
-    assert costs_of(halves, "layer", 64, "bfloat16")["vanilla"].seconds == 9.0
-    assert costs_of(halves, "layer", 64)["vanilla"].seconds == 2.0
-    with pytest.raises(ValueError, match="there is no result for 'layer' at 256 tokens in float32"):
-        costs_of(ROWS, "layer", 256)
-
-
 def test_the_table_of_layers():
     lines = block_table([*ROWS, row("layer", 1024, [0.25] * 3, precision="bfloat16")]).splitlines()
     assert lines[1].split() == ["attention", "64", "8", "200.0", "ms", "0.50", "1.00", "2.00"]
@@ -272,3 +279,14 @@ def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path)
     record = run_sweep(quick, tmp_path / "blocks.json", progress=False)
     assert {"timm", "vit-pytorch", "torch"} <= set(record.provenance["versions"])
     assert "CPU" not in block_table(record.results) and "cores of" in record.provenance["hardware"]
+
+
+def test_the_chapters_numbers_can_be_read_from_the_record():
+    record = load("vit_blocks")
+    assert record.config == registry()["vit_blocks"].config
+    for row, cell in zip(record.results, registry()["vit_blocks"].cells, strict=True):
+        costs = layer_costs(row)
+        assert cell.items() <= row.items() and set(costs) == set(KINDS)
+        assert costs["vanilla"].time_ratio == 1
+    assert {"timm", "vit-pytorch"} <= set(record.provenance["versions"])
+    assert len(block_table(record.results).splitlines()) == 15

@@ -268,23 +268,6 @@ def layer_costs(row: dict) -> dict[str, LayerCost]:
     return costs
 
 
-def costs_of(
-    results: list[dict], part: str, tokens: int, precision: str = "float32"
-) -> dict[str, LayerCost]:
-    """The costs by kind for a part at a number of tokens.
-
-    Raises
-    ------
-    ValueError
-        If there is no such result.
-    """
-    wanted = (part, tokens, precision)
-    for row in results:
-        if (row["part"], row["tokens"], row.get("precision", "float32")) == wanted:
-            return layer_costs(row)
-    raise ValueError(f"there is no result for {part!r} at {tokens} tokens in {precision}")
-
-
 def block_table(results: list[dict]) -> str:
     """Two text tables: times and memory of our vanilla layer, and the others as ratios to it."""
     times, memories = [], []
