@@ -158,7 +158,7 @@ def test_montage_puts_row_i_in_the_place_of_patch_i():
 def test_kept_bytes_counts_what_autograd_saves():
     model = nn.Sequential(nn.Linear(5, 7), nn.Tanh())
     # Saved: the input of the layer (4 x 5), the output of tanh (4 x 7), which the square saves again.
-    assert vit_steps._kept_bytes(model, torch.randn(4, 5)) == 4 * (4 * 5 + 4 * 7)
+    assert vit_steps.kept_bytes(model, torch.randn(4, 5)) == 4 * (4 * 5 + 4 * 7)
 
 
 def test_a_step_is_measured_for_both_kinds(monkeypatch):

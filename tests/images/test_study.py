@@ -1,6 +1,5 @@
-"""What the chapters ask of short runs: coupled pairs, attention maps, encodings of public models."""
+"""What the chapters ask of short runs: coupled pairs, attention maps."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,6 @@ from training import toy_set
 
 from patch_association.images import study
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.pretrained import pretrained_positions
 from patch_association.images.short import in_double, train_short
 from patch_association.images.study import AttentionMaps, CoupledRuns, attention_maps, coupled_runs
 from patch_association.images.vit import ViT, ViTConfig
@@ -91,35 +89,3 @@ def test_entropy_of_what_is_known():
     assert attention_maps(model, DATA, 2).entropy == 0
     with pytest.raises(ValueError, match="pictures must be at least 1, got 0"):
         attention_maps(model, DATA, 0)
-
-
-class Timm:
-    """A stand-in for the library: what is asked of it, and a model as it returns them."""
-
-    def __init__(self, **attributes):
-        self.model, self.asked = SimpleNamespace(**attributes), []
-
-    def create_model(self, name, pretrained):
-        self.asked.append((name, pretrained))
-        return self.model
-
-
-def test_pretrained_encodings_leave_class_tokens_out(monkeypatch):
-    table = torch.nn.Parameter(torch.arange(30.0).reshape(1, 10, 3))
-    timm = Timm(pos_embed=table, num_prefix_tokens=1)
-    monkeypatch.setitem(sys.modules, "timm", timm)
-    P = pretrained_positions("a ViT")
-    assert timm.asked == [("a ViT", True)]
-    assert torch.equal(P, table[0, 1:]) and not P.requires_grad
-    timm.model.no_embed_class = True  # then the table has no row for the class token
-    assert torch.equal(pretrained_positions(), table[0])
-    assert timm.asked[-1][0].startswith("vit_small_patch32_224")
-
-
-def test_pretrained_encodings_that_are_not_there(monkeypatch):
-    monkeypatch.setitem(sys.modules, "timm", Timm(pos_embed=None, num_prefix_tokens=1))
-    with pytest.raises(ValueError, match="a CNN has no learned positional encodings"):
-        pretrained_positions("a CNN")
-    monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(ValueError, match="pip install timm"):
-        pretrained_positions()

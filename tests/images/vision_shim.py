@@ -31,3 +31,13 @@ def torchvision_or_none():
     library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     _DECLARED.append(library)  # a library that is collected takes its operators with it
     return importlib.import_module("torchvision")
+
+
+def other_or_none(module: str):
+    """A module of a library that builds on torchvision, or None where one of the two is not installed."""
+    if torchvision_or_none() is None:
+        return None
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        return None

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from patch_association.images.data import ImageSet
+from patch_association.images.extras import imported
 
 _CHUNK = 1 << 20
 
@@ -103,16 +104,7 @@ def load_official(name: str, root, download: bool = False) -> ImageSet:
 
 def torchvision_part(part: str, purpose: str):
     """``torchvision.<part>``, or an error that names the extra when it is missing or cannot be loaded."""
-    import importlib
-
-    try:
-        return importlib.import_module(f"torchvision.{part}")
-    except (ImportError, RuntimeError, OSError) as error:
-        # A build of torchvision that does not fit torch fails with RuntimeError or OSError.
-        raise ValueError(
-            f"{purpose} needs torchvision, which cannot be imported here ({error}): "
-            "pip install 'patch-association[vision]'"
-        ) from error
+    return imported(f"torchvision.{part}", purpose, "vision")
 
 
 def prepare(name: str, root, download: bool = False) -> None:

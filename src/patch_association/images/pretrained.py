@@ -1,14 +1,17 @@
-"""Positional encodings of public models, through the library timm (an optional extra of the reader's own)."""
+"""Positional encodings of public models, through the library timm (the extra ``compare``)."""
 
 from __future__ import annotations
 
 import torch
 
+from patch_association.images.extras import imported
+
 
 def pretrained_positions(name: str = "vit_small_patch32_224.augreg_in21k_ft_in1k") -> torch.Tensor:
-    """P of a pretrained ViT, (N, width), patches row by row; what belongs to class tokens is left out.
+    """P of a pretrained ViT, (N, width), patches row by row; what belongs to other tokens is left out.
 
     Needs the network the first time, when timm fetches the weights, and its cache afterwards.
+    Without either it takes up to a minute until timm gives up.
 
     Parameters
     ----------
@@ -19,16 +22,42 @@ def pretrained_positions(name: str = "vit_small_patch32_224.augreg_in21k_ft_in1k
     Raises
     ------
     ValueError
-        If timm is not installed, or the model has no encodings of its own for every patch.
+        If timm cannot be imported or has no model of this name, the model has no encoding of its
+        own for every patch, or its weights cannot be fetched.
     """
+    timm = imported("timm", "fetching pretrained encodings", "compare")
     try:
-        import timm
-    except ImportError as error:
-        raise ValueError("pretrained encodings are fetched by timm: pip install timm") from error
-    model = timm.create_model(name, pretrained=True)
+        untrained = timm.create_model(name, pretrained=False)
+    except RuntimeError as error:
+        raise ValueError(f"timm cannot build a model called {name!r}: {error}") from error
+    patch_rows(untrained, name)  # a model without them is refused before anything is fetched
+    try:
+        model = timm.create_model(name, pretrained=True)
+    except Exception as error:  # of the network, the hub, the file or the disk: each library has its own
+        raise ValueError(
+            f"the weights of {name} could not be fetched, and timm's cache has none: the first time "
+            f"this needs the network ({type(error).__name__}: {error})"
+        ) from error
+    return patch_rows(model, name)
+
+
+def patch_rows(model, name: str) -> torch.Tensor:
+    """The rows of a timm model's learned positional encodings that belong to patches, (N, width).
+
+    Raises
+    ------
+    ValueError
+        If the model has no such encodings, or has other rows than patches and tokens before them.
+    """
     P = getattr(model, "pos_embed", None)
     if not isinstance(P, torch.Tensor) or P.ndim != 3:
         raise ValueError(f"{name} has no learned positional encodings of shape (1, N, width)")
-    # Some models add P before the class token joins: then all of its rows are patches.
-    before = 0 if getattr(model, "no_embed_class", False) else model.num_prefix_tokens
-    return P[0, before:].detach()  # (1, N', width) -> (N, width)
+    # Whether class and register tokens have rows too differs from model to model: the count tells.
+    patches = getattr(getattr(model, "patch_embed", None), "num_patches", None)
+    rows, before = P.shape[1], getattr(model, "num_prefix_tokens", 0)
+    if patches is None or rows - patches not in (0, before):
+        raise ValueError(
+            f"{name} has {rows} positional encodings for {patches} patches and {before} other tokens: "
+            "which of them belong to patches is not known"
+        )
+    return P[0, rows - patches :].detach()  # (1, N', width) -> (N, width)

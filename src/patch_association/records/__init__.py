@@ -105,14 +105,14 @@ def names() -> list[str]:
     return sorted(name[: -len(".json")] for name in entries if name.endswith(".json"))
 
 
-def provenance(wall_s: float, device: str = "cpu") -> dict:
-    """Where a run came from: commit, versions, hardware, date and wall seconds."""
+def provenance(wall_s: float, device: str = "cpu", packages: tuple[str, ...] = ()) -> dict:
+    """Where a run came from: commit, versions (of ``packages`` too), hardware, date and wall seconds."""
     return {
         "commit": _commit(),
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "hardware": hardware(device),
         "python": platform.python_version(),
-        "versions": {package: _version(package) for package in _PACKAGES},
+        "versions": {package: _version(package) for package in (*_PACKAGES, *packages)},
         "wall_s": round(wall_s, 1),
     }
 

@@ -37,6 +37,10 @@ class Sweep:
         ``run(**cell)`` -> dict of JSON values. The same cell gives the same result.
     config : dict
         Settings common to all cells, for the record.
+    device : str
+        Where the cells run, for the record's line on hardware.
+    packages : tuple of str
+        What the results depend on beyond the packages that every record names.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Sweep:
     cells: tuple[Mapping, ...]
     run: Callable[..., dict]
     config: Mapping = field(default_factory=dict)
+    device: str = "cpu"
+    packages: tuple[str, ...] = ()
 
 
 def run_sweep(
@@ -112,7 +118,7 @@ def run_sweep(
         command=f"patch-association sweep {sweep.name}",
         config=dict(sweep.config),
         results=results,
-        provenance=provenance(spent + time.perf_counter() - started),
+        provenance=provenance(spent + time.perf_counter() - started, sweep.device, sweep.packages),
     )
     if len(results) == len(sweep.cells):
         record.save(out)
@@ -122,7 +128,7 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import dynamics, images, setting, transfer, vit_steps
+    from patch_association.sweeps import dynamics, images, setting, transfer, vit_blocks, vit_steps
 
-    modules = (setting, dynamics, transfer, images, vit_steps)
+    modules = (setting, dynamics, transfer, images, vit_steps, vit_blocks)
     return {sweep.name: sweep for module in modules for sweep in module.SWEEPS}

@@ -41,21 +41,22 @@ def vit_step(shape: str) -> dict:
         for _ in range(_REPEATS):
             for kind, model in models.items():
                 start = time.process_time()
-                _step(model, pictures)
+                train_step(model, pictures)
                 seconds[kind].append(time.process_time() - start)
-        kept = {kind: _kept_bytes(model, pictures) for kind, model in models.items()}
+        kept = {kind: kept_bytes(model, pictures) for kind, model in models.items()}
     finally:
         torch.set_num_threads(before)
     best = {kind: round(min(values), 4) for kind, values in seconds.items()}
     return {"batch": batch, "tokens": configs["vanilla"].num_tokens, "seconds": best, "kept_bytes": kept}
 
 
-def _step(model, pictures):
+def train_step(model, pictures):
+    """Forward and backward, without an update; the gradients of the parameters are dropped."""
     model(pictures).square().mean().backward()
     model.zero_grad(set_to_none=True)
 
 
-def _kept_bytes(model, pictures) -> int:
+def kept_bytes(model, pictures) -> int:
     """Bytes of the distinct storages that autograd saves in a forward pass, without the parameters."""
     own = {p.untyped_storage().data_ptr() for p in model.parameters()}
     kept = {}

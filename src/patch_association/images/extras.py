@@ -1,0 +1,32 @@
+"""Other people's libraries: optional extras of this package, imported where they are needed."""
+
+from __future__ import annotations
+
+import importlib
+
+
+def imported(module: str, purpose: str, extra: str):
+    """The module of another library, or an error that names the extra that brings it.
+
+    Parameters
+    ----------
+    module : str
+        Its full name, as in ``import module``.
+    purpose : str
+        What needs it: the beginning of the error's sentence.
+    extra : str
+        The extra of this package that installs it.
+
+    Raises
+    ------
+    ValueError
+        If it is missing or cannot be loaded, as a build that does not fit torch.
+    """
+    try:
+        return importlib.import_module(module)
+    except (ImportError, RuntimeError, OSError) as error:
+        library = module.partition(".")[0].replace("_", "-")
+        raise ValueError(
+            f"{purpose} needs {library}, which cannot be imported here ({error}): "
+            f"pip install 'patch-association[{extra}]'"
+        ) from error

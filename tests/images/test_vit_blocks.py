@@ -1,0 +1,292 @@
+"""Our layers beside those of timm and vit-pytorch: the same function where they should be, and the reports."""
+
+import json
+import sys
+import time
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+import torch
+from torch import nn
+from vision_shim import other_or_none
+
+from patch_association.records import load
+from patch_association.sweeps import registry, run_sweep, vit_blocks
+from patch_association.sweeps.vit_blocks import (
+    CPU,
+    GPU,
+    KINDS,
+    PARTS,
+    block_table,
+    layer_costs,
+    layer_of,
+    measure_layers,
+)
+
+SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
+EXTRA = r"pip install 'patch-association\[compare\]'"
+TINY = replace(CPU, batches={4: 2}, rounds=5)
+
+
+def tokens(batch=2):
+    return torch.randn(batch, SMALL["tokens"], SMALL["width"], generator=torch.Generator().manual_seed(1))
+
+
+class Block(nn.Module):
+    """A stand-in with the interface of timm's block."""
+
+    def __init__(self, width, heads, mlp_ratio, qkv_bias, norm_layer):
+        super().__init__()
+        assert qkv_bias and width % heads == 0
+        hidden = round(width * mlp_ratio)
+        self.norm1, self.norm2 = norm_layer(width), norm_layer(width)
+        self.attn = nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Transformer(nn.Module):
+    """A stand-in with the interface of vit-pytorch's stack."""
+
+    def __init__(self, width, depth, heads, dim_head, mlp_dim):
+        super().__init__()
+        assert depth == 1 and heads * dim_head == width
+        half = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width))
+        mlp = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, mlp_dim), nn.GELU(), nn.Linear(mlp_dim, width))
+        self.layers = nn.ModuleList([nn.ModuleList([half, mlp])])
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    for name, attributes in {
+        "timm": {},
+        "timm.models": {},
+        "timm.models.vision_transformer": {"Block": Block},
+        "vit_pytorch": {},
+        "vit_pytorch.vit": {"Transformer": Transformer},
+    }.items():
+        module = ModuleType(name)
+        vars(module).update(attributes)
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def there(kind, module):
+    """Whether the library is; where it is not, the extra must be named."""
+    if other_or_none(module) is not None:
+        return True
+    with pytest.raises(ValueError, match=EXTRA):
+        layer_of(kind, "layer", **SMALL)
+    return False
+
+
+def test_our_vanilla_layer_is_timms_function():
+    """With the same weights, both parts agree, and so do the gradients of the input."""
+    if not there("timm", "timm.models.vision_transformer"):
+        return
+    for part in PARTS:
+        ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
+        copy_to_timm(ours.block, theirs.block)
+        x, y = tokens().requires_grad_(), tokens().requires_grad_()
+        torch.testing.assert_close(ours(x), theirs(y), rtol=0, atol=1e-5)
+        ours(x).square().sum().backward(), theirs(y).square().sum().backward()
+        torch.testing.assert_close(x.grad, y.grad, rtol=0, atol=1e-5)
+
+
+def copy_to_timm(ours, theirs):
+    attention = ours.attention
+    state = {}
+    for kind in ("weight", "bias"):
+        of = {name: getattr(layer, kind) for name, layer in ours.named_modules() if hasattr(layer, kind)}
+        state |= {
+            f"norm1.{kind}": of["attention_norm"],
+            f"norm2.{kind}": of["mlp_norm"],
+            f"attn.qkv.{kind}": torch.cat([of["attention.query_key"], of["attention.value"]]),
+            f"attn.proj.{kind}": of["attention.output"],
+            f"mlp.fc1.{kind}": of["mlp.0"],
+            f"mlp.fc2.{kind}": of["mlp.2"],
+        }
+    assert attention.heads == theirs.attn.num_heads
+    theirs.load_state_dict(state)  # strict: nothing is left over on either side
+
+
+def test_vit_pytorchs_layer_is_ours_without_three_biases():
+    """With the same weights and no biases in queries, keys and values the function is the same."""
+    if not there("vit-pytorch", "vit_pytorch.vit"):
+        return
+    for part in PARTS:
+        ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
+        with torch.no_grad():
+            a, (b, mlp) = ours.block.attention, (theirs.mixed, theirs.mlp)
+            a.query_key.bias.zero_(), a.value.bias.zero_()
+            b.to_qkv.weight.copy_(torch.cat([a.query_key.weight, a.value.weight]))
+            b.to_out[0].load_state_dict(a.output.state_dict())
+            linear = [layer for layer in mlp.modules() if isinstance(layer, nn.Linear)]
+            for source, target in zip((ours.block.mlp[0], ours.block.mlp[2]), linear, strict=True):
+                target.load_state_dict(source.state_dict())
+        # Layer norms stay at their start; vit-pytorch's have another epsilon, 1e-5.
+        torch.testing.assert_close(ours(tokens()), theirs(tokens()), rtol=0, atol=1e-4)
+
+
+def test_parts_of_our_layers():
+    """"attention" is the layer's first half without the residual sum."""
+    for kind in ("vanilla", "positional"):
+        half = layer_of(kind, "attention", **SMALL)
+        whole = layer_of(kind, "layer", **SMALL)
+        whole.load_state_dict(half.state_dict())
+        x = tokens()
+        between = x + half(x)
+        want = between + whole.block.mlp(whole.block.mlp_norm(between))
+        torch.testing.assert_close(whole(x), want)
+    assert not torch.equal(half(x), layer_of("vanilla", "attention", **SMALL)(x))
+
+
+def test_parts_of_other_layers(stand_ins):
+    for kind in ("timm", "vit-pytorch"):
+        half, whole = (layer_of(kind, part, **SMALL) for part in PARTS)
+        whole.load_state_dict(half.state_dict())
+        x = tokens()
+        between = x + half(x)
+        mlp = whole.mlp(between) if kind == "vit-pytorch" else whole.block.mlp(whole.block.norm2(between))
+        torch.testing.assert_close(whole(x), between + mlp)
+        hidden = [p.shape[0] for p in whole.parameters() if p.ndim == 2]
+        assert SMALL["mlp_width"] in hidden
+
+
+@pytest.mark.parametrize("library", ["timm", "vit_pytorch"])
+def test_without_a_library_the_extra_is_named(library, monkeypatch, stand_ins):
+    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ValueError, match=rf"needs {library.replace('_', '-')}, .*{EXTRA}"):
+        measure_layers(TINY, "layer", 4)
+
+
+def test_refusals(stand_ins, monkeypatch):
+    with pytest.raises(ValueError, match="kind must be one of vanilla, positional, timm, vit-pytorch, got 'x'"):
+        layer_of("x", "layer", **SMALL)
+    with pytest.raises(ValueError, match="part must be one of attention, layer, got 'mlp'"):
+        layer_of("timm", "mlp", **SMALL)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="PyTorch sees none here"):
+        registry()["vit_blocks_gpu"].run(part="layer", tokens=64, precision="float32")
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_every_kind_is_measured(stand_ins, part, precision):
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    found = measure_layers(TINY, part, 4, precision)
+    assert found["batch"] == 2 and set(found) == {"batch", "seconds", "kept_bytes"}
+    assert all(tuple(found[name]) == KINDS for name in ("seconds", "kept_bytes"))
+    assert all(len(seconds) == 5 and min(seconds) > 0 for seconds in found["seconds"].values())
+    assert torch.get_num_threads() == threads and torch.equal(torch.get_rng_state(), state)
+    json.dumps(found)
+
+
+def test_kinds_take_turns_and_share_the_beginning(monkeypatch):
+    """Everyone once a round and first in its turn, after a warm-up that does not count."""
+    asked, clock = [], iter(range(1000))
+
+    def timed(machine, layer, x):
+        asked.append(layer)
+        return float(next(clock))
+
+    monkeypatch.setattr(vit_blocks, "_timed", timed)
+    found = vit_blocks._in_turn(replace(CPU, rounds=2), {"a": 1, "b": 2, "c": 3}, None)
+    assert asked == [1, 2, 3, 1, 2, 3, 2, 3, 1]
+    assert found == {"a": [3.0, 8.0], "b": [4.0, 6.0], "c": [5.0, 7.0]}
+
+
+def test_a_timing_is_a_mean_of_steps_and_leaves_no_gradient(monkeypatch):
+    calls = []
+    monkeypatch.setattr(vit_blocks, "train_step", lambda layer, x: calls.append(x.sum().backward()))
+    clock = iter([10.0, 16.0])
+    monkeypatch.setattr(time, "process_time", lambda: next(clock))
+    x = torch.ones(3, requires_grad=True)
+    assert vit_blocks._timed(replace(CPU, steps=3), None, x) == 2.0
+    assert len(calls) == 3 and x.grad is None
+
+
+def test_the_peak_of_a_gpu_is_what_a_step_adds(monkeypatch):
+    said = []
+    for name, value in {
+        "synchronize": None,
+        "reset_peak_memory_stats": None,
+        "memory_allocated": 100,
+        "max_memory_allocated": 170,
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda name=name, value=value: said.append(name) or value)
+    layer = nn.Linear(2, 2)
+    assert vit_blocks._peak_bytes(layer, torch.ones(1, 2, requires_grad=True)) == 70
+    assert said.index("reset_peak_memory_stats") < said.index("memory_allocated") < said.index("max_memory_allocated")
+    assert layer.weight.grad is None
+
+
+def test_on_a_gpu(stand_ins):
+    """Where there is none, it is said; with one, every number is there."""
+    machine = replace(GPU, batches={4: 2}, rounds=2, steps=2)
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="PyTorch sees none here"):
+            measure_layers(machine, "layer", 4)
+        return
+    for precision in ("float32", "bfloat16"):
+        found = measure_layers(machine, "layer", 4, precision)
+        assert min(found["peak_bytes"].values()) > 0 and tuple(found["seconds"]) == KINDS
+
+
+def row(part, n, vanilla, **more):
+    """Positional takes half, timm the same, vit-pytorch 1, 2 and 4 times the time, and ten times the memory."""
+    seconds = {
+        "vanilla": vanilla,
+        "positional": [s / 2 for s in vanilla],
+        "timm": vanilla,
+        "vit-pytorch": [s * factor for s, factor in zip(vanilla, (4, 1, 2))],
+    }
+    kept = {"vanilla": 3_000_000, "positional": 1_500_000, "timm": 3_000_000, "vit-pytorch": 30_000_000}
+    return {"part": part, "tokens": n, "batch": 8, "seconds": seconds, "kept_bytes": kept} | more
+
+
+ROWS = [row("attention", 64, [0.1, 0.3, 0.2]), row("layer", 64, [1.0, 2.0, 4.0])]
+
+
+def test_costs_are_medians_and_medians_of_paired_ratios():
+    costs = layer_costs(ROWS[0])
+    assert costs["vanilla"].seconds == 0.2 and costs["vanilla"].time_ratio == costs["vanilla"].memory_ratio == 1
+    assert (costs["positional"].time_ratio, costs["positional"].memory_ratio) == (0.5, 0.5)
+    theirs = costs["vit-pytorch"]
+    assert (theirs.least, theirs.time_ratio, theirs.most) == pytest.approx((1, 2, 4))
+    assert theirs.seconds == 0.4 and theirs.memory == 30_000_000 and theirs.memory_ratio == 10
+    peak = {kind: 7 for kind in KINDS}
+    assert layer_costs(row("layer", 64, [1.0] * 3, peak_bytes=peak))["timm"].memory == 7
+
+
+def test_the_table_of_layers():
+    lines = block_table([*ROWS, row("layer", 1024, [0.25] * 3, precision="bfloat16")]).splitlines()
+    assert lines[1].split() == ["attention", "64", "8", "200.0", "ms", "0.50", "1.00", "2.00"]
+    assert lines[6].split() == ["attention", "64", "8", "3", "MB", "0.50", "1.00", "10.00"]
+    assert lines[3].startswith("layer bf16 ") and lines[4] == "" and lines[5].startswith("memory ")
+    assert len({len(line) for line in lines if line}) == 1 and len(lines[0]) <= 84
+
+
+def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path):
+    cpu, gpu = registry()["vit_blocks"], registry()["vit_blocks_gpu"]
+    assert cpu.device == "cpu" and gpu.device == "cuda" and cpu.packages == gpu.packages == ("timm", "vit-pytorch")
+    assert len(cpu.cells) == 6 and len(gpu.cells) == 12
+    quick = replace(cpu, run=lambda part, tokens: measure_layers(TINY, part, 4), cells=cpu.cells[:1])
+    record = run_sweep(quick, tmp_path / "blocks.json", progress=False)
+    assert {"timm", "vit-pytorch", "torch"} <= set(record.provenance["versions"])
+    assert "CPU" not in block_table(record.results) and "cores of" in record.provenance["hardware"]
+
+
+def test_the_chapters_numbers_can_be_read_from_the_record():
+    record = load("vit_blocks")
+    assert record.config == registry()["vit_blocks"].config
+    for row, cell in zip(record.results, registry()["vit_blocks"].cells, strict=True):
+        costs = layer_costs(row)
+        assert cell.items() <= row.items() and set(costs) == set(KINDS)
+        assert costs["vanilla"].time_ratio == 1
+    assert {"timm", "vit-pytorch"} <= set(record.provenance["versions"])
+    assert len(block_table(record.results).splitlines()) == 15
