@@ -13,6 +13,12 @@ def test_matrices_as_text():
     assert np.abs(realistic.from_text(realistic.to_text(matrix)) - matrix).max() <= 0.005 + 1e-12
 
 
+def test_layouts_of_a_seed_count_once():
+    runs = [{"seed": s, "e": [9.0, e]} for s, e in ((0, 0.2), (1, 0.4), (0, 0.6), (1, 0.4))]
+    assert np.allclose(realistic.final_by_seed(runs, "e"), [0.4, 0.4])
+    assert np.allclose(realistic.final_by_seed(runs[:2], "e"), [0.2, 0.4])
+
+
 def test_both_layouts_have_the_same_sizes_and_other_sets():
     setting = realistic.SETTINGS["D36"]
     blocks, scattered = (realistic.make_law(setting, layout) for layout in ("blocks", "random"))

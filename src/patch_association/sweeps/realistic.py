@@ -133,6 +133,15 @@ def column(runs: list[dict], name: str) -> np.ndarray:
     return np.array([run[name] for run in runs])
 
 
+def final_by_seed(runs: list[dict], name: str) -> np.ndarray:
+    """(seeds,) last value of one column, the mean over the layouts that share a seed.
+
+    The layouts of a seed are made from the same random numbers, so only seeds are independent.
+    """
+    seeds = sorted({run["seed"] for run in runs})
+    return np.array([np.mean([run[name][-1] for run in runs if run["seed"] == seed]) for seed in seeds])
+
+
 SWEEP = Sweep(
     name="realistic",
     summary="Gradient descent on N samples from a Gaussian start: association, error, cos(v, w*).",
