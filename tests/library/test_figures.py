@@ -11,6 +11,7 @@ from matplotlib.colors import to_rgb
 from patch_association.figures import (
     COLORS,
     SHADES,
+    draw_estimate,
     draw_matrix,
     draw_patches,
     draw_sets,
@@ -18,6 +19,7 @@ from patch_association.figures import (
     set_palette,
     use_style,
 )
+from patch_association.intervals import Estimate
 from patch_association.structure import Partition
 
 BLOCKS = Partition.blocks(4, 4, 2, 2)
@@ -51,6 +53,15 @@ def test_contrast_of_known_pairs():
 @pytest.mark.parametrize("quantity", COLORS)
 def test_every_quantity_can_be_read_on_white(quantity):
     assert contrast(COLORS[quantity], "white") >= 4.5
+
+
+@pytest.mark.parametrize("horizontal", [False, True])
+def test_an_estimate_is_drawn_with_its_own_interval(horizontal):
+    _, ax = new_figure()
+    estimate = Estimate(0.5, 0.2, 0.6, n=10)
+    _, _, (bar,) = draw_estimate(ax, 3.0, estimate, horizontal=horizontal, fmt="o")
+    ends = np.array([[3.0, 0.2], [3.0, 0.6]])
+    assert np.allclose(bar.get_segments()[0], ends[:, ::-1] if horizontal else ends)
 
 
 def test_every_quantity_has_its_own_color_marker_and_dash():

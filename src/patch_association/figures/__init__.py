@@ -41,7 +41,15 @@ from patch_association.figures.images import (
     plot_rows,
     plot_shuffle_accuracy,
 )
-from patch_association.figures.style import COLORS, SCORES, SHADES, new_figure, set_palette, use_style
+from patch_association.figures.style import (
+    COLORS,
+    SCORES,
+    SHADES,
+    draw_estimate,
+    new_figure,
+    set_palette,
+    use_style,
+)
 from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
 from patch_association.figures.transfer import (
@@ -63,6 +71,7 @@ __all__ = [
     "draw_drift_map",
     "draw_end_of_alpha",
     "draw_entries",
+    "draw_estimate",
     "draw_events",
     "draw_figure_four",
     "draw_frames",

@@ -69,6 +69,21 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: float = 6.4, height: f
     return plt.subplots(rows, columns, figsize=(width, height), **options)
 
 
+def draw_estimate(ax, where: float, estimate, *, horizontal: bool = False, **look):
+    """A measured number as a point with its interval: at x = ``where``, or at that height if ``horizontal``.
+
+    Parameters
+    ----------
+    estimate : :class:`~patch_association.intervals.Estimate`
+    **look
+        Passed to ``Axes.errorbar``: ``fmt``, ``color``, ``capsize``.
+    """
+    reach = [[estimate.value - estimate.low], [estimate.high - estimate.value]]
+    if horizontal:
+        return ax.errorbar(estimate.value, where, xerr=reach, **look)
+    return ax.errorbar(where, estimate.value, yerr=reach, **look)
+
+
 def set_palette(num_sets: int) -> list[tuple[float, float, float]]:
     """One color for each set of a partition: hues around the circle, lighter and darker in turn."""
     lighter, darker = (sns.husl_palette(num_sets, s=0.55, l=lightness) for lightness in (0.78, 0.67))
