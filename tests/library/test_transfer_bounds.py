@@ -74,13 +74,17 @@ def test_unseen_sets_has_the_known_mean(L, N):
     assert law @ np.arange(L + 1) == pytest.approx(L * (1 - 1 / L) ** N)
 
 
-@given(L=st.integers(2, 30), C=st.integers(2, 5), kappa=st.floats(0.2, 2), N=st.integers(0, 60))
-@settings(max_examples=40, deadline=None)
-def test_the_bound_stays_above_its_closed_form(L, C, kappa, N):
-    """The corollary: with u = (1 - 1/L)^N, the error is at least u^2 / 4 times e0 of ceil(u L / 2) hidden sets."""
+@given(L=st.integers(2, 60), C=st.integers(2, 5), kappa=st.floats(0.2, 2), N=st.integers(0, 60),
+       share=st.floats(0.05, 0.95))
+@settings(max_examples=60, deadline=None)
+def test_the_bound_stays_above_its_closed_form(L, C, kappa, N, share):
+    """The corollary: (1 - 1 / (4 L h^2)) x e0 of ceil(x L) hidden sets, x = u - h and u = (1 - 1/L)^N."""
     D, q = C * L, min(1.0, kappa * C / L)
     u = (1 - 1 / L) ** N
-    closed = u**2 / 4 * linear_error(C * math.ceil(u * L / 2), C, q, ties="half")
+    law, m = unseen_sets(L, N), np.arange(L + 1)
+    assert law @ (m - u * L) ** 2 <= L / 4 + 1e-9
+    h = share * u
+    closed = (1 - 1 / (4 * L * h**2)) * (u - h) * linear_error(C * math.ceil((u - h) * L), C, q, ties="half")
     assert genie_error(D, C, q, N, told=True) >= closed - 1e-14
 
 

@@ -22,9 +22,9 @@ from patch_association.transfer.errors import SampledErrors
 from patch_association.transfer.fine_tuning import Descent, fine_tune
 from patch_association.transfer.linear_learner import fit_logistic, linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
-    Heads, SeveralFeatures, draw_several, overlap, reassign, several_errors,
+    Heads, SeveralFeatures, draw_several, overlap, reassign, several_errors, shared_attention,
 )
-from patch_association.transfer.mixing import BlockAttention
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
 from patch_association.transfer.scratch import draw_inputs, loss_and_gradients, train_from_scratch
 
 
@@ -173,6 +173,23 @@ def test_two_heads_read_two_partitions():
     assert errors[1] < 0.03 < 0.06 < errors[0]
 
 
+def test_shared_attention_of_one_partition_is_block_attention_and_of_two_their_union():
+    one, two = Partition(np.repeat(np.arange(9), 4)), Partition(np.tile(np.arange(9), 4))
+    block = BlockAttention(one, 3.0, 3.0)
+    assert torch.allclose(shared_attention([one], 3.0).matrix(), block.matrix(), atol=1e-15)
+    S = shared_attention([one, two], 3.0).matrix()
+    union = torch.from_numpy(one.same_set | two.same_set)  # a patch has 3 companions in each, none in both
+    assert torch.allclose(S[union], torch.tensor(math.exp(3) / (7 * math.exp(3) + 29), dtype=S.dtype), atol=1e-15)
+    assert S[~union].max() < S[union].min()
+    # A dense head errs as the block head that it equals: same coefficients, noise of its own.
+    data = SeveralFeatures([one, two], 16, 8 / 36)
+    value = torch.zeros(16, dtype=torch.float64)
+    value[:3] = torch.tensor([0.05, 0.03, 0.02])
+    dense, blocks = (several_errors(value, Heads([a]), data, draws=20_000)
+                     for a in (DenseAttention(block.matrix().log()), block))
+    assert abs(dense - blocks) < 6 * math.sqrt(2 * blocks * (1 - blocks) / 20_000)
+
+
 # --- sample complexity ------------------------------------------------------------------------------
 
 
@@ -244,6 +261,9 @@ def test_other_bad_input_is_refused():
         (lambda: SeveralFeatures([partition, Partition([0, 1, 2, 3])], 4, 0.1), "partitions"),
         (lambda: SeveralFeatures([partition] * 3, 3, 0.1), "dim"),
         (lambda: Heads([]), "attentions"),
+        (lambda: shared_attention([], 1.0), "partitions"),
+        (lambda: shared_attention([partition, Partition([0, 1])], 1.0), "partitions"),
+        (lambda: shared_attention([partition], math.nan), "gamma"),
         (lambda: several_errors(torch.zeros(3), Heads([BlockAttention.hard(partition)]),
                                 SeveralFeatures([partition], 4, 0.1)), "value"),
         (lambda: overlap(partition, Partition([0, 1])), "partitions"),

@@ -111,8 +111,8 @@ def wrong_sign(num_patches: int, set_size: int, q: float, samples: int) -> float
     """P[the first moment sum_n y_n sum_j X_nj points away from w*], ties by half, exactly.
 
     Its component along w* is N C plus N (D - C) random signs. Gradient descent from a small start
-    follows this moment first (times nu), whatever the attention, so this is the chance that
-    fine-tuning sets out in the wrong direction.
+    follows this moment first (times nu) under every attention whose columns sum to one, block
+    attention among them: it is the chance that fine-tuning then sets out in the wrong direction.
     """
     D, C, _ = divides(num_patches, set_size)
     N = positive_int("samples", samples)

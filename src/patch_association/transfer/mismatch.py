@@ -8,7 +8,7 @@ import torch
 from patch_association._validate import finite, odd_degree, positive_int, probability
 from patch_association.structure import Partition
 from patch_association.transfer.fine_tuning import _seeds
-from patch_association.transfer.mixing import BlockAttention
+from patch_association.transfer.mixing import BlockAttention, DenseAttention
 
 
 def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
@@ -117,9 +117,9 @@ class Heads:
     def __init__(self, attentions):
         self.attentions = tuple(attentions)
         first = self.attentions[0] if self.attentions else None
-        if first is None or any(not isinstance(a, BlockAttention) or a.rows != first.rows
+        if first is None or any(not isinstance(a, (BlockAttention, DenseAttention)) or a.rows != first.rows
                                 or a.num_patches != first.num_patches for a in self.attentions):
-            raise ValueError("attentions must be block attentions of one level over the same patches")
+            raise ValueError("attentions must be fixed attentions with as many rows over the same patches")
         self.num_patches, self.multiplicity = first.num_patches, first.multiplicity
         self.rows = len(self.attentions) * first.rows
 
@@ -128,6 +128,23 @@ class Heads:
         d, H = X.shape[-1], len(self.attentions)
         blocks = [torch.nn.functional.pad(a.read(X), (h * d, (H - 1 - h) * d)) for h, a in enumerate(self.attentions)]
         return torch.cat(blocks, dim=-2)
+
+
+def shared_attention(partitions, gamma: float) -> DenseAttention:
+    """One head for several partitions: the score gamma wherever two patches share a set of any of them, else 0.
+
+    The diagonal has gamma too. With one partition this is block attention with beta = gamma.
+
+    Raises
+    ------
+    ValueError
+        If there is no partition, or they split different numbers of patches.
+    """
+    partitions = list(partitions)
+    if len({partition.num_patches for partition in partitions}) != 1:
+        raise ValueError(f"partitions must split the same patches, got {partitions!r}")
+    together = np.any([partition.same_set for partition in partitions], axis=0)  # H of (D, D) -> (D, D)
+    return DenseAttention(finite("gamma", gamma) * together)
 
 
 def draw_several(data: SeveralFeatures, heads: Heads, n: int, seeds) -> torch.Tensor:
