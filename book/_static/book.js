@@ -3,7 +3,7 @@
 (() => {
   const BOXES = "div.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
     ".bd-article figure:has(img.pa-wide)";
-  const WIDE = 780;  // pixels of a figure whose lettering gets too small on a phone
+  const WIDE = 700;  // pixels of a figure whose lettering gets too small on a phone
 
   // Shrunk to a phone, a figure of several panels cannot be read; it keeps this width there, and scrolls.
   const widen = () => {

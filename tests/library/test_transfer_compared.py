@@ -17,7 +17,7 @@ from patch_association.transfer.errors import SampledErrors, exact_error
 from patch_association.transfer.fine_tuning import Descent
 from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
 from patch_association.transfer.mixing import BlockAttention, DenseAttention
-from patch_association.transfer.recorded import by_patches, errors_by_size
+from patch_association.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
 from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
@@ -143,6 +143,17 @@ def test_tables_by_the_number_of_patches():
     assert list(by_patches(CELLS[:4])) == [36, 64]
     assert by_patches(CELLS, learner="b")[36][1].shape == (3, 2)
     assert by_patches(CELLS, learner="nobody") == {}
+
+
+def test_cells_of_several_models_are_averaged_seed_by_seed():
+    cells = [{"num_patches": D, "steps": 5, "model": m, "sizes": [1, 2], "errors": [[0.1 * m, 0.2], [0.3, 0.1 * D]]}
+             for D, m in ((3, 1), (3, 3), (2, 1))]
+    found = averaged_by_patches(cells, over="model", steps=5)
+    assert list(found) == [2, 3]
+    assert np.allclose(found[3][1], [[0.2, 0.2], [0.3, 0.3]]) and np.allclose(found[2][1], [[0.1, 0.2], [0.3, 0.2]])
+    cells[1]["sizes"] = [1, 3]
+    with pytest.raises(ValueError, match="differ in model must have the same sizes.*D = 3"):
+        averaged_by_patches(cells, over="model", steps=5)
 
 
 def test_cells_that_do_not_fit_are_refused():

@@ -37,3 +37,20 @@ def by_patches(results: list[dict], **where) -> dict[int, tuple[np.ndarray, np.n
     patches = {cell["num_patches"] for cell in results
                if all(cell.get(key) == value for key, value in where.items())}
     return {D: errors_by_size(results, num_patches=D, **where) for D in sorted(patches)}
+
+
+def averaged_by_patches(results: list[dict], over: str, **where) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """:func:`by_patches` with the cells that differ in ``over`` alone averaged, seed by seed.
+
+    Such cells share their downstream seeds (several pre-trainings, say): put below one another they
+    would look like more seeds than there are.
+    """
+    values = {cell[over] for cell in results if all(cell.get(key) == value for key, value in where.items())}
+    tables = [by_patches(results, **{over: value}, **where) for value in sorted(values)]
+    averaged = {}
+    for D in sorted({D for table in tables for D in table}):
+        found = [table[D] for table in tables if D in table]
+        if any(not np.array_equal(sizes, found[0][0]) or errors.shape != found[0][1].shape for sizes, errors in found):
+            raise ValueError(f"cells that differ in {over} must have the same sizes and seeds, at D = {D} they do not")
+        averaged[D] = (found[0][0], np.mean([errors for _, errors in found], axis=0))
+    return averaged
