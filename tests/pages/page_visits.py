@@ -119,6 +119,7 @@ class Visit:
     images: list[dict] = field(default_factory=list)
     width: dict = field(default_factory=dict)
     contrast: dict[str, list[str]] = field(default_factory=dict)
+    axe: dict[str, list[str]] = field(default_factory=dict)
 
 
 @contextmanager
@@ -157,6 +158,11 @@ def visit_page(browser, path: Path) -> Visit:
         tab.set_viewport_size(PHONE)
         tab.wait_for_timeout(100)  # book.js hears of the new size from an event
         found.width = tab.evaluate(WIDTH)
+        tab.set_viewport_size(DESK)
+        tab.evaluate(HOLLOW)  # last: what it leaves is no page to look at
+        for theme in ("light", "dark"):
+            set_theme(tab, theme)
+            found.axe[theme] = _axe_findings(tab, theme)
     return found
 
 
@@ -164,15 +170,10 @@ def _inside(url: str) -> bool:
     return url.startswith((SITE.as_uri() + "/", "data:", "blob:"))
 
 
-def axe_findings(browser, path: Path, theme: str) -> list[str]:
-    """What axe finds on a page with everything unfolded."""
-    with open_page(browser, path) as tab:
-        tab.evaluate(UNFOLD)
-        tab.evaluate(HOLLOW)
-        set_theme(tab, theme)
-        # Without preload axe reads no style sheet again, which file:// would refuse.
-        options = {"runOnly": AXE_RULES[theme], "resultTypes": ["violations"], "preload": False}
-        violations = Axe().run(tab, options=options).response["violations"]
+def _axe_findings(tab, theme: str) -> list[str]:
+    # Without preload axe reads no style sheet again, which file:// would refuse.
+    options = {"runOnly": AXE_RULES[theme], "resultTypes": ["violations"], "preload": False}
+    violations = Axe().run(tab, options=options).response["violations"]
     return [
         f"{violation['id']} ({violation['help']}): {node['html'][:160]} {node.get('failureSummary', '')[:240]}"
         for violation in violations

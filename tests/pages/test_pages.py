@@ -7,9 +7,10 @@ import re
 import pytest
 import yaml
 from browser import ROOT, SITE, page_names
-from page_visits import axe_findings, open_page, set_theme
+from page_visits import open_page, set_theme
 
-every_page = pytest.mark.parametrize("page", page_names())
+# The scope puts a page's tests beside one another, so that most pages are visited by one worker only.
+every_page = pytest.mark.parametrize("page", page_names(), scope="module")
 
 FILE_NAME = re.compile(r"\.(png|svg|jpe?g|gif|webp)\b|/|\b[0-9a-f]{16,}", re.IGNORECASE)
 
@@ -64,9 +65,9 @@ def test_boxes_that_scroll_are_reached_with_the_keyboard(visit, page):
 
 @every_page
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_accessible(browser, page, theme):
+def test_accessible(visit, page, theme):
     """axe finds nothing against WCAG 2.1 A and AA in light, nor against its rule for colors in dark."""
-    assert axe_findings(browser, SITE / page, theme) == []
+    assert visit(page).axe[theme] == []
 
 
 @every_page
