@@ -83,7 +83,8 @@ def test_search_finds_a_word(browser):
     errors = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto((SITE / "search.html").as_uri() + "?q=patches")
-    tab.wait_for_selector("#search-results li a", timeout=20_000)
+    # Results arrive one by one: only the closing sentence says that all of them are there.
+    tab.wait_for_selector("#search-results .search-summary:has-text('Search finished')", timeout=60_000)
     targets = tab.eval_on_selector_all("#search-results li a", "links => links.map(a => a.getAttribute('href'))")
     tab.close()
     assert any("book/notation.html" in target for target in targets), targets
