@@ -22,6 +22,8 @@ SMALL = {
     "transfer-scratch": dict(num_patches=64, dim=8, samples=6, first_seed=0, seeds=2),
     "transfer-scratch-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
                                     ratio=30.0, validation=True),
+    "transfer-scratch-large-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
+                                          ratio=30.0, validation=True),
     "transfer-mismatch": dict(num_patches=32, dim=8, fraction=0.5, sizes=[2, 4], seeds=2),
     "transfer-heads": dict(num_patches=32, dim=8, features=2, heads=2, sizes=[2, 4], seeds=2),
 }

@@ -113,15 +113,20 @@ def with_fixed_attention(data: SpatialData, attention, sizes, seeds, descent: De
 
 
 def from_scratch(data: SpatialData, samples: int, seed: int, diagonal: float, ratio: float,
-                 descent: Descent | None = None, draws: int = 10_000, validation: bool = False) -> Outcome:
-    """Model (T) with A and v trained on the samples; its error on test draws, or on validation draws."""
+                 descent: Descent | None = None, draws: int = 10_000, validation: bool = False,
+                 dtype: torch.dtype = torch.float64) -> Outcome:
+    """Model (T) with A and v trained on the samples; its error on test draws, or on validation draws.
+
+    It is trained in ``dtype`` (single precision halves the time of a large run) and measured in float64.
+    """
     X, y = draw_inputs(data, samples, [seed])
-    trained = train_from_scratch(X, y, [seed], descent, diagonal, ratio)
+    trained = train_from_scratch(X.to(dtype), y.to(dtype), [seed], descent, diagonal, ratio)
     descent = descent or Descent()
-    errors = SampledErrors(DenseAttention(trained.scores[0]), data, descent.degree, descent.linear, draws,
+    scores = trained.scores[0].double()
+    errors = SampledErrors(DenseAttention(scores), data, descent.degree, descent.linear, draws,
                            seed + (VALIDATION if validation else TEST))
-    alpha, noise = two_numbers(trained.value[0], data)
-    return Outcome(float(errors(alpha, noise)), association(trained.scores[0], data.partition).recall,
+    alpha, noise = two_numbers(trained.value[0].double(), data)
+    return Outcome(float(errors(alpha, noise)), association(scores, data.partition).recall,
                    loss=float(trained.loss[0]))
 
 

@@ -54,6 +54,7 @@ def train_from_scratch(X, y, seeds, descent: Descent | None = None, diagonal: fl
     Parameters
     ----------
     X : (S, n, D, d) tensor
+        A and v are trained in its precision.
     y : (S, n) tensor
     seeds : list of S int
         Of the starts.
@@ -80,6 +81,7 @@ def train_from_scratch(X, y, seeds, descent: Descent | None = None, diagonal: fl
     generators = [np.random.default_rng([seed, 23]) for seed in seeds]
     A = torch.from_numpy(np.stack([g.standard_normal((D, D)) for g in generators])) * descent.init_std
     v = torch.from_numpy(np.stack([g.standard_normal(d) for g in generators])) * (descent.init_std / D)
+    A, v = A.to(X.dtype), v.to(X.dtype)
     A.diagonal(dim1=-2, dim2=-1).fill_(finite("diagonal", diagonal))
     for _ in range(descent.steps):
         _, by_scores, by_value = loss_and_gradients(signed, A, v, descent.degree, descent.linear)
