@@ -50,6 +50,9 @@ EQUATIONS = r"""() => {
 IMAGES = """() => [...document.querySelectorAll('article img')].map(
   e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'), loaded: e.complete && e.naturalWidth > 0}))"""
 
+# Events such as resize are delivered before a frame's callbacks: in the second frame from now they have been.
+NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 # Who sticks out to the right, to be named when a page scrolls sideways; and which box that scrolls by itself
 # cannot be reached with the Tab key.
 WIDTH = """() => {
@@ -156,7 +159,7 @@ def visit_page(browser, path: Path) -> Visit:
             set_theme(tab, theme)
             found.contrast[theme] = tab.evaluate(CONTRAST)
         tab.set_viewport_size(PHONE)
-        tab.wait_for_timeout(100)  # book.js hears of the new size from an event
+        tab.evaluate(NEXT_FRAME)  # book.js hears of the new size from an event
         found.width = tab.evaluate(WIDTH)
         tab.set_viewport_size(DESK)
         tab.evaluate(HOLLOW)  # last: what it leaves is no page to look at

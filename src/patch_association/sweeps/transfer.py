@@ -185,7 +185,7 @@ def _cells(**grid):
 _SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
 _PATCHES = [36, 64, 100, 144, 196, 256, 400]
 _TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
-_LARGE_TUNING_SIZES = {256: 1200, 400: 2000}
+_LARGE_TUNING_SIZES = {256: 1100, 400: 1800}
 _SCRATCH_SIZES = {36: [350, 500, 700, 1000], 64: [300, 425, 600, 850], 100: [350, 500, 700, 1000],
                   144: [500, 700, 1000, 1400], 196: [700, 1000, 1400, 2000]}
 
@@ -216,12 +216,11 @@ _DISCOVERY = {
 }
 
 
-def _tuning_cells(sizes: dict[int, int]):
+def _tuning_cells(sizes: dict[int, int], diagonals, ratios):
     """Every diagonal and ratio, on seeds of their own."""
     return tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": 1000, "seeds": 4, "diagonal": diagonal,
                   "ratio": ratio, "validation": True}
-                 for D, N in sizes.items() for diagonal in (3.0, 4.0, 5.0)
-                 for ratio in (256.0, 512.0, 1024.0, 2048.0))
+                 for D, N in sizes.items() for diagonal in diagonals for ratio in ratios)
 
 
 def _discovery_cells():
@@ -258,10 +257,12 @@ SWEEPS = (
           {**COMMON, "test_draws": 4000, "validation": 1000}),
     Sweep("transfer-scratch-tuning",
           "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
-          8, _tuning_cells(_TUNING_SIZES), _scratch, {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000}),
+          8, _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0)), _scratch,
+          {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000}),
     Sweep("transfer-scratch-large-tuning",
-          "The same at 256 and 400 patches.",
-          26, _tuning_cells(_LARGE_TUNING_SIZES), partial(_scratch, **LARGE), {**COMMON, **LARGE, "validation": 2000}),
+          "The same at 256 and 400 patches, where larger diagonals and ratios are better.",
+          26, _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
+          partial(_scratch, **LARGE), {**COMMON, **LARGE, "validation": 2000}),
     Sweep("transfer-scratch",
           "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
           15, tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}

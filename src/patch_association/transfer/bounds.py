@@ -120,6 +120,14 @@ def wrong_sign(num_patches: int, set_size: int, q: float, samples: int) -> float
     return Z.below(-N * C) + 0.5 * Z.at(-N * C)
 
 
+def binomial_ratio(n: np.ndarray, C: int, M: int) -> np.ndarray:
+    """binom(n, C) / binom(M, C) for counts n of any shape, 1 <= C <= M: (n - i) / (M - i) multiplied over i < C."""
+    ratio = np.ones(np.shape(n))
+    for i in range(C):
+        ratio *= np.maximum(n - i, 0) / (M - i)
+    return ratio
+
+
 def _one_more(law: np.ndarray) -> np.ndarray:
     """The law of the unseen sets after one more draw."""
     m = np.arange(law.size)
@@ -140,7 +148,7 @@ def _bayes_error(D: int, C: int, q: float, m: int) -> float:
     full = 2 * (q / 2) ** C  # a seen random set is all +1 or all -1 with this probability
     top = min(M, C + math.ceil(q * M / 2 + 10 * math.sqrt(q * M / 2) + 25))  # more have no weight in float64
     n_plus, n_minus = np.meshgrid(np.arange(top + 1), np.arange(top + 1), indexing="ij")
-    hidden = m * (_choose(n_plus, C, M) - _choose(n_minus, C, M)) if m else np.zeros((1, 1))
+    hidden = m * (binomial_ratio(n_plus, C, M) - binomial_ratio(n_minus, C, M)) if m else np.zeros((1, 1))
     error = 0.0
     # The signal set is among the L - m seen sets, or among the unseen patches.
     cases = [((L - m) / L, trinomial(max(L - m - 1, 0), full).shift(1), _pair_law(M, q, 0, top))]
@@ -168,11 +176,3 @@ def _pair_law(M: int, q: float, certain: int, top: int) -> np.ndarray:
     law[ok] = np.exp(gammaln(n + 1) - gammaln(i + 1) - gammaln(j + 1) - gammaln(k + 1)
                      + xlogy(i + j, q / 2) + xlogy(k, 1 - q))
     return law
-
-
-def _choose(n: np.ndarray, C: int, M: int) -> np.ndarray:
-    """binom(n, C) / binom(M, C) as the product of (n - i) / (M - i)."""
-    ratio = np.ones(n.shape)
-    for i in range(C):
-        ratio *= np.maximum(n - i, 0) / (M - i)
-    return ratio

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from patch_association._validate import positive_int
+from patch_association.transfer.bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.
 _MOST_SHARED = 9
@@ -105,7 +106,7 @@ class FoundSets:
         """m binom(n+, C) / binom(M, C): the expected number of full sets among the open patches."""
         open_patches = np.setdiff1d(np.arange(self.num_patches), [i for s in self.sets for i in s])
         M, C = open_patches.size, self.set_size
-        return M / C * _share(active[:, open_patches].sum(axis=1), C, M) if M else np.zeros(active.shape[0])
+        return M / C * binomial_ratio(active[:, open_patches].sum(axis=1), C, M) if M else np.zeros(active.shape[0])
 
 
 def likelihood_sets(active, set_size: int, passes: int = 2) -> FoundSets:
@@ -160,7 +161,7 @@ class _Search:
         if chosen:
             open_patches[self.candidates[chosen].reshape(-1)] = False
         M = int(open_patches.sum())
-        rest = M / self.C * _share(self.active[:, open_patches].sum(axis=1), self.C, M) if M else 0.0
+        rest = M / self.C * binomial_ratio(self.active[:, open_patches].sum(axis=1), self.C, M) if M else 0.0
         # A sample without any full set is impossible without rounding errors: a small floor keeps it finite.
         return float(np.log(K + rest + 1e-4).sum())
 
@@ -217,14 +218,6 @@ def _candidates(active, C):
     for place in range(C):
         full &= columns[candidates[:, place]]
     return candidates, full
-
-
-def _share(n, C: int, M: int):
-    """binom(n, C) / binom(M, C)."""
-    ratio = np.ones(np.shape(n))
-    for i in range(C):
-        ratio = ratio * np.maximum(n - i, 0) / (M - i)
-    return ratio
 
 
 def _check(X, y):
