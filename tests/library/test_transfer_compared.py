@@ -84,6 +84,16 @@ def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
     assert trained.recall == association(made.scores[0], SCATTERED).recall < 1
 
 
+def test_training_in_single_precision_ends_where_double_precision_ends():
+    double, single = (compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
+                      for dtype in (torch.float64, torch.float32))
+    assert single.recall == double.recall and single.error == pytest.approx(double.error, abs=0.004)  # two draws
+    assert single.loss == pytest.approx(double.loss, rel=1e-4) and single.loss != double.loss
+    X, y = (t.float() for t in draw_inputs(DATA, 30, [4]))
+    made = train_from_scratch(X, y, [4], SHORT, 3.0, 20.0)
+    assert made.scores.dtype == made.value.dtype == torch.float32
+
+
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
     """At ratio 0 the attention keeps its random start; the error is that of the value vector under it."""
     still = compared.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)

@@ -21,7 +21,7 @@ def test_the_shipped_record_belongs_to_the_sweep(sweep):
 
 
 def test_training_from_scratch_uses_what_the_validation_sets_chose():
-    results = load("transfer-scratch-tuning").results
+    results = load("transfer-scratch-tuning").results + load("transfer-scratch-large-tuning").results
     for D, choice in sweeps.SCRATCH_CHOICE.items():
         tried = [r for r in results if r["num_patches"] == D]
         best = min(tried, key=lambda r: np.mean(r["errors"]))

@@ -20,6 +20,7 @@ SMALL = {
     "transfer-discovery": dict(num_patches=32, dim=8, learner="likelihood", samples=24, seeds=2),
     "transfer-logistic": dict(num_patches=16, dim=4, samples=20, seeds=2),
     "transfer-scratch": dict(num_patches=64, dim=8, samples=6, first_seed=0, seeds=2),
+    "transfer-scratch-large": dict(num_patches=256, dim=4, samples=6, first_seed=0, seeds=2),
     "transfer-scratch-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
                                     ratio=30.0, validation=True),
     "transfer-scratch-large-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,

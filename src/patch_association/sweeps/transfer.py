@@ -36,8 +36,9 @@ COMMON = {"set_size": SET_SIZE, "q": "16 / num_patches", "degree": 3, "linear": 
           "init_std": DESCENT.init_std, "rate": DESCENT.rate, "clip": DESCENT.clip, "steps": DESCENT.steps}
 
 #: What the validation sets chose for training from scratch: (diagonal, ratio) by D, from the record of
-#: ``transfer-scratch-tuning``.
-SCRATCH_CHOICE = {36: (3.0, 512.0), 64: (4.0, 1024.0), 100: (3.0, 256.0), 144: (4.0, 1024.0), 196: (4.0, 1024.0)}
+#: ``transfer-scratch-tuning`` and ``transfer-scratch-large-tuning``.
+SCRATCH_CHOICE = {36: (3.0, 512.0), 64: (4.0, 1024.0), 100: (3.0, 256.0), 144: (4.0, 1024.0), 196: (4.0, 1024.0),
+                  256: (5.0, 2048.0), 400: (5.0, 2048.0)}
 SCRATCH_STEPS = 250
 #: How the two largest sizes are trained: 250 steps would not fit their samples, and single precision gives the
 #: same errors (to four digits where both were run) in half the time.
@@ -188,6 +189,7 @@ _TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
 _LARGE_TUNING_SIZES = {256: 1100, 400: 1800}
 _SCRATCH_SIZES = {36: [350, 500, 700, 1000], 64: [300, 425, 600, 850], 100: [350, 500, 700, 1000],
                   144: [500, 700, 1000, 1400], 196: [700, 1000, 1400, 2000]}
+_SCRATCH_LARGE_SIZES = {256: [900, 1300, 1800], 400: [1500, 2100, 3000]}
 
 
 def _fine_tuning_cells():
@@ -223,6 +225,16 @@ def _tuning_cells(sizes: dict[int, int], diagonals, ratios):
                  for D, N in sizes.items() for diagonal in diagonals for ratio in ratios)
 
 
+def _scratch_cells(sizes: dict[int, list[int]]):
+    """Twenty seeds in two cells of ten."""
+    return tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}
+                 for D, grid in sizes.items() for N in grid for first in (0, 10))
+
+
+def _choices(sizes) -> dict[str, tuple[float, float]]:
+    return {str(D): SCRATCH_CHOICE[D] for D in sizes}
+
+
 def _discovery_cells():
     return tuple({"num_patches": D, "dim": 32, "learner": learner, "samples": int(k * D / SET_SIZE), "seeds": 24}
                  for learner, grids in _DISCOVERY.items() for D in _PATCHES if D in grids or None in grids
@@ -235,7 +247,7 @@ SWEEPS = (
           5, _fine_tuning_cells(), _fixed, {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"}),
     Sweep("transfer-pretrained",
           "The same with the attention of models that were pre-trained on another feature.",
-          20, _pretrained_cells(), _pretrained,
+          40, _pretrained_cells(), _pretrained,
           {**{key: value for key, value in COMMON.items() if key != "steps"}, "fine_tuning_steps": DESCENT.steps,
            "test_draws": 50_000,
            "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)"}),
@@ -265,10 +277,12 @@ SWEEPS = (
           partial(_scratch, **LARGE), {**COMMON, **LARGE, "validation": 2000}),
     Sweep("transfer-scratch",
           "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
-          15, tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}
-                    for D, sizes in _SCRATCH_SIZES.items() for N in sizes for first in (0, 10)), _scratch,
-          {**COMMON, "steps": SCRATCH_STEPS, "choice": {str(D): c for D, c in SCRATCH_CHOICE.items()},
-           "test_draws": 10_000}),
+          15, _scratch_cells(_SCRATCH_SIZES), _scratch,
+          {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000}),
+    Sweep("transfer-scratch-large",
+          "The same at 256 and 400 patches, with 500 steps in single precision.",
+          40, _scratch_cells(_SCRATCH_LARGE_SIZES), partial(_scratch, **LARGE),
+          {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000}),
     Sweep("transfer-mismatch",
           "A fraction of the patches re-assigned downstream under the old attention.",
           3, tuple(_cells(num_patches=[64, 144], dim=[64],
