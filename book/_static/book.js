@@ -2,7 +2,7 @@
 // reachable with the Tab key.
 (() => {
   const BOXES = "div.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
-    ".bd-article figure:has(img.pa-wide)";
+    ".bd-article figure:has(img.pa-wide), .pst-scrollable-table-container";
   const WIDE = 700;  // pixels of a figure whose lettering gets too small on a phone
 
   // Shrunk to a phone, a figure of several panels cannot be read; it keeps this width there, and scrolls.
@@ -14,10 +14,15 @@
     }
   };
 
+  // Fades the right edge while there is more beyond it.
+  const fade = (box) => box.classList.toggle("pa-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+
   const mark = () => {
     for (const box of document.querySelectorAll(BOXES)) {
       if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      fade(box);
+      box.onscroll = () => fade(box);
     }
   };
 

@@ -34,7 +34,24 @@ class Estimate:
     level: float = 0.95
 
     def __str__(self) -> str:
-        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        value, low, high = rounded(self.value, self.low, self.high)
+        return f"{value} [{low}, {high}]"
+
+
+def rounded(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """The three numbers as text, with the decimals that show two digits of the interval's width.
+
+    So neither end is rounded into the value: 0.155 [0.149, 0.164]. An interval without a finite width gives
+    no measure; its numbers have three significant digits.
+    """
+    numbers, width = (value, low, high), high - low
+    if not (math.isfinite(width) and width > 0):
+        return tuple(f"{x:.3g}" if abs(x) < 100 else f"{x:,.0f}" for x in numbers)
+    decimals = 1 - math.floor(math.log10(width))
+    if decimals > 6:  # with so many zeros after the point the digits are read better as a power of ten
+        leading = math.floor(math.log10(max(map(abs, numbers))))
+        return tuple(f"{x:.{max(decimals + leading, 0) + 1}g}" for x in numbers)
+    return tuple(f"{round(x, decimals) + 0.0:,.{max(decimals, 0)}f}" for x in numbers)  # + 0.0: no "-0.00"
 
 
 def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from patch_association.intervals import Estimate
+from patch_association.intervals import Estimate, rounded
 
 
 def glue(**texts) -> None:
@@ -35,11 +35,7 @@ def glue(**texts) -> None:
 
 def number(x: float, digits: int = 3) -> str:
     """``x`` to that many significant digits, powers of ten as mathematics: 1.2 × 10⁻⁵."""
-    mantissa, _, exponent = f"{x:.{digits}g}".replace("-", "−").partition("e")
-    if not exponent:
-        return mantissa
-    raised = str(int(exponent.replace("−", "-"))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{mantissa[:-1]}10{raised}" if mantissa in ("1", "−1") else f"{mantissa} × 10{raised}"
+    return _typeset(f"{x:.{digits}g}")
 
 
 def percent(x: float, digits: int = 1) -> str:
@@ -47,16 +43,24 @@ def percent(x: float, digits: int = 1) -> str:
     return f"{100 * x:.{digits}f}%"
 
 
-def with_interval(estimate: Estimate, digits: int = 3, as_percent: bool = False) -> str:
-    """"value [low, high]" to that many significant digits, or as percentages."""
-    parts = (estimate.value, estimate.low, estimate.high)
-    if as_percent:
-        shares = (100 * part for part in parts)
-        # Percentages with more digits before the point than asked for stay whole: 100, not 1 × 10².
-        value, low, high = (f"{x:.0f}" if x >= 10**digits - 0.5 else number(x, digits) for x in shares)
-        return f"{value}% [{low}, {high}]"
-    value, low, high = (number(part, digits) for part in parts)
-    return f"{value} [{low}, {high}]"
+def with_interval(estimate: Estimate, as_percent: bool = False, unit: str | None = None) -> str:
+    """"value [low, high]", rounded as the interval's width asks (:func:`~patch_association.intervals.rounded`).
+
+    ``as_percent`` multiplies by 100 and writes "%" behind the value, unless ``unit`` says otherwise: a
+    difference of two percentages is one of percentage points.
+    """
+    scale, unit = (100, "%" if unit is None else unit) if as_percent else (1, unit or "")
+    value, low, high = map(_typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high))))
+    return f"{value}{unit} [{low}, {high}]"
+
+
+def _typeset(text: str) -> str:
+    """A number as Python writes it, with a minus sign and powers of ten as mathematics."""
+    mantissa, _, exponent = text.replace("-", "−").partition("e")
+    if not exponent:
+        return mantissa
+    raised = str(int(exponent.replace("−", "-"))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{mantissa[:-1]}10{raised}" if mantissa in ("1", "−1") else f"{mantissa} × 10{raised}"
 
 
 def plain(text: str) -> str:

@@ -128,11 +128,13 @@ def test_passing_pairs_are_counted():
     passing = np.zeros((9, 9), dtype=bool)
     passing[0, [0, 1, 4, 2]] = True  # itself, a side, a corner, and one two steps away
     passing[8, [8, 0]] = True
-    found = passing_pairs(passing)
+    with pytest.raises(ValueError, match="passing must be symmetric"):
+        passing_pairs(passing)
+    found = passing_pairs(passing | passing.T)
     assert (found.own, found.pairs, found.neighbors) == (2, 4, 2)
     everything = passing_pairs(np.ones((16, 16), dtype=bool))
-    near = (grid_distances(4) < 1.5).sum() - 16
-    assert (everything.own, everything.pairs, everything.neighbors) == (16, 240, near)
+    near = ((grid_distances(4) < 1.5).sum() - 16) / 2
+    assert (everything.own, everything.pairs, everything.neighbors) == (16, 120, near)
     for wrong in (np.zeros((9, 9)), np.zeros((8, 8), dtype=bool), np.zeros((9, 4), dtype=bool)):
         with pytest.raises(ValueError, match=r"passing must be \(N, N\) booleans of a square grid"):
             passing_pairs(wrong)

@@ -190,7 +190,7 @@ def test_sampled_numbers_say_what_they_rest_on():
     estimate = proportion(5, 100)
     number = sampled("error", estimate, n=100, seeds=1, unit="%")
     assert number.tolerance == (estimate.high - estimate.low) / 2
-    assert number.show_basis() == "95% [0.016, 0.11], n = 100, 1 seed" and number.show() == "0.05 %"
+    assert number.show_basis() == "95% [0.016, 0.113], n = 100, 1 seed" and number.show() == "0.050 %"
     same = sampled("mean", Estimate(2.0, 2.0, 2.0, 3), seeds=3)
     assert same.tolerance == 2e-9 and same.show_basis() == "95% [2, 2], 3 seeds"
     assert Number(**json.loads(json.dumps(number.as_dict()))) == number

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from patch_association.intervals import Estimate, bootstrap, mean, power_law, proportion
+from patch_association.intervals import Estimate, bootstrap, mean, power_law, proportion, rounded
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -65,7 +65,30 @@ def test_bootstrap_of_the_mean_and_its_seed():
 
 
 def test_text():
-    assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.123 [0.1, 0.2]"
+    assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.12 [0.10, 0.20]"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ((0.1553, 0.1492, 0.1641), ("0.155", "0.149", "0.164")),
+        ((1234.4, 900.0, 1456.0), ("1,230", "900", "1,460")),  # a width of hundreds: tens are enough
+        ((469.3, 430.2, 512.9), ("469", "430", "513")),
+        ((-0.0004, -0.02, 0.018), ("0.000", "-0.020", "0.018")),
+        ((3e-9, 0.0, 5e-9), ("3e-09", "0", "5e-09")),
+        ((5.5, 4.0, math.inf), ("5.5", "4", "inf")),
+        ((2.0, 2.0, 2.0), ("2", "2", "2")),
+    ],
+)
+def test_the_width_of_an_interval_says_how_its_numbers_are_rounded(numbers, texts):
+    assert rounded(*numbers) == texts
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.floats(0, 1))
+def test_rounding_moves_no_number_by_more_than_a_tenth_of_the_width(low, width, share):
+    numbers = (low + share * width, low, low + width)
+    for x, text in zip(numbers, rounded(*numbers)):
+        assert abs(float(text.replace(",", "")) - x) <= 0.05001 * width + 1e-9
 
 
 def test_a_power_law_without_noise_is_found():

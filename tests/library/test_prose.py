@@ -54,11 +54,12 @@ def test_percent():
 @pytest.mark.parametrize(
     ("estimate", "options", "text"),
     [
-        (Estimate(0.1234567, 0.1, 0.15, 9), {}, "0.123 [0.1, 0.15]"),
-        (Estimate(2e-5, 1e-5, 3e-5, 9), {}, "2 × 10⁻⁵ [10⁻⁵, 3 × 10⁻⁵]"),
-        (Estimate(0.1234567, 0.1, 0.15, 9), {"as_percent": True}, "12.3% [10, 15]"),
-        (proportion(10, 10), {"as_percent": True, "digits": 2}, "100% [69, 100]"),
-        (Estimate(0.5, 0.1, 1.0, 9), {"as_percent": True, "digits": 1}, "50% [10, 100]"),
+        (Estimate(0.1234567, 0.1, 0.15, 9), {}, "0.123 [0.100, 0.150]"),
+        (Estimate(2e-5, 1e-5, 3e-5, 9), {}, "0.000020 [0.000010, 0.000030]"),
+        (Estimate(0.1234567, 0.1, 0.15, 9), {"as_percent": True}, "12.3% [10.0, 15.0]"),
+        (proportion(10, 10), {"as_percent": True}, "100% [69, 100]"),
+        (Estimate(-0.0999, -0.12, -0.089, 9), {"as_percent": True, "unit": ""}, "−10.0 [−12.0, −8.9]"),
+        (Estimate(3.0, 2.0, 4.5, 9), {"unit": " steps"}, "3.0 steps [2.0, 4.5]"),
         (Estimate(3e-9, 0.0, 5e-9, 9), {"as_percent": True}, "3 × 10⁻⁷% [0, 5 × 10⁻⁷]"),
     ],
 )
@@ -84,7 +85,7 @@ def test_glue_stores_what_myst_reads(monkeypatch):
     (data, metadata), (count, _), (trailing, _) = shown(
         monkeypatch, linear_error=Estimate(0.5, 0.4, 0.6, 9), linear_draws=np.int64(20_000), linear_q="0.250"
     )
-    assert data == {"application/papermill.record/text/plain": "'0.5 [0.4, 0.6]'"}
+    assert data == {"application/papermill.record/text/plain": "'0.50 [0.40, 0.60]'"}
     assert metadata == {"scrapbook": {"name": "linear_error", "mime_prefix": "application/papermill.record/"}}
     # MyST-NB evaluates the stored text as a literal: these come out as they went in.
     assert [format_plain_text(text, "") for text in (*count.values(), *trailing.values())] == ["20,000", "0.250"]

@@ -13,7 +13,7 @@ from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
 from patch_association.transfer.bounds import (
-    genie_error, known_sets_error, lower_bound, set_mean_cosine, unseen_sets, wrong_sign,
+    binomial_ratio, genie_error, known_sets_error, lower_bound, set_mean_cosine, unseen_sets, wrong_sign,
 )
 from patch_association.transfer.complexity import sample_complexity
 from patch_association.transfer.discovery import likelihood_sets
@@ -123,6 +123,14 @@ def test_wrong_sign_and_cosine_against_fine_tuning_start():
     draws = np.random.default_rng(0).standard_normal((2000, 63)) * math.sqrt(1 / 64 / (4 * 2))
     cosines = 1 / np.sqrt(1 + (draws**2).sum(axis=1))
     assert abs(cosines.mean() - set_mean_cosine(4, 2, 64)) < 6 * cosines.std() / math.sqrt(2000) + 1e-3
+    assert set_mean_cosine(4, 2, 1) == 1  # in one dimension there is no other direction
+
+
+@given(st.integers(1, 6), st.integers(0, 30))
+def test_binomial_ratio_by_counting(C, more):
+    n, M = np.arange(C + more + 1), C + more
+    exact = [math.comb(int(k), C) / math.comb(M, C) for k in n]  # comb is 0 where k < C
+    np.testing.assert_allclose(binomial_ratio(n, C, M), exact, rtol=1e-12)
 
 
 BAD_SIZES = st.sampled_from([(5, 2), (0, 1), (4, -1), (4.0, 2), (True, 1), ("4", 2)])

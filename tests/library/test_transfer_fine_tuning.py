@@ -47,10 +47,12 @@ def test_hard_and_uniform_attention_are_limits():
     assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
 
 
-@pytest.mark.parametrize("partition", [Partition([0, 0, 0]), Partition([0, 1, 2])])
-def test_one_set_and_sets_of_one_patch_still_match_the_softmax(partition):
-    block, dense = BlockAttention(partition, 1.0, 0.4, -0.2), DenseAttention(block_scores(partition, 1.0, 0.4, -0.2))
-    X = GAUSSIAN[:, :3]
+@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]])
+@pytest.mark.parametrize("shift", [0.0, 800.0])  # e^800 is no number: a softmax must not meet it
+def test_few_sets_and_sets_of_few_patches_still_match_the_softmax(labels, shift):
+    partition, scores = Partition(labels), (1.0 + shift, 0.4 + shift, -0.2 + shift)
+    block, dense = BlockAttention(partition, *scores), DenseAttention(block_scores(partition, *scores))
+    X = GAUSSIAN[:, : len(labels)]
     assert torch.allclose(block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12)
 
 

@@ -9,7 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from patch_association._validate import finite, positive_int
-from patch_association.intervals import Estimate
+from patch_association.intervals import Estimate, rounded
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Number:
         A 95% confidence interval (sampled numbers).
     unit : str
     digits : int
-        Significant digits shown.
+        Significant digits shown where there is no interval, whose width would say them.
     """
 
     name: str
@@ -61,7 +61,12 @@ class Number:
 
     def show(self) -> str:
         """The value as text, with its unit."""
-        text = f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.{self.digits}g}"
+        if isinstance(self.value, int):
+            text = f"{self.value:,}"
+        elif self.low is not None:
+            text = rounded(self.value, self.low, self.high)[0]
+        else:
+            text = f"{self.value:.{self.digits}g}"
         return f"{text} {self.unit}".strip()
 
     def show_basis(self) -> str:
@@ -70,7 +75,8 @@ class Number:
             return "exact"
         parts = []
         if self.low is not None:
-            parts.append(f"95% [{self.low:.{self.digits}g}, {self.high:.{self.digits}g}]")
+            _, low, high = rounded(self.value, self.low, self.high)
+            parts.append(f"95% [{low}, {high}]")
         if self.n is not None:
             parts.append(f"n = {self.n:,}")
         if self.seeds is not None:

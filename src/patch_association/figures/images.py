@@ -114,9 +114,11 @@ def draw_montage(ax: Axes, rows, title: str) -> None:
     """A montage of boolean rows: dark where the similarity exceeds the threshold."""
     grid = round(len(rows) ** 0.5)
     ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
-    for edge in range(1, grid):
-        ax.axhline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
-        ax.axvline(edge * grid - 0.5, color=COLORS["noise"], linewidth=0.4, alpha=0.7)
+    thin = dict(color=COLORS["noise"], linewidth=0.4, alpha=0.7, clip_on=False)
+    for edge in range(grid + 1):
+        ax.axhline(edge * grid - 0.5, **thin)
+        ax.axvline(edge * grid - 0.5, **thin)
+    ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
     ax.set(xticks=[], yticks=[], title=title)
 
 

@@ -10,8 +10,9 @@ from patch_association.figures.style import COLORS, SHADES
 
 #: One look for each learner through the whole part: color, marker, line.
 LEARNERS = {
-    "learned attention": dict(color=COLORS["same set"], marker="o", linestyle="-"),
-    "ideal blocks": dict(color=COLORS["signal"], marker="D", linestyle="--"),
+    "learned attention": dict(color=COLORS["same set"], marker="o", linestyle="-", zorder=3),
+    # Open and large: it often lies on the one above.
+    "ideal blocks": dict(color=COLORS["signal"], marker="D", markersize=9, markerfacecolor="none", linestyle="--"),
     "likelihood of sets": dict(color=COLORS["feature"], marker="^", linestyle="-."),
     "co-activation": dict(color=COLORS["feature"], marker="v", linestyle=":"),
     "from scratch": dict(color=COLORS["other sets"], marker="s", linestyle="-"),
@@ -56,7 +57,7 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
         spread = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
         ax.errorbar(sizes, errors.mean(axis=0), spread, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name])
     ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel="mean test error", ylim=(0, 0.42))
-    ax.legend(ncol=2, loc="upper right")
+    ax.legend(ncol=2, loc="upper right", handlelength=3.2)
 
 
 def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
@@ -95,14 +96,23 @@ def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
 
 
 def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: float = 0.05) -> None:
-    """Error against the fraction of patches moved: measured with two standard errors, and the forecast as lines."""
+    """Error against the fraction of patches moved: measured with two standard errors, and the forecast as lines.
+
+    Parameters
+    ----------
+    fractions : (F,) array
+    measured : dict
+        D -> (F, seeds) errors.
+    forecast : dict
+        D -> (fractions, errors) of the line, on a grid of its own.
+    """
     ax.axhline(target, color="#222222", linewidth=0.8)
     for (D, errors), color, marker, line in zip(measured.items(), ("same set", "other sets"), "os", ("-", "--")):
         errors = np.asarray(errors)  # (fractions, seeds)
         spread = 2 * errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
-        ax.plot(fractions, forecast[D], color=COLORS[color], linestyle=line, label=f"forecast, $D = {D}$")
+        ax.plot(*forecast[D], color=COLORS[color], linestyle=line, label=f"forecast, $D = {D}$")
         ax.errorbar(fractions, errors.mean(axis=1), spread, color=COLORS[color], marker=marker, capsize=2,
-                    linestyle="none", label=f"measured, $D = {D}$")
+                    markerfacecolor="none", linestyle="none", label=f"measured, $D = {D}$")
     ax.set(xlabel="fraction of patches re-assigned", ylabel="mean test error", ylim=(0, None))
     ax.legend(loc="upper left")
 

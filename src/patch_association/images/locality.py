@@ -45,7 +45,7 @@ class Passing:
     own : int
         Patches whose similarity to themselves passes.
     pairs : int
-        Ordered pairs (i, j) of two patches that pass.
+        Pairs of two different patches that pass; (i, j) and (j, i) are one.
     neighbors : int
         Those among them that touch on the grid, at a side or a corner.
     """
@@ -98,7 +98,7 @@ def passing_pairs(passing) -> Passing:
     Parameters
     ----------
     passing : (N, N) booleans
-        Of :func:`thresholded`, for the N patches of a square grid.
+        Of :func:`thresholded`, for the N patches of a square grid; symmetric, as similarities are.
     """
     passing = np.asarray(passing)
     grid = math.isqrt(len(passing))
@@ -106,9 +106,11 @@ def passing_pairs(passing) -> Passing:
         raise ValueError(
             f"passing must be (N, N) booleans of a square grid, got {passing.dtype} of {passing.shape}"
         )
-    other = ~np.eye(len(passing), dtype=bool)
-    near = other & (grid_distances(grid) < _RING)
-    return Passing(int(np.diag(passing).sum()), int((passing & other).sum()), int((passing & near).sum()))
+    if (passing != passing.T).any():
+        raise ValueError("passing must be symmetric: of a pair either both directions pass or none")
+    pairs = np.triu(passing, 1)
+    near = grid_distances(grid) < _RING
+    return Passing(int(np.diag(passing).sum()), int(pairs.sum()), int((pairs & near).sum()))
 
 
 def grid_distances(height: int, width: int | None = None) -> np.ndarray:

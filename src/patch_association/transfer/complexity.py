@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from patch_association._validate import positive_int, probability
+from patch_association.intervals import Estimate
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ class SampleComplexity:
     censored: float
     level: float = 0.95
 
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval, for the evidence of a claim."""
+        return Estimate(self.value, self.low, self.high, self.seeds, self.level)
+
     def __str__(self) -> str:
-        value, low, high = (f"{x:.3g}" if x < 100 else f"{x:,.0f}" for x in (self.value, self.low, self.high))
-        return f"{value} [{low}, {high}]"
+        return str(self.estimate)
 
 
 def sample_complexity(sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000,
