@@ -1,7 +1,7 @@
 // What scrolls in its own box (a wide equation, a table of evidence, a wide figure on a phone) must be
 // reachable with the Tab key.
 (() => {
-  const BOXES = "div.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
+  const BOXES = "div.math, span.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
     ".bd-article figure:has(img.pa-wide), .pst-scrollable-table-container";
   const WIDE = 700;  // pixels of a figure whose lettering gets too small on a phone
 
@@ -15,12 +15,21 @@
   };
 
   // Fades the right edge while there is more beyond it.
-  const fade = (box) => box.classList.toggle("pa-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  // In a line of text the hidden copy for screen readers widens scrollWidth: there the formula itself is measured.
+  const scrolls = (box) => box.matches("span.math")
+    ? (box.firstElementChild?.getBoundingClientRect().width ?? 0) > box.clientWidth + 1
+    : box.scrollWidth > box.clientWidth + 1;
+
+  // A figure shows by itself that it goes on, and its caption must not fade with it.
+  const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "FIGURE" && scrolls(box) &&
+    box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
 
   const mark = () => {
     for (const box of document.querySelectorAll(BOXES)) {
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      const more = scrolls(box);
+      if (more) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      box.classList.toggle("pa-scrolls", more);
       fade(box);
       box.onscroll = () => fade(box);
     }

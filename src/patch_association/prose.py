@@ -34,8 +34,10 @@ def glue(**texts) -> None:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """``x`` to that many significant digits, powers of ten as mathematics: 1.2 × 10⁻⁵."""
-    return _typeset(f"{x:.{digits}g}")
+    """``x`` to that many significant digits: 0.0123, 12,300, and powers of ten as mathematics: 1.2 × 10⁻⁵."""
+    text = f"{x:.{digits}g}"
+    # "g" turns to powers of ten as soon as the digits end before the point; up to a million, zeros are read better.
+    return _typeset(f"{float(text):,.0f}" if "e" in text and 1 <= abs(x) < 999_999.5 else text)
 
 
 def percent(x: float, digits: int = 1) -> str:

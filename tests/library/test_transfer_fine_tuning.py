@@ -56,6 +56,23 @@ def test_few_sets_and_sets_of_few_patches_still_match_the_softmax(labels, shift)
     assert torch.allclose(block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12)
 
 
+@pytest.mark.parametrize("make, message", [
+    (lambda: DenseAttention(torch.zeros(3, 4)), r"square matrix, got shape \(3, 4\)"),
+    (lambda: DenseAttention(torch.zeros(3)), r"square matrix, got shape \(3,\)"),
+    (lambda: DenseAttention(torch.zeros(0, 0)), r"square matrix, got shape \(0, 0\)"),
+    (lambda: DenseAttention(torch.full((2, 2), math.nan)), "scores must be finite"),
+    (lambda: DenseAttention(torch.zeros(2, 2), scale=0.0), "scale must be positive, got 0.0"),
+    (lambda: DenseAttention(torch.zeros(2, 2), scale=-1.0), "scale must be positive, got -1.0"),
+    (lambda: BlockAttention([0, 0, 1, 1], 1.0, 1.0), "partition must be a Partition, got list"),
+    (lambda: BlockAttention(SHUFFLED, math.inf, 1.0), "beta"),
+    (lambda: DenseAttention(torch.zeros(2, 2)).read(torch.zeros(3, 4)), r"X must have shape \(..., 2, d\)"),
+    (lambda: BlockAttention.hard(SHUFFLED).read(torch.zeros(12)), r"X must have shape \(..., 12, d\)"),
+])
+def test_attention_refuses_what_does_not_fit(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
 def test_fine_tuning_is_model_T_under_gradient_descent():
     """One explicit step of autograd through SimplifiedViT moves v as fine_tune does."""
     data = SpatialData(SHUFFLED, 5, 0.4, feature=random_feature(5, 3))

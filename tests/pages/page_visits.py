@@ -66,8 +66,14 @@ WIDTH = """() => {
     e => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e));
   const boxes = document.querySelectorAll("div.math, mjx-container[display='true'], .pa-verdict table");
   const unreachable = [...boxes].filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
+  // A formula in a line of text: cut, and not to be scrolled; or faded, though it is all there.
+  const lines = [...document.querySelectorAll("span.math:has(> mjx-container)")].filter(e => e.getClientRects().length);
+  const goesOn = e => e.firstElementChild.getBoundingClientRect().width > e.clientWidth + 1;
+  unreachable.push(...lines.filter(e => goesOn(e) && e.tabIndex < 0));
+  const faded = lines.filter(e => !goesOn(e) && getComputedStyle(e).maskImage !== "none");
   const show = elements => elements.slice(0, 3).map(e => e.outerHTML.slice(0, 150));
-  return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
+  return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable),
+          faded: show(faded)};
 }"""
 
 # axe does not see MathJax's glyphs, nor icons: their color is set against the ground they lie on.

@@ -10,6 +10,7 @@ import numpy as np
 
 from patch_association._validate import finite, positive_int
 from patch_association.intervals import Estimate, rounded
+from patch_association.prose import number
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Number:
         elif self.low is not None:
             text = rounded(self.value, self.low, self.high)[0]
         else:
-            text = f"{self.value:.{self.digits}g}"
+            text = number(self.value, self.digits)
         return f"{text} {self.unit}".strip()
 
     def show_basis(self) -> str:
