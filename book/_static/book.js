@@ -14,13 +14,13 @@
     }
   };
 
-  // Fades the right edge while there is more beyond it.
   // In a line of text the hidden copy for screen readers widens scrollWidth: there the formula itself is measured.
   const scrolls = (box) => box.matches("span.math")
     ? (box.firstElementChild?.getBoundingClientRect().width ?? 0) > box.clientWidth + 1
     : box.scrollWidth > box.clientWidth + 1;
 
-  // A figure shows by itself that it goes on, and its caption must not fade with it.
+  // Fades the right edge while there is more beyond it. A figure shows by itself that it goes on, and its caption
+  // must not fade with it.
   const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "FIGURE" && scrolls(box) &&
     box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
 

@@ -37,7 +37,7 @@ def number(x: float, digits: int = 3) -> str:
     """``x`` to that many significant digits: 0.0123, 12,300, and powers of ten as mathematics: 1.2 × 10⁻⁵."""
     text = f"{x:.{digits}g}"
     # "g" turns to powers of ten as soon as the digits end before the point; up to a million, zeros are read better.
-    return _typeset(f"{float(text):,.0f}" if "e" in text and 1 <= abs(x) < 999_999.5 else text)
+    return typeset(f"{float(text):,.0f}" if "e" in text and 1 <= abs(x) < 999_999.5 else text)
 
 
 def percent(x: float, digits: int = 1) -> str:
@@ -52,11 +52,11 @@ def with_interval(estimate: Estimate, as_percent: bool = False, unit: str | None
     difference of two percentages is one of percentage points.
     """
     scale, unit = (100, "%" if unit is None else unit) if as_percent else (1, unit or "")
-    value, low, high = map(_typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high))))
+    value, low, high = map(typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high))))
     return f"{value}{unit} [{low}, {high}]"
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
     """A number as Python writes it, with a minus sign and powers of ten as mathematics."""
     mantissa, _, exponent = text.replace("-", "−").partition("e")
     if not exponent:

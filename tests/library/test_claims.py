@@ -191,6 +191,8 @@ def test_sampled_numbers_say_what_they_rest_on():
     number = sampled("error", estimate, n=100, seeds=1, unit="%")
     assert number.tolerance == (estimate.high - estimate.low) / 2
     assert number.show_basis() == "95% [0.016, 0.113], n = 100, 1 seed" and number.show() == "0.050 %"
+    tiny = sampled("gap", Estimate(-3e-9, -5e-9, 1e-9, 5), seeds=5)
+    assert tiny.show() == "−3 × 10⁻⁹" and tiny.show_basis() == "95% [−5 × 10⁻⁹, 10⁻⁹], 5 seeds"
     same = sampled("mean", Estimate(2.0, 2.0, 2.0, 3), seeds=3)
     assert same.tolerance == 2e-9 and same.show_basis() == "95% [2, 2], 3 seeds"
     assert Number(**json.loads(json.dumps(number.as_dict()))) == number

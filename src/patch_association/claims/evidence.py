@@ -10,7 +10,7 @@ import numpy as np
 
 from patch_association._validate import finite, positive_int
 from patch_association.intervals import Estimate, rounded
-from patch_association.prose import number
+from patch_association.prose import number, typeset
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Number:
         if isinstance(self.value, int):
             text = f"{self.value:,}"
         elif self.low is not None:
-            text = rounded(self.value, self.low, self.high)[0]
+            text = typeset(rounded(self.value, self.low, self.high)[0])
         else:
             text = number(self.value, self.digits)
         return f"{text} {self.unit}".strip()
@@ -76,7 +76,7 @@ class Number:
             return "exact"
         parts = []
         if self.low is not None:
-            _, low, high = rounded(self.value, self.low, self.high)
+            _, low, high = map(typeset, rounded(self.value, self.low, self.high))
             parts.append(f"95% [{low}, {high}]")
         if self.n is not None:
             parts.append(f"n = {self.n:,}")
