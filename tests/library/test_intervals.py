@@ -85,7 +85,7 @@ def test_the_width_of_an_interval_says_how_its_numbers_are_rounded(numbers, text
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.floats(0, 1))
-def test_rounding_moves_no_number_by_more_than_a_tenth_of_the_width(low, width, share):
+def test_rounding_moves_no_number_by_more_than_a_twentieth_of_the_width(low, width, share):
     numbers = (low + share * width, low, low + width)
     for x, text in zip(numbers, rounded(*numbers)):
         assert abs(float(text.replace(",", "")) - x) <= 0.05001 * width + 1e-9
