@@ -123,4 +123,3 @@ def bench_dynamics() -> list[dict]:
         exact_risk_against_monte_carlo(36, 0.2),
         exact_risk_against_monte_carlo(64, 0.1),
     ]
-

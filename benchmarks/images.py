@@ -190,7 +190,9 @@ def seeds_together(size: str, batch: int, attention: str, seeds: int = 4, rounds
     images = torch.randint(256, (seeds, batch, 3, 32, 32), generator=generator, dtype=torch.uint8)
     labels = torch.randint(10, (seeds, batch), generator=generator)
     together, stacked = _seeds_together(models, config, mean, std)
-    steps = [TrainStep(model, model, make_optimizer(model, config, False), config, mean, std) for model in models]
+    steps = [
+        TrainStep(model, model, make_optimizer(model, config, False), config, mean, std) for model in models
+    ]
 
     def one_after_another():
         for step, x, y in zip(steps, images, labels):
@@ -204,7 +206,9 @@ def seeds_together(size: str, batch: int, attention: str, seeds: int = 4, rounds
             if not name.endswith("query_key.bias"):  # Adam scales up the rounding of a key's zero gradient
                 torch.testing.assert_close(stacked[name][k], parameter, atol=1e-4, rtol=1e-3)
     name = f"training step of {seeds} seeds, {attention} ViT, {size}, {batch} pictures each"
-    return compare(name, partial(together, images, labels), one_after_another, f"{seeds} steps in turn", rounds)
+    return compare(
+        name, partial(together, images, labels), one_after_another, f"{seeds} steps in turn", rounds
+    )
 
 
 @_one_thread

@@ -27,10 +27,15 @@ def main() -> None:
             returned = function()
             for result in returned if isinstance(returned, list) else [returned]:
                 results.append(result)
-                print(f"{result['ratio']:8.3g} x  {result['name']}: {result['ours_s']:.3g} s "
-                      f"against {result['theirs_s']:.3g} s ({result['theirs']})", flush=True)
+                print(
+                    f"{result['ratio']:8.3g} x  {result['name']}: {result['ours_s']:.3g} s "
+                    f"against {result['theirs_s']:.3g} s ({result['theirs']})",
+                    flush=True,
+                )
     OUT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(f"wrote {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}: {len(results)} results")
+    print(
+        f"wrote {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}: {len(results)} results"
+    )
 
 
 if __name__ == "__main__":

@@ -27,8 +27,13 @@ def bench_linear_error() -> dict:
             errors += int((y * s.sum(axis=1) <= 0).sum())
         return errors
 
-    return compare(f"exact linear error at D={D}, C={C}", lambda: linear_error(D, C, q), sampled,
-                   f"{draws} draws, for a standard error of 1%", rounds=3)
+    return compare(
+        f"exact linear error at D={D}, C={C}",
+        lambda: linear_error(D, C, q),
+        sampled,
+        f"{draws} draws, for a standard error of 1%",
+        rounds=3,
+    )
 
 
 def bench_simplified_vit() -> dict:
@@ -40,4 +45,6 @@ def bench_simplified_vit() -> dict:
         z = 64 * (model.attention() @ X) @ model.value
         return polynomial_activation(z, 3, 0.01).sum(dim=1)
 
-    return compare("model (T), D = d = 64, 512 inputs", lambda: model(X), as_written, "(S X) v, as it is written")
+    return compare(
+        "model (T), D = d = 64, 512 inputs", lambda: model(X), as_written, "(S X) v, as it is written"
+    )

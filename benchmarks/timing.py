@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable
 
 
-def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object], against: str, rounds: int = 9) -> dict:
+def compare(
+    name: str, ours: Callable[[], object], theirs: Callable[[], object], against: str, rounds: int = 9
+) -> dict:
     """Time ``ours`` and ``theirs`` in turn and report the medians.
 
     Wall times on a shared machine drift by a factor of two; measured in turn, both see the same

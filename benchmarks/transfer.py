@@ -30,8 +30,13 @@ def bench_batched_seeds() -> dict:
             for N in sizes:
                 fine_tune(reads[i : i + 1, :N], attention, [N], [seed], descent)
 
-    return compare("fine-tuning, D = 64, 20 seeds, 8 sizes", lambda: fine_tune(reads, attention, sizes, seeds, descent),
-                   loop, "a loop over seeds and sizes", rounds=5)
+    return compare(
+        "fine-tuning, D = 64, 20 seeds, 8 sizes",
+        lambda: fine_tune(reads, attention, sizes, seeds, descent),
+        loop,
+        "a loop over seeds and sizes",
+        rounds=5,
+    )
 
 
 def bench_batched_seeds_one_size() -> dict:
@@ -44,8 +49,13 @@ def bench_batched_seeds_one_size() -> dict:
         for i, seed in enumerate(seeds):
             fine_tune(reads[i : i + 1], attention, [8], [seed], descent)
 
-    return compare("fine-tuning, D = 64, 20 seeds, N = 8", lambda: fine_tune(reads, attention, [8], seeds, descent),
-                   loop, "a loop over seeds", rounds=5)
+    return compare(
+        "fine-tuning, D = 64, 20 seeds, N = 8",
+        lambda: fine_tune(reads, attention, [8], seeds, descent),
+        loop,
+        "a loop over seeds",
+        rounds=5,
+    )
 
 
 def bench_block_attention() -> dict:
@@ -56,8 +66,12 @@ def bench_block_attention() -> dict:
     np.fill_diagonal(scores, 4.0)
     dense = DenseAttention(scores)
     X = torch.from_numpy(np.random.default_rng(0).standard_normal((32, 400, 64)))
-    return compare("D S X, D = 400, d = 64, 32 inputs", lambda: attention.read(X), lambda: dense.read(X),
-                   "the dense (D, D) product")
+    return compare(
+        "D S X, D = 400, d = 64, 32 inputs",
+        lambda: attention.read(X),
+        lambda: dense.read(X),
+        "the dense (D, D) product",
+    )
 
 
 def bench_exact_error() -> dict:
@@ -66,6 +80,10 @@ def bench_exact_error() -> dict:
     attention = BlockAttention.hard(data.partition)
     error = exact_error(attention, data.q, 0.02, 0.002)
     draws = int((1 - error) / error / 0.05**2)
-    return compare("exact test error, hard attention, D = 64", lambda: exact_error(attention, data.q, 0.02, 0.002),
-                   lambda: SampledErrors(attention, data, draws=draws)(0.02, 0.002),
-                   f"{draws} draws, for a standard error of 5%", rounds=3)
+    return compare(
+        "exact test error, hard attention, D = 64",
+        lambda: exact_error(attention, data.q, 0.02, 0.002),
+        lambda: SampledErrors(attention, data, draws=draws)(0.02, 0.002),
+        f"{draws} draws, for a standard error of 5%",
+        rounds=3,
+    )

@@ -37,7 +37,9 @@ def wanted() -> dict[str, str]:
 def found() -> dict[str, str]:
     """The same of environment.yml, whether conda or pip installs it."""
     (pip,) = (entry["pip"] for entry in ENVIRONMENT if isinstance(entry, dict))
-    names = [entry for entry in ENVIRONMENT if isinstance(entry, str)] + [e for e in pip if not e.startswith("-e")]
+    names = [entry for entry in ENVIRONMENT if isinstance(entry, str)] + [
+        e for e in pip if not e.startswith("-e")
+    ]
     parsed = [Requirement(entry) for entry in names]
     ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
     return {name: specifier for name, specifier in ranges.items() if name not in ("python", "pip")}

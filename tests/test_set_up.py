@@ -25,7 +25,7 @@ def test_supported_python_passes(version):
 
 
 def test_supported_pythons_are_those_of_the_package():
-    text = (set_up.ROOT + "/pyproject.toml")
+    text = set_up.ROOT + "/pyproject.toml"
     with open(text, encoding="utf-8") as file:
         assert 'requires-python = ">=3.10,<3.14"' in file.read()
     assert (set_up.OLDEST, set_up.NEWEST) == ((3, 10), (3, 13))
@@ -40,7 +40,10 @@ def test_full_disk_is_found_before_downloading(monkeypatch):
 @pytest.mark.parametrize(
     ("output", "advice"),
     [
-        ("The virtual environment was not created because ensurepip is not available.", "apt-get install python3-venv"),
+        (
+            "The virtual environment was not created because ensurepip is not available.",
+            "apt-get install python3-venv",
+        ),
         ("/usr/bin/python3: No module named venv", "apt-get install python3-venv"),
         ("Error: something else", "something else"),
     ],
@@ -79,5 +82,7 @@ def test_stamp_follows_the_requirements(tmp_path, monkeypatch):
 def test_only_the_standard_library_is_used():
     """It runs before anything is installed: with site packages switched off it still starts."""
     code = "import sys; sys.path.insert(0, 'tools'); import set_up; print(set_up.wanted()['python'])"
-    result = subprocess.run([sys.executable, "-S", "-c", code], cwd=set_up.ROOT, capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=set_up.ROOT, capture_output=True, text=True
+    )
     assert result.stdout.strip() == "{}.{}".format(*sys.version_info), result.stderr

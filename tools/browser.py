@@ -18,8 +18,13 @@ MISSING = (
 )
 # A container has no sandbox and no GPU; the rest keeps the browser from asking the network for anything.
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
 ]
 
 
@@ -55,7 +60,9 @@ def chromium():
 
 def built_pages() -> list[Path]:
     """Every HTML page of the built book, sorted; the redirect at its top is not a page."""
-    return sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts and page != SITE / "index.html")
+    return sorted(
+        page for page in SITE.rglob("*.html") if "_static" not in page.parts and page != SITE / "index.html"
+    )
 
 
 def page_names() -> list[str]:

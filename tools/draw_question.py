@@ -61,7 +61,9 @@ def main() -> None:
     order = truth.sets.reshape(-1)  # patches sorted by their set, so that the sets are blocks
 
     use_style()
-    plt.rcParams.update({"svg.hashsalt": "question", "svg.fonttype": "path", "figure.constrained_layout.use": True})
+    plt.rcParams.update(
+        {"svg.hashsalt": "question", "svg.fonttype": "path", "figure.constrained_layout.use": True}
+    )
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.2, 3.55), width_ratios=(1, 1.12, 1))
     one_set = Partition(np.zeros(HEIGHT * WIDTH, dtype=int))
     draw_patches(left, s[0], one_set, HEIGHT, WIDTH, palette=["#C9CDD2"])

@@ -54,8 +54,11 @@ def _check(paths: list[Path]) -> int:
     problems = [problem for path in paths for problem in differences(path)]
     for problem in problems:
         print(problem)
-    print("Run `make execute`: some notebooks differ from their text." if problems else
-          f"{len(paths)} chapters agree with their notebooks.")
+    print(
+        "Run `make execute`: some notebooks differ from their text."
+        if problems
+        else f"{len(paths)} chapters agree with their notebooks."
+    )
     return 1 if problems else 0
 
 
@@ -75,7 +78,9 @@ def _execute_all(paths: list[Path], allow_slow: bool) -> int:
         if seconds > LIMIT_S and not allow_slow:
             slow.append(path)
     for path in slow:
-        print(f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep (--allow-slow accepts it)")
+        print(
+            f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep (--allow-slow accepts it)"
+        )
     if failed:
         print(f"{len(failed)} of {len(paths)} chapters failed: {', '.join(map(name_of, failed))}")
     elif not slow:
@@ -110,7 +115,9 @@ def execute(path: Path) -> None:
     for number, cell in enumerate(notebook.cells, start=1):
         for output in cell.get("outputs", ()):
             if output.output_type == "stream" and output.name == "stderr":
-                raise ChapterFailed(f"cell {number} writes to stderr, which a page must not show:\n{output.text}")
+                raise ChapterFailed(
+                    f"cell {number} writes to stderr, which a page must not show:\n{output.text}"
+                )
     # The kernel reports its own version; the file keeps what notebook_from_text gave it.
     notebook.metadata = notebook_from_text(path).metadata
     write_notebook(notebook, path.with_suffix(".ipynb"))

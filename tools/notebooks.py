@@ -64,7 +64,9 @@ def differences(text: Path) -> list[str]:
     if found.metadata != wanted.metadata:
         problems.append(f"{name_of(text)}: the notebook's metadata is {dict(found.metadata)}")
     if len(found.cells) != len(wanted.cells):
-        problems.append(f"{name_of(text)}: {len(wanted.cells)} cells in the text, {len(found.cells)} in the notebook")
+        problems.append(
+            f"{name_of(text)}: {len(wanted.cells)} cells in the text, {len(found.cells)} in the notebook"
+        )
     for number, (new, old) in enumerate(zip(wanted.cells, found.cells), start=1):
         for key in ("cell_type", "source", "metadata", "id"):
             if new[key] != old.get(key):

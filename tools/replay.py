@@ -43,8 +43,11 @@ def main() -> int:
             alone.mkdir(parents=True)
             shutil.copy2(notebook, alone)
         status = replay(place / "alone", site)
-    print(f"{len(notebooks)} notebooks run alone and give what they store." if status == 0 else
-          "Replay failed: the lines with FAILED name the chapters; `make execute` stores new outputs.")
+    print(
+        f"{len(notebooks)} notebooks run alone and give what they store."
+        if status == 0
+        else "Replay failed: the lines with FAILED name the chapters; `make execute` stores new outputs."
+    )
     return status
 
 
@@ -59,7 +62,9 @@ def install_wheel(place: Path) -> Path:
         raise SystemExit("The wheel could not be built: pip's lines above say why.")
     (wheel,) = (place / "wheel").glob("*.whl")
     site = place / "site"
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True
+    )
     code = "import patch_association; print(patch_association.__file__)"
     found = subprocess.run(
         [sys.executable, "-c", code], env=environment(site), cwd=place, capture_output=True, text=True
@@ -95,10 +100,22 @@ def replay(folder: Path, site: Path) -> int:
 def run_nbval(folder: Path, site: Path, options: list[str]) -> int:
     """One run of pytest with nbval, strict; its exit status."""
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-        "-c", "pytest.ini", "--rootdir", ".",
-        "--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}",
-        "--nbval-cell-timeout", str(CELL_TIMEOUT_S), *options,
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "pytest.ini",
+        "--rootdir",
+        ".",
+        "--nbval",
+        "--nbval-current-env",
+        f"--nbval-sanitize-with={SANITIZE}",
+        "--nbval-cell-timeout",
+        str(CELL_TIMEOUT_S),
+        *options,
     ]
     return subprocess.run(command, cwd=folder, env=environment(site), stdin=subprocess.DEVNULL).returncode
 

@@ -25,7 +25,7 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 NEEDED_GB = 3  # PyTorch for the CPU and the rest take 1.5 GB, downloads and unpacking as much again
 CUDA_GB = 9  # PyPI's PyTorch for Linux brings CUDA: 5.5 GB, and its downloads
 CPU_ONLY = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
-EXTRAS = ".[book,test,images,parallel]"
+EXTRAS = ".[book,test,images,parallel,vision,compare,lint]"
 
 
 class CannotSetUp(Exception):
@@ -147,11 +147,22 @@ def explain_venv(output):
 
 def install():
     """Install with pip, quietly but not silently; its full output goes to .venv/set-up.log."""
-    print("Installing the package and what it needs (minutes the first time; details in .venv/set-up.log) ...")
+    print(
+        "Installing the package and what it needs (minutes the first time; details in .venv/set-up.log) ..."
+    )
     sys.stdout.flush()
     command = [
-        venv_python(), "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check",
-        "-c", "constraints.txt", "-e", EXTRAS,
+        venv_python(),
+        "-m",
+        "pip",
+        "install",
+        "--progress-bar",
+        "off",
+        "--disable-pip-version-check",
+        "-c",
+        "constraints.txt",
+        "-e",
+        EXTRAS,
     ]
     start = time.time()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -167,7 +178,10 @@ def install():
                 if line.startswith(b"Installing collected"):
                     print("  %3.0f s  unpacking all of them" % (time.time() - start))
                 elif time.time() - shown > 5:
-                    print("  %3.0f s  %d packages found; %s" % (time.time() - start, collected, lines[-1].strip()[:70]))
+                    print(
+                        "  %3.0f s  %d packages found; %s"
+                        % (time.time() - start, collected, lines[-1].strip()[:70])
+                    )
                 else:
                     continue
                 shown = time.time()
@@ -192,8 +206,11 @@ def explain_pip(output):
             "the smaller build) and run the command again." % (NEEDED_GB, CUDA_GB, CPU_ONLY)
         )
     # Before the versions: without a network pip ends with "No matching distribution" all the same.
-    if re.search("NewConnectionError|name resolution|ConnectTimeout|Connection refused|ReadTimeout|ProxyError"
-                 "|Network is unreachable|Max retries|SSLError|Connection aborted|ConnectionResetError", output):
+    if re.search(
+        "NewConnectionError|name resolution|ConnectTimeout|Connection refused|ReadTimeout|ProxyError"
+        "|Network is unreachable|Max retries|SSLError|Connection aborted|ConnectionResetError",
+        output,
+    ):
         return "pip could not reach the package index. Check the network (and HTTPS_PROXY), and run the command again."
     if re.search("ResolutionImpossible|No matching distribution", output):
         return (

@@ -71,7 +71,9 @@ class ClaimsTable(LedgerDirective):
         says = [self.paragraph(claim.statement)]
         if claim.because:
             says.append(self.paragraph(claim.because, "pa-because"))
-        badge = nodes.inline("", claim.verdict or "not examined yet", classes=["pa-badge", f"pa-{claim.family}"])
+        badge = nodes.inline(
+            "", claim.verdict or "not examined yet", classes=["pa-badge", f"pa-{claim.family}"]
+        )
         return self._row([[place, source, self._link(claim.chapter)], says, [nodes.paragraph("", "", badge)]])
 
     def _link(self, chapter: str) -> nodes.paragraph:
@@ -80,8 +82,14 @@ class ClaimsTable(LedgerDirective):
         if f"book/{chapter}" not in self.env.found_docs:
             return nodes.paragraph("", "", text, classes=["pa-source"])
         reference = addnodes.pending_xref(
-            "", text, refdomain="std", reftype="doc", refdoc=self.env.docname,
-            reftarget=f"/book/{chapter}", refexplicit=True, refwarn=True,
+            "",
+            text,
+            refdomain="std",
+            reftype="doc",
+            refdoc=self.env.docname,
+            reftarget=f"/book/{chapter}",
+            refexplicit=True,
+            refwarn=True,
         )
         return nodes.paragraph("", "", reference, classes=["pa-source"])
 

@@ -40,7 +40,8 @@ def copy_mathjax(app, error: Exception | None) -> None:
 def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Keep Thebe's scripts off every page."""
     context["script_files"] = [
-        script for script in context.get("script_files", ())
+        script
+        for script in context.get("script_files", ())
         if "thebe" not in f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', '')}".lower()
     ]
 

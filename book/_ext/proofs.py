@@ -22,7 +22,7 @@ def repair(app, doctree: nodes.document, docname: str) -> None:
         first = next(proof.findall(nodes.Text), None)
         if first is not None and first.startswith(OPENING):
             opening = nodes.inline("", OPENING, classes=["pa-proof-opening"])
-            first.parent.replace(first, [opening, nodes.Text(first.astext()[len(OPENING):])])
+            first.parent.replace(first, [opening, nodes.Text(first.astext()[len(OPENING) :])])
 
 
 def setup(app) -> dict:

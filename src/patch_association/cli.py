@@ -72,8 +72,18 @@ def _claims(arguments) -> int:
         writer.writerow(["id", "source", "where", "statement", "chapter", "verdict", "because", "evidence"])
         for claim in ledger():
             evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence)
-            writer.writerow([claim.id, claim.source, claim.where, claim.statement, claim.chapter,
-                             claim.verdict, claim.because, evidence])
+            writer.writerow(
+                [
+                    claim.id,
+                    claim.source,
+                    claim.where,
+                    claim.statement,
+                    claim.chapter,
+                    claim.verdict,
+                    claim.because,
+                    evidence,
+                ]
+            )
         print(out.getvalue(), end="")
     else:
         for row in rows:

@@ -70,8 +70,10 @@ def mean(values, level: float = 0.95) -> Estimate:
     """Student's interval of a mean over independent values (seeds)."""
     x = np.asarray(values, dtype=np.float64).reshape(-1)
     if x.size < 2 or not np.isfinite(x).all():
-        raise ValueError(f"values must be at least two finite numbers, got {x.size} of which "
-                         f"{int(np.isfinite(x).sum())} finite")
+        raise ValueError(
+            f"values must be at least two finite numbers, got {x.size} of which "
+            f"{int(np.isfinite(x).sum())} finite"
+        )
     half = stats.t.ppf((1 + _level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
     return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half), x.size, level)
 
@@ -80,8 +82,10 @@ def bootstrap(values, statistic, level: float = 0.95, resamples: int = 2000, see
     """The percentile bootstrap of ``statistic(values, axis=-1)`` over independent values (seeds)."""
     x = np.asarray(values, dtype=np.float64).reshape(-1)
     if x.size < 2 or not np.isfinite(x).all():
-        raise ValueError(f"values must be at least two finite numbers, got {x.size} of which "
-                         f"{int(np.isfinite(x).sum())} finite")
+        raise ValueError(
+            f"values must be at least two finite numbers, got {x.size} of which "
+            f"{int(np.isfinite(x).sum())} finite"
+        )
     generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
     draws = x[generator.integers(0, x.size, (positive_int("resamples", resamples), x.size))]
     low, high = np.quantile(statistic(draws, axis=-1), [(1 - _level(level)) / 2, (1 + level) / 2])

@@ -161,7 +161,12 @@ class OneLayerViT(nn.Module):
     """
 
     def __init__(
-        self, num_patches: int, dim: int, seed: int = 0, width: int = 32, positional: bool = False,
+        self,
+        num_patches: int,
+        dim: int,
+        seed: int = 0,
+        width: int = 32,
+        positional: bool = False,
         dtype=torch.float32,
     ):
         super().__init__()

@@ -24,8 +24,10 @@ def glue(**texts) -> None:
     for name, text in texts.items():
         rounded = isinstance(text, Integral) and not isinstance(text, bool)
         if isinstance(text, (Real, np.bool_)) and not rounded:
-            raise ValueError(f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
-                             f"got {name}={text!r}")
+            raise ValueError(
+                f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
+                f"got {name}={text!r}"
+            )
         shown = f"{text:,}" if rounded else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
@@ -46,13 +48,15 @@ def percent(x: float, digits: int = 1) -> str:
 
 
 def with_interval(estimate: Estimate, as_percent: bool = False, unit: str | None = None) -> str:
-    """"value [low, high]", rounded as the interval's width asks (:func:`~patch_association.intervals.rounded`).
+    """ "value [low, high]", rounded as the interval's width asks (:func:`~patch_association.intervals.rounded`).
 
     ``as_percent`` multiplies by 100 and writes "%" behind the value, unless ``unit`` says otherwise: a
     difference of two percentages is one of percentage points.
     """
     scale, unit = (100, "%" if unit is None else unit) if as_percent else (1, unit or "")
-    value, low, high = map(typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high))))
+    value, low, high = map(
+        typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high)))
+    )
     return f"{value}{unit} [{low}, {high}]"
 
 

@@ -47,7 +47,9 @@ def test_accuracies_are_means_and_gaps_are_paired():
     assert sweep.accuracy(ROWS, "vanilla") == mean([0.3, 0.5])
     assert sweep.accuracy(ROWS, "vanilla", 4) == mean([0.2, 0.1])
     assert sweep.accuracy_gap(ROWS, ("vanilla", 4), ("vanilla", 32)) == mean([0.2 - 0.3, 0.1 - 0.5])
-    with pytest.raises(ValueError, match=r"\('vanilla', 4\) has seeds \[0, 1\] .* has \[0\]: they do not pair"):
+    with pytest.raises(
+        ValueError, match=r"\('vanilla', 4\) has seeds \[0, 1\] .* has \[0\]: they do not pair"
+    ):
         sweep.accuracy_gap(ROWS, ("vanilla", 4), ("positional", 32))
 
 

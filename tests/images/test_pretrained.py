@@ -131,6 +131,8 @@ def test_timm_without_a_network(monkeypatch, tmp_path):
     hub = importlib.import_module("huggingface_hub.constants")
     monkeypatch.setattr(hub, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(hub, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ValueError, match="the weights of vit_tiny_patch16_224 could not be fetched") as caught:
+    with pytest.raises(
+        ValueError, match="the weights of vit_tiny_patch16_224 could not be fetched"
+    ) as caught:
         pretrained_positions("vit_tiny_patch16_224")
     assert type(caught.value.__cause__).__module__.startswith("huggingface_hub")

@@ -104,7 +104,9 @@ def test_a_short_run_is_what_its_docstring_says(data, steps, seed):
 
 def test_all_test_pictures_are_asked_in_their_order(data):
     """More of them than one batch of the test holds, with labels that only their number can tell."""
-    many = replace(data, test_images=data.test_images[:1].repeat(1201, 1, 1, 1), test_labels=torch.arange(1201) % 3)
+    many = replace(
+        data, test_images=data.test_images[:1].repeat(1201, 1, 1, 1), test_labels=torch.arange(1201) % 3
+    )
     run = train_short(with_norms(), many, 1, batch_size=4)
     guess = run.right[:3].tolist().index(True)
     assert run.right.tolist() == [k % 3 == guess for k in range(1201)]
@@ -124,7 +126,9 @@ def test_a_shuffle_at_the_test_alone(data):
 def test_the_defaults_are_those_of_the_chapters(data):
     model, explicit = small("vanilla"), small("vanilla")
     shown = train_short(model, data, 3)
-    settings = dict(batch_size=64, lr=3e-3, permutation=GridPermutation(16, 16), seed=0)  # one tile: no shuffle
+    settings = dict(
+        batch_size=64, lr=3e-3, permutation=GridPermutation(16, 16), seed=0
+    )  # one tile: no shuffle
     assert shown.losses.tolist() == train_short(explicit, data, 3, **settings).losses.tolist()
 
 

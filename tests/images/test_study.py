@@ -18,7 +18,14 @@ DATA = toy_set(60, size=16)
 
 def shape(attention, **changes):
     return ViTConfig.named(
-        "reader", attention=attention, image_size=16, num_classes=2, width=16, heads=2, mlp_width=16, **changes
+        "reader",
+        attention=attention,
+        image_size=16,
+        num_classes=2,
+        width=16,
+        heads=2,
+        mlp_width=16,
+        **changes,
     )
 
 
@@ -41,7 +48,9 @@ def test_runs_that_are_not_coupled_are_seen(monkeypatch):
     shuffle, other = GridPermutation(16, 4, seed=1), GridPermutation(16, 4, seed=2)
     real = study.train_short
     monkeypatch.setattr(
-        study, "train_short", lambda *a, permutation=None, **k: real(*a, permutation=permutation and other, **k)
+        study,
+        "train_short",
+        lambda *a, permutation=None, **k: real(*a, permutation=permutation and other, **k),
     )
     found = coupled_runs(shape("vanilla"), DATA, shuffle, steps=5, batch_size=8, lr=1e-2)
     assert found.losses_apart > 1e-6 and found.positions_apart > 1e-6

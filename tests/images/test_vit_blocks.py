@@ -56,7 +56,9 @@ class Transformer(nn.Module):
         super().__init__()
         assert depth == 1 and heads * dim_head == width
         half = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width))
-        mlp = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, mlp_dim), nn.GELU(), nn.Linear(mlp_dim, width))
+        mlp = nn.Sequential(
+            nn.LayerNorm(width), nn.Linear(width, mlp_dim), nn.GELU(), nn.Linear(mlp_dim, width)
+        )
         self.layers = nn.ModuleList([nn.ModuleList([half, mlp])])
 
 
@@ -132,7 +134,7 @@ def test_vit_pytorchs_layer_is_ours_without_three_biases():
 
 
 def test_parts_of_our_layers():
-    """"attention" is the layer's first half without the residual sum."""
+    """ "attention" is the layer's first half without the residual sum."""
     for kind in ("vanilla", "positional"):
         half = layer_of(kind, "attention", **SMALL)
         whole = layer_of(kind, "layer", **SMALL)
@@ -165,7 +167,9 @@ def test_without_a_library_the_extra_is_named(library, monkeypatch, stand_ins):
 
 
 def test_refusals(stand_ins, monkeypatch):
-    with pytest.raises(ValueError, match="kind must be one of vanilla, positional, timm, vit-pytorch, got 'x'"):
+    with pytest.raises(
+        ValueError, match="kind must be one of vanilla, positional, timm, vit-pytorch, got 'x'"
+    ):
         layer_of("x", "layer", **SMALL)
     with pytest.raises(ValueError, match="part must be one of attention, layer, got 'mlp'"):
         layer_of("timm", "mlp", **SMALL)
@@ -221,7 +225,11 @@ def test_the_peak_of_a_gpu_is_what_a_step_adds(monkeypatch):
         monkeypatch.setattr(torch.cuda, name, lambda name=name, value=value: said.append(name) or value)
     layer = nn.Linear(2, 2)
     assert vit_blocks._peak_bytes(layer, torch.ones(1, 2, requires_grad=True)) == 70
-    assert said.index("reset_peak_memory_stats") < said.index("memory_allocated") < said.index("max_memory_allocated")
+    assert (
+        said.index("reset_peak_memory_stats")
+        < said.index("memory_allocated")
+        < said.index("max_memory_allocated")
+    )
     assert layer.weight.grad is None
 
 
@@ -254,7 +262,9 @@ ROWS = [row("attention", 64, [0.1, 0.3, 0.2]), row("layer", 64, [1.0, 2.0, 4.0])
 
 def test_costs_are_medians_and_medians_of_paired_ratios():
     costs = layer_costs(ROWS[0])
-    assert costs["vanilla"].seconds == 0.2 and costs["vanilla"].time_ratio == costs["vanilla"].memory_ratio == 1
+    assert (
+        costs["vanilla"].seconds == 0.2 and costs["vanilla"].time_ratio == costs["vanilla"].memory_ratio == 1
+    )
     assert (costs["positional"].time_ratio, costs["positional"].memory_ratio) == (0.5, 0.5)
     theirs = costs["vit-pytorch"]
     assert (theirs.least, theirs.time_ratio, theirs.most) == pytest.approx((1, 2, 4))
@@ -273,7 +283,11 @@ def test_the_table_of_layers():
 
 def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path):
     cpu, gpu = registry()["vit_blocks"], registry()["vit_blocks_gpu"]
-    assert cpu.device == "cpu" and gpu.device == "cuda" and cpu.packages == gpu.packages == ("timm", "vit-pytorch")
+    assert (
+        cpu.device == "cpu"
+        and gpu.device == "cuda"
+        and cpu.packages == gpu.packages == ("timm", "vit-pytorch")
+    )
     assert len(cpu.cells) == 6 and len(gpu.cells) == 12
     quick = replace(cpu, run=lambda part, tokens: measure_layers(TINY, part, 4), cells=cpu.cells[:1])
     record = run_sweep(quick, tmp_path / "blocks.json", progress=False)

@@ -122,7 +122,11 @@ NEEDED = [
     Requirement(text)
     for text in (
         *PROJECT["dependencies"],
-        *(t for extra in ("book", "test", "images", "parallel") for t in PROJECT["optional-dependencies"][extra]),
+        *(
+            t
+            for extra in ("book", "test", "images", "parallel")
+            for t in PROJECT["optional-dependencies"][extra]
+        ),
     )
 ]
 PYTHONS = ["3.10", "3.11", "3.12", "3.13"]

@@ -11,20 +11,34 @@ from patch_association.sweeps import idealized, registry
 
 
 def run(alpha, gamma, rho, loss, steps=None):
-    arrays = {name: np.array(values, dtype=float) for name, values in
-              dict(alpha=alpha, gamma=gamma, rho=rho, loss=loss).items()}
+    arrays = {
+        name: np.array(values, dtype=float)
+        for name, values in dict(alpha=alpha, gamma=gamma, rho=rho, loss=loss).items()
+    }
     return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
 
 
 def test_events_of_a_run_that_shows_all_three():
     found = idealized.events(
-        run(alpha=[0.1, 0.94, 0.96, 1.0, 1.0, 1.3, 1.2], gamma=[0, 0.01, 0.02, 0.1, 0.4, 0.9, 1.0],
-            rho=[0, 0, -0.1, -0.2, -0.3, -0.4, -0.35], loss=[0.7, 0.5, 0.4, 0.39, 0.37, 0.35, 0.1],
-            steps=[0, 1, 2, 10, 20, 30, 40]),
+        run(
+            alpha=[0.1, 0.94, 0.96, 1.0, 1.0, 1.3, 1.2],
+            gamma=[0, 0.01, 0.02, 0.1, 0.4, 0.9, 1.0],
+            rho=[0, 0, -0.1, -0.2, -0.3, -0.4, -0.35],
+            loss=[0.7, 0.5, 0.4, 0.39, 0.37, 0.35, 0.1],
+            steps=[0, 1, 2, 10, 20, 30, 40],
+        ),
         alpha_star=1.0,
     )
-    assert found == {"T0": 2, "T1": 30, "plateau": 30, "alpha_T0": 0.96, "alpha_T1": 1.3, "alpha_end": 1.2,
-                     "alpha_late": 1.3, "companions_lose": 0}
+    assert found == {
+        "T0": 2,
+        "T1": 30,
+        "plateau": 30,
+        "alpha_T0": 0.96,
+        "alpha_T1": 1.3,
+        "alpha_end": 1.2,
+        "alpha_late": 1.3,
+        "companions_lose": 0,
+    }
 
 
 def test_events_that_do_not_happen_are_none():
@@ -45,8 +59,9 @@ def test_spread_steps_begins_and_ends_where_the_run_does(steps, count):
 
 
 def test_a_cell_is_what_the_record_ships():
-    stored = {(row["part"], row["D"], row["q"], row["diagonal"]): row
-              for row in records.load("idealized").results}
+    stored = {
+        (row["part"], row["D"], row["q"], row["diagonal"]): row for row in records.load("idealized").results
+    }
     assert len(stored) == len(registry()["idealized"].cells)
     cell = idealized.idealized_cell("grid", 16, 0.2, 1.0)
     row = stored["grid", 16, 0.2, 1.0]

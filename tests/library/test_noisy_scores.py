@@ -34,7 +34,9 @@ def test_two_by_two_in_closed_form():
 def test_agrees_with_sampled_matrices(noise):
     partition, n = Partition.random(16, 4, seed=3), 600
     draws = [
-        association(partition.same_set + noise * np.random.default_rng(s).standard_normal((16, 16)), partition)
+        association(
+            partition.same_set + noise * np.random.default_rng(s).standard_normal((16, 16)), partition
+        )
         for s in range(n)
     ]
     expected = noisy_association(16, 4, noise)
@@ -45,7 +47,9 @@ def test_agrees_with_sampled_matrices(noise):
         assert abs(values.mean() - getattr(expected, name)) < bound
 
 
-@pytest.mark.parametrize("arguments", [(8, 1, 0.5), (8, 8, 0.5), (8, 3, 0.5), (8, 2, 0.0), (8, 2, float("nan"))])
+@pytest.mark.parametrize(
+    "arguments", [(8, 1, 0.5), (8, 8, 0.5), (8, 3, 0.5), (8, 2, 0.0), (8, 2, float("nan"))]
+)
 def test_refuses_bad_arguments(arguments):
     with pytest.raises(ValueError, match="got"):
         noisy_association(*arguments)

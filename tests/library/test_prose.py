@@ -27,7 +27,9 @@ from patch_association.prose import glue, number, percent, plain, with_interval
         (1e-7, 3, "10⁻⁷"),
         (-1e-7, 3, "−10⁻⁷"),
         (-2.5e-12, 2, "−2.5 × 10⁻¹²"),
-        (123456, 3, "123,000"), (-2.2e2, 2, "−220"), (1.2e7, 2, "1.2 × 10⁷"),
+        (123456, 3, "123,000"),
+        (-2.2e2, 2, "−220"),
+        (1.2e7, 2, "1.2 × 10⁷"),
         (2e20, 1, "2 × 10²⁰"),
         (0.00012, 2, "0.00012"),
     ],
@@ -88,7 +90,10 @@ def test_glue_stores_what_myst_reads(monkeypatch):
     assert data == {"application/papermill.record/text/plain": "'0.50 [0.40, 0.60]'"}
     assert metadata == {"scrapbook": {"name": "linear_error", "mime_prefix": "application/papermill.record/"}}
     # MyST-NB evaluates the stored text as a literal: these come out as they went in.
-    assert [format_plain_text(text, "") for text in (*count.values(), *trailing.values())] == ["20,000", "0.250"]
+    assert [format_plain_text(text, "") for text in (*count.values(), *trailing.values())] == [
+        "20,000",
+        "0.250",
+    ]
 
 
 @pytest.mark.parametrize("value", [0.5, True, np.float32(0.5), np.bool_(True), np.float64(2)])

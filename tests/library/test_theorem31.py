@@ -179,7 +179,9 @@ def test_the_bound_tends_to_its_limit_from_below():
 
 def test_the_boundary_is_the_least_size():
     D = linear_bounds.any_weights_boundary(4, 0.5)
-    assert linear_bounds.any_weights_bound(D, 4, 0.5) >= 1 / 8 > linear_bounds.any_weights_bound(D - 4, 4, 0.5)
+    assert (
+        linear_bounds.any_weights_bound(D, 4, 0.5) >= 1 / 8 > linear_bounds.any_weights_bound(D - 4, 4, 0.5)
+    )
 
 
 def test_equal_weights_reach_the_spread_bound_as_sets_grow():
@@ -238,7 +240,10 @@ def test_the_search_over_patches_contains_the_search_over_sets():
         (lambda: linear_bounds.any_weights_boundary(4, 0.5, error=0.3), "error < 1/4"),
         (lambda: linear_bounds.any_weights_limit(float("nan")), "kappa"),
         (lambda: linear_bounds.spread_weights_bound(np.ones(4), 0.5), "expected q > 0"),
-        (lambda: linear_bounds.spread_weights_bound([[1.0], [0.0]], 0.5), "at least two sets|in at least two"),
+        (
+            lambda: linear_bounds.spread_weights_bound([[1.0], [0.0]], 0.5),
+            "at least two sets|in at least two",
+        ),
         (lambda: linear.search_weights(4, 2, 0.5, largest=0), "largest"),
     ],
 )

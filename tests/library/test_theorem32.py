@@ -46,7 +46,9 @@ def test_off_the_diagonal_a_patch_does_not_count_for_itself():
 
 
 @given(
-    seed=st.integers(0, 10**6), rank=st.integers(1, 6), whole=st.booleans(),
+    seed=st.integers(0, 10**6),
+    rank=st.integers(1, 6),
+    whole=st.booleans(),
     shape=st.sampled_from([(8, 2), (9, 3), (12, 4), (6, 1)]),
 )
 @settings(max_examples=200, deadline=None)
@@ -112,7 +114,9 @@ def test_association_and_derangement_are_one_function(strength):
     ):
         S = softmax_attention(torch.from_numpy(scores))
         outputs.append(torch.tanh(24 * x @ S.T).sum(dim=1) + ((x @ S.T) ** 5).sum(dim=1))
-    assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(outputs[0], outputs[2], atol=1e-10)
+    assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(
+        outputs[0], outputs[2], atol=1e-10
+    )
 
 
 @pytest.mark.parametrize(

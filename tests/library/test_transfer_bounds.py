@@ -13,7 +13,13 @@ from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
 from patch_association.transfer.bounds import (
-    binomial_ratio, genie_error, known_sets_error, lower_bound, set_mean_cosine, unseen_sets, wrong_sign,
+    binomial_ratio,
+    genie_error,
+    known_sets_error,
+    lower_bound,
+    set_mean_cosine,
+    unseen_sets,
+    wrong_sign,
 )
 from patch_association.transfer.complexity import sample_complexity
 from patch_association.transfer.discovery import likelihood_sets
@@ -74,8 +80,13 @@ def test_unseen_sets_has_the_known_mean(L, N):
     assert law @ np.arange(L + 1) == pytest.approx(L * (1 - 1 / L) ** N)
 
 
-@given(L=st.integers(2, 60), C=st.integers(2, 5), kappa=st.floats(0.2, 2), N=st.integers(0, 60),
-       share=st.floats(0.05, 0.95))
+@given(
+    L=st.integers(2, 60),
+    C=st.integers(2, 5),
+    kappa=st.floats(0.2, 2),
+    N=st.integers(0, 60),
+    share=st.floats(0.05, 0.95),
+)
 @settings(max_examples=60, deadline=None)
 def test_the_bound_stays_above_its_closed_form(L, C, kappa, N, share):
     """The corollary: (1 - 1 / (4 L h^2)) x e0 of ceil(x L) hidden sets, x = u - h and u = (1 - 1/L)^N."""
@@ -139,8 +150,12 @@ BAD_SIZES = st.sampled_from([(5, 2), (0, 1), (4, -1), (4.0, 2), (True, 1), ("4",
 @given(sizes=BAD_SIZES)
 @settings(max_examples=12, deadline=None)
 def test_bounds_refuse_bad_sizes(sizes):
-    for call in (lambda: genie_error(*sizes, 0.2, 3), lambda: lower_bound(*sizes, 0.2, 0.05),
-                 lambda: known_sets_error(*sizes, 0.2), lambda: wrong_sign(*sizes, 0.2, 1)):
+    for call in (
+        lambda: genie_error(*sizes, 0.2, 3),
+        lambda: lower_bound(*sizes, 0.2, 0.05),
+        lambda: known_sets_error(*sizes, 0.2),
+        lambda: wrong_sign(*sizes, 0.2, 1),
+    ):
         with pytest.raises(ValueError, match="num_patches|set_size"):
             call()
 
@@ -148,8 +163,13 @@ def test_bounds_refuse_bad_sizes(sizes):
 @given(q=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=1.001), st.just(float("nan")), st.text()))
 @settings(max_examples=25, deadline=None)
 def test_bounds_refuse_bad_probabilities(q):
-    for call in (lambda: genie_error(8, 2, q, 3), lambda: lower_bound(8, 2, 0.2, q), lambda: wrong_sign(8, 2, q, 1),
-                 lambda: reassign(Partition([0, 0, 1, 1]), q), lambda: SeveralFeatures([Partition([0, 0, 1, 1])], 4, q),
-                 lambda: sample_complexity([1, 2], np.full((3, 2), 0.1), target=q)):
+    for call in (
+        lambda: genie_error(8, 2, q, 3),
+        lambda: lower_bound(8, 2, 0.2, q),
+        lambda: wrong_sign(8, 2, q, 1),
+        lambda: reassign(Partition([0, 0, 1, 1]), q),
+        lambda: SeveralFeatures([Partition([0, 0, 1, 1])], 4, q),
+        lambda: sample_complexity([1, 2], np.full((3, 2), 0.1), target=q),
+    ):
         with pytest.raises(ValueError, match="got"):
             call()

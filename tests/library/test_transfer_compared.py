@@ -12,7 +12,12 @@ from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
 from patch_association.transfer import compared
-from patch_association.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
+from patch_association.transfer.discovery import (
+    coactivation,
+    coactivation_rows,
+    first_moment,
+    refined_feature,
+)
 from patch_association.transfer.errors import SampledErrors, exact_error
 from patch_association.transfer.fine_tuning import Descent
 from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
@@ -33,20 +38,28 @@ def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draw
         assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
     moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
     other = compared.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
-    assert np.allclose(other.errors * 4000, np.round(other.errors * 4000))  # counts of 2000 draws, ties by half
+    assert np.allclose(
+        other.errors * 4000, np.round(other.errors * 4000)
+    )  # counts of 2000 draws, ties by half
 
 
 def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
     """The same law by two ways of drawing it: mean errors over 40 seeds differ by less than 6 standard errors."""
     scores = np.where(SCATTERED.same_set, 2.5, 0.0)
-    ways = [compared.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[:, 0]
-            for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))]
+    ways = [
+        compared.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[
+            :, 0
+        ]
+        for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))
+    ]
     spread = math.sqrt(sum(w.var(ddof=1) / len(w) for w in ways) + 2 * 0.25 / 4000)
     assert abs(ways[0].mean() - ways[1].mean()) < 6 * spread
 
 
 def test_the_shares_and_cosines_are_those_of_the_value_vectors():
-    found = compared.with_fixed_attention(DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), SHORT, draws=500)
+    found = compared.with_fixed_attention(
+        DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), SHORT, draws=500
+    )
     assert found.errors.shape == found.alpha.shape == found.cosine.shape == found.loss.shape == (30, 2)
     assert found.wrong_sign.tolist() == [np.mean(found.alpha[:, k] < 0) for k in range(2)]
     assert (np.sign(found.cosine) == np.sign(found.alpha)).all() and (np.abs(found.cosine) <= 1 + 1e-12).all()
@@ -85,9 +98,13 @@ def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
 
 
 def test_training_in_single_precision_ends_where_double_precision_ends():
-    double, single = (compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
-                      for dtype in (torch.float64, torch.float32))
-    assert single.recall == double.recall and single.error == pytest.approx(double.error, abs=0.004)  # two draws
+    double, single = (
+        compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
+        for dtype in (torch.float64, torch.float32)
+    )
+    assert single.recall == double.recall and single.error == pytest.approx(
+        double.error, abs=0.004
+    )  # two draws
     assert single.loss == pytest.approx(double.loss, rel=1e-4) and single.loss != double.loss
     X, y = (t.float() for t in draw_inputs(DATA, 30, [4]))
     made = train_from_scratch(X, y, [4], SHORT, 3.0, 20.0)
@@ -97,8 +114,9 @@ def test_training_in_single_precision_ends_where_double_precision_ends():
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
     """At ratio 0 the attention keeps its random start; the error is that of the value vector under it."""
     still = compared.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)
-    flat = compared.with_fixed_attention(DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), Descent(steps=100),
-                                         draws=4000).errors[:, 0]
+    flat = compared.with_fixed_attention(
+        DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), Descent(steps=100), draws=4000
+    ).errors[:, 0]
     assert flat.min() - 0.03 <= still.error <= flat.max() + 0.03
 
 
@@ -144,7 +162,12 @@ CELLS = [
 def test_recorded_cells_become_one_table_of_sizes_and_seeds():
     sizes, errors = errors_by_size(CELLS, learner="a")
     assert sizes.tolist() == [5, 10]
-    assert errors.tolist() == [[0.5, 0.1], [0.6, 0.2], [0.7, 0.3], [0.8, 0.4]]  # seeds in the order of first_seed
+    assert errors.tolist() == [
+        [0.5, 0.1],
+        [0.6, 0.2],
+        [0.7, 0.3],
+        [0.8, 0.4],
+    ]  # seeds in the order of first_seed
     sizes, errors = errors_by_size(CELLS, learner="b")
     assert sizes.tolist() == [1, 2] and errors.tolist() == [[0.2, 0.1], [0.4, 0.3], [0.6, 0.5]]
 
@@ -156,11 +179,21 @@ def test_tables_by_the_number_of_patches():
 
 
 def test_cells_of_several_models_are_averaged_seed_by_seed():
-    cells = [{"num_patches": D, "steps": 5, "model": m, "sizes": [1, 2], "errors": [[0.1 * m, 0.2], [0.3, 0.1 * D]]}
-             for D, m in ((3, 1), (3, 3), (2, 1))]
+    cells = [
+        {
+            "num_patches": D,
+            "steps": 5,
+            "model": m,
+            "sizes": [1, 2],
+            "errors": [[0.1 * m, 0.2], [0.3, 0.1 * D]],
+        }
+        for D, m in ((3, 1), (3, 3), (2, 1))
+    ]
     found = averaged_by_patches(cells, over="model", steps=5)
     assert list(found) == [2, 3]
-    assert np.allclose(found[3][1], [[0.2, 0.2], [0.3, 0.3]]) and np.allclose(found[2][1], [[0.1, 0.2], [0.3, 0.2]])
+    assert np.allclose(found[3][1], [[0.2, 0.2], [0.3, 0.3]]) and np.allclose(
+        found[2][1], [[0.1, 0.2], [0.3, 0.2]]
+    )
     cells[1]["sizes"] = [1, 3]
     with pytest.raises(ValueError, match="differ in model must have the same sizes.*D = 3"):
         averaged_by_patches(cells, over="model", steps=5)

@@ -27,15 +27,23 @@ def block_scores(partition, beta, gamma, rho):
     return A
 
 
-@pytest.mark.parametrize("scores, level", [
-    ((4.0, 3.7, -0.3), "patch"), ((2.0, 2.0, 0.1), "set"), ((1.0, 1.0, 1.0), "all"), ((0.5, 1.0, 1.0), "patch"),
-])
+@pytest.mark.parametrize(
+    "scores, level",
+    [
+        ((4.0, 3.7, -0.3), "patch"),
+        ((2.0, 2.0, 0.1), "set"),
+        ((1.0, 1.0, 1.0), "all"),
+        ((0.5, 1.0, 1.0), "patch"),
+    ],
+)
 def test_block_attention_is_the_dense_softmax(scores, level):
     block = BlockAttention(SHUFFLED, *scores)
     dense = DenseAttention(block_scores(SHUFFLED, *scores))
     assert block.level == level
     assert torch.allclose(block.matrix(), dense.matrix(), atol=1e-15)
-    by_patch = block.read(GAUSSIAN).repeat_interleave(block.multiplicity, dim=1)  # one row per patch, set by set
+    by_patch = block.read(GAUSSIAN).repeat_interleave(
+        block.multiplicity, dim=1
+    )  # one row per patch, set by set
     assert torch.allclose(by_patch, dense.read(GAUSSIAN)[:, SHUFFLED.sets.reshape(-1)], atol=1e-12)
     assert block.in_set_mass == pytest.approx(float(block.matrix()[0, SHUFFLED.labels == 2].sum()), abs=1e-14)
 
@@ -47,27 +55,37 @@ def test_hard_and_uniform_attention_are_limits():
     assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
 
 
-@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]])
+@pytest.mark.parametrize(
+    "labels", [[0, 0, 0], [0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]]
+)
 @pytest.mark.parametrize("shift", [0.0, 800.0])  # e^800 is no number: a softmax must not meet it
 def test_few_sets_and_sets_of_few_patches_still_match_the_softmax(labels, shift):
     partition, scores = Partition(labels), (1.0 + shift, 0.4 + shift, -0.2 + shift)
     block, dense = BlockAttention(partition, *scores), DenseAttention(block_scores(partition, *scores))
     X = GAUSSIAN[:, : len(labels)]
-    assert torch.allclose(block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12)
+    assert torch.allclose(
+        block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12
+    )
 
 
-@pytest.mark.parametrize("make, message", [
-    (lambda: DenseAttention(torch.zeros(3, 4)), r"square matrix, got shape \(3, 4\)"),
-    (lambda: DenseAttention(torch.zeros(3)), r"square matrix, got shape \(3,\)"),
-    (lambda: DenseAttention(torch.zeros(0, 0)), r"square matrix, got shape \(0, 0\)"),
-    (lambda: DenseAttention(torch.full((2, 2), math.nan)), "scores must be finite"),
-    (lambda: DenseAttention(torch.zeros(2, 2), scale=0.0), "scale must be positive, got 0.0"),
-    (lambda: DenseAttention(torch.zeros(2, 2), scale=-1.0), "scale must be positive, got -1.0"),
-    (lambda: BlockAttention([0, 0, 1, 1], 1.0, 1.0), "partition must be a Partition, got list"),
-    (lambda: BlockAttention(SHUFFLED, math.inf, 1.0), "beta"),
-    (lambda: DenseAttention(torch.zeros(2, 2)).read(torch.zeros(3, 4)), r"X must have shape \(..., 2, d\)"),
-    (lambda: BlockAttention.hard(SHUFFLED).read(torch.zeros(12)), r"X must have shape \(..., 12, d\)"),
-])
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: DenseAttention(torch.zeros(3, 4)), r"square matrix, got shape \(3, 4\)"),
+        (lambda: DenseAttention(torch.zeros(3)), r"square matrix, got shape \(3,\)"),
+        (lambda: DenseAttention(torch.zeros(0, 0)), r"square matrix, got shape \(0, 0\)"),
+        (lambda: DenseAttention(torch.full((2, 2), math.nan)), "scores must be finite"),
+        (lambda: DenseAttention(torch.zeros(2, 2), scale=0.0), "scale must be positive, got 0.0"),
+        (lambda: DenseAttention(torch.zeros(2, 2), scale=-1.0), "scale must be positive, got -1.0"),
+        (lambda: BlockAttention([0, 0, 1, 1], 1.0, 1.0), "partition must be a Partition, got list"),
+        (lambda: BlockAttention(SHUFFLED, math.inf, 1.0), "beta"),
+        (
+            lambda: DenseAttention(torch.zeros(2, 2)).read(torch.zeros(3, 4)),
+            r"X must have shape \(..., 2, d\)",
+        ),
+        (lambda: BlockAttention.hard(SHUFFLED).read(torch.zeros(12)), r"X must have shape \(..., 12, d\)"),
+    ],
+)
 def test_attention_refuses_what_does_not_fit(make, message):
     with pytest.raises(ValueError, match=message):
         make()
@@ -103,8 +121,13 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
     batch = fine_tune(reads, attention, sizes, seeds, descent)
     for i, seed in enumerate(seeds):
         for k, N in enumerate(sizes):
-            alone = fine_tune(draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N],
-                              attention, [N], [seed], descent)
+            alone = fine_tune(
+                draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N],
+                attention,
+                [N],
+                [seed],
+                descent,
+            )
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
 
 
@@ -194,9 +217,13 @@ def test_exact_error_of_uniform_attention_without_noise_is_the_linear_error():
 
 def test_exact_error_of_hard_attention_tends_to_enumeration():
     """At tau = 0.02 alpha with no exact ties nearby the noise cannot change a sign."""
-    partition = Partition([0, 0, 0, 1, 1, 1])  # set sums 3 and -3..3: F = 0 only at -3, which noise splits evenly
+    partition = Partition(
+        [0, 0, 0, 1, 1, 1]
+    )  # set sums 3 and -3..3: F = 0 only at -3, which noise splits evenly
     attention = BlockAttention.hard(partition)
-    assert exact_error(attention, 0.8, 0.2, 0.004) == pytest.approx(enumerated_error(attention, 0.8, 0.2), abs=1e-9)
+    assert exact_error(attention, 0.8, 0.2, 0.004) == pytest.approx(
+        enumerated_error(attention, 0.8, 0.2), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("hard, ratio", [(True, 0.05), (True, 0.4), (False, 0.3), (False, 0.8)])
@@ -204,16 +231,24 @@ def test_exact_error_meets_sampling(hard, ratio):
     """300,000 draws, |z| < 5.5 (false alarm 4e-8) and 1e-4 for the quadrature."""
     partition = Partition(np.repeat(np.arange(9), 4))
     data = SpatialData(partition, 4, 16 / 36)
-    attention = BlockAttention.hard(partition) if hard else BlockAttention(partition, math.log(36), math.log(36))
+    attention = (
+        BlockAttention.hard(partition) if hard else BlockAttention(partition, math.log(36), math.log(36))
+    )
     alpha = 1.2 / 36
     exact = exact_error(attention, data.q, alpha, ratio * alpha)
     sampled = float(SampledErrors(attention, data, draws=300_000, seed=11)(alpha, ratio * alpha))
     assert abs(exact - sampled) < 1e-4 + 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
 
 
-@pytest.mark.parametrize("hard, ratio, tolerance", [
-    (True, 0.03, 1e-6), (True, 0.5, 1e-6), (False, 0.3, 1e-4), (False, 1.0, 1e-4),
-])
+@pytest.mark.parametrize(
+    "hard, ratio, tolerance",
+    [
+        (True, 0.03, 1e-6),
+        (True, 0.5, 1e-6),
+        (False, 0.3, 1e-4),
+        (False, 1.0, 1e-4),
+    ],
+)
 def test_exact_error_has_converged(hard, ratio, tolerance):
     partition = Partition(np.repeat(np.arange(9), 4))
     attention = BlockAttention.hard(partition) if hard else BlockAttention(partition, 3.0, 3.0)
@@ -225,21 +260,28 @@ def test_exact_error_has_converged(hard, ratio, tolerance):
 @settings(max_examples=25, deadline=None)
 def test_a_wrong_sign_errs_as_often_as_the_right_one_is_right(alpha, ratio):
     attention = BlockAttention.hard(SHUFFLED)
-    right, wrong = exact_error(attention, 0.4, alpha, ratio * alpha), exact_error(attention, 0.4, -alpha, ratio * alpha)
+    right, wrong = (
+        exact_error(attention, 0.4, alpha, ratio * alpha),
+        exact_error(attention, 0.4, -alpha, ratio * alpha),
+    )
     assert right + wrong == pytest.approx(1.0, abs=1e-12) and 0 <= right <= 0.5 + 1e-9
     assert exact_error(attention, 0.4, 0.0, ratio) == 0.5
 
 
-@given(beta=st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.text(), st.none()),
-       gamma=st.sampled_from([float("nan"), float("inf"), "x", None]))
+@given(
+    beta=st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.text(), st.none()),
+    gamma=st.sampled_from([float("nan"), float("inf"), "x", None]),
+)
 @settings(max_examples=40, deadline=None)
 def test_block_attention_refuses_scores_that_are_no_numbers(beta, gamma):
     with pytest.raises(ValueError, match="finite|beta|gamma"):
         BlockAttention(SHUFFLED, beta, gamma)
 
 
-@given(name=st.sampled_from(["degree", "linear", "init_std", "rate", "clip", "steps"]),
-       value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(max_size=3), st.none()))
+@given(
+    name=st.sampled_from(["degree", "linear", "init_std", "rate", "clip", "steps"]),
+    value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(max_size=3), st.none()),
+)
 @settings(max_examples=60, deadline=None)
 def test_descent_refuses_bad_settings(name, value):
     with pytest.raises(ValueError, match=name):
@@ -279,13 +321,17 @@ def test_bad_shapes_and_sizes_are_refused():
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.floats(0.1, 3))
 def test_the_two_numbers_are_the_parts_of_the_value_vector(dim, seed, noise_std):
-    data = SpatialData(Partition([0, 0, 1, 1]), dim, 0.3, noise_std=noise_std, feature=random_feature(dim, seed))
+    data = SpatialData(
+        Partition([0, 0, 1, 1]), dim, 0.3, noise_std=noise_std, feature=random_feature(dim, seed)
+    )
     value = torch.from_numpy(np.random.default_rng(seed).standard_normal((3, 2, dim)))
     alpha, tau = two_numbers(value, data)
     assert alpha.shape == tau.shape == (3, 2)
     # Pythagoras, and: without its part along w* only the noise is left.
     assert np.allclose(alpha**2 + (tau / noise_std) ** 2, (value**2).sum(dim=-1).numpy())
     off = value - torch.from_numpy(alpha)[..., None] * data.feature
-    assert np.allclose(two_numbers(off, data)[0], 0, atol=1e-12) and np.allclose(two_numbers(off, data)[1], tau)
+    assert np.allclose(two_numbers(off, data)[0], 0, atol=1e-12) and np.allclose(
+        two_numbers(off, data)[1], tau
+    )
     with pytest.raises(ValueError, match=f"data's {dim} dimensions"):
         two_numbers(value[..., :-1], data)

@@ -16,13 +16,24 @@ from patch_association.structure import Partition, association
 from patch_association.transfer.bounds import lower_bound, set_mean_cosine, unseen_sets
 from patch_association.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
 from patch_association.transfer.discovery import (
-    FoundSets, coactivation, coactivation_rows, first_moment, likelihood_sets, refined_feature,
+    FoundSets,
+    coactivation,
+    coactivation_rows,
+    first_moment,
+    likelihood_sets,
+    refined_feature,
 )
 from patch_association.transfer.errors import SampledErrors
 from patch_association.transfer.fine_tuning import Descent, fine_tune
 from patch_association.transfer.linear_learner import fit_logistic, linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
-    Heads, SeveralFeatures, draw_several, overlap, reassign, several_errors, shared_attention,
+    Heads,
+    SeveralFeatures,
+    draw_several,
+    overlap,
+    reassign,
+    several_errors,
+    shared_attention,
 )
 from patch_association.transfer.mixing import BlockAttention, DenseAttention
 from patch_association.transfer.scratch import draw_inputs, loss_and_gradients, train_from_scratch
@@ -98,7 +109,9 @@ def test_scratch_learns_association_with_many_samples_and_a_batch_equals_its_see
     both = train_from_scratch(X, y, [0, 1], descent, diagonal=2.0, ratio=30.0)
     alone = train_from_scratch(X[1:], y[1:], [1], descent, diagonal=2.0, ratio=30.0)
     assert torch.allclose(both.scores[1], alone.scores[0], atol=1e-9)
-    assert association(both.scores[0], partition).recall > 0.8 > 0.3 > association(np.eye(16), partition).recall
+    assert (
+        association(both.scores[0], partition).recall > 0.8 > 0.3 > association(np.eye(16), partition).recall
+    )
     assert torch.equal(both.scores.diagonal(dim1=1, dim2=2), torch.full((2, 16), 2.0, dtype=torch.float64))
 
 
@@ -112,7 +125,9 @@ def test_logistic_regression_is_stationary_and_its_error_is_right():
     assert np.abs(np.einsum("n,njd->jd", slope, X) + 0.05 * W).max() < 1e-6
     fresh, sign = data.sample(40_000, 1)
     sampled = float((sign.numpy() * np.einsum("njd,jd->n", fresh.numpy(), W) < 0).mean())
-    assert abs(linear_test_error(W, data, draws=40_000, seed=2) - sampled) < 5.5 * math.sqrt(2 * 0.25 / 40_000)
+    assert abs(linear_test_error(W, data, draws=40_000, seed=2) - sampled) < 5.5 * math.sqrt(
+        2 * 0.25 / 40_000
+    )
     feature = np.tile(data.feature.numpy(), (8, 1))
     expected = linear_error(8, 2, 0.3, ties="half")
     assert abs(linear_test_error(feature, data, draws=40_000) - expected) < 5.5 * math.sqrt(expected / 40_000)
@@ -179,14 +194,18 @@ def test_shared_attention_of_one_partition_is_block_attention_and_of_two_their_u
     assert torch.allclose(shared_attention([one], 3.0).matrix(), block.matrix(), atol=1e-15)
     S = shared_attention([one, two], 3.0).matrix()
     union = torch.from_numpy(one.same_set | two.same_set)  # a patch has 3 companions in each, none in both
-    assert torch.allclose(S[union], torch.tensor(math.exp(3) / (7 * math.exp(3) + 29), dtype=S.dtype), atol=1e-15)
+    assert torch.allclose(
+        S[union], torch.tensor(math.exp(3) / (7 * math.exp(3) + 29), dtype=S.dtype), atol=1e-15
+    )
     assert S[~union].max() < S[union].min()
     # A dense head errs as the block head that it equals: same coefficients, noise of its own.
     data = SeveralFeatures([one, two], 16, 8 / 36)
     value = torch.zeros(16, dtype=torch.float64)
     value[:3] = torch.tensor([0.05, 0.03, 0.02])
-    dense, blocks = (several_errors(value, Heads([a]), data, draws=20_000)
-                     for a in (DenseAttention(block.matrix().log()), block))
+    dense, blocks = (
+        several_errors(value, Heads([a]), data, draws=20_000)
+        for a in (DenseAttention(block.matrix().log()), block)
+    )
     assert abs(dense - blocks) < 6 * math.sqrt(2 * blocks * (1 - blocks) / 20_000)
 
 
@@ -222,24 +241,35 @@ def test_fits_recover_their_own_laws(exponent, scale):
 def test_slope_interval_covers_a_planted_slope():
     generator, D = np.random.default_rng(0), [50, 100, 200, 400]
     sizes = [np.array([d // 2, d, 2 * d]) for d in D]
-    errors = [np.clip(np.array([0.1, 0.05, 0.0]) + 0.005 * generator.standard_normal((30, 3)), 0, 1) for _ in D]
+    errors = [
+        np.clip(np.array([0.1, 0.05, 0.0]) + 0.005 * generator.standard_normal((30, 3)), 0, 1) for _ in D
+    ]
     slope, low, high, censored = slope_interval(D, sizes, errors, target=0.06)
     assert low < 1.0 < high and abs(slope - 1) < 0.1 and censored == 0
 
 
 # --- bad input --------------------------------------------------------------------------------------
 
-BAD_INPUTS = st.sampled_from([
-    (np.zeros((2, 3)), np.ones(2)), (np.zeros((2, 3, 4)), np.ones(3)), (np.zeros((0, 3, 4)), np.ones(0)),
-    (np.zeros((2, 3, 4)), np.zeros(2)), (np.zeros((2, 3, 4)), np.array([1.0, np.nan])),
-])
+BAD_INPUTS = st.sampled_from(
+    [
+        (np.zeros((2, 3)), np.ones(2)),
+        (np.zeros((2, 3, 4)), np.ones(3)),
+        (np.zeros((0, 3, 4)), np.ones(0)),
+        (np.zeros((2, 3, 4)), np.zeros(2)),
+        (np.zeros((2, 3, 4)), np.array([1.0, np.nan])),
+    ]
+)
 
 
 @given(case=BAD_INPUTS)
 @settings(max_examples=10, deadline=None)
 def test_discovery_refuses_bad_data(case):
     X, y = case
-    for call in (lambda: first_moment(X, y), lambda: refined_feature(X, y, 1), lambda: coactivation(X, y, np.ones(4))):
+    for call in (
+        lambda: first_moment(X, y),
+        lambda: refined_feature(X, y, 1),
+        lambda: coactivation(X, y, np.ones(4)),
+    ):
         with pytest.raises(ValueError, match="X must|y must"):
             call()
 
@@ -264,8 +294,12 @@ def test_other_bad_input_is_refused():
         (lambda: shared_attention([], 1.0), "partitions"),
         (lambda: shared_attention([partition, Partition([0, 1])], 1.0), "partitions"),
         (lambda: shared_attention([partition], math.nan), "gamma"),
-        (lambda: several_errors(torch.zeros(3), Heads([BlockAttention.hard(partition)]),
-                                SeveralFeatures([partition], 4, 0.1)), "value"),
+        (
+            lambda: several_errors(
+                torch.zeros(3), Heads([BlockAttention.hard(partition)]), SeveralFeatures([partition], 4, 0.1)
+            ),
+            "value",
+        ),
         (lambda: overlap(partition, Partition([0, 1])), "partitions"),
         (lambda: sample_complexity([2, 1], np.zeros((3, 2))), "increasing"),
         (lambda: sample_complexity([1, 2], np.zeros((1, 2))), "two seeds"),

@@ -38,9 +38,16 @@ def test_the_mass_inside_a_set_is_that_of_block_attention(set_size, num_sets, ga
     assert limits.in_set_mass(partition.num_patches, set_size, gamma) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("gamma, q, linear, response", [
-    (0.4, 0.6, 0.0, 1.0), (0.4, 0.6, 0.5, 1.0), (1.5, 0.5, 0.0, 0.7), (2.0, 0.9, 0.1, 1.0), (0.05, 0.3, 0.1, 0.2),
-])
+@pytest.mark.parametrize(
+    "gamma, q, linear, response",
+    [
+        (0.4, 0.6, 0.0, 1.0),
+        (0.4, 0.6, 0.5, 1.0),
+        (1.5, 0.5, 0.0, 0.7),
+        (2.0, 0.9, 0.1, 1.0),
+        (0.05, 0.3, 0.1, 0.2),
+    ],
+)
 def test_the_diluted_error_is_that_of_all_inputs(gamma, q, linear, response):
     """400,000 draws against enumeration at D = 8: 6 standard errors are passed by chance less than once in 10^8."""
     D, C, draws = 8, 2, 400_000
@@ -126,17 +133,20 @@ def test_the_linear_weight_is_the_share_of_the_linear_part():
     assert (z**3 + nu * z).sum() == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("call, said", [
-    (lambda: limits.diluted_error(8, 3, 0.1, 1.0), "multiple"),
-    (lambda: limits.diluted_error(8, 2, 1.5, 1.0), "q must"),
-    (lambda: limits.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
-    (lambda: limits.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
-    (lambda: limits.diluted_limit(4, -1.0, 1.0), "kappa"),
-    (lambda: limits.diluted_limit(4, 1.0, -1.0), "strength"),
-    (lambda: limits.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
-    (lambda: limits.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
-    (lambda: limits.in_set_mass(8, 2, math.nan), "gamma"),
-])
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda: limits.diluted_error(8, 3, 0.1, 1.0), "multiple"),
+        (lambda: limits.diluted_error(8, 2, 1.5, 1.0), "q must"),
+        (lambda: limits.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
+        (lambda: limits.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
+        (lambda: limits.diluted_limit(4, -1.0, 1.0), "kappa"),
+        (lambda: limits.diluted_limit(4, 1.0, -1.0), "strength"),
+        (lambda: limits.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
+        (lambda: limits.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
+        (lambda: limits.in_set_mass(8, 2, math.nan), "gamma"),
+    ],
+)
 def test_bad_input_is_refused(call, said):
     with pytest.raises(ValueError, match=said):
         call()

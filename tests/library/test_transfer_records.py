@@ -30,8 +30,10 @@ def test_training_from_scratch_uses_what_the_validation_sets_chose():
 
 def test_a_shipped_cell_comes_out_again():
     """One cheap cell of each of two records, recomputed."""
-    for name, pick in (("transfer-discovery", dict(num_patches=36, learner="likelihood", samples=18)),
-                       ("transfer-fixed-attention", dict(num_patches=36, attention="gamma = 4"))):
+    for name, pick in (
+        ("transfer-discovery", dict(num_patches=36, learner="likelihood", samples=18)),
+        ("transfer-fixed-attention", dict(num_patches=36, attention="gamma = 4")),
+    ):
         result = next(r for r in load(name).results if pick.items() <= r.items())
         cell = {key: result[key] for key in registry()[name].cells[0]}
         fresh = np.array(registry()[name].run(**cell)["errors"])

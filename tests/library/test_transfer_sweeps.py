@@ -14,17 +14,21 @@ from patch_association.sweeps import transfer as sweeps
 
 SMALL = {
     "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),
-    "transfer-dilution": dict(num_patches=16, dim=8, attention="gamma = 4", sizes=[1, 3], seeds=2, linear=0.02),
+    "transfer-dilution": dict(
+        num_patches=16, dim=8, attention="gamma = 4", sizes=[1, 3], seeds=2, linear=0.02
+    ),
     "transfer-pretrained": dict(num_patches=16, dim=8, sizes=[1, 3], seeds=2, pretraining=5, steps=20),
     "transfer-uninformed": dict(num_patches=16, dim=8, attention="wrong sets", sizes=[1, 3], seeds=2),
     "transfer-discovery": dict(num_patches=32, dim=8, learner="likelihood", samples=24, seeds=2),
     "transfer-logistic": dict(num_patches=16, dim=4, samples=20, seeds=2),
     "transfer-scratch": dict(num_patches=64, dim=8, samples=6, first_seed=0, seeds=2),
     "transfer-scratch-large": dict(num_patches=256, dim=4, samples=6, first_seed=0, seeds=2),
-    "transfer-scratch-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
-                                    ratio=30.0, validation=True),
-    "transfer-scratch-large-tuning": dict(num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0,
-                                          ratio=30.0, validation=True),
+    "transfer-scratch-tuning": dict(
+        num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0, ratio=30.0, validation=True
+    ),
+    "transfer-scratch-large-tuning": dict(
+        num_patches=16, dim=8, samples=20, first_seed=1000, seeds=2, diagonal=2.0, ratio=30.0, validation=True
+    ),
     "transfer-mismatch": dict(num_patches=32, dim=8, fraction=0.5, sizes=[2, 4], seeds=2),
     "transfer-heads": dict(num_patches=32, dim=8, features=2, heads=2, sizes=[2, 4], seeds=2),
 }
@@ -51,8 +55,10 @@ def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, mo
 
 def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
     whole = registry()["transfer-discovery"]
-    cells = tuple(dict(SMALL["transfer-discovery"], learner=learner)
-                  for learner in ("likelihood", "coactivation", "coactivation, refined"))
+    cells = tuple(
+        dict(SMALL["transfer-discovery"], learner=learner)
+        for learner in ("likelihood", "coactivation", "coactivation, refined")
+    )
     sweep = Sweep(whole.name, whole.summary, 0.1, cells, whole.run, whole.config)
     expected = run_sweep(sweep, tmp_path / "whole.json", progress=False).results
     run_sweep(sweep, tmp_path / "parts.json", progress=False, limit=1)

@@ -10,7 +10,9 @@ import yaml
 from notebooks import ROOT, chapters, differences, name_of
 
 TEXTS = chapters()
-NOTEBOOKS = sorted(path for path in ROOT.glob("book/*/*.ipynb") if not path.parent.name.startswith(("_", ".")))
+NOTEBOOKS = sorted(
+    path for path in ROOT.glob("book/*/*.ipynb") if not path.parent.name.startswith(("_", "."))
+)
 
 #: What another machine or another run would print differently.
 UNSTABLE = {
@@ -51,9 +53,7 @@ def test_outputs_are_complete_and_stable(path):
 def _texts(output) -> list[str]:
     """What an output says, pictures left out."""
     data = output.get("data", {})
-    return [output.get("text", "")] + [
-        str(value) for kind, value in data.items() if "image/" not in kind
-    ]
+    return [output.get("text", "")] + [str(value) for kind, value in data.items() if "image/" not in kind]
 
 
 def test_install_cells_use_the_repository_of_the_configuration():

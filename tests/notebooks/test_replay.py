@@ -7,12 +7,14 @@ CASE = '<testcase classname="setting.structure.structure.ipynb" name="Cell 0">{}
 
 def settled(tmp_path, *inside):
     report = tmp_path / "report.xml"
-    report.write_text("<testsuites><testsuite>" + "".join(map(CASE.format, inside)) + "</testsuite></testsuites>")
+    report.write_text(
+        "<testsuites><testsuite>" + "".join(map(CASE.format, inside)) + "</testsuite></testsuites>"
+    )
     return replay.unsettled(report)
 
 
 def test_only_a_kernel_that_never_answered_is_worth_another_try(tmp_path):
-    silent = "<error message=\"RuntimeError: Kernel didn't respond in 60 seconds\">trace</error>"
+    silent = '<error message="RuntimeError: Kernel didn\'t respond in 60 seconds">trace</error>'
     differs = '<failure message="NbCellError: cell failed">mismatch</failure>'
     assert settled(tmp_path, "", "") == ([], False)
     assert settled(tmp_path, "", silent, silent) == (["setting.structure.structure"], False)

@@ -47,7 +47,11 @@ def test_links_inside_the_book_resolve(page):
         target = (SITE / page).parent / unquote(parts.path) if parts.path else SITE / page
         if not target.exists():
             broken.append(link)
-        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read(target).anchors:
+        elif (
+            parts.fragment
+            and target.suffix == ".html"
+            and unquote(parts.fragment) not in read(target).anchors
+        ):
             broken.append(link)
     assert broken == []
 

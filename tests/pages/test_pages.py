@@ -18,7 +18,9 @@ FILE_NAME = re.compile(r"\.(png|svg|jpe?g|gif|webp)\b|/|\b[0-9a-f]{16,}", re.IGN
 def test_every_page_of_the_contents_is_built():
     """The tests below run over what was built; this one makes sure that it is the whole book."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [contents["root"]] + [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
+    files = [contents["root"]] + [
+        chapter["file"] for part in contents["parts"] for chapter in part["chapters"]
+    ]
     missing = [file for file in files if not (SITE / f"{file}.html").exists()]
     assert not missing, f"not built: {', '.join(missing)}; run `make book` first"
 
@@ -48,7 +50,9 @@ def test_figures_are_there_and_described(visit, page):
     for image in visit(page).images:
         assert image["loaded"], f"{image['src']} does not load"
         alt = (image["alt"] or "").strip()
-        assert len(alt.split()) >= 3 and not FILE_NAME.search(alt), f"{image['src']} needs a sentence as alt: {alt!r}"
+        assert len(alt.split()) >= 3 and not FILE_NAME.search(alt), (
+            f"{image['src']} needs a sentence as alt: {alt!r}"
+        )
 
 
 @every_page
@@ -85,7 +89,9 @@ def test_search_finds_a_word(browser):
     tab.goto((SITE / "search.html").as_uri() + "?q=patches")
     # Results arrive one by one: only the closing sentence says that all of them are there.
     tab.wait_for_selector("#search-results .search-summary:has-text('Search finished')", timeout=60_000)
-    targets = tab.eval_on_selector_all("#search-results li a", "links => links.map(a => a.getAttribute('href'))")
+    targets = tab.eval_on_selector_all(
+        "#search-results li a", "links => links.map(a => a.getAttribute('href'))"
+    )
     tab.close()
     assert any("book/notation.html" in target for target in targets), targets
     assert errors == []

@@ -66,7 +66,7 @@ class Claim:
 
     @property
     def family(self) -> str:
-        """"holds", "conditional", "fails" or "untested"."""
+        """ "holds", "conditional", "fails" or "untested"."""
         return VERDICTS.get(self.verdict, "untested")
 
     def as_dict(self) -> dict:
@@ -127,6 +127,12 @@ def _with_evidence(claim: Claim) -> Claim:
     recorded = json.loads(file.read_text(encoding="utf-8"))
     numbers = tuple(Number(**number) for number in recorded["evidence"])
     return Claim(
-        claim.id, claim.source, claim.where, claim.statement, claim.chapter,
-        recorded["verdict"], recorded["because"], numbers,
+        claim.id,
+        claim.source,
+        claim.where,
+        claim.statement,
+        claim.chapter,
+        recorded["verdict"],
+        recorded["because"],
+        numbers,
     )

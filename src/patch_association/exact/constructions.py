@@ -46,7 +46,9 @@ def hard_attention_error(
     return total.below(0) + total.at(0) * (0.5 if ties == "half" else 1.0)
 
 
-def hard_attention_bound(num_patches: int, set_size: int, q: float, degree: int = 3, pooled_sets: int = 1) -> float:
+def hard_attention_bound(
+    num_patches: int, set_size: int, q: float, degree: int = 3, pooled_sets: int = 1
+) -> float:
     """An upper bound on :func:`hard_attention_error` (ties as errors), for sizes too large to convolve.
 
     For every integer b < C: (L / k) P[Bin(k C, q) > b] + P[Bin(D, q) > 2 q D]

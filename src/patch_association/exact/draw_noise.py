@@ -37,8 +37,10 @@ def draws_needed(moments: dict, relative: float) -> dict:
     """
     if finite("relative", relative) <= 0:
         raise ValueError(f"relative must be positive, got {relative:g}")
-    return {name: variance / (relative * mean) ** 2 if mean else float("inf")
-            for name, (mean, variance) in moments.items()}
+    return {
+        name: variance / (relative * mean) ** 2 if mean else float("inf")
+        for name, (mean, variance) in moments.items()
+    }
 
 
 def _moments(mass, column):

@@ -67,7 +67,9 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
     """
     C, q, error = positive_int("set_size", set_size), probability("q", q), probability("error", error)
     if not (q > 0 and error < 1 / 4):
-        raise ValueError(f"the bound reaches error only for q > 0 and error < 1/4, got q={q:g}, error={error:g}")
+        raise ValueError(
+            f"the bound reaches error only for q > 0 and error < 1/4, got q={q:g}, error={error:g}"
+        )
     low, high = 1, 2
     while any_weights_bound(high * C, C, q) < error:
         low, high = high, 2 * high

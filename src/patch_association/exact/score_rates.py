@@ -35,14 +35,18 @@ def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, r
     """The rates of Lemma 4.3 at (alpha, beta, gamma, rho), exactly; alpha must not be 0, nor C be 1 or D."""
     D, C, p = risk.num_patches, risk.set_size, risk.degree
     if C in (1, D) or alpha == 0:
-        raise ValueError(f"the rates need companions, strangers and alpha != 0, "
-                         f"got C = {C}, D = {D}, alpha = {alpha}")
+        raise ValueError(
+            f"the rates need companions, strangers and alpha != 0, got C = {C}, D = {D}, alpha = {alpha}"
+        )
     _, by_gamma, by_rho = risk.gradient(alpha, beta, gamma, rho)
     inside, outside = -by_gamma / (D * (C - 1)), -by_rho / (D * (D - C))
     Lambda, Gamma, _ = attention_values(D, C, beta, gamma, rho)
     growth = Gamma * (D * (Lambda + (C - 1) * Gamma)) ** (p - 1)
     yF, probability = risk.predictions(alpha, beta, gamma, rho)
     return ScoreRates(
-        float(inside), float(outside), float(inside / (alpha**p * growth)),
-        float(abs(outside) / (abs(alpha) ** p * (1 + growth) / D)), float(probability @ expit(-yF)),
+        float(inside),
+        float(outside),
+        float(inside / (alpha**p * growth)),
+        float(abs(outside) / (abs(alpha) ** p * (1 + growth) / D)),
+        float(probability @ expit(-yF)),
     )

@@ -12,6 +12,7 @@ from patch_association.structure import Partition
 
 _SCORES, _GRAM = r"$\mathbf{A}$ or mean $\mathbf{S}$", r"$\mathbf{P}\mathbf{P}^\top$"
 
+
 def plot_linear_share(ax: Axes, sets, errors, limit: float) -> None:
     """The error of the best linear predictor against the number of sets, and its limit."""
     ax.axhline(limit, color=COLORS["noise"], linestyle=":", label="limit of many sets")
@@ -30,8 +31,16 @@ def plot_first_step(ax: Axes, diagonals, forces) -> None:
     for sign, name, marker in ((1, "same set", "o"), (-1, "other sets", "s"), (0, "noise", "x")):
         pick = np.sign(np.where(np.abs(values) < 1e-12, 0, values)) == sign
         word = {1: "toward the own set", -1: "away from it", 0: "neither: uniform attention"}[sign]
-        ax.errorbar(np.asarray(diagonals)[pick], 1e4 * values[pick], 1e4 * reach[:, pick], color=COLORS[name],
-                    marker=marker, linestyle="none", capsize=2, label=word)
+        ax.errorbar(
+            np.asarray(diagonals)[pick],
+            1e4 * values[pick],
+            1e4 * reach[:, pick],
+            color=COLORS[name],
+            marker=marker,
+            linestyle="none",
+            capsize=2,
+            label=word,
+        )
     ax.set_xlabel(r"diagonal of the scores, $\beta$")
     ax.set_ylabel("companions − strangers\n" r"($10^{-4}$ per unit step)")
     ax.legend()
@@ -48,14 +57,24 @@ def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
         The learners to show, from top to bottom, with their names.
     """
     fig, (left, middle, right) = new_figure(
-        1, 3, width=7.6, height=0.8 + 0.38 * len(titles), sharey=True,
+        1,
+        3,
+        width=7.6,
+        height=0.8 + 0.38 * len(titles),
+        sharey=True,
         gridspec_kw={"width_ratios": [1.2, 1, 1]},
     )
     linear = rows[0]["linear_error"]
     left.axvline(linear, color=COLORS["noise"], linestyle=":")
     left.annotate(
-        f"best linear {linear:.4f}", (linear, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
-        textcoords="offset points", ha="center", fontsize=8.5, color=COLORS["noise"],
+        f"best linear {linear:.4f}",
+        (linear, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8.5,
+        color=COLORS["noise"],
     )
     for ax, matrix in ((middle, _SCORES), (right, _GRAM)):
         ax.axvline(0.5, color=COLORS["noise"], linestyle=":")
@@ -77,8 +96,15 @@ def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
 def _mark_knowledge(ax: Axes, start: dict, end: dict, y: float) -> None:
     """A gray tick where the seed started; at its end a full disk for exact association, else a ring."""
     ax.plot([start["auc"]], [y], color=COLORS["noise"], marker="|", linestyle="none", markersize=6)
-    ax.plot([end["auc"]], [y], color=COLORS["same set"], marker="o", linestyle="none", markersize=5,
-            markerfacecolor=COLORS["same set"] if end["exact"] else "white")
+    ax.plot(
+        [end["auc"]],
+        [y],
+        color=COLORS["same set"],
+        marker="o",
+        linestyle="none",
+        markersize=5,
+        markerfacecolor=COLORS["same set"] if end["exact"] else "white",
+    )
 
 
 def plot_learned_matrices(runs: list[dict], partition: Partition, titles: list[str]) -> Figure:
@@ -122,8 +148,14 @@ def plot_curves(axes, groups: dict[str, list[dict]], linear_error: float) -> Non
         for run in runs:
             step, error = np.array(run["curve"])[1:].T
             longer = run["steps"] > usual
-            ax.plot(step / 1000, error, color=COLORS["label"], alpha=1.0 if longer else 0.45,
-                    linestyle="--" if longer else "-", linewidth=1.6 if longer else 1.2)
+            ax.plot(
+                step / 1000,
+                error,
+                color=COLORS["label"],
+                alpha=1.0 if longer else 0.45,
+                linestyle="--" if longer else "-",
+                linewidth=1.6 if longer else 1.2,
+            )
         ax.set(xlabel="steps (thousands)", xlim=(0, None), ylim=(0, 0.16))
         ax.set_title(title, fontsize=9.5)
     axes[0].set_ylabel("error on held-out inputs")

@@ -19,8 +19,15 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
     off = ~np.eye(same.shape[0], dtype=bool)
     for (name, key, letter), where in zip(_SCORES, (same & off, ~same)):
         ax.plot(steps, entries[:, where], color=COLORS[key], linewidth=1.4)
-        ax.plot(run.steps, getattr(run, name), SHADES[key]["marker"], color=COLORS[key], markersize=6,
-                markerfacecolor="white", label=f"{letter}, {where.sum()} entries")
+        ax.plot(
+            run.steps,
+            getattr(run, name),
+            SHADES[key]["marker"],
+            color=COLORS[key],
+            markersize=6,
+            markerfacecolor="white",
+            label=f"{letter}, {where.sum()} entries",
+        )
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlabel="step of gradient descent", ylabel="score $A_{ij}$")
     ax.legend(loc="upper left")
@@ -42,8 +49,13 @@ def draw_drift(ax: Axes, alphas, drifts, alpha_star: float, title: str) -> None:
     """First drift of companions and strangers against alpha, each divided by alpha^3; alpha* marked."""
     alphas, drifts = np.asarray(alphas), np.asarray(drifts)  # (n,), (n, 2)
     for k, (_, key, letter) in enumerate(_SCORES):
-        ax.plot(alphas, drifts[:, k] / alphas**3, color=COLORS[key], linestyle=SHADES[key]["linestyle"],
-                label=letter)
+        ax.plot(
+            alphas,
+            drifts[:, k] / alphas**3,
+            color=COLORS[key],
+            linestyle=SHADES[key]["linestyle"],
+            label=letter,
+        )
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.axvline(alpha_star, color=COLORS["feature"], linestyle="-.", linewidth=1.2)
     ax.set(xscale="log", xlabel=r"$\alpha$", title=title)
@@ -53,13 +65,22 @@ def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = 
     """c_gamma (circles) and c_gamma / E[w] (crosses) against x; hollow where negative."""
     x, constants = np.asarray(x, dtype=float), np.asarray(constants)
     per_slope = constants / np.asarray(slopes)
-    for values, key, label in ((constants, "same set", r"$c_\gamma$"),
-                               (per_slope, "noise", r"$c_\gamma / \mathbb{E}[w]$")):
+    for values, key, label in (
+        (constants, "same set", r"$c_\gamma$"),
+        (per_slope, "noise", r"$c_\gamma / \mathbb{E}[w]$"),
+    ):
         color, marker = COLORS[key], SHADES[key]["marker"]
         ax.plot(x, np.abs(values), color=color, linestyle=SHADES[key]["linestyle"], label=label)
         ax.plot(x[values > 0], values[values > 0], linestyle="none", marker=marker, color=color)
-        ax.plot(x[values < 0], -values[values < 0], linestyle="none", marker="o", markerfacecolor="white",
-                color=color, markersize=6)
+        ax.plot(
+            x[values < 0],
+            -values[values < 0],
+            linestyle="none",
+            marker="o",
+            markerfacecolor="white",
+            color=color,
+            markersize=6,
+        )
     ax.set(yscale="log", xlabel=xlabel, title=title)
 
 
@@ -68,8 +89,9 @@ def draw_events(axes, run, found: dict, title: str) -> None:
     t = 1 + run.steps
     axes[0].plot(t, run.alpha, color=COLORS["feature"], linestyle="-.")
     for name, key, letter in _SCORES:
-        axes[1].plot(t, getattr(run, name), color=COLORS[key], label=letter,
-                     linestyle=SHADES[key]["linestyle"])
+        axes[1].plot(
+            t, getattr(run, name), color=COLORS[key], label=letter, linestyle=SHADES[key]["linestyle"]
+        )
     axes[1].axhline(np.abs(run.rho).max(), color=COLORS["other sets"], linestyle=":", linewidth=1.2)
     axes[2].plot(t, run.loss, color=COLORS["label"])
     axes[2].set(yscale="log")
@@ -86,8 +108,16 @@ def label_events(ax: Axes, found: dict) -> None:
     """Name T0 and T1 at the top of a panel of :func:`draw_events`."""
     for name, text in (("T0", r"$\mathcal{T}_0$"), ("T1", r"$\mathcal{T}_1$")):
         if found[name] is not None:
-            ax.annotate(text, (1 + found[name], 1), xycoords=("data", "axes fraction"), xytext=(3, -3),
-                        textcoords="offset points", ha="left", va="top", fontsize=9.5)
+            ax.annotate(
+                text,
+                (1 + found[name], 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -3),
+                textcoords="offset points",
+                ha="left",
+                va="top",
+                fontsize=9.5,
+            )
 
 
 def draw_end_of_alpha(ax: Axes, predicted, found, diagonals) -> None:
@@ -98,8 +128,15 @@ def draw_end_of_alpha(ax: Axes, predicted, found, diagonals) -> None:
     predicted, found, diagonals = map(np.asarray, (predicted, found, diagonals))
     for diagonal, marker in zip(np.unique(diagonals), ("x", "s", "^", "o", "D")):
         some = diagonals == diagonal
-        ax.plot(predicted[some], found[some], marker, color=COLORS["feature"], markersize=5.5,
-                markerfacecolor="none", label=rf"$\sigma_A = {diagonal:g}$")
+        ax.plot(
+            predicted[some],
+            found[some],
+            marker,
+            color=COLORS["feature"],
+            markersize=5.5,
+            markerfacecolor="none",
+            label=rf"$\sigma_A = {diagonal:g}$",
+        )
     ax.plot([0.2, 1], [0.2, 1], color="#222222", linewidth=0.9)
     ax.axhline(1, color="#222222", linewidth=0.9, linestyle=":")
     ax.set(xlabel="$G$, start over end", ylabel=r"$\alpha$, end over start")

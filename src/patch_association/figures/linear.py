@@ -16,13 +16,26 @@ def draw_phase_diagram(ax: Axes, num_patches, qs, errors, set_size: int, limit: 
     ``errors`` has shape (len(num_patches), len(qs)). White is 1/8; the label's side is warm.
     """
     D, q = np.asarray(num_patches, dtype=np.float64), np.asarray(qs, dtype=np.float64)
-    image = ax.pcolormesh(q, D, errors, cmap=SCORES.reversed(), shading="nearest", rasterized=True,
-                          norm=TwoSlopeNorm(vcenter=1 / 8, vmin=0, vmax=0.45))
+    image = ax.pcolormesh(
+        q,
+        D,
+        errors,
+        cmap=SCORES.reversed(),
+        shading="nearest",
+        rasterized=True,
+        norm=TwoSlopeNorm(vcenter=1 / 8, vmin=0, vmax=0.45),
+    )
     ax.contour(q, D, errors, levels=[1 / 8], colors=COLORS["label"], linewidths=2)
     inside = limit * set_size**2 / np.maximum(q, 1e-9) + set_size
     ax.plot(q, inside, color="#222222", linestyle=":", linewidth=1.8)
-    ax.set(yscale="log", xlim=(q[0], q[-1]), ylim=(D[0], D[-1]), xlabel="$q$", ylabel="patches $D$",
-           title=f"$C = {set_size}$")
+    ax.set(
+        yscale="log",
+        xlim=(q[0], q[-1]),
+        ylim=(D[0], D[-1]),
+        xlabel="$q$",
+        ylabel="patches $D$",
+        title=f"$C = {set_size}$",
+    )
     bar = ax.figure.colorbar(image, ax=ax, ticks=[0, 1 / 16, 1 / 8, 1 / 4, 3 / 8])
     bar.ax.set_yticklabels(["0", "1/16", "1/8", "1/4", "3/8"])
     bar.set_label(r"error $\mathbb{P}[y\,g \leq 0]$")

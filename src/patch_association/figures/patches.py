@@ -22,12 +22,20 @@ def draw_sets(ax: Axes, partition: Partition, height: int, width: int, *, number
         row, column = divmod(patch, width)
         ax.add_patch(Rectangle((column, row), 1, 1, facecolor=palette[label], edgecolor="white", linewidth=2))
         if numbers:
-            ax.text(column + 0.5, row + 0.5, str(label + 1), ha="center", va="center", color="#222222", fontsize=9)
+            ax.text(
+                column + 0.5, row + 0.5, str(label + 1), ha="center", va="center", color="#222222", fontsize=9
+            )
     _frame(ax, height, width)
 
 
 def draw_patches(
-    ax: Axes, coefficients, partition: Partition, height: int, width: int, signal: int | None = None, palette=None
+    ax: Axes,
+    coefficients,
+    partition: Partition,
+    height: int,
+    width: int,
+    signal: int | None = None,
+    palette=None,
 ) -> None:
     """One input as a grid: each patch shows its coefficient <w*, X_j> as -1, 0 or +1 (Figure 3).
 
@@ -41,18 +49,28 @@ def draw_patches(
         ax.add_patch(Rectangle((column, row), 1, 1, facecolor=ground, edgecolor="white", linewidth=1.5))
         value = int(round(float(s[patch])))
         ax.text(
-            column + 0.5, row + 0.5, {1: "+1", -1: "−1", 0: "0"}[value], ha="center", va="center", fontsize=9,
-            color=COLORS["noise"] if value == 0 else "#111111", fontweight="normal" if value == 0 else "bold",
+            column + 0.5,
+            row + 0.5,
+            {1: "+1", -1: "−1", 0: "0"}[value],
+            ha="center",
+            va="center",
+            fontsize=9,
+            color=COLORS["noise"] if value == 0 else "#111111",
+            fontweight="normal" if value == 0 else "bold",
         )
     for patch in np.flatnonzero(partition.labels == signal) if signal is not None else ():
         row, column = divmod(int(patch), width)
         ax.add_patch(
-            Rectangle((column + 0.04, row + 0.04), 0.92, 0.92, fill=False, edgecolor=COLORS["signal"], linewidth=2.4)
+            Rectangle(
+                (column + 0.04, row + 0.04), 0.92, 0.92, fill=False, edgecolor=COLORS["signal"], linewidth=2.4
+            )
         )
     _frame(ax, height, width)
 
 
-def draw_matrix(ax: Axes, scores, *, limit: float | None = None, title: str | None = None, colorbar: bool = True):
+def draw_matrix(
+    ax: Axes, scores, *, limit: float | None = None, title: str | None = None, colorbar: bool = True
+):
     """A (D, D) matrix of scores on the diverging colors, symmetric about zero; returns the image."""
     A = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
     limit = float(np.abs(A).max()) or 1.0 if limit is None else limit

@@ -12,7 +12,9 @@ from patch_association.figures.style import COLORS, SHADES
 LEARNERS = {
     "learned attention": dict(color=COLORS["same set"], marker="o", linestyle="-", zorder=3),
     # Open and large: it often lies on the one above.
-    "ideal blocks": dict(color=COLORS["signal"], marker="D", markersize=9, markerfacecolor="none", linestyle="--"),
+    "ideal blocks": dict(
+        color=COLORS["signal"], marker="D", markersize=9, markerfacecolor="none", linestyle="--"
+    ),
     "likelihood of sets": dict(color=COLORS["feature"], marker="^", linestyle="-."),
     "co-activation": dict(color=COLORS["feature"], marker="v", linestyle=":"),
     "from scratch": dict(color=COLORS["other sets"], marker="s", linestyle="-"),
@@ -55,7 +57,9 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     for name, (sizes, errors) in curves.items():
         errors = np.asarray(errors)
         spread = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-        ax.errorbar(sizes, errors.mean(axis=0), spread, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name])
+        ax.errorbar(
+            sizes, errors.mean(axis=0), spread, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name]
+        )
     ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel="mean test error", ylim=(0, 0.42))
     ax.legend(ncol=2, loc="upper right", handlelength=3.2)
 
@@ -80,7 +84,9 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
         low = np.array([N.low for N in crossed.values()])
         reach = np.abs([y - low, high - y])
         ax.errorbar(x, y, reach, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name])
-    ax.set(xscale="log", yscale="log", xlabel="number of patches $D$", ylabel="samples to reach the target error")
+    ax.set(
+        xscale="log", yscale="log", xlabel="number of patches $D$", ylabel="samples to reach the target error"
+    )
     ax.set_xticks(patches, [str(D) for D in patches])
     ax.minorticks_off()
     ax.legend(ncol=2, loc="upper left")
@@ -107,12 +113,23 @@ def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: f
         D -> (fractions, errors) of the line, on a grid of its own.
     """
     ax.axhline(target, color="#222222", linewidth=0.8)
-    for (D, errors), color, marker, line in zip(measured.items(), ("same set", "other sets"), "os", ("-", "--")):
+    for (D, errors), color, marker, line in zip(
+        measured.items(), ("same set", "other sets"), "os", ("-", "--")
+    ):
         errors = np.asarray(errors)  # (fractions, seeds)
         spread = 2 * errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
         ax.plot(*forecast[D], color=COLORS[color], linestyle=line, label=f"forecast, $D = {D}$")
-        ax.errorbar(fractions, errors.mean(axis=1), spread, color=COLORS[color], marker=marker, capsize=2,
-                    markerfacecolor="none", linestyle="none", label=f"measured, $D = {D}$")
+        ax.errorbar(
+            fractions,
+            errors.mean(axis=1),
+            spread,
+            color=COLORS[color],
+            marker=marker,
+            capsize=2,
+            markerfacecolor="none",
+            linestyle="none",
+            label=f"measured, $D = {D}$",
+        )
     ax.set(xlabel="fraction of patches re-assigned", ylabel="mean test error", ylim=(0, None))
     ax.legend(loc="upper left")
 
@@ -129,9 +146,16 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
     colors = dict(zip(sorted({K for K, _ in tables}), ("noise", "same set", "feature", "signal")))
     for (K, H), (sizes, errors) in tables.items():
         spread = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-        ax.errorbar(sizes, errors.mean(axis=0), spread, color=COLORS[colors[K]], capsize=2,
-                    marker=SHADES[colors[K]]["marker"], linestyle="-" if H == K else "--",
-                    label=f"$K = {K}$, {H} head" + "s" * (H > 1))
+        ax.errorbar(
+            sizes,
+            errors.mean(axis=0),
+            spread,
+            color=COLORS[colors[K]],
+            capsize=2,
+            marker=SHADES[colors[K]]["marker"],
+            linestyle="-" if H == K else "--",
+            label=f"$K = {K}$, {H} head" + "s" * (H > 1),
+        )
     ax.set(xscale="log", xlabel="samples", ylabel="mean test error", ylim=(0, None))
     ax.set_xticks(sizes, [str(N) for N in sizes])
     ax.minorticks_off()

@@ -167,7 +167,9 @@ def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality
     grid = math.isqrt(len(A))
     if permutation is not None:
         if permutation.image_size % grid:
-            raise ValueError(f"{len(A)} encodings do not fit pictures of {permutation.image_size} pixels a side")
+            raise ValueError(
+                f"{len(A)} encodings do not fit pictures of {permutation.image_size} pixels a side"
+            )
         A = permutation.undo(A, permutation.image_size // grid)
     return locality(A, grid)
 

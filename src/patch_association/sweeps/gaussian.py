@@ -42,9 +42,7 @@ def gaussian_cell(learner: str, teacher: str, D: int, C: int, steps: int, seed: 
     model = make_learner(learner, D, DIM, seed)
     X, y = test_inputs(data, N_TEST)
     start = _knowledge(model, X[:N_PROBE], data.partition)
-    curve = train(
-        model, data, steps=steps, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=seed
-    )
+    curve = train(model, data, steps=steps, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=seed)
     result = {
         "error": error_on(model, X, y),
         "linear_error": error_on(lambda part: data.set_responses(part).sum(dim=1), X, y),
@@ -67,7 +65,9 @@ def gaussian_data(D: int, C: int, teacher: str) -> GaussianData:
 
 def rerun(row: dict) -> float:
     """The error of a recorded run, trained once more from its settings."""
-    return gaussian_cell(**{key: row[key] for key in ("learner", "teacher", "D", "C", "steps", "seed")})["error"]
+    return gaussian_cell(**{key: row[key] for key in ("learner", "teacher", "D", "C", "steps", "seed")})[
+        "error"
+    ]
 
 
 def select(
@@ -133,8 +133,11 @@ def _summary(M, partition: Partition) -> dict:
     found = association(M, partition)
     toward, away = row_separation(M, partition)
     return {
-        "exact": found.exact, "recall": round(found.recall, 6), "auc": round(found.auc, 6),
-        "toward": toward, "away": away,
+        "exact": found.exact,
+        "recall": round(found.recall, 6),
+        "auc": round(found.auc, 6),
+        "toward": toward,
+        "away": away,
     }
 
 
@@ -145,8 +148,21 @@ def _rounded(M) -> list[list[float]]:
 def _cells() -> tuple[dict, ...]:
     groups = [  # learners, teacher, D, steps
         (("linear",), "shared", 16, 1500),
-        (("free-0", "free-2", "free-4", "gram-2", "gram-4", "positional", "positional-random",
-          "self-attention"), "shared", 16, 2500),
+        (
+            (
+                "free-0",
+                "free-2",
+                "free-4",
+                "gram-2",
+                "gram-4",
+                "positional",
+                "positional-random",
+                "self-attention",
+            ),
+            "shared",
+            16,
+            2500,
+        ),
         (("vit",), "shared", 16, 8000),
         (("free-2", "gram-2"), "shared", 8, 1500),
         (("self-attention", "vit"), "shared", 8, 2000),
@@ -159,15 +175,23 @@ def _cells() -> tuple[dict, ...]:
     ]
     cells = [
         dict(learner=learner, teacher=teacher, D=D, C=4, seed=seed, steps=steps)
-        for learners, teacher, D, steps in groups for learner in learners for seed in range(5)
+        for learners, teacher, D, steps in groups
+        for learner in learners
+        for seed in range(5)
     ]
     longer = [  # of seed 0, beside the runs whose training it doubts
-        ("self-attention", "shared", 10_000), ("gram-2", "shared", 10_000), ("positional", "shared", 10_000),
-        ("positional-random", "shared", 10_000), ("free-0", "shared", 10_000), ("vit", "shared", 20_000),
+        ("self-attention", "shared", 10_000),
+        ("gram-2", "shared", 10_000),
+        ("positional", "shared", 10_000),
+        ("positional-random", "shared", 10_000),
+        ("free-0", "shared", 10_000),
+        ("vit", "shared", 20_000),
         ("vit", "convolution", 12_000),
     ]
-    cells += [dict(learner=learner, teacher=teacher, D=16, C=4, seed=0, steps=steps)
-              for learner, teacher, steps in longer]
+    cells += [
+        dict(learner=learner, teacher=teacher, D=16, C=4, seed=0, steps=steps)
+        for learner, teacher, steps in longer
+    ]
     return tuple(cells)
 
 
@@ -178,8 +202,14 @@ SWEEP = Sweep(
     cells=_cells(),
     run=gaussian_cell,
     config={
-        "dim": DIM, "n_test": N_TEST, "n_probe": N_PROBE, "filter_seed": 0, "clip": 5.0, "schedule": "cosine",
-        "optimizer": "Adam", "loss": "logistic, fresh inputs in every step",
+        "dim": DIM,
+        "n_test": N_TEST,
+        "n_probe": N_PROBE,
+        "filter_seed": 0,
+        "clip": 5.0,
+        "schedule": "cosine",
+        "optimizer": "Adam",
+        "loss": "logistic, fresh inputs in every step",
         "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
     },
 )

@@ -39,8 +39,13 @@ def run_to_the_horizon(risk: PopulationRisk, diagonal: float, horizon: float) ->
     rate, ratio = stable_rate(risk, diagonal), risk.num_patches**2
     steps = round(horizon / (ratio * rate))
     return descend_population(
-        risk, steps=steps, rate=rate, score_rate=ratio * rate, diagonal=diagonal,
-        record=spread_steps(steps), progress=False,
+        risk,
+        steps=steps,
+        rate=rate,
+        score_rate=ratio * rate,
+        diagonal=diagonal,
+        record=spread_steps(steps),
+        progress=False,
     )
 
 
@@ -68,8 +73,12 @@ def events(run: PopulationRun, alpha_star: float) -> dict:
         return None if index is None else kind(values[index])
 
     return {
-        "T0": at(run.steps, T0, int), "T1": at(run.steps, T1, int), "plateau": at(run.steps, plateau, int),
-        "alpha_T0": at(run.alpha, T0), "alpha_T1": at(run.alpha, T1), "alpha_end": float(run.alpha[-1]),
+        "T0": at(run.steps, T0, int),
+        "T1": at(run.steps, T1, int),
+        "plateau": at(run.steps, plateau, int),
+        "alpha_T0": at(run.alpha, T0),
+        "alpha_T1": at(run.alpha, T1),
+        "alpha_end": float(run.alpha[-1]),
         "alpha_late": None if T1 is None else float(run.alpha[T1:].max()),
         "companions_lose": int((run.gamma[1:] <= run.rho[1:]).sum()),
     }
@@ -79,17 +88,25 @@ def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
     """One run. ``part`` "grid": eta_A = D^2 eta, to the horizon. "single rate": eta_A = eta, the paper's."""
     risk = make_risk(D, q)
     if part == "single rate":
-        run = descend_population(risk, steps=SINGLE_RATE_STEPS, rate=SINGLE_RATE, diagonal=diagonal,
-                                 record=spread_steps(SINGLE_RATE_STEPS), progress=False)
+        run = descend_population(
+            risk,
+            steps=SINGLE_RATE_STEPS,
+            rate=SINGLE_RATE,
+            diagonal=diagonal,
+            record=spread_steps(SINGLE_RATE_STEPS),
+            progress=False,
+        )
     else:
         run = run_to_the_horizon(risk, diagonal, HORIZON[D])
     alpha_star = best_alpha(risk, diagonal)
     kept = np.searchsorted(run.steps, spread_steps(int(run.steps[-1]), 40))
-    columns = {"alpha": run.alpha, "gamma": run.gamma, "rho": run.rho, "loss": run.loss,
-               "error": run.error}
+    columns = {"alpha": run.alpha, "gamma": run.gamma, "rho": run.rho, "loss": run.loss, "error": run.error}
     return {
-        "rate": run.rate, "alpha_star": alpha_star, "start_error": risk.error(alpha_star, diagonal, 0.0, 0.0),
-        **events(run, alpha_star), "steps": run.steps[kept].tolist(),
+        "rate": run.rate,
+        "alpha_star": alpha_star,
+        "start_error": risk.error(alpha_star, diagonal, 0.0, 0.0),
+        **events(run, alpha_star),
+        "steps": run.steps[kept].tolist(),
         **{name: [float(f"{x:.6g}") for x in values[kept]] for name, values in columns.items()},
     }
 
@@ -108,6 +125,12 @@ SWEEP = Sweep(
         *(dict(part="single rate", D=16, q=0.3, diagonal=s) for s in (1.0, 4.0)),
     ),
     run=idealized_cell,
-    config={"set_size": SET_SIZE, "degree": DEGREE, "linear": LINEAR, "score_rate": "D^2 rate, on the grid",
-            "horizon": {str(D): h for D, h in HORIZON.items()}, "single_rate": SINGLE_RATE},
+    config={
+        "set_size": SET_SIZE,
+        "degree": DEGREE,
+        "linear": LINEAR,
+        "score_rate": "D^2 rate, on the grid",
+        "horizon": {str(D): h for D, h in HORIZON.items()},
+        "single_rate": SINGLE_RATE,
+    },
 )

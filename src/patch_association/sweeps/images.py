@@ -126,7 +126,9 @@ def accuracy_gap(results: list[dict], one: tuple[str, int], other: tuple[str, in
     """
     first, second = ({r["seed"]: r["test_accuracy"] for r in select(results, *key)} for key in (one, other))
     if first.keys() != second.keys():
-        raise ValueError(f"{one} has seeds {sorted(first)} and {other} has {sorted(second)}: they do not pair")
+        raise ValueError(
+            f"{one} has seeds {sorted(first)} and {other} has {sorted(second)}: they do not pair"
+        )
     return mean([first[seed] - second[seed] for seed in first])
 
 
@@ -140,7 +142,9 @@ def recorded_positions(results: list[dict], model: str, tile: int = 32, seed: in
     for row in select(results, model, tile):
         if row["seed"] == seed and "positions" in row:
             return unpack(row["positions"])
-    raise ValueError(f"the record holds no positions of {model!r} with tiles of {tile} pixels and seed {seed}")
+    raise ValueError(
+        f"the record holds no positions of {model!r} with tiles of {tile} pixels and seed {seed}"
+    )
 
 
 SWEEPS = (

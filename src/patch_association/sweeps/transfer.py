@@ -32,13 +32,28 @@ from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SET_SIZE = 4
 DESCENT = Descent(steps=200)
-COMMON = {"set_size": SET_SIZE, "q": "16 / num_patches", "degree": 3, "linear": DESCENT.linear,
-          "init_std": DESCENT.init_std, "rate": DESCENT.rate, "clip": DESCENT.clip, "steps": DESCENT.steps}
+COMMON = {
+    "set_size": SET_SIZE,
+    "q": "16 / num_patches",
+    "degree": 3,
+    "linear": DESCENT.linear,
+    "init_std": DESCENT.init_std,
+    "rate": DESCENT.rate,
+    "clip": DESCENT.clip,
+    "steps": DESCENT.steps,
+}
 
 #: What the validation sets chose for training from scratch: (diagonal, ratio) by D, from the record of
 #: ``transfer-scratch-tuning`` and ``transfer-scratch-large-tuning``.
-SCRATCH_CHOICE = {36: (3.0, 512.0), 64: (4.0, 1024.0), 100: (3.0, 256.0), 144: (4.0, 1024.0), 196: (4.0, 1024.0),
-                  256: (5.0, 2048.0), 400: (5.0, 2048.0)}
+SCRATCH_CHOICE = {
+    36: (3.0, 512.0),
+    64: (4.0, 1024.0),
+    100: (3.0, 256.0),
+    144: (4.0, 1024.0),
+    196: (4.0, 1024.0),
+    256: (5.0, 2048.0),
+    400: (5.0, 2048.0),
+}
 SCRATCH_STEPS = 250
 #: How the two largest sizes are trained: 250 steps would not fit their samples, and single precision gives the
 #: same errors (to four digits where both were run) in half the time.
@@ -71,13 +86,16 @@ def fixed_attention(name: str, partition: Partition):
 
 
 @lru_cache(maxsize=1)
-def pretrained(num_patches: int, samples: int, seed: int, steps: int, dim: int = 32) -> tuple[torch.Tensor, dict]:
+def pretrained(
+    num_patches: int, samples: int, seed: int, steps: int, dim: int = 32
+) -> tuple[torch.Tensor, dict]:
     """A after model (T) was trained from scratch on another feature (section 4.2's pre-training), and what it is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """
-    data = SpatialData(downstream(num_patches, dim).partition, dim, 16 / num_patches,
-                       feature=random_feature(dim, seed))
+    data = SpatialData(
+        downstream(num_patches, dim).partition, dim, 16 / num_patches, feature=random_feature(dim, seed)
+    )
     X, y = draw_inputs(data, samples, [seed])
     trained = train_from_scratch(X, y, [seed], Descent(steps=steps), 4.0, min(1024.0, num_patches**2 / 4))
     A = trained.scores[0]
@@ -86,8 +104,11 @@ def pretrained(num_patches: int, samples: int, seed: int, steps: int, dim: int =
     own = SampledErrors(DenseAttention(A), data, draws=10_000, seed=seed + compared.TEST)
     found = association(A, data.partition)
     return A, {
-        "gamma": [float(inside.mean()), float(inside.std())], "rho": [float(outside.mean()), float(outside.std())],
-        "exact": found.exact, "recall": found.recall, "pretraining_samples": samples,
+        "gamma": [float(inside.mean()), float(inside.std())],
+        "rho": [float(outside.mean()), float(outside.std())],
+        "exact": found.exact,
+        "recall": found.recall,
+        "pretraining_samples": samples,
         "pretraining_loss": float(trained.loss[0]),
         "pretraining_error": float(own(*two_numbers(trained.value[0], data))),
     }
@@ -112,20 +133,34 @@ def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear) -> 
 def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
     """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
     A, described = pretrained(num_patches, pretraining_samples(num_patches), pretraining, steps)
-    return {**_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, DESCENT.linear), **described}
+    return {
+        **_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, DESCENT.linear),
+        **described,
+    }
 
 
 def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
     found = compared.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
-    return {"errors": _rounded(found.errors), "wrong_sign": _rounded(found.wrong_sign),
-            "best_direction": found.best_direction, "loss": _rounded(found.loss.mean(axis=0), 6),
-            "cosine": _rounded(found.cosine.mean(axis=0))}
+    return {
+        "errors": _rounded(found.errors),
+        "wrong_sign": _rounded(found.wrong_sign),
+        "best_direction": found.best_direction,
+        "loss": _rounded(found.loss.mean(axis=0), 6),
+        "cosine": _rounded(found.cosine.mean(axis=0)),
+    }
 
 
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
-    found = [compared.by_search(downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
-                                samples, seed, learner) for seed in range(seeds)]
+    found = [
+        compared.by_search(
+            downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
+            samples,
+            seed,
+            learner,
+        )
+        for seed in range(seeds)
+    ]
     return {"errors": _rounded([f.error for f in found]), "recall": float(np.mean([f.recall for f in found]))}
 
 
@@ -135,18 +170,42 @@ def _logistic(num_patches, dim, samples, seeds) -> dict:
     return {"errors": _rounded([f.error for f in found]), "penalties": [f.penalty for f in found]}
 
 
-def _scratch(num_patches, dim, samples, first_seed, seeds, diagonal=None, ratio=None, validation=False,
-             steps=None, dtype="float64") -> dict:
+def _scratch(
+    num_patches,
+    dim,
+    samples,
+    first_seed,
+    seeds,
+    diagonal=None,
+    ratio=None,
+    validation=False,
+    steps=None,
+    dtype="float64",
+) -> dict:
     """Model (T) from scratch; errors on fresh draws, or on 2000 validation draws."""
     data = downstream(num_patches, dim)
     if diagonal is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
-    found = [compared.from_scratch(data, samples, seed, diagonal, ratio, Descent(steps=steps or SCRATCH_STEPS),
-                                   2000 if validation else 10_000, validation, getattr(torch, dtype))
-             for seed in range(first_seed, first_seed + seeds)]
-    return {"errors": _rounded([f.error for f in found]), "recall": float(np.mean([f.recall for f in found])),
-            "loss": float(np.mean([f.loss for f in found]))}
+    found = [
+        compared.from_scratch(
+            data,
+            samples,
+            seed,
+            diagonal,
+            ratio,
+            Descent(steps=steps or SCRATCH_STEPS),
+            2000 if validation else 10_000,
+            validation,
+            getattr(torch, dtype),
+        )
+        for seed in range(first_seed, first_seed + seeds)
+    ]
+    return {
+        "errors": _rounded([f.error for f in found]),
+        "recall": float(np.mean([f.recall for f in found])),
+        "loss": float(np.mean([f.loss for f in found])),
+    }
 
 
 def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
@@ -156,8 +215,10 @@ def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
     moved = [downstream(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
     tuned = fine_tune(reads, model, sizes, range(seeds), DESCENT)
-    errors = [SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(*two_numbers(tuned.value[seed], data))
-              for seed, data in enumerate(moved)]
+    errors = [
+        SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(*two_numbers(tuned.value[seed], data))
+        for seed, data in enumerate(moved)
+    ]
     shared = [overlap(upstream, data.partition) for data in moved]
     return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
 
@@ -187,16 +248,28 @@ _SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
 _PATCHES = [36, 64, 100, 144, 196, 256, 400]
 _TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
 _LARGE_TUNING_SIZES = {256: 1100, 400: 1800}
-_SCRATCH_SIZES = {36: [350, 500, 700, 1000], 64: [300, 425, 600, 850], 100: [350, 500, 700, 1000],
-                  144: [500, 700, 1000, 1400], 196: [700, 1000, 1400, 2000]}
+_SCRATCH_SIZES = {
+    36: [350, 500, 700, 1000],
+    64: [300, 425, 600, 850],
+    100: [350, 500, 700, 1000],
+    144: [500, 700, 1000, 1400],
+    196: [700, 1000, 1400, 2000],
+}
 _SCRATCH_LARGE_SIZES = {256: [900, 1300, 1800], 400: [1500, 2100, 3000]}
 
 
 def _fine_tuning_cells():
-    fixed = _cells(num_patches=_PATCHES, dim=[64], attention=["gamma = log D", "gamma = 4", "hard"], sizes=[_SIZES],
-                   seeds=[100])
-    wide = [{"num_patches": D, "dim": D, "attention": "gamma = log D", "sizes": _SIZES, "seeds": 40}
-            for D in (144, 256, 400)]
+    fixed = _cells(
+        num_patches=_PATCHES,
+        dim=[64],
+        attention=["gamma = log D", "gamma = 4", "hard"],
+        sizes=[_SIZES],
+        seeds=[100],
+    )
+    wide = [
+        {"num_patches": D, "dim": D, "attention": "gamma = log D", "sizes": _SIZES, "seeds": 40}
+        for D in (144, 256, 400)
+    ]
     return tuple(fixed + wide)
 
 
@@ -205,8 +278,10 @@ def _pretrained_cells():
     seeds = (10_000, 10_001, 10_002)
     runs = [(D, seed, 250) for D in _PATCHES for seed in seeds]
     runs += [(D, seed, 1000) for D in (256, 400) for seed in seeds]
-    return tuple({"num_patches": D, "dim": 64, "sizes": _SIZES, "seeds": 100, "pretraining": seed, "steps": steps}
-                 for D, seed, steps in runs)
+    return tuple(
+        {"num_patches": D, "dim": 64, "sizes": _SIZES, "seeds": 100, "pretraining": seed, "steps": steps}
+        for D, seed, steps in runs
+    )
 
 
 # Samples in units of L, around the crossing of 5%. At D = 36 almost every second patch carries the
@@ -220,15 +295,31 @@ _DISCOVERY = {
 
 def _tuning_cells(sizes: dict[int, int], diagonals, ratios):
     """Every diagonal and ratio, on seeds of their own."""
-    return tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": 1000, "seeds": 4, "diagonal": diagonal,
-                  "ratio": ratio, "validation": True}
-                 for D, N in sizes.items() for diagonal in diagonals for ratio in ratios)
+    return tuple(
+        {
+            "num_patches": D,
+            "dim": 32,
+            "samples": N,
+            "first_seed": 1000,
+            "seeds": 4,
+            "diagonal": diagonal,
+            "ratio": ratio,
+            "validation": True,
+        }
+        for D, N in sizes.items()
+        for diagonal in diagonals
+        for ratio in ratios
+    )
 
 
 def _scratch_cells(sizes: dict[int, list[int]]):
     """Twenty seeds in two cells of ten."""
-    return tuple({"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}
-                 for D, grid in sizes.items() for N in grid for first in (0, 10))
+    return tuple(
+        {"num_patches": D, "dim": 32, "samples": N, "first_seed": first, "seeds": 10}
+        for D, grid in sizes.items()
+        for N in grid
+        for first in (0, 10)
+    )
 
 
 def _choices(sizes) -> dict[str, tuple[float, float]]:
@@ -236,61 +327,144 @@ def _choices(sizes) -> dict[str, tuple[float, float]]:
 
 
 def _discovery_cells():
-    return tuple({"num_patches": D, "dim": 32, "learner": learner, "samples": int(k * D / SET_SIZE), "seeds": 24}
-                 for learner, grids in _DISCOVERY.items() for D in _PATCHES if D in grids or None in grids
-                 for k in grids.get(D, grids.get(None)))
+    return tuple(
+        {"num_patches": D, "dim": 32, "learner": learner, "samples": int(k * D / SET_SIZE), "seeds": 24}
+        for learner, grids in _DISCOVERY.items()
+        for D in _PATCHES
+        if D in grids or None in grids
+        for k in grids.get(D, grids.get(None))
+    )
 
 
 SWEEPS = (
-    Sweep("transfer-fixed-attention",
-          "Error against downstream samples with the attention fixed: strong, weaker and hard blocks.",
-          5, _fine_tuning_cells(), _fixed, {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"}),
-    Sweep("transfer-pretrained",
-          "The same with the attention of models that were pre-trained on another feature.",
-          40, _pretrained_cells(), _pretrained,
-          {**{key: value for key, value in COMMON.items() if key != "steps"}, "fine_tuning_steps": DESCENT.steps,
-           "test_draws": 50_000,
-           "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)"}),
-    Sweep("transfer-dilution",
-          "In-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu.",
-          3, tuple(_cells(num_patches=[64, 144, 400], dim=[64], attention=["gamma = log D", "gamma = 4"],
-                          sizes=[_SIZES], seeds=[40], linear=[0.1, 0.02, 0.004])), _fixed,
-          {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000}),
-    Sweep("transfer-discovery",
-          "Learners that must find the sets: co-activation of patches, and greedy likelihood of sets.",
-          6, _discovery_cells(), _discover, {**COMMON, "test_draws": 4000}),
-    Sweep("transfer-uninformed",
-          "Fine-tuning with uniform attention and with wrong sets.",
-          1, tuple(_cells(num_patches=[64, 144], dim=[64], attention=["uniform", "wrong sets"],
-                          sizes=[[4, 8, 16, 32, 64, 128]], seeds=[24])), _fixed, {**COMMON, "test_draws": 50_000}),
-    Sweep("transfer-logistic",
-          "Logistic regression on all inputs, its penalty chosen on 1000 validation samples.",
-          3, tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])), _logistic,
-          {**COMMON, "test_draws": 4000, "validation": 1000}),
-    Sweep("transfer-scratch-tuning",
-          "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
-          8, _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0)), _scratch,
-          {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000}),
-    Sweep("transfer-scratch-large-tuning",
-          "The same at 256 and 400 patches, where larger diagonals and ratios are better.",
-          26, _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
-          partial(_scratch, **LARGE), {**COMMON, **LARGE, "validation": 2000}),
-    Sweep("transfer-scratch",
-          "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
-          15, _scratch_cells(_SCRATCH_SIZES), _scratch,
-          {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000}),
-    Sweep("transfer-scratch-large",
-          "The same at 256 and 400 patches, with 500 steps in single precision.",
-          40, _scratch_cells(_SCRATCH_LARGE_SIZES), partial(_scratch, **LARGE),
-          {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000}),
-    Sweep("transfer-mismatch",
-          "A fraction of the patches re-assigned downstream under the old attention.",
-          3, tuple(_cells(num_patches=[64, 144], dim=[64],
-                          fraction=[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0],
-                          sizes=[[8, 32, 128]], seeds=[24])), _mismatched, {**COMMON, "test_draws": 10_000}),
-    Sweep("transfer-heads",
-          "Several features on several partitions against one head and as many heads as features.",
-          3, tuple({"num_patches": 64, "dim": 64, "features": K, "heads": H, "sizes": [8, 32, 128], "seeds": 20}
-                   for K in (1, 2, 3) for H in sorted({1, K})), _heads,
-          {**COMMON, "q": "16 / num_patches / features", "test_draws": 4000}),
+    Sweep(
+        "transfer-fixed-attention",
+        "Error against downstream samples with the attention fixed: strong, weaker and hard blocks.",
+        5,
+        _fine_tuning_cells(),
+        _fixed,
+        {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"},
+    ),
+    Sweep(
+        "transfer-pretrained",
+        "The same with the attention of models that were pre-trained on another feature.",
+        40,
+        _pretrained_cells(),
+        _pretrained,
+        {
+            **{key: value for key, value in COMMON.items() if key != "steps"},
+            "fine_tuning_steps": DESCENT.steps,
+            "test_draws": 50_000,
+            "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)",
+        },
+    ),
+    Sweep(
+        "transfer-dilution",
+        "In-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu.",
+        3,
+        tuple(
+            _cells(
+                num_patches=[64, 144, 400],
+                dim=[64],
+                attention=["gamma = log D", "gamma = 4"],
+                sizes=[_SIZES],
+                seeds=[40],
+                linear=[0.1, 0.02, 0.004],
+            )
+        ),
+        _fixed,
+        {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000},
+    ),
+    Sweep(
+        "transfer-discovery",
+        "Learners that must find the sets: co-activation of patches, and greedy likelihood of sets.",
+        6,
+        _discovery_cells(),
+        _discover,
+        {**COMMON, "test_draws": 4000},
+    ),
+    Sweep(
+        "transfer-uninformed",
+        "Fine-tuning with uniform attention and with wrong sets.",
+        1,
+        tuple(
+            _cells(
+                num_patches=[64, 144],
+                dim=[64],
+                attention=["uniform", "wrong sets"],
+                sizes=[[4, 8, 16, 32, 64, 128]],
+                seeds=[24],
+            )
+        ),
+        _fixed,
+        {**COMMON, "test_draws": 50_000},
+    ),
+    Sweep(
+        "transfer-logistic",
+        "Logistic regression on all inputs, its penalty chosen on 1000 validation samples.",
+        3,
+        tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])),
+        _logistic,
+        {**COMMON, "test_draws": 4000, "validation": 1000},
+    ),
+    Sweep(
+        "transfer-scratch-tuning",
+        "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
+        8,
+        _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0)),
+        _scratch,
+        {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000},
+    ),
+    Sweep(
+        "transfer-scratch-large-tuning",
+        "The same at 256 and 400 patches, where larger diagonals and ratios are better.",
+        26,
+        _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
+        partial(_scratch, **LARGE),
+        {**COMMON, **LARGE, "validation": 2000},
+    ),
+    Sweep(
+        "transfer-scratch",
+        "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
+        15,
+        _scratch_cells(_SCRATCH_SIZES),
+        _scratch,
+        {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000},
+    ),
+    Sweep(
+        "transfer-scratch-large",
+        "The same at 256 and 400 patches, with 500 steps in single precision.",
+        40,
+        _scratch_cells(_SCRATCH_LARGE_SIZES),
+        partial(_scratch, **LARGE),
+        {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000},
+    ),
+    Sweep(
+        "transfer-mismatch",
+        "A fraction of the patches re-assigned downstream under the old attention.",
+        3,
+        tuple(
+            _cells(
+                num_patches=[64, 144],
+                dim=[64],
+                fraction=[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0],
+                sizes=[[8, 32, 128]],
+                seeds=[24],
+            )
+        ),
+        _mismatched,
+        {**COMMON, "test_draws": 10_000},
+    ),
+    Sweep(
+        "transfer-heads",
+        "Several features on several partitions against one head and as many heads as features.",
+        3,
+        tuple(
+            {"num_patches": 64, "dim": 64, "features": K, "heads": H, "sizes": [8, 32, 128], "seeds": 20}
+            for K in (1, 2, 3)
+            for H in sorted({1, K})
+        ),
+        _heads,
+        {**COMMON, "q": "16 / num_patches / features", "test_draws": 4000},
+    ),
 )

@@ -137,7 +137,12 @@ class Machine:
         clock = "processor seconds, one thread" if self.device == "cpu" else "wall seconds, synchronized"
         shape = {"width": WIDTH, "heads": HEADS, "mlp_width": MLP_WIDTH}
         how = {"clock": clock, "rounds": self.rounds, "steps": self.steps}
-        return {**shape, **how, "device": self.device, "batches": {str(n): b for n, b in self.batches.items()}}
+        return {
+            **shape,
+            **how,
+            "device": self.device,
+            "batches": {str(n): b for n, b in self.batches.items()},
+        }
 
 
 CPU = Machine("cpu", {64: 64, 256: 16, 1024: 8}, rounds=9, steps=1)
@@ -277,7 +282,10 @@ def block_table(results: list[dict]) -> str:
         bf16 = " bf16" if row.get("precision") == "bfloat16" else ""
         name = f"{row['part'] + bf16:14s} {row['tokens']:6d} {row['batch']:6d}"
         ratios = "{:11.2f} {:6.2f} {:12.2f}".format
-        time_ratios, memory_ratios = (cost.time_ratio for cost in others), (cost.memory_ratio for cost in others)
+        time_ratios, memory_ratios = (
+            (cost.time_ratio for cost in others),
+            (cost.memory_ratio for cost in others),
+        )
         times.append(f"{name} {1e3 * vanilla.seconds:8.1f} ms {ratios(*time_ratios)}")
         memories.append(f"{name} {vanilla.memory / 1e6:8.0f} MB {ratios(*memory_ratios)}")
     head = "tokens  batch     vanilla  positional   timm  vit-pytorch"

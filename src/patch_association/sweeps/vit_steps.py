@@ -146,7 +146,9 @@ class RunCost:
         return self.total / finite("rate", rate) / 3600
 
 
-def run_cost(results: list[dict], shape: str, attention: str, pictures: int, epochs: int, batch: int) -> RunCost:
+def run_cost(
+    results: list[dict], shape: str, attention: str, pictures: int, epochs: int, batch: int
+) -> RunCost:
     """The cost of ``epochs`` passes over ``pictures`` in batches of ``batch`` pictures.
 
     Parameters

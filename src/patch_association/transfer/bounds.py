@@ -173,6 +173,12 @@ def _pair_law(M: int, q: float, certain: int, top: int) -> np.ndarray:
     i, j = i[ok], j[ok]
     k = n - i - j
     # xlogy has 0 log 0 = 0: q = 0 and q = 1 need no case of their own.
-    law[ok] = np.exp(gammaln(n + 1) - gammaln(i + 1) - gammaln(j + 1) - gammaln(k + 1)
-                     + xlogy(i + j, q / 2) + xlogy(k, 1 - q))
+    law[ok] = np.exp(
+        gammaln(n + 1)
+        - gammaln(i + 1)
+        - gammaln(j + 1)
+        - gammaln(k + 1)
+        + xlogy(i + j, q / 2)
+        + xlogy(k, 1 - q)
+    )
     return law

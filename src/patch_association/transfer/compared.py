@@ -80,8 +80,9 @@ class Outcome:
     penalty: float | None = None
 
 
-def with_fixed_attention(data: SpatialData, attention, sizes, seeds, descent: Descent | None = None,
-                         draws: int = 50_000) -> FixedAttention:
+def with_fixed_attention(
+    data: SpatialData, attention, sizes, seeds, descent: Descent | None = None, draws: int = 50_000
+) -> FixedAttention:
     """Fine-tune under a fixed attention and measure every value vector on one set of test draws.
 
     Parameters
@@ -100,21 +101,39 @@ def with_fixed_attention(data: SpatialData, attention, sizes, seeds, descent: De
     tuned = fine_tune(draw_reads(data, attention, max(sizes), seeds), attention, sizes, seeds, descent)
     alpha, noise = two_numbers(tuned.value, data)
     sampled = SampledErrors(attention, data, descent.degree, descent.linear, draws, TEST)
-    if isinstance(attention, BlockAttention) and attention.level == "set" and attention.other == 0 \
-            and np.array_equal(attention.partition.same_set, data.partition.same_set):
+    if (
+        isinstance(attention, BlockAttention)
+        and attention.level == "set"
+        and attention.other == 0
+        and np.array_equal(attention.partition.same_set, data.partition.same_set)
+    ):
         # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
         floored = np.maximum(noise, 0.02 * np.abs(alpha))
         errors = np.vectorize(
-            lambda a, t: exact_error(attention, data.q, a, t, descent.degree, descent.linear))(alpha, floored)
+            lambda a, t: exact_error(attention, data.q, a, t, descent.degree, descent.linear)
+        )(alpha, floored)
     else:
         errors = sampled(alpha, noise)
-    return FixedAttention(errors, alpha, alpha / np.hypot(alpha, noise / data.noise_std), tuned.loss.numpy(),
-                          float(sampled(np.median(alpha[:, -1]), 0.0)))
+    return FixedAttention(
+        errors,
+        alpha,
+        alpha / np.hypot(alpha, noise / data.noise_std),
+        tuned.loss.numpy(),
+        float(sampled(np.median(alpha[:, -1]), 0.0)),
+    )
 
 
-def from_scratch(data: SpatialData, samples: int, seed: int, diagonal: float, ratio: float,
-                 descent: Descent | None = None, draws: int = 10_000, validation: bool = False,
-                 dtype: torch.dtype = torch.float64) -> Outcome:
+def from_scratch(
+    data: SpatialData,
+    samples: int,
+    seed: int,
+    diagonal: float,
+    ratio: float,
+    descent: Descent | None = None,
+    draws: int = 10_000,
+    validation: bool = False,
+    dtype: torch.dtype = torch.float64,
+) -> Outcome:
     """Model (T) with A and v trained on the samples; its error on test draws, or on validation draws.
 
     It is trained in ``dtype`` (single precision halves the time of a large run) and measured in float64.
@@ -123,14 +142,23 @@ def from_scratch(data: SpatialData, samples: int, seed: int, diagonal: float, ra
     trained = train_from_scratch(X.to(dtype), y.to(dtype), [seed], descent, diagonal, ratio)
     descent = descent or Descent()
     scores = trained.scores[0].double()
-    errors = SampledErrors(DenseAttention(scores), data, descent.degree, descent.linear, draws,
-                           seed + (VALIDATION if validation else TEST))
+    errors = SampledErrors(
+        DenseAttention(scores),
+        data,
+        descent.degree,
+        descent.linear,
+        draws,
+        seed + (VALIDATION if validation else TEST),
+    )
     alpha, noise = two_numbers(trained.value[0].double(), data)
-    return Outcome(float(errors(alpha, noise)), association(scores, data.partition).recall,
-                   loss=float(trained.loss[0]))
+    return Outcome(
+        float(errors(alpha, noise)), association(scores, data.partition).recall, loss=float(trained.loss[0])
+    )
 
 
-def by_search(data: SpatialData, samples: int, seed: int, search: str = "likelihood", draws: int = 4000) -> Outcome:
+def by_search(
+    data: SpatialData, samples: int, seed: int, search: str = "likelihood", draws: int = 4000
+) -> Outcome:
     """A learner that looks for the sets (:mod:`patch_association.transfer.discovery`).
 
     Parameters
@@ -147,8 +175,10 @@ def by_search(data: SpatialData, samples: int, seed: int, search: str = "likelih
     if search == "likelihood":
         found = likelihood_sets(y[:, None] * (X @ w) > threshold, C)
         true = {tuple(s) for s in data.partition.sets.tolist()}
-        return Outcome(_set_rule_error(found, w, threshold, data, draws, seed + TEST),
-                       sum(s in true for s in found.sets) / data.partition.num_sets)
+        return Outcome(
+            _set_rule_error(found, w, threshold, data, draws, seed + TEST),
+            sum(s in true for s in found.sets) / data.partition.num_sets,
+        )
     if search == "coactivation":
         w = first_moment(X, y)
     A = coactivation_rows(coactivation(X, y, w), C)
@@ -159,8 +189,9 @@ def by_search(data: SpatialData, samples: int, seed: int, search: str = "likelih
     return Outcome(float(errors(scale * alpha, scale * noise)), association(A, data.partition).recall)
 
 
-def by_logistic(data: SpatialData, samples: int, seed: int, validation: int = 1000, draws: int = 4000,
-                penalties=PENALTIES) -> Outcome:
+def by_logistic(
+    data: SpatialData, samples: int, seed: int, validation: int = 1000, draws: int = 4000, penalties=PENALTIES
+) -> Outcome:
     """Logistic regression on all D d inputs, its penalty chosen on ``validation`` samples of their own."""
     (X, y), (X_val, y_val) = data.sample(samples, seed), data.sample(validation, seed + VALIDATION)
     W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy(), penalties)

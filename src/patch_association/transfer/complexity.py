@@ -51,8 +51,9 @@ class SampleComplexity:
         return str(self.estimate)
 
 
-def sample_complexity(sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000,
-                      seed: int = 0) -> SampleComplexity:
+def sample_complexity(
+    sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> SampleComplexity:
     """Where the mean error over seeds crosses ``target``.
 
     Parameters
@@ -80,9 +81,13 @@ def sample_complexity(sizes, errors, target: float = 0.05, level: float = 0.95, 
     mean = e.mean(axis=0)
     reached = np.flatnonzero(mean <= target)
     return SampleComplexity(
-        value=crossing(N, mean, target), low=float(low), high=float(high),
+        value=crossing(N, mean, target),
+        low=float(low),
+        high=float(high),
         smallest=float(N[reached[0]]) if reached.size else math.inf,
-        seeds=len(e), censored=float(np.isinf(crossings).mean()), level=level,
+        seeds=len(e),
+        censored=float(np.isinf(crossings).mean()),
+        level=level,
     )
 
 
@@ -132,7 +137,9 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     x, target = np.log(D), np.log(N)
     fits = [_fit("constant", {"log_c": float(target.mean())}, target - target.mean())]
     slope, intercept = np.polyfit(x, target, 1)
-    fits.append(_fit("power", {"exponent": float(slope), "log_c": float(intercept)}, target - slope * x - intercept))
+    fits.append(
+        _fit("power", {"exponent": float(slope), "log_c": float(intercept)}, target - slope * x - intercept)
+    )
     for k in powers:
         # Multiplied by c: c (a + log^k D). For each a the best c is a mean; a is searched on a fine grid
         # that reaches from a pure power of log D to a constant.
@@ -141,13 +148,25 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
         rest = target - shapes
         rest -= rest.mean(axis=1, keepdims=True)
         best = int((rest**2).sum(axis=1).argmin())
-        fits.append(_fit(f"polylog {k}", {"a": float(grid[best]),
-                                          "log_c": float((target - shapes[best]).mean())}, rest[best]))
+        fits.append(
+            _fit(
+                f"polylog {k}",
+                {"a": float(grid[best]), "log_c": float((target - shapes[best]).mean())},
+                rest[best],
+            )
+        )
     return fits
 
 
-def slope_interval(num_patches, sizes, errors_by_patches, target: float = 0.05, resamples: int = 2000,
-                   seed: int = 0, level: float = 0.95) -> tuple[float, float, float, float]:
+def slope_interval(
+    num_patches,
+    sizes,
+    errors_by_patches,
+    target: float = 0.05,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> tuple[float, float, float, float]:
     """The power of D in N*(D), with a bootstrap over the seeds of every D.
 
     Parameters
@@ -172,8 +191,10 @@ def slope_interval(num_patches, sizes, errors_by_patches, target: float = 0.05, 
     generator = np.random.default_rng(seed)
     slopes = []
     for _ in range(positive_int("resamples", resamples)):
-        draw = [crossing(N, e[generator.integers(0, len(e), len(e))].mean(axis=0), target)
-                for N, e in zip(grids, errors)]
+        draw = [
+            crossing(N, e[generator.integers(0, len(e), len(e))].mean(axis=0), target)
+            for N, e in zip(grids, errors)
+        ]
         if np.isfinite(draw).all():
             slopes.append(np.polyfit(x, np.log(draw), 1)[0])
     low, high = np.quantile(slopes, [(1 - level) / 2, (1 + level) / 2])

@@ -106,7 +106,11 @@ class FoundSets:
         """m binom(n+, C) / binom(M, C): the expected number of full sets among the open patches."""
         open_patches = np.setdiff1d(np.arange(self.num_patches), [i for s in self.sets for i in s])
         M, C = open_patches.size, self.set_size
-        return M / C * binomial_ratio(active[:, open_patches].sum(axis=1), C, M) if M else np.zeros(active.shape[0])
+        return (
+            M / C * binomial_ratio(active[:, open_patches].sum(axis=1), C, M)
+            if M
+            else np.zeros(active.shape[0])
+        )
 
 
 def likelihood_sets(active, set_size: int, passes: int = 2) -> FoundSets:
@@ -178,7 +182,9 @@ class _Search:
         free = self._free()
         if not free.size:
             return None, -math.inf
-        explained = self.full[self.chosen].any(axis=0) if self.chosen else np.zeros(len(self.active), dtype=bool)
+        explained = (
+            self.full[self.chosen].any(axis=0) if self.chosen else np.zeros(len(self.active), dtype=bool)
+        )
         cover = self.full[free][:, ~explained].sum(axis=1)
         order = free[np.argsort(-cover, kind="stable")[:tried]]
         values = [self._value(self.chosen + [int(k)]) for k in order]

@@ -30,7 +30,9 @@ _REACH, _SHORT_REACH = 6.8, 5.0
 def two_numbers(value: torch.Tensor, data: SpatialData) -> tuple[np.ndarray, np.ndarray]:
     """(alpha, tau) of value vectors (..., d): <v, w*> and sigma |v orthogonal to w*|, each of shape (...)."""
     if value.shape[-1] != data.dim:
-        raise ValueError(f"value must end in the data's {data.dim} dimensions, got shape {tuple(value.shape)}")
+        raise ValueError(
+            f"value must end in the data's {data.dim} dimensions, got shape {tuple(value.shape)}"
+        )
     w = data.feature.to(value)
     alpha = value @ w  # (..., d) @ (d,) -> (...)
     rest = value - alpha[..., None] * w
@@ -56,35 +58,52 @@ class SampledErrors:
     seed : int
     """
 
-    def __init__(self, attention, data: SpatialData, degree: int = 3, linear: float = 0.1,
-                 draws: int = 20_000, seed: int = 0):
+    def __init__(
+        self,
+        attention,
+        data: SpatialData,
+        degree: int = 3,
+        linear: float = 0.1,
+        draws: int = 20_000,
+        seed: int = 0,
+    ):
         if attention.num_patches != data.partition.num_patches:
-            raise ValueError(f"attention must have the data's {data.partition.num_patches} patches, "
-                             f"got {attention.num_patches}")
+            raise ValueError(
+                f"attention must have the data's {data.partition.num_patches} patches, "
+                f"got {attention.num_patches}"
+            )
         self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
         self.draws = positive_int("draws", draws)
         s, y, _ = data.sample_coefficients(self.draws, seed)
         generator = np.random.default_rng([seed, 22])
         chunk = max(1, 2**21 // attention.num_patches)
-        self._moments = torch.cat([
-            self._chunk(attention, s[i : i + chunk] * y[i : i + chunk, None], generator)
-            for i in range(0, self.draws, chunk)
-        ], dim=1)  # (p + 3, draws)
+        self._moments = torch.cat(
+            [
+                self._chunk(attention, s[i : i + chunk] * y[i : i + chunk, None], generator)
+                for i in range(0, self.draws, chunk)
+            ],
+            dim=1,
+        )  # (p + 3, draws)
 
     def _chunk(self, attention, s, generator):
         M = attention.mix(attention.tokens(torch.from_numpy(s)[..., None]))[..., 0]  # (n, T)
         g = torch.from_numpy(generator.standard_normal((len(s), attention.rows)))
         G = attention.mix(attention.multiplicity**0.5 * g[..., None])[..., 0]
-        rows = [math.comb(self.degree, k) * (M ** (self.degree - k) * G**k).sum(dim=1)
-                for k in range(self.degree + 1)]
+        rows = [
+            math.comb(self.degree, k) * (M ** (self.degree - k) * G**k).sum(dim=1)
+            for k in range(self.degree + 1)
+        ]
         return torch.stack(rows + [M.sum(dim=1), G.sum(dim=1)])
 
     def __call__(self, alpha, noise) -> np.ndarray:
         """The errors of value vectors with these alpha and tau (arrays of one shape)."""
         a, tau = _pair(alpha, noise)
         p, flat_a, flat_tau = self.degree, a.reshape(-1), tau.reshape(-1)
-        weights = np.stack([flat_a ** (p - k) * flat_tau**k for k in range(p + 1)]
-                           + [self.linear * flat_a, self.linear * flat_tau], axis=1)
+        weights = np.stack(
+            [flat_a ** (p - k) * flat_tau**k for k in range(p + 1)]
+            + [self.linear * flat_a, self.linear * flat_tau],
+            axis=1,
+        )
         errors = np.empty(len(weights))
         for i in range(0, len(weights), 64):
             F = torch.from_numpy(weights[i : i + 64]) @ self._moments  # (64, p + 3) @ (p + 3, draws)
@@ -92,8 +111,15 @@ class SampledErrors:
         return errors.reshape(a.shape)
 
 
-def exact_error(attention: BlockAttention, q: float, alpha: float, noise: float, degree: int = 3,
-                linear: float = 0.1, fineness: float = 1.0) -> float:
+def exact_error(
+    attention: BlockAttention,
+    q: float,
+    alpha: float,
+    noise: float,
+    degree: int = 3,
+    linear: float = 0.1,
+    fineness: float = 1.0,
+) -> float:
     """P[y F < 0] + P[F = 0] / 2 of block attention whose sets are those of the data, without sampling.
 
     Uniform attention: F = D sigma(t) has the sign of t = sum_j <v, X_j>, so the error is the finite
@@ -131,7 +157,9 @@ def exact_error(attention: BlockAttention, q: float, alpha: float, noise: float,
         the law is then too close to a lattice for the quadrature's steps.
     """
     if not isinstance(attention, BlockAttention) or attention.level == "patch":
-        raise ValueError("exact_error needs block attention with beta = gamma; SampledErrors takes any attention")
+        raise ValueError(
+            "exact_error needs block attention with beta = gamma; SampledErrors takes any attention"
+        )
     q, p, nu = probability("q", q), odd_degree(degree), finite("linear", linear, minimum=0)
     a, tau = finite("alpha", alpha), finite("noise", noise, minimum=0)
     if finite("fineness", fineness) <= 0:
@@ -148,8 +176,10 @@ def exact_error(attention: BlockAttention, q: float, alpha: float, noise: float,
         return float(law.mass @ ndtr(-a * law.support / (tau * math.sqrt(D))))
     ratio = tau / a
     if ratio < 0.02:
-        raise ValueError(f"noise must be at least 0.02 |alpha|, got {ratio:.3g} |alpha|; below that the error "
-                         "moves by less than the quadrature resolves, and SampledErrors is the better tool")
+        raise ValueError(
+            f"noise must be at least 0.02 |alpha|, got {ratio:.3g} |alpha|; below that the error "
+            "moves by less than the quadrature resolves, and SampledErrors is the better tool"
+        )
     # In units of alpha: x_l = b W_l + c t and F is proportional to sum_l x_l^p + kappa sum_l x_l.
     _, b, c = attention.coefficients
     return _Inversion(attention, q, ratio, b, c, p, nu / (D * a) ** (p - 1), fineness).probability()
@@ -166,7 +196,9 @@ class _Inversion:
         law = trinomial(C, q)
         self.w, spurious = _gaussian_mixture(law.support, law.mass, sd, self.reach, fineness)
         signal = np.exp(-0.5 * ((self.w - C) / sd) ** 2)
-        self.masses = np.stack([spurious, signal / signal.sum()])  # (2, w): of a random set, of the signal set
+        self.masses = np.stack(
+            [spurious, signal / signal.sum()]
+        )  # (2, w): of a random set, of the signal set
         # t = sum_l W_l: its standard deviation, and that of its Gaussian part.
         self.t_noise = ratio * math.sqrt(D)
         self.t_sd = math.sqrt(q * (D - C) + self.t_noise**2)

@@ -88,8 +88,10 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
         If data and attention differ in the number of patches.
     """
     if attention.num_patches != data.partition.num_patches:
-        raise ValueError(f"attention must have the data's {data.partition.num_patches} patches, "
-                         f"got {attention.num_patches}")
+        raise ValueError(
+            f"attention must have the data's {data.partition.num_patches} patches, "
+            f"got {attention.num_patches}"
+        )
     n, w = positive_int("n", n), data.feature
     drawn = []
     for seed in _seeds(seeds):
@@ -129,7 +131,9 @@ def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | N
     """
     descent, seeds = descent or Descent(), _seeds(seeds)
     if reads.ndim != 4 or reads.shape[0] != len(seeds) or reads.shape[2] != attention.rows:
-        raise ValueError(f"reads must have shape ({len(seeds)}, n, {attention.rows}, d), got {tuple(reads.shape)}")
+        raise ValueError(
+            f"reads must have shape ({len(seeds)}, n, {attention.rows}, d), got {tuple(reads.shape)}"
+        )
     S, n, T, d = reads.shape
     sizes = tuple(positive_int("size", N) for N in sizes)
     if not sizes or max(sizes) > n:

@@ -35,16 +35,30 @@ def in_set_mass(num_patches: int, set_size: int, gamma: float) -> float:
     return C / (C + (D - C) * math.exp(-finite("gamma", gamma)))
 
 
-def linear_weight(num_patches: int, set_size: int, gamma: float, linear: float, response: float = 1.0,
-                  degree: int = 3) -> float:
+def linear_weight(
+    num_patches: int, set_size: int, gamma: float, linear: float, response: float = 1.0, degree: int = 3
+) -> float:
     """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part of the activation gives to the plain sum."""
     D, C, _ = divides(num_patches, set_size)
     p, g = odd_degree(degree), _gain(gamma)
-    return finite("linear", linear, minimum=0) * C ** (p - 2) * (D / g + C) / finite("response", response) ** (p - 1)
+    return (
+        finite("linear", linear, minimum=0)
+        * C ** (p - 2)
+        * (D / g + C)
+        / finite("response", response) ** (p - 1)
+    )
 
 
-def diluted_error(num_patches: int, set_size: int, q: float, gamma: float, linear_weight: float = 0.0,
-                  degree: int = 3, draws: int = 100_000, seed: int = 0) -> float:
+def diluted_error(
+    num_patches: int,
+    set_size: int,
+    q: float,
+    gamma: float,
+    linear_weight: float = 0.0,
+    degree: int = 3,
+    draws: int = 100_000,
+    seed: int = 0,
+) -> float:
     """P[F < 0] + P[F = 0] / 2 at y = +1 with v along w*, sampled; a draw costs O(C), whatever D.
 
     Only how many sets have each sum matters, and that is one multinomial draw.
@@ -73,8 +87,9 @@ def diluted_error(num_patches: int, set_size: int, q: float, gamma: float, linea
     return float((F < 0).mean() + 0.5 * (F == 0).mean())
 
 
-def diluted_limit(set_size: int, kappa: float, strength: float, linear_weight: float = 0.0,
-                  degree: int = 3) -> float:
+def diluted_limit(
+    set_size: int, kappa: float, strength: float, linear_weight: float = 0.0, degree: int = 3
+) -> float:
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c in [0, inf]."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
     mean = finite("kappa", kappa, minimum=0) * C**2 / 2

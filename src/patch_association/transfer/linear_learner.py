@@ -35,8 +35,13 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
         gradient = -root[:, keep].T @ expit(-margin) / n + penalty * c
         return np.logaddexp(0, -margin).mean() + 0.5 * penalty * c @ c, gradient
 
-    found = minimize(objective, np.zeros(int(keep.sum())), jac=True, method="L-BFGS-B",
-                     options={"maxiter": 2000, "gtol": 1e-8, "ftol": 0.0})
+    found = minimize(
+        objective,
+        np.zeros(int(keep.sum())),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 2000, "gtol": 1e-8, "ftol": 0.0},
+    )
     # W = signed^T V diag(1 / sqrt(values)) c
     weights = signed.T @ (vectors[:, keep] @ (found.x / np.sqrt(values[keep])))
     return weights.reshape(X.shape[1:])

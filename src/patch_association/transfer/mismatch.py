@@ -49,7 +49,9 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
 def overlap(first: Partition, second: Partition) -> float:
     """The share of same-set pairs of the first partition that are same-set pairs of the second."""
     if first.num_patches != second.num_patches or first.set_size < 2:
-        raise ValueError(f"need partitions of the same patches into sets of two or more, got {first!r}, {second!r}")
+        raise ValueError(
+            f"need partitions of the same patches into sets of two or more, got {first!r}, {second!r}"
+        )
     pairs = np.triu(first.same_set, 1)
     return float(second.same_set[pairs].mean())
 
@@ -73,10 +75,14 @@ class SeveralFeatures:
     def __init__(self, partitions, dim: int, q: float):
         self.partitions = tuple(partitions)
         if not self.partitions or any(
-            not isinstance(part, Partition) or part.num_patches != self.partitions[0].num_patches
-            or part.set_size != self.partitions[0].set_size for part in self.partitions
+            not isinstance(part, Partition)
+            or part.num_patches != self.partitions[0].num_patches
+            or part.set_size != self.partitions[0].set_size
+            for part in self.partitions
         ):
-            raise ValueError(f"partitions must split the same patches into sets of one size, got {partitions!r}")
+            raise ValueError(
+                f"partitions must split the same patches into sets of one size, got {partitions!r}"
+            )
         self.dim, self.q = positive_int("dim", dim, minimum=len(self.partitions) + 1), probability("q", q)
         self.noise_std = self.dim**-0.5
 
@@ -117,8 +123,12 @@ class Heads:
     def __init__(self, attentions):
         self.attentions = tuple(attentions)
         first = self.attentions[0] if self.attentions else None
-        if first is None or any(not isinstance(a, (BlockAttention, DenseAttention)) or a.rows != first.rows
-                                or a.num_patches != first.num_patches for a in self.attentions):
+        if first is None or any(
+            not isinstance(a, (BlockAttention, DenseAttention))
+            or a.rows != first.rows
+            or a.num_patches != first.num_patches
+            for a in self.attentions
+        ):
             raise ValueError("attentions must be fixed attentions with as many rows over the same patches")
         self.num_patches, self.multiplicity = first.num_patches, first.multiplicity
         self.rows = len(self.attentions) * first.rows
@@ -126,7 +136,10 @@ class Heads:
     def read(self, X: torch.Tensor) -> torch.Tensor:
         """(..., D, d) -> (..., H T, H d)."""
         d, H = X.shape[-1], len(self.attentions)
-        blocks = [torch.nn.functional.pad(a.read(X), (h * d, (H - 1 - h) * d)) for h, a in enumerate(self.attentions)]
+        blocks = [
+            torch.nn.functional.pad(a.read(X), (h * d, (H - 1 - h) * d))
+            for h, a in enumerate(self.attentions)
+        ]
         return torch.cat(blocks, dim=-2)
 
 
@@ -152,8 +165,15 @@ def draw_several(data: SeveralFeatures, heads: Heads, n: int, seeds) -> torch.Te
     return torch.stack([heads.read(data.sample_folded(n, seed)) for seed in _seeds(seeds)])
 
 
-def several_errors(value, heads: Heads, data: SeveralFeatures, degree: int = 3, linear: float = 0.1,
-                   draws: int = 4000, seed: int = 0) -> np.ndarray:
+def several_errors(
+    value,
+    heads: Heads,
+    data: SeveralFeatures,
+    degree: int = 3,
+    linear: float = 0.1,
+    draws: int = 4000,
+    seed: int = 0,
+) -> np.ndarray:
     """The test errors of value vectors (..., H d), sampled from coefficients and Gaussian responses.
 
     <v_h, X_j> = sum_k s_jk <v_h, w_k> + a Gaussian whose covariance over heads is sigma^2 times the

@@ -121,7 +121,9 @@ class BlockAttention:
         if self.level == "set":
             return b * u + c * u.sum(dim=-2, keepdim=True)
         sums = self._set_sums(u)
-        around = b * sums + c * sums.sum(dim=-2, keepdim=True)  # (..., L, k): what a patch adds to its own share
+        around = b * sums + c * sums.sum(
+            dim=-2, keepdim=True
+        )  # (..., L, k): what a patch adds to its own share
         L, C = self.partition.num_sets, self.partition.set_size
         grouped = u.reshape(*u.shape[:-2], L, C, u.shape[-1])  # (..., D, k) -> (..., L, C, k)
         return torch.add(around.unsqueeze(-2), grouped, alpha=a).reshape(u.shape)
@@ -135,8 +137,10 @@ class BlockAttention:
         return X.reshape(*X.shape[:-2], L, C, X.shape[-1]).sum(dim=-2)  # (..., D, d) -> (..., L, d)
 
     def __repr__(self) -> str:
-        return (f"BlockAttention({self.partition!r}, itself={self.itself:.4g}, same={self.same:.4g}, "
-                f"other={self.other:.4g})")
+        return (
+            f"BlockAttention({self.partition!r}, itself={self.itself:.4g}, same={self.same:.4g}, "
+            f"other={self.other:.4g})"
+        )
 
 
 class DenseAttention:

@@ -27,15 +27,18 @@ def errors_by_size(results: list[dict], **where) -> tuple[np.ndarray, np.ndarray
             columns.setdefault(int(size), []).extend(column.tolist())
     sizes = sorted(columns)
     if len({len(columns[size]) for size in sizes}) > 1:
-        raise ValueError(f"the cells with {where} must have the same seeds at every size, "
-                         f"got {[len(columns[size]) for size in sizes]}")
+        raise ValueError(
+            f"the cells with {where} must have the same seeds at every size, "
+            f"got {[len(columns[size]) for size in sizes]}"
+        )
     return np.array(sizes), np.array([columns[size] for size in sizes]).T
 
 
 def by_patches(results: list[dict], **where) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """:func:`errors_by_size` for every number of patches that was run with these settings, in order."""
-    patches = {cell["num_patches"] for cell in results
-               if all(cell.get(key) == value for key, value in where.items())}
+    patches = {
+        cell["num_patches"] for cell in results if all(cell.get(key) == value for key, value in where.items())
+    }
     return {D: errors_by_size(results, num_patches=D, **where) for D in sorted(patches)}
 
 
@@ -50,7 +53,12 @@ def averaged_by_patches(results: list[dict], over: str, **where) -> dict[int, tu
     averaged = {}
     for D in sorted({D for table in tables for D in table}):
         found = [table[D] for table in tables if D in table]
-        if any(not np.array_equal(sizes, found[0][0]) or errors.shape != found[0][1].shape for sizes, errors in found):
-            raise ValueError(f"cells that differ in {over} must have the same sizes and seeds, at D = {D} they do not")
+        if any(
+            not np.array_equal(sizes, found[0][0]) or errors.shape != found[0][1].shape
+            for sizes, errors in found
+        ):
+            raise ValueError(
+                f"cells that differ in {over} must have the same sizes and seeds, at D = {D} they do not"
+            )
         averaged[D] = (found[0][0], np.mean([errors for _, errors in found], axis=0))
     return averaged

@@ -47,8 +47,9 @@ def loss_and_gradients(X, scores, value, degree: int, linear: float):
     return torch.nn.functional.softplus(-F).mean(dim=1), by_scores, by_value
 
 
-def train_from_scratch(X, y, seeds, descent: Descent | None = None, diagonal: float = 4.0,
-                       ratio: float = 1.0) -> Trained:
+def train_from_scratch(
+    X, y, seeds, descent: Descent | None = None, diagonal: float = 4.0, ratio: float = 1.0
+) -> Trained:
     """Gradient descent on A and v from small random starts (Parametrization 3.1, realistic case).
 
     Parameters
@@ -73,8 +74,10 @@ def train_from_scratch(X, y, seeds, descent: Descent | None = None, diagonal: fl
     """
     descent, seeds = descent or Descent(), _seeds(seeds)
     if X.ndim != 4 or X.shape[0] != len(seeds) or tuple(y.shape) != tuple(X.shape[:2]):
-        raise ValueError(f"X must be ({len(seeds)}, n, D, d) and y ({len(seeds)}, n), "
-                         f"got {tuple(X.shape)} and {tuple(y.shape)}")
+        raise ValueError(
+            f"X must be ({len(seeds)}, n, D, d) and y ({len(seeds)}, n), "
+            f"got {tuple(X.shape)} and {tuple(y.shape)}"
+        )
     ratio = finite("ratio", ratio, minimum=0)
     S_, n, D, d = X.shape
     signed = y[:, :, None, None] * X
