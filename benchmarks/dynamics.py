@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.descent import Samples, loss_and_gradients
+from patch_association.training import Samples, loss_and_gradients
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 

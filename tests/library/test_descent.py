@@ -11,7 +11,7 @@ from risk_enumeration import enumerated, family_scores, outcomes
 from small import small_law
 
 from patch_association.data import SpatialData, random_feature
-from patch_association.descent import (
+from patch_association.training import (
     Diverged,
     Samples,
     Start,

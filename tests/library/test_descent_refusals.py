@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import small_law
 
-from patch_association.descent import (
+from patch_association.training import (
     Diverged,
     Samples,
     StreamedSamples,

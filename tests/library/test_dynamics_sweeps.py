@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from patch_association.data import SpatialData
-from patch_association.descent import Samples, descend, idealized_start
+from patch_association.training import Samples, descend, idealized_start
 from patch_association.sweeps import coupling, limits, realistic
 
 

@@ -25,7 +25,7 @@ ORDER = [
     {"attention"},
     {"model"},
     {"exact"},
-    {"descent", "learners"},
+    {"training", "learners"},
     {"transfer"},
     {"images", "shallow_vit"},
     {"records", "claims"},

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from patch_association.descent import descend_population
-from patch_association.descent.valley import (
+from patch_association.training import descend_population
+from patch_association.training.valley import (
     best_alpha,
     curvature,
     drift_along,

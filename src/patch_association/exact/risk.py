@@ -140,7 +140,7 @@ class PopulationRisk:
         """(3,) the derivative of the loss by alpha, gamma and rho.
 
         gamma stands in D (C-1) entries of A and rho in D (D-C): the derivative by one entry is
-        that much smaller (:func:`patch_association.descent.population.descend_population`).
+        that much smaller (:func:`patch_association.training.population.descend_population`).
         """
         return self.loss_and_gradient(alpha, beta, gamma, rho)[1]
 

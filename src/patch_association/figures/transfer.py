@@ -32,7 +32,7 @@ def draw_pretraining(axes, run, partition) -> None:
     axes : two Axes
         Left the scores of the first seed, patches sorted by set and the diagonal left out; right the
         training loss and the recall of companions over the steps.
-    run : the recorded run of :func:`patch_association.descent.empirical.descend`
+    run : the recorded run of :func:`patch_association.training.empirical.descend`
     partition : Partition
     """
     order = np.argsort(partition.labels, kind="stable")

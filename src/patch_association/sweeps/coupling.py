@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.descent import Samples, Start, descend, idealized_start
-from patch_association.descent.population import PopulationRun, descend_population
+from patch_association.training import Samples, Start, descend, idealized_start
+from patch_association.training.population import PopulationRun, descend_population
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from patch_association.descent import PopulationRun, descend_population
-from patch_association.descent.valley import best_alpha, curvature
+from patch_association.training import PopulationRun, descend_population
+from patch_association.training.valley import best_alpha, curvature
 from patch_association.exact.risk import PopulationRisk
 from patch_association.sweeps import Sweep
 

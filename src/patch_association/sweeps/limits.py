@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.descent import Samples, TestCoefficients, descend, realistic_start
-from patch_association.descent.population import descend_population
-from patch_association.descent.valley import best_alpha, curvature, follow_valley, score_drift
+from patch_association.training import Samples, TestCoefficients, descend, realistic_start
+from patch_association.training.population import descend_population
+from patch_association.training.valley import best_alpha, curvature, follow_valley, score_drift
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.descent import EmpiricalRun, Samples, TestCoefficients, descend, realistic_start
+from patch_association.training import EmpiricalRun, Samples, TestCoefficients, descend, realistic_start
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
 

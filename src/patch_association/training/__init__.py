@@ -6,11 +6,17 @@
 ``empirical``   all scores and the value vector on N samples (the realistic process)
 """
 
-from patch_association.descent.empirical import EmpiricalRun, Start, descend, idealized_start, realistic_start
-from patch_association.descent.gradients import loss_and_gradients
-from patch_association.descent.population import PopulationRun, descend_population, initial_alpha
-from patch_association.descent.samples import Samples, StreamedSamples, TestCoefficients
-from patch_association.descent.schedule import Diverged, recorded_steps
+from patch_association.training.empirical import (
+    EmpiricalRun,
+    Start,
+    descend,
+    idealized_start,
+    realistic_start,
+)
+from patch_association.training.gradients import loss_and_gradients
+from patch_association.training.population import PopulationRun, descend_population, initial_alpha
+from patch_association.training.samples import Samples, StreamedSamples, TestCoefficients
+from patch_association.training.steps import Diverged, recorded_steps
 
 __all__ = [
     "Diverged",

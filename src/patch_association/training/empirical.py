@@ -9,10 +9,10 @@ import torch
 
 from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.data import SpatialData
-from patch_association.descent.gradients import score_gradient, total, workers
-from patch_association.descent.population import initial_alpha
-from patch_association.descent.samples import TestCoefficients
-from patch_association.descent.schedule import (
+from patch_association.training.gradients import score_gradient, total, workers
+from patch_association.training.population import initial_alpha
+from patch_association.training.samples import TestCoefficients
+from patch_association.training.steps import (
     LOSS_LIMIT,
     Diverged,
     bar,
@@ -81,7 +81,7 @@ class EmpiricalRun:
     loss, train_error : arrays
         Empirical risk; share misclassified, F = 0 counting half.
     test_error : array
-        The same on :class:`~patch_association.descent.samples.TestCoefficients`; NaN without.
+        The same on :class:`~patch_association.training.samples.TestCoefficients`; NaN without.
     exact, recall, margin : arrays
         :func:`~patch_association.structure.association` of A with the true sets.
     alpha, orthogonal, cosine : arrays

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from patch_association._validate import finite, odd_degree
-from patch_association.descent.schedule import (
+from patch_association.training.steps import (
     LOSS_LIMIT,
     Diverged,
     bar,
@@ -120,7 +120,7 @@ def descend_population(
     alpha, gamma, rho : float
         The start; by default that of Parametrization 3.1, nu^(1/(p-1)), 0, 0.
     record : None, int or list of int
-        Every step, every k-th, or these (:func:`~patch_association.descent.schedule.recorded_steps`).
+        Every step, every k-th, or these (:func:`~patch_association.training.steps.recorded_steps`).
     on_divergence : "raise" or "flag"
         "flag" returns the run up to there, with ``diverged_at`` set.
     progress : bool, optional

@@ -13,7 +13,7 @@ import torch
 
 from patch_association._validate import positive_int
 from patch_association.data import SpatialData
-from patch_association.descent.gradients import chunk_size
+from patch_association.training.gradients import chunk_size
 
 BLOCK = 500
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from patch_association._validate import finite, positive_int
-from patch_association.descent.population import descend_population
+from patch_association.training.population import descend_population
 from patch_association.exact.risk import PopulationRisk
 
 
