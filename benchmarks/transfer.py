@@ -7,10 +7,11 @@ import torch
 from timing import compare
 
 from patch_association.data import SpatialData
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
+from patch_association.exact.block_error import exact_error
 from patch_association.structure import Partition
-from patch_association.transfer.errors import SampledErrors, exact_error
+from patch_association.training.evaluate import SampledErrors
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
 
 
 def _setting(num_patches: int):

@@ -13,6 +13,7 @@ import math
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int, probability
 from patch_association.structure import Partition
 
@@ -73,9 +74,9 @@ class SpatialData:
         """
         coefficients, y, _ = self.sample_coefficients(n, seed)
         # A generator of its own: the coefficients of a seed are the same whether or not noise is asked for.
-        generator = np.random.default_rng([seed, 1])
+        noise = generator(seed, Stream.NOISE)
         w = self.feature.numpy()
-        xi = generator.standard_normal((n, self.partition.num_patches, self.dim))
+        xi = noise.standard_normal((n, self.partition.num_patches, self.dim))
         xi -= (xi @ w)[..., None] * w  # the projection I - w w^T: (n, D, d)
         xi *= self.noise_std
         xi += coefficients[..., None] * w  # (n, D, 1) * (d,) -> (n, D, d)
@@ -92,13 +93,11 @@ class SpatialData:
         signal : (n,) integers
             The signal set l(X) of each input.
         """
-        n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
-        # Not [seed, 0]: NumPy pads seeds with zeros, so that is the stream of the plain seed, from
-        # which Partition.random and random_feature draw.
-        generator = np.random.default_rng([seed, 3])
-        y = generator.integers(0, 2, n) * 2.0 - 1.0
-        signal = generator.integers(0, self.partition.num_sets, n)
-        u = generator.random((n, self.partition.num_patches))
+        n = positive_int("n", n)
+        draws = generator(seed, Stream.COEFFICIENTS)
+        y = draws.integers(0, 2, n) * 2.0 - 1.0
+        signal = draws.integers(0, self.partition.num_sets, n)
+        u = draws.random((n, self.partition.num_patches))
         s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
         inside = self.partition.labels[None, :] == signal[:, None]  # (n, D)
         return np.where(inside, y[:, None], s), y, signal
@@ -161,9 +160,9 @@ class GaussianData:
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
         """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}."""
-        n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
+        draws = generator(seed, Stream.GAUSSIAN_PATCHES)
         X = torch.from_numpy(
-            np.random.default_rng([seed, 2]).standard_normal((n, self.partition.num_patches, self.dim))
+            draws.standard_normal((positive_int("n", n), self.partition.num_patches, self.dim))
         )
         # f* = 0 has probability zero; should rounding ever produce it, the label is +1.
         y = torch.where(self.labeling_function(X) >= 0, 1.0, -1.0)

@@ -18,15 +18,13 @@ from scipy.optimize import minimize_scalar
 from torch import nn
 from torch.nn import functional as F
 
+from patch_association._streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 from patch_association._validate import finite, positive_int
 from patch_association.attention import positional_attention, self_attention, softmax_attention
 from patch_association.intervals import Estimate, mean
 from patch_association.model import SimplifiedViT, polynomial_activation
 
 DTYPE = torch.float64
-
-# Seeds of training batches, test inputs and probes are kept apart by these offsets.
-_TEST, _PROBE, _BATCHES = 1_000_001, 1_000_002, 2_000_000
 
 
 class Linear(nn.Module):
@@ -301,11 +299,11 @@ def train(
     if not (finite("learning_rate", learning_rate) > 0 and finite("clip", clip) > 0):
         raise ValueError(f"learning_rate and clip must be positive, got {learning_rate!r} and {clip!r}")
     optimizer = torch.optim.Adam(learner.parameters(), lr=learning_rate)
-    held_out = data.sample(n_curve, seed=_PROBE)
+    held_out = data.sample(n_curve, seed=GAUSSIAN_CURVE)
     marks = {round(steps * k / points) for k in range(points + 1)}
     curve = [(0, error_on(learner, *held_out))]
     for step in range(steps):
-        X, y = data.sample(batch, seed=_BATCHES + seed * 10_000_000 + step)
+        X, y = data.sample(batch, seed=GAUSSIAN_BATCHES + seed * 10_000_000 + step)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * (1 + math.cos(math.pi * step / steps)) / 2
         optimizer.zero_grad(set_to_none=True)
@@ -360,7 +358,7 @@ def error_on(learner: nn.Module, X, y) -> float:
 
 def test_inputs(data, n: int = 20_000):
     """The inputs on which finished learners are compared: never seen in training or on its curve."""
-    return data.sample(n, seed=_TEST)
+    return data.sample(n, seed=GAUSSIAN_TEST)
 
 
 def _normal(shape, seed: int, stream: int = 0) -> torch.Tensor:

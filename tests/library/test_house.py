@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "patch_association"
 #: From the ground up; a room imports only what stands below it. Rooms of one row do not know each other.
 ORDER = [
     {"_validate", "_files"},
-    {"structure", "intervals"},
+    {"_streams", "structure", "intervals"},
     {"data", "prose"},
     {"attention"},
     {"model"},

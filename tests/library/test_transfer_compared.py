@@ -9,19 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patch_association.data import SpatialData, random_feature
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
+from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
-from patch_association.transfer import compared
+from patch_association.training.evaluate import SampledErrors
+from patch_association.transfer import learners
 from patch_association.transfer.discovery import (
     coactivation,
     coactivation_rows,
     first_moment,
     refined_feature,
 )
-from patch_association.transfer.errors import SampledErrors, exact_error
 from patch_association.transfer.fine_tuning import Descent
-from patch_association.transfer.linear_learner import linear_test_error, tuned_logistic
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
+from patch_association.transfer.logistic import linear_test_error, tuned_logistic
 from patch_association.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
 from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
@@ -32,12 +33,12 @@ SHORT = Descent(steps=60)
 
 def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draws():
     hard = BlockAttention.hard(SCATTERED)
-    found = compared.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    found = learners.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
     noise = DATA.noise_std * np.abs(found.alpha) * np.sqrt(1 / found.cosine**2 - 1)
     for alpha, tau, error in zip(found.alpha.ravel(), noise.ravel(), found.errors.ravel()):
         assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
     moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
-    other = compared.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    other = learners.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
     assert np.allclose(
         other.errors * 4000, np.round(other.errors * 4000)
     )  # counts of 2000 draws, ties by half
@@ -47,7 +48,7 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
     """The same law by two ways of drawing it: mean errors over 40 seeds differ by less than 6 standard errors."""
     scores = np.where(SCATTERED.same_set, 2.5, 0.0)
     ways = [
-        compared.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[
+        learners.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[
             :, 0
         ]
         for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))
@@ -57,7 +58,7 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
 
 
 def test_the_shares_and_cosines_are_those_of_the_value_vectors():
-    found = compared.with_fixed_attention(
+    found = learners.with_fixed_attention(
         DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), SHORT, draws=500
     )
     assert found.errors.shape == found.alpha.shape == found.cosine.shape == found.loss.shape == (30, 2)
@@ -69,7 +70,7 @@ def test_the_shares_and_cosines_are_those_of_the_value_vectors():
 def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(search):
     """At N = 600 every companion is told apart. (The last of six sets need not be named: it is what is left.)"""
     data = SpatialData(Partition.random(24, 4, seed=2), 16, 0.15, feature=random_feature(16, 2))
-    many, few = compared.by_search(data, 600, 3, search), compared.by_search(data, 3, 3, search)
+    many, few = learners.by_search(data, 600, 3, search), learners.by_search(data, 3, 3, search)
     assert many.recall >= (0.8 if search == "likelihood" else 1) and many.error < 0.01
     assert few.recall < 0.5 and few.error > many.error
 
@@ -83,14 +84,14 @@ def test_the_error_of_a_searching_learner_is_that_on_whole_images(search):
     X, y = (t.numpy() for t in DATA.sample(20_000, 99))
     z = 16 * (X @ w * 1.5 / 16) @ S.T  # (n, D, d) @ (d,) -> (n, D), then S over patches
     wrong = (y * (z**3 + 0.1 * z).sum(axis=1) < 0).mean()
-    outcome = compared.by_search(DATA, 1, 2, search, draws=20_000)
+    outcome = learners.by_search(DATA, 1, 2, search, draws=20_000)
     assert abs(outcome.error - wrong) < 6 * math.sqrt(2 * 0.25 / 20_000)
 
 
 def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
-    trained = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
-    again = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
-    validated = compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, validation=True)
+    trained = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
+    again = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
+    validated = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, validation=True)
     assert trained == again and trained.loss == validated.loss and trained.recall == validated.recall
     assert trained.error != validated.error  # other draws of the same model
     made = train_from_scratch(*draw_inputs(DATA, 30, [4]), [4], SHORT, 3.0, 20.0)
@@ -99,7 +100,7 @@ def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
 
 def test_training_in_single_precision_ends_where_double_precision_ends():
     double, single = (
-        compared.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
+        learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
         for dtype in (torch.float64, torch.float32)
     )
     assert single.recall == double.recall and single.error == pytest.approx(
@@ -113,15 +114,15 @@ def test_training_in_single_precision_ends_where_double_precision_ends():
 
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
     """At ratio 0 the attention keeps its random start; the error is that of the value vector under it."""
-    still = compared.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)
-    flat = compared.with_fixed_attention(
+    still = learners.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)
+    flat = learners.with_fixed_attention(
         DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), Descent(steps=100), draws=4000
     ).errors[:, 0]
     assert flat.min() - 0.03 <= still.error <= flat.max() + 0.03
 
 
 def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
-    outcome = compared.by_logistic(DATA, 60, 6, validation=40, draws=4000)
+    outcome = learners.by_logistic(DATA, 60, 6, validation=40, draws=4000)
     (X, y), (X_val, y_val) = DATA.sample(60, 6), DATA.sample(40, 10_006)
     W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy())
     assert outcome.penalty == penalty and outcome.error == linear_test_error(W, DATA, 4000, 20_006)
@@ -133,7 +134,7 @@ def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 10**6))
 def test_the_plain_sum_is_measured_exactly(samples, seed):
-    outcome = compared.by_plain_sum(DATA, samples, seed)
+    outcome = learners.by_plain_sum(DATA, samples, seed)
     X, y = (t.numpy() for t in DATA.sample(samples, seed))
     w = (y[:, None] * X.sum(axis=1)).sum(axis=0)
     w /= np.linalg.norm(w)
@@ -146,7 +147,7 @@ def test_the_plain_sum_is_measured_exactly(samples, seed):
 
 def test_an_unknown_search_is_refused():
     with pytest.raises(ValueError, match="search must be one of 'likelihood'.*got 'guess'"):
-        compared.by_search(DATA, 5, 0, "guess")
+        learners.by_search(DATA, 5, 0, "guess")
 
 
 CELLS = [

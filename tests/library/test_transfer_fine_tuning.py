@@ -9,13 +9,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData, random_feature
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
+from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
-from patch_association.transfer.errors import SampledErrors, exact_error, two_numbers
+from patch_association.training.evaluate import SampledErrors, two_numbers
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
 GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))
@@ -203,7 +205,7 @@ def test_sampled_errors_equal_direct_evaluation_of_the_model():
     attention = BlockAttention(SHUFFLED, 1.5, 1.0, 0.2)
     errors = SampledErrors(attention, data, draws=3000, seed=7)
     s, y, _ = data.sample_coefficients(3000, 7)
-    g = np.random.default_rng([7, 22]).standard_normal((3000, 12))
+    g = generator(7, Stream.FIXED_TEST_NOISE).standard_normal((3000, 12))
     u = 0.3 * torch.from_numpy(s * y[:, None])[:, SHUFFLED.sets.reshape(-1)] + 0.1 * torch.from_numpy(g)
     F = polynomial_activation(attention.mix(u[..., None])[..., 0], 3, 0.1).sum(dim=1)
     assert float(errors(0.3, 0.1)) == pytest.approx(float((F < 0).double().mean()), abs=1e-12)

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patch_association.data import SpatialData, random_feature
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.exact.linear import linear_error
+from patch_association.exact.sample_bounds import lower_bound, set_mean_cosine, unseen_sets
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
-from patch_association.transfer.bounds import lower_bound, set_mean_cosine, unseen_sets
+from patch_association.training.evaluate import SampledErrors
 from patch_association.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
 from patch_association.transfer.discovery import (
     FoundSets,
@@ -23,9 +25,8 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.errors import SampledErrors
 from patch_association.transfer.fine_tuning import Descent, fine_tune
-from patch_association.transfer.linear_learner import fit_logistic, linear_test_error, tuned_logistic
+from patch_association.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -35,9 +36,7 @@ from patch_association.transfer.mismatch import (
     several_errors,
     shared_attention,
 )
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
 from patch_association.transfer.scratch import draw_inputs, loss_and_gradients, train_from_scratch
-
 
 # --- discovery ------------------------------------------------------------------------------------
 

@@ -1,13 +1,12 @@
 """The sweeps of the part on transfer: deterministic cells, resumption, and records that fit their code."""
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep, registry, run_sweep
 from patch_association.sweeps import transfer as sweeps
@@ -73,23 +72,14 @@ def test_wrong_sets_never_join_two_patches_of_one_true_set():
         sweeps.fixed_attention("other", partition)
 
 
-def test_no_two_draws_share_a_stream():
-    """A seed names many draws; each has a number of its own, also against those of the rest of the package."""
-    package = Path(sweeps.__file__).parents[1]
-    used = {}
-    for path in sorted(package.rglob("*.py")):
-        for number in re.findall(r"default_rng\(\[.*?, (\d+)\]\)", path.read_text(encoding="utf-8")):
-            used.setdefault(int(number), []).append(path.relative_to(package).as_posix())
-    ours = {number: paths for number, paths in used.items() if any("transfer" in path for path in paths)}
-    assert len(ours) == 9 and all(len(paths) == 1 for paths in ours.values()), ours
-
-
 def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
     data = sweeps.downstream(16, 5)
     model = sweeps.fixed_attention("hard", data.partition)
     s, y, _ = data.sample_coefficients(3, 7)
     reads = sweeps.draw_reads(data, model, 3, [7])[0]
     noise = (reads - model.read(torch.from_numpy(s * y[:, None])[..., None] * data.feature)).numpy()[..., 1:]
-    for stream in range(10):
-        same = np.random.default_rng([7, stream]).standard_normal((3, 4, 5))[..., 1:]
+    for stream in Stream:
+        if stream == Stream.READ_NOISE:
+            continue
+        same = generator(7, stream).standard_normal((3, 4, 5))[..., 1:]
         assert abs(np.corrcoef(noise.ravel(), same.ravel())[0, 1]) < 0.95

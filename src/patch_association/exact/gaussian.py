@@ -14,6 +14,7 @@ import math
 import numpy as np
 from scipy.special import betainc
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import positive_int
 from patch_association.intervals import Estimate, mean
 
@@ -65,7 +66,7 @@ def sample_linear_disagreement(num_sets: int, n: int = 200_000, seed: int = 0) -
     Averaging probabilities in the place of 0-1 outcomes leaves far narrower intervals.
     """
     L, n = _at_least_two(num_sets), positive_int("n", n, minimum=2)
-    g = np.random.default_rng([positive_int("seed", seed, minimum=0), 4]).standard_normal((n, L))
+    g = generator(seed, Stream.SHAPES).standard_normal((n, L))
     g -= g.mean(axis=1, keepdims=True)
     kappa = (g**3).sum(axis=1) / (g**2).sum(axis=1) ** 1.5
     return mean(disagreement_given_shape(kappa, L))

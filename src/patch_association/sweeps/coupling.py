@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData
-from patch_association.training import Samples, Start, descend, idealized_start
-from patch_association.training.population import PopulationRun, descend_population
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
+from patch_association.training import Samples, Start, descend, idealized_start
+from patch_association.training.population import PopulationRun, descend_population
 
 D, C, DIM, Q = 16, 4, 16, 0.4
 RATE, RATIO, STEPS, EVERY = 0.02, D**2, 120, 5
@@ -70,9 +71,9 @@ def coupling_cell(part: str, seed: int, n: int) -> dict:
 
 def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float = 0.1) -> Start:
     """A = N(0, omega^2) off the diagonal, v = alpha w* + N(0, omega^2) in each coordinate."""
-    generator = np.random.default_rng([seed, 7])
-    noise = torch.from_numpy(generator.standard_normal((D, D)))
-    value = torch.from_numpy(generator.standard_normal(DIM))
+    draws = generator(seed, Stream.PERTURBED_START)
+    noise = torch.from_numpy(draws.standard_normal((D, D)))
+    value = torch.from_numpy(draws.standard_normal(DIM))
     start = idealized_start(law, alpha=alpha)
     off = ~torch.eye(D, dtype=torch.bool)
     return Start(start.scores + omega * noise * off, start.value + omega * value)

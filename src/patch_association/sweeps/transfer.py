@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData, random_feature
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition, association
 from patch_association.sweeps import Sweep
-from patch_association.transfer import compared
-from patch_association.transfer.errors import SampledErrors, two_numbers
+from patch_association.training.evaluate import SampledErrors, two_numbers
+from patch_association.transfer import learners
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
 from patch_association.transfer.mismatch import (
     Heads,
@@ -27,7 +28,6 @@ from patch_association.transfer.mismatch import (
     reassign,
     several_errors,
 )
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
 from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SET_SIZE = 4
@@ -101,7 +101,7 @@ def pretrained(
     A = trained.scores[0]
     same, off = data.partition.same_set, ~np.eye(num_patches, dtype=bool)
     inside, outside = A.numpy()[same & off], A.numpy()[~same]
-    own = SampledErrors(DenseAttention(A), data, draws=10_000, seed=seed + compared.TEST)
+    own = SampledErrors(DenseAttention(A), data, draws=10_000, seed=seed + learners.TEST)
     found = association(A, data.partition)
     return A, {
         "gamma": [float(inside.mean()), float(inside.std())],
@@ -140,7 +140,7 @@ def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
 
 
 def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
-    found = compared.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
+    found = learners.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
     return {
         "errors": _rounded(found.errors),
         "wrong_sign": _rounded(found.wrong_sign),
@@ -153,7 +153,7 @@ def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
     found = [
-        compared.by_search(
+        learners.by_search(
             downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
             samples,
             seed,
@@ -166,7 +166,7 @@ def _discover(num_patches, dim, learner, samples, seeds) -> dict:
 
 def _logistic(num_patches, dim, samples, seeds) -> dict:
     """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
-    found = [compared.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
+    found = [learners.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
     return {"errors": _rounded([f.error for f in found]), "penalties": [f.penalty for f in found]}
 
 
@@ -188,7 +188,7 @@ def _scratch(
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
     found = [
-        compared.from_scratch(
+        learners.from_scratch(
             data,
             samples,
             seed,

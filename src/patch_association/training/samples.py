@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import positive_int
 from patch_association.data import SpatialData
 from patch_association.training.gradients import chunk_size
@@ -131,7 +132,7 @@ class TestCoefficients:
 
     def __init__(self, law: SpatialData, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
         s, y, _ = law.sample_coefficients(n, seed)
-        g = np.random.default_rng([seed, 4]).standard_normal(s.shape)
+        g = generator(seed, Stream.TEST_NOISE).standard_normal(s.shape)
         self.law, self.n, self.noise_std = law, n, law.noise_std
         self.s, self.y, self.g = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y, g))
 
@@ -152,12 +153,12 @@ def draw_block(law: SpatialData, seed: int, block: int, dtype):
     In float64 it is ``law.sample`` with a seed made of both numbers; in other types the normals are
     drawn in float32, which is twice as fast.
     """
-    own = int(np.random.SeedSequence([seed, 3, block]).generate_state(1, np.uint64)[0])
+    own = int(np.random.SeedSequence([seed, int(Stream.COEFFICIENTS), block]).generate_state(1, np.uint64)[0])
     if dtype == torch.float64:
         return law.sample(BLOCK, own)
     s, y, _ = law.sample_coefficients(BLOCK, own)
     w = law.feature.numpy().astype(np.float32)
-    X = np.random.default_rng([own, 1]).standard_normal((BLOCK, *s.shape[1:], law.dim), dtype=np.float32)
+    X = generator(own, Stream.NOISE).standard_normal((BLOCK, *s.shape[1:], law.dim), dtype=np.float32)
     X -= (X @ w)[..., None] * w  # (500, D, 1) * (d,)
     X *= np.float32(law.noise_std)
     X += s.astype(np.float32)[..., None] * w

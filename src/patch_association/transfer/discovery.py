@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from patch_association._validate import positive_int
-from patch_association.transfer.bounds import binomial_ratio
+from patch_association.exact.sample_bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.
 _MOST_SHARED = 9

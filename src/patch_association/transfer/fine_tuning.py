@@ -1,6 +1,6 @@
 """Gradient descent on the value vector with the attention fixed: problem (E-tilde) of section 5.
 
-With R = D S X computed once (:mod:`patch_association.transfer.mixing`) and the label folded into it
+With R = D S X computed once (:mod:`patch_association.exact.block_attention`) and the label folded into it
 (F is odd), the loss of N samples is
 
     L(v) = mean_n log(1 + exp(-F_n)),   F_n = m sum_k sigma(<y_n R_nk, v>),   sigma(x) = x^p + nu x,
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.data import SpatialData
-from patch_association.transfer.mixing import BlockAttention
+from patch_association.exact.block_attention import BlockAttention
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
     for seed in _seeds(seeds):
         s, y, _ = data.sample_coefficients(n, seed)
         s = torch.from_numpy(s * y[:, None])[..., None]
-        generator = np.random.default_rng([seed, 20])
-        xi = torch.from_numpy(generator.standard_normal((n, attention.rows, data.dim)))
+        noise = generator(seed, Stream.READ_NOISE).standard_normal((n, attention.rows, data.dim))
+        xi = torch.from_numpy(noise)
         xi -= (xi @ w)[..., None] * w
         # y xi and xi have one law, so the label is folded into the coefficients alone.
         scale = data.noise_std * attention.multiplicity**0.5
@@ -141,7 +142,7 @@ def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | N
     # (n, K): sample n weighs 1 / N in the loss of a size N that includes it.
     weight = torch.stack([(torch.arange(n) < N).double() / N for N in sizes], dim=1)
     D, m, p, nu = attention.num_patches, attention.multiplicity, descent.degree, descent.linear
-    start = np.stack([np.random.default_rng([seed, 21]).standard_normal(d) for seed in seeds])
+    start = np.stack([generator(seed, Stream.FINE_TUNING_START).standard_normal(d) for seed in seeds])
     v = torch.from_numpy(start * descent.init_std / D)[:, :, None].repeat(1, 1, len(sizes))  # (S, d, K)
     flat = reads.reshape(S, n * T, d)
     for _ in range(descent.steps):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, odd_degree, positive_int, probability
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
 from patch_association.transfer.fine_tuning import _seeds
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
 
 
 def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
@@ -25,20 +26,20 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
         number in two sets.
     """
     k = round(probability("fraction", fraction) * partition.num_patches)
-    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    draws = np.random.default_rng(positive_int("seed", seed, minimum=0))
     labels = partition.labels.copy()
     if k == 0:
         return Partition(labels)
     if 2 * -(-k // partition.num_sets) > k:  # even spread out, more than half share a set
         raise ValueError(f"every moved patch must be able to change sets, got {k} patches of {partition!r}")
     while True:
-        chosen = generator.permutation(partition.num_patches)[:k]
+        chosen = draws.permutation(partition.num_patches)[:k]
         old = labels[chosen]
         if 2 * np.bincount(old).max() <= k:
             break
-    new = generator.permutation(old)
+    new = draws.permutation(old)
     while (stays := np.flatnonzero(new == old)).size:
-        i, j = stays[0], generator.integers(k)
+        i, j = stays[0], draws.integers(k)
         # Only exchanges that leave neither in place: the number that stay falls each time.
         if new[j] != old[i] and new[i] != old[j]:
             new[i], new[j] = new[j], new[i]
@@ -94,11 +95,11 @@ class SeveralFeatures:
     def sample_coefficients(self, n: int, seed: int = 0):
         """y s of n samples, (n, K, D), and the carrying feature of each, (n,). The label is folded in."""
         n, K, D = positive_int("n", n), self.num_features, self.partitions[0].num_patches
-        generator = np.random.default_rng([positive_int("seed", seed, minimum=0), 24])
-        u = generator.random((n, K, D))
+        draws = generator(seed, Stream.SEVERAL_COEFFICIENTS)
+        u = draws.random((n, K, D))
         s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
-        carrier = generator.integers(0, K, n)
-        signal = generator.integers(0, self.partitions[0].num_sets, n)
+        carrier = draws.integers(0, K, n)
+        signal = draws.integers(0, self.partitions[0].num_sets, n)
         for k, partition in enumerate(self.partitions):
             inside = (partition.labels[None, :] == signal[:, None]) & (carrier == k)[:, None]
             s[:, k][inside] = 1.0
@@ -108,7 +109,7 @@ class SeveralFeatures:
         """y X, (n, D, d)."""
         s, _ = self.sample_coefficients(n, seed)
         K = self.num_features
-        xi = np.random.default_rng([seed, 25]).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
+        xi = generator(seed, Stream.SEVERAL_NOISE).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
         xi[:, :, :K] = s.transpose(0, 2, 1)  # (n, K, D) -> (n, D, K): the noise is orthogonal to the features
         return torch.from_numpy(xi)
 
@@ -184,7 +185,7 @@ def several_errors(
     if value.shape[-1] != H * d:
         raise ValueError(f"value must have {H} x {d} entries, got shape {tuple(value.shape)}")
     s = torch.from_numpy(data.sample_coefficients(draws, seed)[0])
-    g = torch.from_numpy(np.random.default_rng([seed, 26]).standard_normal((draws, H, s.shape[2])))
+    g = torch.from_numpy(generator(seed, Stream.SEVERAL_TEST_NOISE).standard_normal((draws, H, s.shape[2])))
     reads_s = [a.mix(a.tokens(s.mT)) for a in heads.attentions]  # H of (n, T, K)
     reads_g = [a.mix(a.tokens(g.mT)) for a in heads.attentions]  # H of (n, T, H)
     flat = value.reshape(-1, H, d)

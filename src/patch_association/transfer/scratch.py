@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int
 from patch_association.transfer.fine_tuning import Descent, _seeds
 
@@ -81,7 +82,7 @@ def train_from_scratch(
     ratio = finite("ratio", ratio, minimum=0)
     S_, n, D, d = X.shape
     signed = y[:, :, None, None] * X
-    generators = [np.random.default_rng([seed, 23]) for seed in seeds]
+    generators = [generator(seed, Stream.SCRATCH_START) for seed in seeds]
     A = torch.from_numpy(np.stack([g.standard_normal((D, D)) for g in generators])) * descent.init_std
     v = torch.from_numpy(np.stack([g.standard_normal(d) for g in generators])) * (descent.init_std / D)
     A, v = A.to(X.dtype), v.to(X.dtype)

@@ -25,6 +25,7 @@ import math
 import numpy as np
 from scipy.stats import binom, skellam
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
 from patch_association.exact.laws import trinomial
 
@@ -78,8 +79,9 @@ def diluted_error(
     p, g = odd_degree(degree), _gain(gamma)
     mu = finite("linear_weight", linear_weight, minimum=0)
     law = trinomial(C, probability("q", q))
-    generator = np.random.default_rng([positive_int("seed", seed, minimum=0), 28])
-    counts = generator.multinomial(L - 1, law.mass / law.mass.sum(), positive_int("draws", draws))
+    counts = generator(seed, Stream.SET_SUMS).multinomial(
+        L - 1, law.mass / law.mass.sum(), positive_int("draws", draws)
+    )
     t = counts @ law.support + C  # (draws, 2C + 1) @ (2C + 1,)
     F = (C + t / g) ** p + mu * t
     for n, count in zip(law.support, counts.T):

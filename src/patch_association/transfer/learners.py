@@ -12,8 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from patch_association._streams import TEST, VALIDATION, Stream, generator
 from patch_association.data import SpatialData
+from patch_association.exact.block_attention import BlockAttention, DenseAttention
+from patch_association.exact.block_error import exact_error
 from patch_association.structure import association
+from patch_association.training.evaluate import SampledErrors, two_numbers
 from patch_association.transfer.discovery import (
     FoundSets,
     coactivation,
@@ -22,13 +26,10 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.errors import SampledErrors, exact_error, two_numbers
 from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
-from patch_association.transfer.linear_learner import PENALTIES, linear_test_error, tuned_logistic
-from patch_association.transfer.mixing import BlockAttention, DenseAttention
+from patch_association.transfer.logistic import PENALTIES, linear_test_error, tuned_logistic
 from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
-VALIDATION, TEST = 10_000, 20_000  # what is added to a seed
 _SEARCHES = ("likelihood", "coactivation", "coactivation, refined")
 
 
@@ -214,6 +215,6 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
 def _set_rule_error(found: FoundSets, w, threshold, data, draws, seed) -> float:
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
-    u = alpha * s + noise * np.random.default_rng([seed, 27]).standard_normal(s.shape)
+    u = alpha * s + noise * generator(seed, Stream.SET_RULE_NOISE).standard_normal(s.shape)
     margin = y * found.score(u > threshold, u < -threshold)
     return float((margin < 0).mean() + 0.5 * (margin == 0).mean())

@@ -19,6 +19,7 @@ import torch
 
 from patch_association._validate import finite
 from patch_association.attention import softmax_attention
+from patch_association.exact.risk import attention_values
 from patch_association.structure import Partition
 
 
@@ -51,9 +52,8 @@ class BlockAttention:
 
     def __init__(self, partition: Partition, beta: float, gamma: float, rho: float = 0.0):
         D, C = _check_partition(partition)
-        scores = np.array([finite("beta", beta), finite("gamma", gamma), finite("rho", rho)])
-        e = np.exp(scores - scores.max())
-        self._set(partition, *(float(x) for x in e / (e[0] + (C - 1) * e[1] + (D - C) * e[2])))
+        scores = finite("beta", beta), finite("gamma", gamma), finite("rho", rho)
+        self._set(partition, *map(float, attention_values(D, C, *scores)))
 
     @classmethod
     def hard(cls, partition: Partition) -> BlockAttention:

@@ -1,0 +1,46 @@
+"""Random streams: a number for each kind of draw, so that one seed may name them all.
+
+``generator(seed, Stream.X)`` is independent for each X. A new kind of draw takes a number that is free;
+numbers stay as they are, since recorded runs come from them. 0 is not for use: NumPy pads seeds with
+zeros, so that [seed, 0] is the plain seed, from which ``Partition.random`` and ``random_feature`` draw.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, unique
+
+import numpy as np
+
+from patch_association._validate import positive_int
+
+
+@unique
+class Stream(IntEnum):
+    """What is drawn."""
+
+    NOISE = 1  # of the patches of SpatialData
+    GAUSSIAN_PATCHES = 2
+    COEFFICIENTS = 3  # labels, signal sets and coefficients of SpatialData; the seeds of its blocks
+    TEST_NOISE = 4  # while model (T) is trained
+    SHAPES = 5  # of the answers of many sets to a cubic label
+    PERTURBED_START = 7
+    READ_NOISE = 20  # of what fixed attention reads
+    FINE_TUNING_START = 21
+    FIXED_TEST_NOISE = 22  # under fixed attention
+    SCRATCH_START = 23  # of model (T) on downstream samples
+    SEVERAL_COEFFICIENTS = 24  # of data with several features
+    SEVERAL_NOISE = 25
+    SEVERAL_TEST_NOISE = 26
+    SET_RULE_NOISE = 27  # of the inputs that a rule over found sets is tested on
+    SET_SUMS = 28  # under diluted attention
+
+
+#: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs
+#: and the curve's of learners on Gaussian patches, whose batches start at a third.
+VALIDATION, TEST = 10_000, 20_000
+GAUSSIAN_TEST, GAUSSIAN_CURVE, GAUSSIAN_BATCHES = 1_000_001, 1_000_002, 2_000_000
+
+
+def generator(seed: int, stream: Stream) -> np.random.Generator:
+    """NumPy's generator for this kind of draw."""
+    return np.random.default_rng([positive_int("seed", seed, minimum=0), int(stream)])
