@@ -1,0 +1,76 @@
+"""A chapter is a function of its parameters: every one can be changed, and nothing turns red."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import play  # noqa: E402
+from notebooks import chapters, name_of, notebook_from_text  # noqa: E402
+
+CHAPTERS = pytest.mark.parametrize("path", chapters(), ids=name_of)
+
+
+@CHAPTERS
+def test_every_parameter_says_what_to_try_and_is_known_to_the_ledger(path):
+    notebook = notebook_from_text(path)
+    cell = play.parameters_cell(notebook)
+    names = {parameter.name for parameter in play.read_parameters(cell.source)}
+    told = {
+        keyword.arg
+        for code in notebook.cells
+        if code.cell_type == "code" and "chapter(" in code.source
+        for node in ast.walk(ast.parse(code.source))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "chapter"
+        for keyword in node.keywords
+    }
+    assert names, "a chapter without parameters cannot be played with"
+    assert told == names, f"chapter(...) is told {sorted(told)}, the parameters are {sorted(names)}"
+
+
+@CHAPTERS
+def test_one_change_leaves_no_red_cell(path):
+    assert play.play(path) == []
+
+
+def test_changes_are_read_from_the_comments():
+    source = "q = 0.3  # a chance; try 0.1, 0.5\nsides = (4, 4)  # a grid; try (2, 6), (6, 6)\nPRESET = 'reader'  # or full"
+    q, sides, preset = play.read_parameters(source)
+    assert (q.name, q.value, q.tries) == ("q", "0.3", ("0.1", "0.5"))
+    assert sides.tries == ("(2, 6)", "(6, 6)") and preset.tries == ()
+
+
+@pytest.mark.parametrize(
+    "source", ["q = 0.3", "q = 0.3  # try 0.1", "q = 0.3  # try 0.1 and 0.2", "print(1)  # try 1, 2"]
+)
+def test_a_cell_that_does_not_say_what_to_try_is_refused(source):
+    with pytest.raises(play.NotPlayable):
+        play.read_parameters(source)
+
+
+def _notebook(*cells):
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    return notebook
+
+
+def test_a_red_cell_is_seen_and_a_refusal_told_from_a_crash():
+    notebook = _notebook("q = 0.3  # a chance; try 0.1, 0.5", "assert q < 0.4, 'too large'")
+    (q,) = play.read_parameters(notebook.cells[0].source)
+    assert play.run(play.changed(notebook, q, "0.1")) is None
+    assert "too large" in play.run(play.changed(notebook, q, "0.5"))
+    assert "too large" in play.run(play.changed(notebook, q, "0.5"), refusal=True)
+    checked = _notebook(
+        "q = 0.3  # a chance; try 0.1, 0.5",
+        "from patch_association.exact.linear import linear_error\nlinear_error(16, 4, q)",
+    )
+    assert play.run(play.changed(checked, q, "2.0"), refusal=True) is None
+    assert play.run(play.changed(checked, q, "0.1"), refusal=True) == "nothing refused it"

@@ -1,0 +1,181 @@
+"""Play with the chapters: ``tools/play.py [--all] [book/part/chapter.md ...]``.
+
+A chapter's cell tagged ``parameters`` holds plain assignments, and the comment of each ends in what a
+reader may try: ``q = 0.3  # chance of a feature; try 0.1, 0.5``. This script changes one parameter at a
+time and runs the chapter alone in an empty folder: every cell must run, or the library must refuse with
+a sentence. By default each chapter gets one of its changes; ``--all`` takes every change, and nonsense too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import os
+import re
+import sys
+import tempfile
+import time
+import tokenize
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from notebooks import ROOT, chapters, name_of, notebook_from_text  # noqa: E402
+
+CELL_TIMEOUT_S = 300
+#: Values that the library must refuse with a sentence, by the name of the parameter.
+NONSENSE = {
+    "q": "2.0", "degree": "4", "set_size": "3.5", "C": "3.5", "num_patches": "0", "D": "0", "N": "0",
+    "rate": "-1.0", "score_rate": "-1.0", "steps": "-1", "seed": "-1", "diagonal": "float('nan')", "PRESET": "'fast'",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One assignment of the parameters cell: its name, value and alternatives as source text."""
+
+    name: str
+    value: str
+    tries: tuple[str, ...]
+
+
+class NotPlayable(Exception):
+    """The parameters cell does not say what can be changed."""
+
+
+def parameters_cell(notebook):
+    """The one code cell tagged ``parameters``."""
+    found = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())]
+    if len(found) != 1:
+        raise NotPlayable(f"expected one cell tagged parameters, found {len(found)}")
+    return found[0]
+
+
+def read_parameters(source: str) -> list[Parameter]:
+    """The assignments of a parameters cell.
+
+    Raises
+    ------
+    NotPlayable
+        If a statement is no plain assignment, or its comment names fewer than two values to try (one for PRESET).
+    """
+    comments = {
+        token.start[0]: token.string
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    found = []
+    for statement in ast.parse(source).body:
+        line = ast.get_source_segment(source, statement)
+        if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
+            raise NotPlayable(f"the parameters cell holds plain assignments only, got: {line}")
+        name, comment = statement.targets[0].id, comments.get(statement.end_lineno, "")
+        said = re.search(r"\btry (.+)$", comment)
+        if said is None and name != "PRESET":
+            raise NotPlayable(f"the comment of {name} must end in 'try A, B', got {comment!r}")
+        tries = _values(said.group(1).rstrip(". ")) if said else ()
+        if len(tries) < 2 and name != "PRESET":
+            raise NotPlayable(f"the comment of {name} must name two values to try, got {comment!r}")
+        found.append(Parameter(name, ast.get_source_segment(source, statement.value), tries))
+    return found
+
+
+def _values(text: str) -> tuple[str, ...]:
+    """The elements of "0.1, (2, 4), 'x'" as source text."""
+    wrapped = f"({text},)"
+    try:
+        elements = ast.parse(wrapped, mode="eval").body.elts
+    except SyntaxError as error:
+        raise NotPlayable(f"what to try must be Python values between commas, got {text!r}") from error
+    return tuple(ast.get_source_segment(wrapped, element) for element in elements)
+
+
+def changed(notebook, parameter: Parameter, value: str):
+    """A copy of the notebook with another value of one parameter."""
+    import copy
+
+    other = copy.deepcopy(notebook)
+    cell = parameters_cell(other)
+    lines = cell.source.splitlines()
+    for statement in ast.parse(cell.source).body:
+        if statement.targets[0].id == parameter.name:
+            old, first, last = statement.value, statement.value.lineno - 1, statement.value.end_lineno - 1
+            head, tail = lines[first][: old.col_offset], lines[last][old.end_col_offset :]
+            lines[first : last + 1] = [head + value + tail]
+            break
+    cell.source = "\n".join(lines)
+    return other
+
+
+def run(notebook, refusal: bool = False) -> str | None:
+    """Run a notebook in an empty folder; None if every cell ran, else what went wrong in a line.
+
+    ``refusal`` accepts, and wants, a ValueError of the library.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    environment = {key: value for key, value in os.environ.items() if key != "PATCH_ASSOCIATION_RECORD"}
+    with tempfile.TemporaryDirectory(prefix="play-") as folder:
+        client = NotebookClient(
+            notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False,
+            extra_arguments=["--Application.log_level=ERROR"], resources={"metadata": {"path": folder}},
+        )  # fmt: skip
+        try:
+            client.execute(env={**environment, "PYTHONHASHSEED": "0"})
+        except CellExecutionError as error:
+            said = f"{error.ename}: {error.evalue}"
+            refused = (
+                error.ename == "ValueError" and "patch_association" in str(error) and len(error.evalue) > 15
+            )
+            return None if refusal and refused else said
+        except (CellTimeoutError, DeadKernelError) as error:
+            return str(error).strip().splitlines()[0]
+    return "nothing refused it" if refusal else None
+
+
+def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str, bool]]:
+    """(parameter, value, whether it is nonsense): one of the changes, or all of them."""
+    found = read_parameters(parameters_cell(notebook).source)
+    sensible = [(p, value, False) for p in found for value in p.tries]
+    if everything:
+        return sensible + [(p, NONSENSE[p.name], True) for p in found if p.name in NONSENSE]
+    # Another one for each chapter, the same at every run.
+    return sensible[zlib.crc32(name.encode()) % len(sensible) :][:1]
+
+
+def play(path: Path, everything: bool = False) -> list[str]:
+    """The changes of a chapter that end in a red cell, each in a line."""
+    notebook, problems = notebook_from_text(path), []
+    for parameter, value, nonsense in changes(notebook, everything, name_of(path)):
+        start = time.monotonic()
+        trouble = run(changed(notebook, parameter, value), refusal=nonsense)
+        line = f"{name_of(path)}: {parameter.name} = {value} instead of {parameter.value}"
+        verdict = f"RED: {trouble}" if trouble else ("refused with a sentence" if nonsense else "runs")
+        print(f"{line}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
+        if trouble:
+            problems.append(f"{line}: {trouble}")
+    return problems
+
+
+def main() -> int:
+    """Play with the chapters that were named, by default all; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
+    parser.add_argument("--all", action="store_true", help="every change, and nonsense: hours")
+    arguments = parser.parse_args()
+    paths = [path.resolve().with_suffix(".md") for path in arguments.chapters] or chapters(ROOT)
+    problems = [problem for path in paths for problem in play(path, arguments.all)]
+    print(
+        f"{len(problems)} changes end in a red cell."
+        if problems
+        else "Every change runs, or is refused in a sentence."
+    )
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
