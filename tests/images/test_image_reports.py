@@ -18,7 +18,7 @@ from patch_association.images.locality import (
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViTConfig
 from patch_association.intervals import mean
-from patch_association.records import load
+from patch_association.records import encode, load
 from patch_association.sweeps import images as sweep
 from patch_association.sweeps.vit_steps import run_cost, step_ratios, step_table
 
@@ -32,7 +32,7 @@ ROWS = [
     row("vanilla", 32, 0, 0.3, locality={"as_seen": {"recall": 0.3}, "undone": {"recall": 0.8}}),
     row("vanilla", 4, 0, 0.2),
     row("vanilla", 4, 1, 0.1),
-    row("positional", 32, 0, 0.9, positions=sweep.pack(torch.arange(6.0).reshape(2, 3))),
+    row("positional", 32, 0, 0.9, positions=encode(torch.arange(6.0).reshape(2, 3))),
 ]
 
 

@@ -2,21 +2,13 @@
 
 import json
 
-import numpy as np
 import pytest
-import torch
 from training import toy_set
 
 from patch_association.images.locality import locality, similarity
 from patch_association.images.permutation import GridPermutation
-from patch_association.records import load
+from patch_association.records import decode, load
 from patch_association.sweeps import images, registry
-
-
-def test_what_is_packed_is_unpacked():
-    array = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
-    back = images.unpack(images.pack(array))
-    assert back.shape == (5, 3) and np.array_equal(back, array.half().double().numpy())
 
 
 def test_the_sweep_is_registered_with_every_cell():
@@ -40,7 +32,7 @@ def test_a_cell(model, monkeypatch):
         assert "locality" not in found
         return
     assert set(found["locality"]) == set(found["attention"]) == {"as_seen", "undone"}
-    assert images.unpack(found["positions"]).shape == (64, 64)
+    assert decode(found["positions"]).shape == (64, 64)
     cut = images.permuted_cifar10(model, tile=2, seed=1)
     assert set(cut["locality"]) == {"as_seen"} and "positions" not in cut
 
@@ -55,7 +47,7 @@ def test_the_record_that_ships():
     held = [row for row in record.results if "positions" in row]
     assert len(held) == 8
     for row in held:
-        P = images.unpack(row["positions"])
+        P = decode(row["positions"])
         A = similarity(P, centred=True, cosine=True)
         # Half precision keeps three digits of P; a rank may change here and there.
         assert locality(A, 8).correlation == pytest.approx(

@@ -8,11 +8,6 @@ from patch_association.training import Samples, descend, idealized_start
 from patch_association.sweeps import coupling, limits, realistic
 
 
-def test_matrices_as_text():
-    matrix = np.random.default_rng(0).normal(size=(5, 5))
-    assert np.abs(realistic.from_text(realistic.to_text(matrix)) - matrix).max() <= 0.005 + 1e-12
-
-
 def test_layouts_of_a_seed_count_once():
     runs = [{"seed": s, "e": [9.0, e]} for s, e in ((0, 0.2), (1, 0.4), (0, 0.6), (1, 0.4))]
     assert np.allclose(realistic.final_by_seed(runs, "e"), [0.4, 0.4])

@@ -1,161 +1,33 @@
 """Recorded runs: what does not fit in a chapter's minute, with where it came from.
 
-A record is one JSON file: the configuration, the seeds, the commit, the versions, the hardware,
-the wall time and the results. Records of finished runs ship with the package beside this file;
-chapters read them with :func:`load` and say with :meth:`Record.origin` on which machine they were
-made and by which command anyone can make them again.
+A record is one JSON file: the configuration, the seeds, the data and their hash, the commit, the versions,
+the hardware, the wall time and the results. Records of finished runs ship with the package in ``data/``::
+
+    record = records.load("limits")
+    record.where(part="fall", D=16).column("drift_inside")   # an array, one entry a cell
+    record.where(part="fall").frame()                        # a pandas frame, one row a cell
+    record.origin()                                          # when, where, how long, by which command
+
+``record``  what a record is, how it is stored, where it came from
+``table``   choosing cells, and reading them as arrays or as a frame
+``codec``   one rounding, one form for arrays, one hash for drawn data
 """
 
-from __future__ import annotations
+from patch_association.records.codec import decode, encode, fingerprint, rounded
+from patch_association.records.record import Record, hardware, load, names, parse, provenance, read
+from patch_association.records.table import Table
 
-import json
-import os
-import platform
-import subprocess
-import sys
-from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from pathlib import Path
-
-from patch_association._files import write_atomically
-
-_PACKAGES = ("patch-association", "numpy", "scipy", "torch")
-
-
-@dataclass
-class Record:
-    """One recorded run or sweep.
-
-    Attributes
-    ----------
-    name : str
-        What ``patch-association sweep NAME`` or the run is called.
-    command : str
-        The command that makes it again.
-    config : dict
-        Every setting that the results depend on, seeds included.
-    results : list of dict
-        One object per cell of a sweep or per epoch of a run.
-    provenance : dict
-        Commit, versions, hardware, time and wall seconds; see :func:`provenance`.
-    """
-
-    name: str
-    command: str
-    config: dict
-    results: list[dict]
-    provenance: dict = field(default_factory=dict)
-
-    def origin(self) -> str:
-        """One sentence: made when, on what, how long it took, and the command."""
-        p = self.provenance
-        took = f"{p['wall_s']:.0f} seconds" if p["wall_s"] < 90 else f"{p['wall_s'] / 60:.0f} minutes"
-        return (
-            f"Recorded run “{self.name}”: {len(self.results)} results, made on {p['date']} "
-            f"on {p['hardware']} (PyTorch {p['versions']['torch']}) in {took}; "
-            f"the command “{self.command}” makes it again."
-        )
-
-    def to_json(self) -> str:
-        """The record as text; keys sorted within each object, so that two equal records are equal files."""
-        return json.dumps(asdict(self), indent=1, sort_keys=True, allow_nan=False) + "\n"
-
-    def save(self, path) -> None:
-        """Write the record to ``path`` in one step (never half a file)."""
-        write_atomically(Path(path), self.to_json())
-
-
-def load(name: str) -> Record:
-    """A record that ships with the package.
-
-    Raises
-    ------
-    ValueError
-        If there is none of this name; the message lists those there are.
-    """
-    resource = files(__package__) / f"{name}.json"
-    if not resource.is_file():
-        there = ", ".join(names()) or "none"
-        raise ValueError(f"there is no recorded run {name!r}; the package ships {there}")
-    return parse(resource.read_text(encoding="utf-8"), origin=f"{name}.json")
-
-
-def read(path) -> Record:
-    """A record from a file of your own."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a whole record: {error}") from error
-    return parse(text, origin=str(path))
-
-
-def parse(text: str, origin: str) -> Record:
-    """A record from its JSON text; ``origin`` names it in the error when it is damaged."""
-    try:
-        return Record(**json.loads(text))
-    except (json.JSONDecodeError, TypeError) as error:
-        raise ValueError(f"{origin} is not a whole record: {error}") from error
-
-
-def names() -> list[str]:
-    """The records that ship with the package."""
-    entries = (entry.name for entry in files(__package__).iterdir())
-    return sorted(name[: -len(".json")] for name in entries if name.endswith(".json"))
-
-
-def provenance(wall_s: float, device: str = "cpu", packages: tuple[str, ...] = ()) -> dict:
-    """Where a run came from: commit, versions (of ``packages`` too), hardware, date and wall seconds."""
-    return {
-        "commit": _commit(),
-        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
-        "hardware": hardware(device),
-        "python": platform.python_version(),
-        "versions": {package: _version(package) for package in (*_PACKAGES, *packages)},
-        "wall_s": round(wall_s, 1),
-    }
-
-
-def hardware(device: str = "cpu") -> str:
-    """The machine in words: processor and cores in use, and the accelerator when one is used."""
-    import torch
-
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cpu = f"{usable} cores of {_processor()}"
-    if device.startswith("cuda"):
-        return f"{torch.cuda.get_device_name(device)} with {cpu}"
-    return cpu
-
-
-def _processor() -> str:
-    if sys.platform.startswith("linux"):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return " ".join(line.partition(":")[2].split())
-    return platform.processor() or platform.machine()
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _commit() -> str:
-    """The commit of the source tree, with a mark when it was changed; "installed" outside one.
-
-    An installed package may lie inside another project's repository: only a tree that tracks this
-    file is ours.
-    """
-    here = Path(__file__).resolve().parent
-    run = dict(cwd=here, capture_output=True, text=True, check=True)
-    try:
-        subprocess.run(["git", "ls-files", "--error-unmatch", "--", Path(__file__).name], **run)
-        head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **run).stdout.strip()
-        status = ["git", "status", "--porcelain", "--untracked-files=no", "--", "."]
-        changed = subprocess.run(status, **run).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return "installed"
-    return head + ("+changes" if changed.strip() else "")
+__all__ = [
+    "Record",
+    "Table",
+    "decode",
+    "encode",
+    "fingerprint",
+    "hardware",
+    "load",
+    "names",
+    "parse",
+    "provenance",
+    "read",
+    "rounded",
+]

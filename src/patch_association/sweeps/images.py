@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from functools import lru_cache
 
 import numpy as np
 import torch
 
 from patch_association.intervals import Estimate, mean
+from patch_association.records import decode, encode, rounded
 from patch_association.sweeps import Sweep
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -50,17 +50,16 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     kind = {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
     config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
     run = train(config, progress=False, data=_data())
-    rounded = [{k: float(f"{v:.5g}") for k, v in row.items()} for row in run.record["metrics"]]
     found = {
         "test_accuracy": run.record["test"]["accuracy"],
         "test_n": run.record["test"]["n"],
         "parameters": run.record["parameters"],
-        "metrics": rounded,
+        "metrics": rounded(run.record["metrics"]),
     }
     if model != "small_cnn":
         found |= {"locality": run.record["locality"], "attention": _attention_locality(run.model, tile)}
         if seed == 0:
-            found["positions"] = pack(run.model.positions[0])
+            found["positions"] = encode(run.model.positions[0])
     return found
 
 
@@ -79,19 +78,6 @@ def _attention_locality(model, tile):
     if tile % model.config.patch_size == 0:
         found["undone"] = vars(locality(permutation.undo(S, model.config.patch_size), model.config.grid))
     return found
-
-
-def pack(array) -> str:
-    """An array as text: its shape, then its values in half precision."""
-    values = torch.as_tensor(array).detach().cpu().numpy().astype("<f2")
-    return "x".join(map(str, values.shape)) + ":" + base64.b64encode(values.tobytes()).decode()
-
-
-def unpack(text: str) -> np.ndarray:
-    """The array behind a text of :func:`pack`, in float64."""
-    shape, _, values = text.partition(":")
-    array = np.frombuffer(base64.b64decode(values), dtype="<f2").astype(np.float64)
-    return array.reshape([int(side) for side in shape.split("x")])
 
 
 def select(results: list[dict], model: str, tile: int) -> list[dict]:
@@ -141,7 +127,7 @@ def recorded_positions(results: list[dict], model: str, tile: int = 32, seed: in
     """P of one run, (N, width) in half precision's digits; the record holds it for seed 0."""
     for row in select(results, model, tile):
         if row["seed"] == seed and "positions" in row:
-            return unpack(row["positions"])
+            return decode(row["positions"])
     raise ValueError(
         f"the record holds no positions of {model!r} with tiles of {tile} pixels and seed {seed}"
     )

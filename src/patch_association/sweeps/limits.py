@@ -10,9 +10,9 @@ from patch_association.training import Samples, TestCoefficients, descend, reali
 from patch_association.training.population import descend_population
 from patch_association.training.valley import best_alpha, curvature, follow_valley, score_drift
 from patch_association.exact.risk import PopulationRisk
+from patch_association.records import rounded
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
-from patch_association.sweeps.realistic import to_text
 
 C = 4
 DIAGONALS = (1.0, 2.0, 3.0)
@@ -84,7 +84,7 @@ def lifetime_cell(n: int, seed: int) -> dict:
     )
     # A run that diverged leaves the later places empty.
     values = {name: getattr(run, name)[:, 0].astype(float) for name in LIFETIME_COLUMNS}
-    return {name: [float(f"{x:.5g}") if np.isfinite(x) else None for x in v] for name, v in values.items()}
+    return rounded(values)
 
 
 def valley_cell(D: int, q: float) -> dict:
@@ -212,12 +212,10 @@ def zero_cell(seed: int, n: int, diagonal: float) -> dict:
     A = run.final.scores[0]
     S = torch.softmax(A, dim=1)
     shares = torch.stack([S[:, law.partition.labels == label].sum(dim=1) for label in range(4)], dim=1)
-    result = {
-        name: [float(f"{x:.5g}") for x in getattr(run, name)[:, 0]] for name in ("test_error", "recall")
-    }
+    result = {name: rounded(getattr(run, name)[:, 0]) for name in ("test_error", "recall")}
     return result | {
-        "shares": [[round(x, 4) for x in row] for row in shares.tolist()],
-        "scores": to_text(A.numpy()),
+        "shares": rounded(shares, 4),
+        "scores": rounded(A, 3),
         "steps": run.steps.tolist(),
     }
 

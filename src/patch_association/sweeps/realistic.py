@@ -9,6 +9,7 @@ import torch
 
 from patch_association.data import SpatialData
 from patch_association.training import EmpiricalRun, Samples, TestCoefficients, descend, realistic_start
+from patch_association.records import rounded
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
 
@@ -93,31 +94,18 @@ def train_setting(
 
 
 def realistic_cell(setting: str, layout: str, seed: int) -> dict:
-    """The recorded columns of one run; seed 0 also keeps A at six steps.
-
-    A matrix is kept as text, a string for each row with two decimals: it is for the eye.
-    """
+    """The recorded columns of one run; seed 0 also keeps A at six steps."""
     chosen = SETTINGS[setting]
     frames = [round(chosen.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
     keep = seed == 0
     run = train_setting(chosen, layout, seed, snapshots=frames if keep else ())
     result = {"steps": run.steps.tolist()}
     for name in COLUMNS:
-        result[name] = [float(f"{value:.5g}") for value in getattr(run, name)[:, 0].astype(float)]
+        result[name] = rounded(getattr(run, name)[:, 0].astype(float))
     if keep:
         shown = frames if (setting, layout) == ("D36", "blocks") else frames[-1:]
-        result["scores"] = {str(t): to_text(run.scores[t][0]) for t in shown}
+        result["scores"] = {str(t): rounded(run.scores[t][0], 3) for t in shown}
     return result
-
-
-def to_text(matrix) -> list[str]:
-    """A matrix as one string a row, two decimals."""
-    return [" ".join(f"{value:.2f}" for value in row) for row in np.asarray(matrix)]
-
-
-def from_text(rows: list[str]) -> np.ndarray:
-    """The matrix that :func:`to_text` wrote."""
-    return np.array([[float(value) for value in row.split()] for row in rows])
 
 
 def select(results: list[dict], setting: str, layout: str | None = None) -> list[dict]:
