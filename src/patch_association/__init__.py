@@ -1,24 +1,100 @@
 """Patch association: how a simplified Vision Transformer learns which patches belong together.
 
 The library behind an executable book of Jelassi, Sander & Li, *Vision Transformers provably
-learn spatial structure* (NeurIPS 2022). The rooms, from the ground up:
+learn spatial structure* (NeurIPS 2022), and of its sister theory by Li, Wang, Liu & Chen (ICLR 2023).
+The names below are its front door; each is imported when it is first used. Behind it are rooms, here
+from the ground up; each imports only what stands above it in this list.
 
-``structure``  which patches belong together, and how well scores recover it
-``data``       the distributions
-``attention``  self-attention and positional attention
-``model``      the simplified ViT (T)
-``exact``      what needs no sampling
-``learners``   the trained models that the chapters compare
-``records``    runs with their provenance; ``claims``: the ledger of verdicts
-``figures``    one look for every plot
-
-Imports run downwards in this list's reverse: ``structure`` imports nothing of the package,
-and nothing imports ``figures``.
+``conventions``  the one default setting, and every departure from it
+``structure``    which patches belong together, and how well scores recover it
+``intervals``    what a measured number is worth
+``data``         the distributions
+``attention``    self-attention and positional attention
+``model``        the simplified ViT (T)
+``exact``        what needs no sampling: laws, errors, the population risk
+``training``     gradient descent on (T), on samples and on the population
+``learners``     the other models that chapters compare with it
+``transfer``     structure learned once and used again
+``images``       ViTs with positional attention on real images
+``records``      runs with their provenance
+``claims``       the ledger of statements, verdicts and evidence
+``sweeps``       the commands that make the records again
+``figures``      one look for every plot; no other room imports it
+``prose``        numbers and tables for the chapters' sentences
+``cli``          the command ``patch-association``
 """
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what a type checker and an editor see; at run time __getattr__ does the same, lazily
+    from patch_association.attention import positional_attention, self_attention
+    from patch_association.data import GaussianData, SpatialData
+    from patch_association.exact.linear import labeling_error, linear_error
+    from patch_association.exact.risk import PopulationRisk
+    from patch_association.model import SimplifiedViT
+    from patch_association.structure import Partition, association
+    from patch_association.training import (
+        Samples,
+        TestCoefficients,
+        descend,
+        descend_population,
+        idealized_start,
+        realistic_start,
+    )
+
+_ROOMS = {
+    "attention": ("positional_attention", "self_attention"),
+    "data": ("GaussianData", "SpatialData"),
+    "exact.linear": ("labeling_error", "linear_error"),
+    "exact.risk": ("PopulationRisk",),
+    "model": ("SimplifiedViT",),
+    "structure": ("Partition", "association"),
+    "training": (
+        "Samples",
+        "TestCoefficients",
+        "descend",
+        "descend_population",
+        "idealized_start",
+        "realistic_start",
+    ),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "GaussianData",
+    "Partition",
+    "PopulationRisk",
+    "Samples",
+    "SimplifiedViT",
+    "SpatialData",
+    "TestCoefficients",
+    "association",
+    "descend",
+    "descend_population",
+    "idealized_start",
+    "labeling_error",
+    "linear_error",
+    "positional_attention",
+    "realistic_start",
+    "self_attention",
+]
 
 try:
     __version__ = version("patch-association")
 except PackageNotFoundError:  # the source tree is on the path, but was never installed
     __version__ = "0+unknown"
+
+
+def __getattr__(name: str):
+    """Import a name of the front door from its room, once."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers {', '.join(__all__)}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

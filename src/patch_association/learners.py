@@ -21,6 +21,7 @@ from torch.nn import functional as F
 from patch_association._streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 from patch_association._validate import finite, positive_int
 from patch_association.attention import positional_attention, self_attention, softmax_attention
+from patch_association.conventions import DEFAULT, GAUSSIAN
 from patch_association.intervals import Estimate, mean
 from patch_association.model import SimplifiedViT, polynomial_activation
 
@@ -50,8 +51,10 @@ class Linear(nn.Module):
 class FreeScores(SimplifiedViT):
     """Model (T) as the theorems train it: A is free off its fixed diagonal, F = sum_i sigma(D (S u)_i)."""
 
-    def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = 2.0):
-        super().__init__(num_patches, dim, diagonal=diagonal, init_std=0.1, seed=seed, dtype=DTYPE)
+    def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = GAUSSIAN.diagonal):
+        super().__init__(
+            num_patches, dim, diagonal=diagonal, init_std=GAUSSIAN.init_std, seed=seed, dtype=DTYPE
+        )
 
     def attention_scores(self, X):
         """A."""
@@ -71,7 +74,7 @@ class _PositionalModel(nn.Module):
         # Rows of squared length about ``diagonal``: A = P P^T then starts near where FreeScores does.
         scale = math.sqrt(finite("diagonal", diagonal, minimum=0) / num_patches)
         self.encodings = nn.Parameter(scale * _normal((num_patches, num_patches), seed, 0))
-        self.value = nn.Parameter(0.1 * _normal((dim,), seed, 1))
+        self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def attention_scores(self, X):
         """A."""
@@ -84,13 +87,13 @@ class _PositionalModel(nn.Module):
     def forward(self, X):
         u = X @ self.value  # (n, D, d) @ (d,) -> (n, D)
         z = self.num_patches * u @ softmax_attention(self.positional_scores()).T  # (n, D) @ (D, D) -> (n, D)
-        return polynomial_activation(z, degree=3, linear=0.01).sum(dim=1)
+        return polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=1)
 
 
 class GramScores(_PositionalModel):
     """Model (T) with A = P P^T, trained through P in R^{D x D}: Simplification 3.1 before A is set free."""
 
-    def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = 4.0):
+    def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = GAUSSIAN.diagonal):
         super().__init__(num_patches, dim, seed, diagonal)
 
     def positional_scores(self):
@@ -106,7 +109,12 @@ class PositionalScores(_PositionalModel):
     """
 
     def __init__(
-        self, num_patches: int, dim: int, seed: int = 0, start: str = "identity", diagonal: float = 4.0
+        self,
+        num_patches: int,
+        dim: int,
+        seed: int = 0,
+        start: str = "identity",
+        diagonal: float = GAUSSIAN.diagonal,
     ):
         super().__init__(num_patches, dim, seed, diagonal)
         if start not in ("identity", "random"):
@@ -131,11 +139,13 @@ class SelfAttention(nn.Module):
         self.encodings = nn.Parameter(_normal((num_patches, dim), seed, 0))
         # Small scores at the start: with W_Q = W_K = I each patch would attend to itself alone.
         self.W_Q, self.W_K = (nn.Parameter(_normal((dim, dim), seed, k) / dim) for k in (2, 3))
-        self.value = nn.Parameter(0.1 * _normal((dim,), seed, 1))
+        self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def forward(self, X):
         z = self._attend(X)[0]  # (n, D, 1): every column of W_V is v, so one is enough
-        return polynomial_activation(self.num_patches * z.squeeze(-1), degree=3, linear=0.01).sum(dim=1)
+        return polynomial_activation(self.num_patches * z.squeeze(-1), DEFAULT.degree, DEFAULT.linear).sum(
+            dim=1
+        )
 
     @torch.no_grad()
     def attention_scores(self, X):

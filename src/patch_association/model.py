@@ -9,6 +9,7 @@ from torch import nn
 
 from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.attention import softmax_attention
+from patch_association.conventions import DEFAULT
 
 
 def polynomial_activation(x: torch.Tensor, degree: int, linear: float) -> torch.Tensor:
@@ -37,8 +38,9 @@ class SimplifiedViT(nn.Module):
         nu >= 0, the linear part of the activation.
     diagonal : float
         sigma_A = beta, the fixed diagonal of A.
-    init_std : float
-        omega: off-diagonal scores and v start as N(0, omega^2); at zero by default.
+    init_std : float, optional
+        omega: off-diagonal scores and v start as N(0, omega^2), as in Parametrization 3.1, case 2. By
+        default only v is drawn, with omega = 0.01, and the scores start at zero. At v = 0 F would be 0.
     seed : int
         Of that start.
     scaled : bool
@@ -52,17 +54,28 @@ class SimplifiedViT(nn.Module):
         A. Its diagonal takes part in S but receives no gradient.
     value : (d,) parameter
         v.
+
+    Raises
+    ------
+    ValueError
+        On sizes, degrees, numbers or seeds that do not fit.
+
+    Examples
+    --------
+    >>> F = SimplifiedViT(num_patches=16, dim=8)
+    >>> F(torch.zeros(5, 16, 8, dtype=torch.float64)).shape
+    torch.Size([5])
     """
 
     def __init__(
         self,
         num_patches: int,
         dim: int,
-        degree: int = 3,
-        linear: float = 0.01,
-        diagonal: float = 1.0,
+        degree: int = DEFAULT.degree,
+        linear: float = DEFAULT.linear,
+        diagonal: float = DEFAULT.diagonal,
         *,
-        init_std: float = 0.0,
+        init_std: float | None = None,
         seed: int = 0,
         scaled: bool = False,
         dtype=torch.float64,
@@ -74,15 +87,19 @@ class SimplifiedViT(nn.Module):
         self.linear = finite("linear", linear, minimum=0)
         self.diagonal = finite("diagonal", diagonal)
         self.scale = math.sqrt(self.dim) if scaled else 1.0
-        init_std = finite("init_std", init_std, minimum=0)
+        value_std = DEFAULT.init_std if init_std is None else finite("init_std", init_std, minimum=0)
+        score_std = 0.0 if init_std is None else value_std
         seed = positive_int("seed", seed, minimum=0)
         if seed >= 2**64:
             raise ValueError(f"seed must be less than 2^64, got {seed}")
         if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
             raise ValueError(f"dtype must be a floating-point torch dtype, got {dtype!r}")
         generator = torch.Generator().manual_seed(seed)
-        A = init_std * torch.randn(self.num_patches, self.num_patches, generator=generator, dtype=dtype)
-        v = init_std * torch.randn(self.dim, generator=generator, dtype=dtype)
+        A = (
+            score_std * torch.randn(self.num_patches, self.num_patches, generator=generator, dtype=dtype)
+            + 0.0
+        )
+        v = value_std * torch.randn(self.dim, generator=generator, dtype=dtype)
         self.scores = nn.Parameter(A.fill_diagonal_(self.diagonal))
         self.value = nn.Parameter(v)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from patch_association._validate import divides, positive_int
 
@@ -127,6 +128,8 @@ class Partition:
 class Association:
     """How well scores recover a partition; made by :func:`association`.
 
+    Scores of shape (D, D) give one bool or float each; a stack (..., D, D), as of several seeds, gives arrays (...).
+
     Attributes
     ----------
     exact : bool
@@ -147,11 +150,11 @@ class Association:
         outside it. Positive exactly when ``exact``. Infinite when L = 1.
     """
 
-    exact: bool
-    exact_weak: bool
-    recall: float
-    auc: float
-    margin: float
+    exact: bool | np.ndarray
+    exact_weak: bool | np.ndarray
+    recall: float | np.ndarray
+    auc: float | np.ndarray
+    margin: float | np.ndarray
 
 
 def association(scores, partition: Partition) -> Association:
@@ -159,7 +162,7 @@ def association(scores, partition: Partition) -> Association:
 
     Parameters
     ----------
-    scores : (D, D) array or tensor of finite numbers
+    scores : (..., D, D) array or tensor of finite numbers
         Row i scores the patches for patch i: <p_i, p_j>, or A, or the attention S itself.
     partition : Partition
         The true sets.
@@ -167,28 +170,35 @@ def association(scores, partition: Partition) -> Association:
     Raises
     ------
     ValueError
-        If ``scores`` is not a (D, D) matrix of finite numbers.
+        If ``scores`` does not hold (D, D) matrices of finite numbers.
+
+    Examples
+    --------
+    >>> partition = Partition([0, 0, 1, 1])
+    >>> association(partition.same_set, partition)
+    Association(exact=True, exact_weak=True, recall=1.0, auc=1.0, margin=1.0)
     """
     if not isinstance(partition, Partition):
         raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
-    A = as_scores(scores, partition.num_patches)
+    A = as_scores(scores, partition.num_patches, stacked=True)
     same = partition.same_set
     D, C = partition.num_patches, partition.set_size
 
-    lowest_inside = np.where(same, A, np.inf).min(axis=1)
-    highest_outside = np.where(same, -np.inf, A).max(axis=1)
+    lowest_inside = np.where(same, A, np.inf).min(axis=-1)  # (..., D, D) -> (..., D)
+    highest_outside = np.where(same, -np.inf, A).max(axis=-1)
     with np.errstate(over="ignore"):  # two scores near the ends of float64: their gap is infinite
         gaps = lowest_inside - highest_outside
     off_diagonal = ~np.eye(D, dtype=bool)
-    rows = A[off_diagonal].reshape(D, D - 1)  # (D, D) without its diagonal
+    rows = A[..., off_diagonal].reshape(*A.shape[:-1], D - 1)  # (..., D, D) without its diagonal
     companions = same[off_diagonal].reshape(D, D - 1)
-    return Association(
-        exact=bool((lowest_inside > highest_outside).all()),
-        exact_weak=bool((lowest_inside >= highest_outside).all()),
-        recall=_recall(rows, companions, C - 1),
-        auc=_auc(rows, companions),
-        margin=float(gaps.min()),
+    found = (
+        (lowest_inside > highest_outside).all(axis=-1),
+        (lowest_inside >= highest_outside).all(axis=-1),
+        _recall(rows, companions, C - 1),
+        _auc(rows, companions, C - 1),
+        gaps.min(axis=-1),
     )
+    return Association(*(value.item() if A.ndim == 2 else value for value in found))
 
 
 def chance_recall(num_patches: int, set_size: int) -> float:
@@ -229,17 +239,18 @@ def row_separation(scores, partition: Partition) -> tuple[float, float]:
     return float((inside_low > outside_high).mean()), float((outside_low > inside_high).mean())
 
 
-def as_scores(scores, D: int) -> np.ndarray:
-    """Scores of any make as a (D, D) float64 array, refused where they are anything else."""
+def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:
+    """Scores of any make as a (D, D) float64 array, or (..., D, D); refused where they are anything else."""
+    shape = f"(..., {D}, {D})" if stacked else f"({D}, {D})"
     if hasattr(scores, "detach"):  # a tensor; NumPy knows no bfloat16, so floats become doubles first
         scores = scores.detach().cpu()
         scores = scores.double() if scores.is_floating_point() else scores
     try:
         A = np.asarray(scores)
     except ValueError:  # NumPy's word on rows of different lengths
-        raise ValueError(f"scores must have shape ({D}, {D}) for {D} patches, got {scores!r}") from None
-    if A.shape != (D, D):
-        raise ValueError(f"scores must have shape ({D}, {D}) for {D} patches, got {A.shape}")
+        raise ValueError(f"scores must have shape {shape} for {D} patches, got {scores!r}") from None
+    if A.shape[-2:] != (D, D) or (A.ndim > 2 and not stacked):
+        raise ValueError(f"scores must have shape {shape} for {D} patches, got {A.shape}")
     if not (np.issubdtype(A.dtype, np.number) or A.dtype == bool) or np.iscomplexobj(A):
         raise ValueError(f"scores must be real numbers, got {A.dtype}")
     A = A.astype(np.float64)
@@ -248,29 +259,23 @@ def as_scores(scores, D: int) -> np.ndarray:
     return A
 
 
-def _recall(rows: np.ndarray, companions: np.ndarray, k: int) -> float:
-    """Mean share of companions in the top k of each row, ties broken uniformly at random."""
+def _recall(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:
+    """Mean share of companions in the top k of each row (..., D, D-1), ties broken uniformly at random."""
     if k == 0:
-        return float("nan")
-    threshold = np.sort(rows, axis=1)[:, -k][:, None]  # the k-th highest score of each row
+        return np.full(rows.shape[:-2], np.nan)
+    threshold = np.sort(rows, axis=-1)[..., -k, None]  # the k-th highest score of each row
     above, tied = rows > threshold, rows == threshold
-    places = k - above.sum(axis=1)  # places that the tied scores share
-    chance = places / tied.sum(axis=1)
-    found = (above & companions).sum(axis=1) + chance * (tied & companions).sum(axis=1)
-    return float(found.mean() / k)
+    places = k - above.sum(axis=-1)  # places that the tied scores share
+    chance = places / tied.sum(axis=-1)
+    found = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)
+    return found.mean(axis=-1) / k
 
 
-def _auc(rows: np.ndarray, companions: np.ndarray) -> float:
-    """Mean over rows of P[companion > stranger] + P[tie] / 2, by mid-ranks."""
-    inside = companions.sum(axis=1)
-    outside = rows.shape[1] - inside
-    if inside.min() == 0 or outside.min() == 0:
-        return float("nan")
-    values = np.empty(rows.shape[0])
-    for i, (row, companion) in enumerate(zip(rows, companions)):
-        _, group, size = np.unique(row, return_inverse=True, return_counts=True)
-        rank = (np.cumsum(size) - (size - 1) / 2)[group.reshape(-1)]  # mid-ranks, from 1
-        # Mann-Whitney: the rank sum of the companions, less its least possible value.
-        U = rank[companion].sum() - inside[i] * (inside[i] + 1) / 2
-        values[i] = U / (inside[i] * outside[i])
-    return float(values.mean())
+def _auc(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:
+    """Mean over rows (..., D, D-1) of P[companion > stranger] + P[tie] / 2, by mid-ranks."""
+    strangers = rows.shape[-1] - k
+    if k == 0 or strangers == 0:
+        return np.full(rows.shape[:-2], np.nan)
+    # Mann-Whitney: the rank sum of the companions, less its least possible value.
+    U = np.where(companions, rankdata(rows, axis=-1), 0).sum(axis=-1) - k * (k + 1) / 2
+    return (U / (k * strangers)).mean(axis=-1)

@@ -79,9 +79,9 @@ SPOILERS = {
     "error": not_probabilities,
     "degree": not_degrees,
     "linear": st.one_of(not_numbers, not_finite, st.floats(max_value=-1e-300), st.just(10**400)),
-    "init_std": st.one_of(not_numbers, not_finite, st.floats(max_value=-1e-300)),
-    "noise_std": st.one_of(
-        not_numbers.filter(lambda v: v is not None), not_finite, st.floats(max_value=-1e-300)
+    **dict.fromkeys(
+        ("init_std", "noise_std"),
+        st.one_of(not_numbers.filter(lambda v: v is not None), not_finite, st.floats(max_value=-1e-300)),
     ),
     "diagonal": st.one_of(not_numbers, not_finite, st.just(-(10**400))),
     "ties": st.sampled_from(["Half", "", None, 1, ["half"]]),

@@ -17,6 +17,17 @@ from patch_association.structure import Partition, association, chance_recall, r
 finite_floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@given(scored_partitions(), st.integers(1, 3))
+def test_a_stack_gives_what_its_matrices_give(case, copies):
+    A, partition = case
+    stack = np.stack([np.roll(A, k, axis=1) for k in range(copies)])
+    found = association(stack, partition)
+    for k in range(copies):
+        for name, value in vars(association(stack[k], partition)).items():
+            assert getattr(found, name).shape == (copies,)
+            assert np.allclose(getattr(found, name)[k], value, rtol=1e-14, equal_nan=True), name
+
+
 def top(scores, candidates, size, order):
     """The ``size`` highest of ``candidates``, ties going to whom ``order`` names first."""
     return set(sorted(candidates, key=lambda j: (-scores[j], order.index(j)))[:size])

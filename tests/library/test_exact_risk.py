@@ -1,8 +1,6 @@
 """The exact population risk against enumeration, finite differences and its own symmetries."""
 
-import doctest
 import math
-import time
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
 
-import patch_association.exact.risk
 from patch_association.data import random_feature
 from patch_association.exact.risk import PopulationRisk, attention_values
 from patch_association.exact.types_law import SupportTooLarge, law_of_set_sums, set_types, support_bound
@@ -240,18 +237,3 @@ def test_bad_points_are_refused(method):
         call(1e150, 1.0, 0.0, 0.0)
     # Far-apart scores neither overflow nor lose the rest.
     assert np.all(np.isfinite(PopulationRisk(6, 2, 0.3).gradient(0.1, 900.0, -900.0, 0.0)))
-
-
-def test_the_docstring_example():
-    found = doctest.testmod(patch_association.exact.risk)
-    assert found.attempted > 0 and found.failed == 0
-
-
-def test_a_step_is_fast():
-    risk = PopulationRisk(16, 4, 0.3)
-    best = math.inf
-    for _ in range(50):
-        start = time.perf_counter()
-        risk.loss_and_gradient(0.1, 1.0, 0.2, -0.1)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.3e-3

@@ -20,7 +20,8 @@ PACKAGE = ROOT / "src" / "patch_association"
 #: From the ground up; a room imports only what stands below it. Rooms of one row do not know each other.
 ORDER = [
     {"_validate", "_files"},
-    {"_streams", "structure", "intervals"},
+    {"_streams", "conventions"},
+    {"structure", "intervals"},
     {"data", "prose"},
     {"attention"},
     {"model"},

@@ -75,8 +75,11 @@ def test_gradient_descent_keeps_the_diagonal():
 
 
 def test_starts():
-    still = SimplifiedViT(3, 2, diagonal=0.5)
-    assert torch.equal(still.scores, 0.5 * torch.eye(3, dtype=torch.float64)) and not still.value.any()
+    plain = SimplifiedViT(3, 2, diagonal=0.5)
+    assert torch.equal(plain.scores, 0.5 * torch.eye(3, dtype=torch.float64))
+    assert torch.equal(plain.value, SimplifiedViT(3, 2, init_std=0.01).value)
+    assert plain(torch.ones(1, 3, 2, dtype=torch.float64)).item() != 0
+    assert not SimplifiedViT(3, 2, init_std=0.0).value.any()
     one, same, other = (SimplifiedViT(30, 20, init_std=0.2, seed=seed) for seed in (1, 1, 2))
     assert torch.equal(one.scores, same.scores) and torch.equal(one.value, same.value)
     assert not torch.equal(one.scores, other.scores)

@@ -11,12 +11,18 @@ import numpy as np
 from scipy.stats import binom
 
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.conventions import DEFAULT
 from patch_association.exact.laws import trinomial
 from patch_association.structure import Partition, as_scores
 
 
 def hard_attention_error(
-    num_patches: int, set_size: int, q: float, degree: int = 3, pooled_sets: int = 1, ties: str = "half"
+    num_patches: int,
+    set_size: int,
+    q: float,
+    degree: int = DEFAULT.degree,
+    pooled_sets: int = 1,
+    ties: str = "half",
 ) -> float:
     """P[y F(X) < 0] (plus ties) of hard attention to whole sets, exactly, at nu = 0.
 
@@ -47,7 +53,7 @@ def hard_attention_error(
 
 
 def hard_attention_bound(
-    num_patches: int, set_size: int, q: float, degree: int = 3, pooled_sets: int = 1
+    num_patches: int, set_size: int, q: float, degree: int = DEFAULT.degree, pooled_sets: int = 1
 ) -> float:
     """An upper bound on :func:`hard_attention_error` (ties as errors), for sizes too large to convolve.
 

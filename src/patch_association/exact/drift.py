@@ -22,9 +22,12 @@ import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
 from patch_association._validate import divides, finite, odd_degree, probability
+from patch_association.conventions import DEFAULT
 
 
-def small_diagonal_drift(num_patches: int, set_size: int, q: float, alpha: float, degree=3, linear=0.01):
+def small_diagonal_drift(
+    num_patches: int, set_size: int, q: float, alpha: float, degree=DEFAULT.degree, linear=DEFAULT.linear
+):
     """(inside, outside): the limit of -dL/dA_ij / (exp(beta) - 1) as beta -> 0 at A = beta I, v = alpha w*.
 
     Inside is for i and j in one set, outside for two sets; NaN where there is no such pair. Positive

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.conventions import DEFAULT
 from patch_association.exact.types_law import SupportTooLarge, law_of_set_sums
 
 # Up to this many atoms the law is kept whole by default; beyond it, atoms of this total mass go.
@@ -93,8 +94,8 @@ class PopulationRisk:
         num_patches: int,
         set_size: int,
         q: float,
-        degree: int = 3,
-        linear: float = 0.01,
+        degree: int = DEFAULT.degree,
+        linear: float = DEFAULT.linear,
         *,
         prune: float | None = None,
         max_atoms: int = 2**21,

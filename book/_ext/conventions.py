@@ -1,0 +1,37 @@
+"""Show the default setting and its departures on a page: the directive ``conventions``.
+
+It reads :mod:`patch_association.conventions` while the book is built, so a page cannot disagree with the
+code. Its argument is ``default`` or ``departures``.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+from patch_association import conventions
+
+TABLES = {"default": conventions.default_table, "departures": conventions.departures_table}
+
+
+class Conventions(SphinxDirective):
+    """One of the two tables."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name not in TABLES:
+            raise self.error(f"expected one of {', '.join(TABLES)}, got {name!r}")
+        self.env.note_dependency(conventions.__file__)
+        holder = nodes.container()
+        lines = StringList(TABLES[name]().splitlines(), source=conventions.__file__)
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+def setup(app) -> dict:
+    """Register the directive."""
+    app.add_directive("conventions", Conventions)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

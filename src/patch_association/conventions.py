@@ -1,0 +1,192 @@
+"""The one default setting of the book, and each departure from it with its reason.
+
+Functions and sweeps take their defaults from here, and the page ``book/conventions.md`` is made from it.
+
+>>> DEFAULT.alpha, DEFAULT.score_rate(num_patches=16)
+(0.1, 5.12)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from patch_association._validate import finite, odd_degree, positive_int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Model (T), its start and its rates; the letters are those of Jelassi et al.
+
+    Attributes
+    ----------
+    degree, linear : int, float
+        p and nu of the activation sigma(x) = x^p + nu x.
+    set_size : int
+        C.
+    diagonal : float
+        sigma_A = beta, what the diagonal of A is held at.
+    init_std : float
+        omega, the standard deviation of a random start.
+    rate : float
+        eta, the rate of v.
+    score_rate_power : int
+        k of eta_A = D^k eta, the rate of A: 2, or 0 for the paper's single rate.
+    """
+
+    degree: int = 3
+    linear: float = 0.01
+    set_size: int = 4
+    diagonal: float = 1.0
+    init_std: float = 0.01
+    rate: float = 0.02
+    score_rate_power: int = 2
+
+    @property
+    def alpha(self) -> float:
+        """alpha^(0) = nu^(1 / (p - 1)), the start of v along w* (Parametrization 3.1, case 1)."""
+        return initial_alpha(self.degree, self.linear)
+
+    def score_rate(self, num_patches: int, rate: float | None = None) -> float:
+        """eta_A, the rate of A, that belongs to ``rate``, by default this setting's."""
+        rate = self.rate if rate is None else finite("rate", rate, minimum=0)
+        return positive_int("num_patches", num_patches) ** self.score_rate_power * rate
+
+
+def initial_alpha(degree: int, linear: float) -> float:
+    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1."""
+    return finite("linear", linear, minimum=0) ** (1 / (odd_degree(degree) - 1))
+
+
+DEFAULT = Setting()
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Where the book leaves the default setting, for what, and why.
+
+    Attributes
+    ----------
+    chapters : tuple of str
+    setting : Setting
+        What holds there.
+    reason : str
+        In MyST.
+    values : str
+        What a setting cannot hold, in MyST: "several diagonals", another start.
+    """
+
+    chapters: tuple[str, ...]
+    setting: Setting
+    reason: str
+    values: str = ""
+
+    def changed(self) -> dict:
+        """What differs from the default, by name."""
+        pairs = {f.name: getattr(self.setting, f.name) for f in fields(Setting)}
+        return {name: value for name, value in pairs.items() if value != getattr(DEFAULT, name)}
+
+
+#: Section 4.1 is about a small start.
+SMALL_START = replace(DEFAULT, linear=1e-4)
+#: One rate for everything, as the paper's (GD) prints it.
+SINGLE_RATE = replace(DEFAULT, diagonal=1.5, init_std=0.001, rate=0.1, score_rate_power=0)
+#: Section 5: the value vector on its own, and training from scratch beside it.
+TRANSFER = replace(DEFAULT, linear=0.1, diagonal=4.0)
+#: The learners of the Gaussian example.
+GAUSSIAN = replace(DEFAULT, diagonal=4.0, init_std=0.1)
+
+DEPARTURES = (
+    Departure(
+        ("setting/attention",),
+        DEFAULT,
+        "there the subject is the factor $1/\\sqrt d$: the proposition on it says which rates and diagonals match.",
+        "softmax with and without $1/\\sqrt d$; $\\sigma_A = \\sqrt d$ and $d$ times the rate of $\\mathbf A$ "
+        "where it has the factor",
+    ),
+    Departure(
+        ("setting/linear_models", "setting/without_structure"),
+        DEFAULT,
+        "their theorems are about sets that grow, and hard attention to whole sets has no rates and no start.",
+        "$C$ up to 32; $\\nu = 0$ with hard attention",
+    ),
+    Departure(
+        ("setting/gaussian_patches",),
+        GAUSSIAN,
+        "ten learners of different kinds are trained alike, so none can have the rates of (T); with the diagonal at 0 "
+        "the first step goes the other way, which is a result of that chapter.",
+        "Adam on fresh inputs; $\\sigma_A = 0$, $2$ and $4$",
+    ),
+    Departure(
+        ("dynamics/idealized",),
+        SMALL_START,
+        "section 4.1 begins at a small $\\alpha^{(0)}$; $0.1$ is near the best $\\alpha$ at the starting scores "
+        "(beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
+        "$\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ over the curvature, at most $0.08/D$",
+    ),
+    Departure(
+        ("dynamics/realistic",),
+        DEFAULT,
+        "rates and step counts were chosen on trial runs; larger sizes bear smaller steps.",
+        "$\\eta = 0.015$ at $D = 64$, $0.01$ at $D = 196$",
+    ),
+    Departure(
+        ("dynamics/realistic",),
+        SINGLE_RATE,
+        "the paper prints one rate for $\\mathbf v$ and $\\mathbf A$. The scores are then $D^2$ times slower: "
+        "such a run takes thousands of steps.",
+    ),
+    Departure(
+        ("dynamics/limits",),
+        DEFAULT,
+        "the subject is where the default stops working.",
+        "$\\sigma_A = 0$ to $3$; rates up to the edge of stability",
+    ),
+    Departure(
+        ("transfer/fine_tuning", "transfer/sample_complexity", "transfer/mismatch"),
+        TRANSFER,
+        "near zero the linear part is the only slope that a value vector has, and there are few samples to start "
+        "on. The diagonal is that of the attention that is transferred.",
+        "$\\gamma = 4$ or $\\log D$; $\\mathbf v^{(0)} \\sim \\mathcal N(0, (\\omega/D)^2 \\mathbf I)$; clipped steps "
+        "$\\min(0.5/D^2,\\ 0.1\\, |\\mathbf v| / |\\nabla|)$; from scratch $\\eta_{\\mathbf A}$ and $\\sigma_A$ that a "
+        "validation set chose",
+    ),
+)
+
+#: Field of :class:`Setting` -> how the page writes it.
+LETTERS = {
+    "degree": ("$p$", "degree of the activation $\\sigma(x) = x^p + \\nu x$"),
+    "linear": ("$\\nu$", "its linear part"),
+    "alpha": ("$\\alpha^{(0)} = \\nu^{1/(p-1)}$", "start of $\\mathbf v$ along $\\mathbf w^\\star$"),
+    "set_size": ("$C$", "patches in a set"),
+    "diagonal": ("$\\sigma_A = \\beta$", "the fixed diagonal of $\\mathbf A$"),
+    "init_std": ("$\\omega$", "standard deviation of a random start"),
+    "rate": ("$\\eta$", "rate of $\\mathbf v$"),
+    "score_rate_power": ("$k$", "$\\eta_{\\mathbf A} = D^k \\eta$ is the rate of $\\mathbf A$"),
+}
+
+
+def default_table() -> str:
+    """The default setting as a MyST table."""
+    rows = ["| letter | what it is | name in the code | value |", "|---|---|---|---|"]
+    for name, (letter, meaning) in LETTERS.items():
+        rows.append(f"| {letter} | {meaning} | `{name}` | {_written(getattr(DEFAULT, name))} |")
+    return "\n".join(rows)
+
+
+def departures_table() -> str:
+    """Every departure as a MyST table."""
+    rows = ["| chapter | what differs | why |", "|---|---|---|"]
+    for departure in DEPARTURES:
+        changed = dict(departure.changed())
+        if "linear" in changed:  # the start follows from it
+            changed["alpha"] = departure.setting.alpha
+        values = [f"{LETTERS[name][0]} = {_written(value)}" for name, value in changed.items()]
+        values = [value.replace("$ = $", " = ") for value in values]
+        said = "; ".join([*values, *([departure.values] if departure.values else [])])
+        chapters = ", ".join(f"{{doc}}`/book/{chapter}`" for chapter in departure.chapters)
+        rows.append(f"| {chapters} | {said} | {departure.reason} |")
+    return "\n".join(rows)
+
+
+def _written(value) -> str:
+    return f"${round(value, 12):g}$"

@@ -1,0 +1,96 @@
+"""The one default setting: what it is, that code takes it from there, and that the page shows it."""
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from patch_association import conventions
+from patch_association.conventions import DEFAULT, DEPARTURES, Departure, initial_alpha
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "patch_association"
+NAMES = {"degree", "linear", "diagonal", "init_std", "set_size"}
+
+
+def test_the_default_setting():
+    assert (DEFAULT.degree, DEFAULT.linear, DEFAULT.set_size, DEFAULT.diagonal) == (3, 0.01, 4, 1.0)
+    assert DEFAULT.alpha == pytest.approx(0.1) and initial_alpha(5, 16.0) == pytest.approx(2)
+    assert DEFAULT.score_rate(16) == pytest.approx(256 * DEFAULT.rate)
+    assert DEFAULT.score_rate(16, rate=0.1) == pytest.approx(25.6)
+    assert conventions.SINGLE_RATE.score_rate(16, 0.1) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: DEFAULT.score_rate(0), "num_patches"),
+        (lambda: DEFAULT.score_rate(16, -1.0), "rate"),
+        (lambda: initial_alpha(2, 0.01), "degree"),
+        (lambda: initial_alpha(3, -1), "linear"),
+    ],
+)
+def test_bad_arguments_are_refused(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
+
+
+def typed_defaults(source: str) -> list[str]:
+    """Defaults of arguments and fields that repeat, as a literal, what the conventions say."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        pairs = []
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            plain = [*node.args.posonlyargs, *node.args.args]
+            pairs = list(zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults))
+            pairs = [(a.arg, v) for a, v in [*pairs, *zip(node.args.kwonlyargs, node.args.kw_defaults)]]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            pairs = [(node.target.id, node.value)]
+        elif isinstance(node, ast.Assign):
+            pairs = [(t.id.lower(), node.value) for t in node.targets if isinstance(t, ast.Name)]
+        for name, value in pairs:
+            if name in NAMES and isinstance(value, ast.Constant) and isinstance(value.value, (int, float)):
+                found.append(f"{name} = {value.value}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix()
+)
+def test_no_default_is_typed_twice(path):
+    if path.name != "conventions.py" and not {"training", "transfer", "sweeps", "exact"} & set(path.parts):
+        assert typed_defaults(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("def f(degree=3, *, linear: float = 0.01): ...", 2),
+        ("class A:\n    diagonal: float = 1.0", 1),
+        ("SET_SIZE = 4", 1),
+        ("def f(degree=DEFAULT.degree, rate=0.1): ...", 0),
+    ],
+)
+def test_a_typed_default_is_seen(source, count):
+    assert len(typed_defaults(source)) == count
+
+
+def test_the_page_shows_every_value_and_every_departure():
+    page = (ROOT / "book" / "conventions.md").read_text(encoding="utf-8")
+    assert "```{conventions} default\n" in page and "```{conventions} departures\n" in page
+    default = conventions.default_table().splitlines()
+    assert len(default) == 2 + len(conventions.LETTERS) and "| $0.01$ |" in default[3]
+    rows = conventions.departures_table().splitlines()[2:]
+    assert len(rows) == len(DEPARTURES)
+    for row, departure in zip(rows, DEPARTURES):
+        assert (
+            departure.reason in row and departure.values in row and (departure.changed() or departure.values)
+        )
+        for chapter in departure.chapters:
+            assert f"{{doc}}`/book/{chapter}`" in row and (ROOT / "book" / f"{chapter}.md").exists()
+    assert r"$\nu = 0.0001$; $\alpha^{(0)} = \nu^{1/(p-1)} = 0.01$" in rows[3]
+
+
+def test_changed_names_what_differs():
+    assert Departure(("x",), replace(DEFAULT, degree=5), "why").changed() == {"degree": 5}

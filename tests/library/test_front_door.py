@@ -1,0 +1,104 @@
+"""The front door: the names at the top, the README's code, and what the package says of itself."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import patch_association as pa
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "patch_association"
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(pa.__path__, "patch_association.")
+    if not module.name.endswith("__main__")
+]
+
+
+def test_every_name_opens_its_room():
+    assert sorted(pa._HOME) == pa.__all__
+    for name, room in pa._HOME.items():
+        assert getattr(pa, name) is getattr(importlib.import_module(f"patch_association.{room}"), name)
+    assert set(pa.__all__) <= set(dir(pa))
+    with pytest.raises(AttributeError, match="no attribute 'Partitions'; it offers .*Partition"):
+        pa.Partitions  # noqa: B018
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert ast.unparse(block.test) == "TYPE_CHECKING"
+    seen = {
+        alias.name: node.module.removeprefix("patch_association.")
+        for node in block.body
+        for alias in node.names
+    }
+    assert seen == pa._HOME
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_door_opens_without_the_rooms():
+    code = (
+        "import sys, patch_association; print([m for m in ('torch', 'numpy', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_every_room_is_listed():
+    rooms = {
+        path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    listed = set(re.findall(r"^``(\w+)``", pa.__doc__, re.M))
+    assert listed == {room for room in rooms if not room.startswith("_")}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_some_docstrings_have_examples():
+    finder = doctest.DocTestFinder()
+    found = {name for name in MODULES if any(t.examples for t in finder.find(importlib.import_module(name)))}
+    assert {
+        f"patch_association.{room}" for room in ("structure", "model", "exact.risk", "conventions")
+    } <= found
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+
+
+@pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
+def test_the_readmes_code_runs(code, tmp_path):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+def test_the_readmes_first_block_is_five_lines_that_train():
+    namespace = {}
+    statements = [node for node in ast.parse(BLOCKS[0]).body if not isinstance(node, ast.Import)]
+    assert len(statements) <= 5
+    exec(BLOCKS[0], namespace)
+    found = pa.association(namespace["run"].final.scores, namespace["data"].partition)
+    assert found.exact.all() and namespace["run"].test_error[-1] < pa.linear_error(16, 4, 0.3)
+
+
+def test_the_projects_addresses_are_those_of_the_books_configuration():
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    configured = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["repository-code"]
+    assert urls["Repository"] == cited == configured and all(configured in url for url in urls.values())
