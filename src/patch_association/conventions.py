@@ -99,28 +99,28 @@ DEPARTURES = (
     Departure(
         ("setting/attention",),
         DEFAULT,
-        "there the subject is the factor $1/\\sqrt d$: the proposition on it says which rates and diagonals match.",
-        "softmax with and without $1/\\sqrt d$; $\\sigma_A = \\sqrt d$ and $d$ times the rate of $\\mathbf A$ "
-        "where it has the factor",
+        "there the subject is the factor $1/\\sqrt d$: a proposition says which rates and diagonals match.",
+        "softmax with and without $1/\\sqrt d$; with it $\\sigma_A = \\sqrt d$ and $d$ times the rate of "
+        "$\\mathbf A$",
     ),
     Departure(
         ("setting/linear_models", "setting/without_structure"),
         DEFAULT,
-        "their theorems are about sets that grow, and hard attention to whole sets has no rates and no start.",
+        "their theorems are about sets that grow; hard attention to whole sets has no rates and no start.",
         "$C$ up to 32; $\\nu = 0$ with hard attention",
     ),
     Departure(
         ("setting/gaussian_patches",),
         GAUSSIAN,
-        "ten learners of different kinds are trained alike, so none can have the rates of (T); with the diagonal at 0 "
-        "the first step goes the other way, which is a result of that chapter.",
+        "ten learners of different kinds are trained alike, so none can have the rates of (T). How the "
+        "diagonal turns the first step is a result of that chapter.",
         "Adam on fresh inputs; $\\sigma_A = 0$, $2$ and $4$",
     ),
     Departure(
         ("dynamics/idealized",),
         SMALL_START,
-        "section 4.1 begins at a small $\\alpha^{(0)}$; $0.1$ is near the best $\\alpha$ at the starting scores "
-        "(beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
+        "section 4.1 begins at a small $\\alpha^{(0)}$. $0.1$ is near the best $\\alpha$ at the starting "
+        "scores (beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
         "$\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ over the curvature, at most $0.08/D$",
     ),
     Departure(
@@ -132,8 +132,8 @@ DEPARTURES = (
     Departure(
         ("dynamics/realistic",),
         SINGLE_RATE,
-        "the paper prints one rate for $\\mathbf v$ and $\\mathbf A$. The scores are then $D^2$ times slower: "
-        "such a run takes thousands of steps.",
+        "the paper prints one rate for $\\mathbf v$ and $\\mathbf A$. The scores are then $D^2$ times "
+        "slower: such a run takes thousands of steps.",
     ),
     Departure(
         ("dynamics/limits",),
@@ -144,11 +144,11 @@ DEPARTURES = (
     Departure(
         ("transfer/fine_tuning", "transfer/sample_complexity", "transfer/mismatch"),
         TRANSFER,
-        "near zero the linear part is the only slope that a value vector has, and there are few samples to start "
-        "on. The diagonal is that of the attention that is transferred.",
-        "$\\gamma = 4$ or $\\log D$; $\\mathbf v^{(0)} \\sim \\mathcal N(0, (\\omega/D)^2 \\mathbf I)$; clipped steps "
-        "$\\min(0.5/D^2,\\ 0.1\\, |\\mathbf v| / |\\nabla|)$; from scratch $\\eta_{\\mathbf A}$ and $\\sigma_A$ that a "
-        "validation set chose",
+        "near zero the linear part is the only slope that a value vector has, and fine-tuning is short. "
+        "The diagonal is that of the attention that is transferred.",
+        "$\\gamma = 4$ or $\\log D$; $\\mathbf v^{(0)} \\sim \\mathcal N(0, (\\omega/D)^2 \\mathbf I)$; "
+        "clipped steps $\\min(0.5/D^2,\\ 0.1\\, |\\mathbf v| / |\\nabla|)$; from scratch $\\eta_{\\mathbf A}$ and "
+        "$\\sigma_A$ that a validation set chose",
     ),
 )
 

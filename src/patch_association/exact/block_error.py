@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from patch_association._validate import finite, odd_degree, probability
+from patch_association.conventions import TRANSFER
 from patch_association.exact.block_attention import BlockAttention
 from patch_association.exact.laws import trinomial
 
@@ -26,8 +27,8 @@ def exact_error(
     q: float,
     alpha: float,
     noise: float,
-    degree: int = 3,
-    linear: float = 0.1,
+    degree: int = TRANSFER.degree,
+    linear: float = TRANSFER.linear,
     fineness: float = 1.0,
 ) -> float:
     """P[y F < 0] + P[F = 0] / 2 of block attention whose sets are those of the data, without sampling.

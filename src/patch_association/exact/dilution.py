@@ -27,6 +27,7 @@ from scipy.stats import binom, skellam
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.conventions import TRANSFER
 from patch_association.exact.laws import trinomial
 
 
@@ -37,7 +38,12 @@ def in_set_mass(num_patches: int, set_size: int, gamma: float) -> float:
 
 
 def linear_weight(
-    num_patches: int, set_size: int, gamma: float, linear: float, response: float = 1.0, degree: int = 3
+    num_patches: int,
+    set_size: int,
+    gamma: float,
+    linear: float,
+    response: float = 1.0,
+    degree: int = TRANSFER.degree,
 ) -> float:
     """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part of the activation gives to the plain sum."""
     D, C, _ = divides(num_patches, set_size)
@@ -56,7 +62,7 @@ def diluted_error(
     q: float,
     gamma: float,
     linear_weight: float = 0.0,
-    degree: int = 3,
+    degree: int = TRANSFER.degree,
     draws: int = 100_000,
     seed: int = 0,
 ) -> float:
@@ -90,7 +96,7 @@ def diluted_error(
 
 
 def diluted_limit(
-    set_size: int, kappa: float, strength: float, linear_weight: float = 0.0, degree: int = 3
+    set_size: int, kappa: float, strength: float, linear_weight: float = 0.0, degree: int = TRANSFER.degree
 ) -> float:
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c in [0, inf]."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
@@ -108,7 +114,9 @@ def diluted_limit(
     return float(mass[h < 0].sum() + 0.5 * mass[h == 0].sum())
 
 
-def broken_set_error(num_patches: int, set_size: int, q: float, moved: int, degree: int = 3) -> float:
+def broken_set_error(
+    num_patches: int, set_size: int, q: float, moved: int, degree: int = TRANSFER.degree
+) -> float:
     """The error on inputs of whose signal set ``moved`` patches lie in as many other sets of the attention.
 
     Hard attention, v along w*, nu = 0, exactly: P[F < 0] + P[F = 0] / 2 for
@@ -127,7 +135,9 @@ def broken_set_error(num_patches: int, set_size: int, q: float, moved: int, degr
     return F.below(0) + 0.5 * F.at(0)
 
 
-def mismatch_forecast(num_patches: int, set_size: int, q: float, fraction: float, degree: int = 3) -> float:
+def mismatch_forecast(
+    num_patches: int, set_size: int, q: float, fraction: float, degree: int = TRANSFER.degree
+) -> float:
     """The error when each patch has moved with this probability: :func:`broken_set_error` averaged over a binomial r.
 
     It forgets that exactly a fraction moves, and that two patches of a set may move to the same place.

@@ -45,6 +45,7 @@ class Table:
 
         Examples
         --------
+        >>> from patch_association.records import load
         >>> load("limits").where(part="fall", D=(16, 20), q=lambda q: q > 0.5).column("alpha").shape
         (30,)
         """
