@@ -1,24 +1,30 @@
 """The drawings run and say what they should; the palette can be read."""
 
+import io
 import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from patch_association.figures import (
+    CATEGORIES,
     COLORS,
     SHADES,
     draw_estimate,
     draw_matrix,
     draw_patches,
     draw_sets,
+    look,
+    looks,
     new_figure,
     set_palette,
     use_style,
 )
+from patch_association.figures.style import DARK, LETTERING, PAPER
 from patch_association.intervals import Estimate
 from patch_association.structure import Partition
 
@@ -33,10 +39,25 @@ def book_style():
     plt.close("all")
 
 
+# Machado, Oliveira & Fernandes (2009): how linear sRGB looks to a complete deuteranope and protanope.
+SIGHT = {
+    "all": np.eye(3),
+    "deuteranope": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "protanope": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+}
+
+
+def linear(color):
+    return np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)])
+
+
 def luminance(color):
     """Relative luminance of sRGB, as WCAG 2 defines it."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return linear(color) @ [0.2126, 0.7152, 0.0722]
 
 
 def contrast(a, b):
@@ -44,15 +65,60 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_of_known_pairs():
-    assert contrast("black", "white") == pytest.approx(21) and contrast("#777777", "white") == pytest.approx(
-        4.48, abs=0.01
+def oklab(rgb):
+    """Ottosson's OKLab of linear sRGB: distances in it follow what is seen."""
+    to_cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    to_lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    return to_lab @ np.cbrt(to_cones @ np.clip(rgb, 0, 1))
+
+
+def nearest(colors, sight):
+    seen = [oklab(SIGHT[sight] @ linear(color)) for color in colors]
+    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2))
+
+
+def test_contrast_and_distance_of_known_pairs():
+    assert contrast("black", "white") == pytest.approx(21)
+    assert contrast("#777777", "white") == pytest.approx(4.48, abs=0.01)
+    assert nearest(["black", "white"], "all") == pytest.approx(1, abs=1e-3)
+    # The first edition's green and crimson, which a deuteranope could not tell apart.
+    assert (
+        nearest(["#117A48", "#A8174B"], "all") > 0.2 > 0.05 > nearest(["#117A48", "#A8174B"], "deuteranope")
     )
 
 
 @pytest.mark.parametrize("quantity", COLORS)
-def test_every_quantity_can_be_read_on_white(quantity):
-    assert contrast(COLORS[quantity], "white") >= 4.5
+def test_every_quantity_can_be_read_on_its_page(quantity):
+    assert contrast(COLORS[quantity], "white") >= 4.9  # some stand on tinted boxes
+    assert contrast(DARK[COLORS[quantity]], DARK[PAPER]) >= 5
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_every_category_stands_out_on_its_page(category):
+    assert contrast(category, "white") >= 3 and contrast(DARK[category], DARK[PAPER]) >= 4.5
+
+
+@pytest.mark.parametrize("palette", [tuple(COLORS.values()), CATEGORIES], ids=["quantities", "categories"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("sight", "least"), [("all", 0.15), ("deuteranope", 0.1), ("protanope", 0.09)])
+def test_colors_of_a_palette_can_be_told_apart(palette, theme, sight, least):
+    assert nearest([DARK[color] for color in palette] if theme == "dark" else palette, sight) >= least
+
+
+def test_categories_have_a_second_cue():
+    styles = looks("abcdefg")
+    assert len({style["marker"] for style in styles.values()}) == 7
+    assert len({str(style["linestyle"]) for style in styles.values()}) == 7
+    with pytest.raises(ValueError, match="at most 7"):
+        looks("abcdefgh")
 
 
 @pytest.mark.parametrize("horizontal", [False, True])
@@ -70,8 +136,8 @@ def test_every_quantity_has_its_own_color_marker_and_dash():
     looks = [(shade["marker"], str(shade["linestyle"])) for shade in SHADES.values()]
     assert len(set(looks)) == len(looks)
     fig, ax = new_figure()
-    for quantity, color in COLORS.items():
-        ax.plot([0, 1], [0, 1], color=color, label=quantity, **SHADES[quantity])
+    for quantity in COLORS:
+        ax.plot([0, 1], [0, 1], label=quantity, **look(quantity))
     ax.legend()
     fig.canvas.draw()
 
@@ -123,6 +189,37 @@ def test_draw_matrix_is_symmetric_about_zero():
     fig.canvas.draw()
 
 
-def test_new_figure_has_the_size_that_was_asked_for():
-    fig, axes = new_figure(2, 3, width=7, height=4)
-    assert axes.shape == (2, 3) and tuple(fig.get_size_inches()) == (7, 4)
+@pytest.mark.parametrize(("width", "inches"), [("column", 6.2), ("wide", 7.8), ("half", 3.1)])
+def test_new_figure_is_as_wide_as_the_page(width, inches):
+    fig, axes = new_figure(2, 3, width=width, height=4)
+    assert axes.shape == (2, 3) and tuple(fig.get_size_inches()) == (inches, 4)
+
+
+def test_new_figure_refuses_other_widths():
+    with pytest.raises(ValueError, match="one of column, wide, half, got 6.4"):
+        new_figure(width=6.4)
+
+
+def test_all_lettering_has_one_size_and_the_books_typeface():
+    fig, ax = new_figure()
+    ax.plot([0, 1], [0, 1], label="$q$ and q")
+    ax.set(xlabel="x", ylabel="y", title="title")
+    legend = ax.legend(title="legend")
+    fig.canvas.draw()
+    words = [ax.title, ax.xaxis.label, *ax.get_xticklabels(), *legend.get_texts(), legend.get_title()]
+    assert {word.get_fontsize() for word in words} == {LETTERING}
+    assert font_manager.findfont(ax.xaxis.label.get_fontproperties()).endswith("BookSans-Regular.ttf")
+
+
+def test_a_figure_is_the_same_bytes_every_time():
+    def drawn():
+        fig, ax = new_figure()
+        ax.plot(np.linspace(0, 1, 9), **look("signal"))
+        ax.fill_between([0, 8], 0, 1, alpha=0.3)
+        draw_matrix(ax.inset_axes([0.1, 0.5, 0.4, 0.4]), np.eye(3), colorbar=False)
+        file = io.BytesIO()
+        fig.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+        plt.close(fig)
+        return file.getvalue()
+
+    assert drawn() == drawn()

@@ -42,14 +42,18 @@ from patch_association.figures.images import (
     plot_shuffle_accuracy,
 )
 from patch_association.figures.style import (
+    CATEGORIES,
     COLORS,
     SCORES,
     SHADES,
     draw_estimate,
+    look,
+    looks,
     new_figure,
     set_palette,
     use_style,
 )
+from patch_association.figures.tables import Table, table
 from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
 from patch_association.figures.transfer import (
@@ -62,9 +66,11 @@ from patch_association.figures.transfer import (
 )
 
 __all__ = [
+    "CATEGORIES",
     "COLORS",
     "SCORES",
     "SHADES",
+    "Table",
     "draw_atoms",
     "draw_constants",
     "draw_drift",
@@ -91,6 +97,8 @@ __all__ = [
     "draw_sorted_scores",
     "draw_steps_needed",
     "label_events",
+    "look",
+    "looks",
     "new_figure",
     "plot_complexities",
     "plot_curves",
@@ -111,5 +119,6 @@ __all__ = [
     "plot_seeds",
     "plot_shuffle_accuracy",
     "set_palette",
+    "table",
     "use_style",
 ]

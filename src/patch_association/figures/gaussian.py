@@ -59,7 +59,7 @@ def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
     fig, (left, middle, right) = new_figure(
         1,
         3,
-        width=7.6,
+        width="wide",
         height=0.8 + 0.38 * len(titles),
         sharey=True,
         gridspec_kw={"width_ratios": [1.2, 1, 1]},
@@ -73,7 +73,6 @@ def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
         xytext=(0, 3),
         textcoords="offset points",
         ha="center",
-        fontsize=8.5,
         color=COLORS["noise"],
     )
     for ax, matrix in ((middle, _SCORES), (right, _GRAM)):
@@ -113,7 +112,7 @@ def plot_learned_matrices(runs: list[dict], partition: Partition, titles: list[s
     Each row is centered and divided by its largest deviation: the color says where a patch looks,
     not how strongly.
     """
-    fig, axes = new_figure(2, len(runs), width=1.8 * len(runs), height=4.0, squeeze=False)
+    fig, axes = new_figure(2, len(runs), width="wide", height=4.0, squeeze=False)
     for column, (run, title) in enumerate(zip(runs, titles)):
         for ax, name in zip(axes[:, column], ("scores", "gram")):
             if name in run["matrices"]:
@@ -122,7 +121,7 @@ def plot_learned_matrices(runs: list[dict], partition: Partition, titles: list[s
                 ax.spines[:].set_visible(False)
                 ax.text(0.5, 0.5, "no encodings", ha="center", va="center", color=COLORS["noise"])
             ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
-        axes[0, column].set_title(title, fontsize=9.5)
+        axes[0, column].set_title(title)
     axes[0, 0].set_ylabel(_SCORES)
     axes[1, 0].set_ylabel(_GRAM)
     return fig
@@ -157,5 +156,5 @@ def plot_curves(axes, groups: dict[str, list[dict]], linear_error: float) -> Non
                 linewidth=1.6 if longer else 1.2,
             )
         ax.set(xlabel="steps (thousands)", xlim=(0, None), ylim=(0, 0.16))
-        ax.set_title(title, fontsize=9.5)
+        ax.set_title(title)
     axes[0].set_ylabel("error on held-out inputs")

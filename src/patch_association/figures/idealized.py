@@ -116,7 +116,6 @@ def label_events(ax: Axes, found: dict) -> None:
                 textcoords="offset points",
                 ha="left",
                 va="top",
-                fontsize=9.5,
             )
 
 

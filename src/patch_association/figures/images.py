@@ -19,7 +19,7 @@ MODELS = {
 
 def plot_pictures(pictures, titles) -> Figure:
     """uint8 pictures (c, H, W) side by side."""
-    fig, axes = new_figure(1, len(pictures), width=7.2, height=7.2 / len(pictures) + 0.35)
+    fig, axes = new_figure(1, len(pictures), width="wide", height=7.2 / len(pictures) + 0.35)
     for ax, picture, title in zip(axes, pictures, titles):
         ax.imshow(np.asarray(picture).transpose(1, 2, 0), interpolation="nearest")  # (c, H, W) -> (H, W, c)
         ax.set_title(title)
@@ -63,7 +63,7 @@ def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> F
     chosen : list of (int, int)
         For each column the patch whose row is shown above, and the one below. It is marked.
     """
-    fig, axes = new_figure(2, len(chosen), width=7.0, height=3.9)
+    fig, axes = new_figure(2, len(chosen), width="wide", height=3.9)
     grid = round(len(upper) ** 0.5)
     for row, (A, name) in enumerate(zip((upper, lower), names)):
         off = A[~np.eye(len(A), dtype=bool)]
@@ -135,7 +135,7 @@ def draw_head_maps(axes, attention, patch: int) -> None:
 def plot_montages(pictures: dict) -> Figure:
     """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
     rows = -(-len(pictures) // 2)
-    fig, axes = new_figure(rows, 2, width=7.2, height=3.7 * rows, squeeze=False)
+    fig, axes = new_figure(rows, 2, width="wide", height=3.7 * rows, squeeze=False)
     for ax in axes.flat[len(pictures) :]:
         ax.remove()
     for ax, (title, passing) in zip(axes.flat, pictures.items()):
@@ -152,7 +152,7 @@ def plot_head_maps(maps: dict, patch: int) -> Figure:
         The models' names with their (H, N, N) attention; H is the same for all.
     """
     heads = len(next(iter(maps.values())))
-    fig, axes = new_figure(len(maps), heads, width=1.75 * heads, height=1.9 * len(maps), squeeze=False)
+    fig, axes = new_figure(len(maps), heads, width="wide", height=1.9 * len(maps), squeeze=False)
     for row, (name, attention) in zip(axes, maps.items()):
         draw_head_maps(row, attention, patch)
         row[0].set_ylabel(name)

@@ -46,4 +46,4 @@ def draw_normal_error(ax: Axes, kappa) -> None:
     kappa = np.asarray(kappa, dtype=np.float64)
     ax.plot(kappa, norm.cdf(-1 / np.sqrt(kappa)), color=COLORS["label"], label="equal weights, limit")
     ax.axhline(1 / 8, color=COLORS["noise"], linestyle=":", linewidth=1.4)
-    ax.text(kappa[-1], 1 / 8, "1/8 ", color=COLORS["noise"], ha="right", va="bottom", fontsize=9.5)
+    ax.text(kappa[-1], 1 / 8, "1/8 ", color=COLORS["noise"], ha="right", va="bottom")

@@ -22,9 +22,7 @@ def draw_sets(ax: Axes, partition: Partition, height: int, width: int, *, number
         row, column = divmod(patch, width)
         ax.add_patch(Rectangle((column, row), 1, 1, facecolor=palette[label], edgecolor="white", linewidth=2))
         if numbers:
-            ax.text(
-                column + 0.5, row + 0.5, str(label + 1), ha="center", va="center", color="#222222", fontsize=9
-            )
+            ax.text(column + 0.5, row + 0.5, str(label + 1), ha="center", va="center", color="#222222")
     _frame(ax, height, width)
 
 
@@ -54,7 +52,6 @@ def draw_patches(
             {1: "+1", -1: "−1", 0: "0"}[value],
             ha="center",
             va="center",
-            fontsize=9,
             color=COLORS["noise"] if value == 0 else "#111111",
             fontweight="normal" if value == 0 else "bold",
         )

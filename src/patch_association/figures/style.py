@@ -1,21 +1,29 @@
-"""The palette and the style: a quantity keeps its color through the whole book."""
+"""The palettes and the style: a quantity keeps its color through the whole book, and so does a category.
+
+Figures are SVG at the width of the page's column, lettered in the page's own typeface, all in one size.
+Their colors are those below, so that the book can recolor them on a dark page (:data:`DARK`).
+"""
 
 from __future__ import annotations
+
+from importlib import resources
+from itertools import cycle
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import seaborn as sns
+from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
-#: One color a quantity; the same codes color the quantities in equations. Each reaches a contrast
-#: of 4.5 on white, and neighbors differ in lightness or come with their own marker and dash.
+#: One color a quantity; the same codes color the quantities in equations. Each reaches a contrast of 4.5 on
+#: white and on the page's tinted boxes; any two can be told apart by deuteranopes and protanopes.
 COLORS = {
-    "same set": "#1B6CA8",
-    "other sets": "#B4530A",
-    "feature": "#6A3D9A",
-    "signal": "#117A48",
-    "noise": "#5F6670",
-    "label": "#A8174B",
+    "same set": "#0550B1",
+    "other sets": "#B15318",
+    "feature": "#9010F2",
+    "signal": "#1F7A65",
+    "noise": "#3F4454",
+    "label": "#8C001A",
 }
 
 #: A marker and a dash for each quantity, so that figures can be read in gray.
@@ -28,63 +36,152 @@ SHADES = {
     "label": dict(marker="v", linestyle=(0, (5, 1))),
 }
 
-#: Scores and similarities: other sets' color below zero, same set's above, light at zero.
+#: Learners, settings, sizes: whatever is compared and is no quantity of :data:`COLORS`. In order of use.
+CATEGORIES = ("#059DDC", "#DB7657", "#1E27D9", "#825F17", "#891075", "#09440D", "#0F131A")
+
+_CATEGORY_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_CATEGORY_DASHES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+
+#: What is drawn in black, and the ground: text, axes, reference lines; the page.
+INK, PAPER = "#1F2328", "#FFFFFF"
+
+#: The counterpart of each color on a dark page. A color that is not here gets one by its lightness.
+DARK = {
+    **dict(zip(COLORS.values(), ("#8CB1E5", "#F9A01A", "#B863F8", "#5DD6A0", "#E2E4E9", "#F54E65"))),
+    **dict(zip(CATEGORIES, ("#4BD2FD", "#FAA19E", "#9A69FB", "#FFD629", "#E93AA0", "#76A824", "#F1F3F3"))),
+    INK: "#DCE1E6",
+    PAPER: "#121212",
+}
+
+#: Scores and similarities: other sets' color below zero, same set's above, light at zero. Drawn as rasters,
+#: which keep their colors on a dark page.
 SCORES = LinearSegmentedColormap.from_list(
     "scores", ["#7A3300", COLORS["other sets"], "#F4F1EC", COLORS["same set"], "#0B3357"]
 )
 
+#: Widths in inches at 96 pixels: the column of text, the column with the margin that code and wide figures
+#: use, and half a column.
+WIDTHS = {"column": 6.2, "wide": 7.8, "half": 3.1}
+
+#: The one size of lettering, in points (14 pixels), and the resolution of what is drawn as a raster.
+LETTERING, DPI = 10.5, 300
+
+
+def look(quantity: str) -> dict:
+    """The color, marker and dash of a quantity, for ``ax.plot(x, y, **look("same set"))``."""
+    return {"color": COLORS[quantity], **SHADES[quantity]}
+
+
+def looks(names) -> dict[str, dict]:
+    """A color, a marker and a dash for each category, in the order of ``names``.
+
+    Examples
+    --------
+    >>> for name, style in looks(["ours", "theirs"]).items():
+    ...     ax.plot(x, y[name], label=name, **style)
+    """
+    names = list(names)
+    if len(names) > len(CATEGORIES):
+        raise ValueError(
+            f"at most {len(CATEGORIES)} categories can be told apart, got {len(names)}: draw panels instead"
+        )
+    styles = zip(CATEGORIES, _CATEGORY_MARKS, _CATEGORY_DASHES)
+    return {name: dict(color=c, marker=m, linestyle=d) for name, (c, m, d) in zip(names, styles)}
+
 
 def use_style() -> None:
-    """Set the book's look for this session; a chapter calls it once, after its imports."""
+    """Set the book's look for this session; a chapter calls it once, after its imports.
+
+    In a notebook, figures are stored as SVG from then on, the same bytes at every run.
+    """
+    for file in resources.files(__package__).joinpath("fonts").iterdir():
+        if file.name.endswith(".ttf"):
+            with resources.as_file(file) as path:
+                font_manager.fontManager.addfont(path)
+    sizes = ("axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize")
+    sizes += ("font.size", "legend.title_fontsize", "figure.titlesize", "figure.labelsize")
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     sns.set_theme(
         context="notebook",
         style="ticks",
         rc={
-            "figure.figsize": (6.4, 3.6),
-            "figure.dpi": 110,
-            "savefig.dpi": 160,
+            **dict.fromkeys(sizes, LETTERING),
+            **dict.fromkeys(inked, INK),
+            "figure.figsize": (WIDTHS["column"], 3.5),
+            "figure.dpi": 96,
+            "savefig.dpi": DPI,
             "figure.constrained_layout.use": True,
-            "figure.facecolor": "white",
-            "axes.facecolor": "white",
+            "figure.facecolor": PAPER,
+            "axes.facecolor": "none",
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "axes.titlesize": 11,
+            "axes.linewidth": 0.9,
             "axes.titlelocation": "left",
-            "axes.labelsize": 10.5,
-            "xtick.labelsize": 9.5,
-            "ytick.labelsize": 9.5,
-            "legend.fontsize": 9.5,
+            "axes.titleweight": "bold",
+            "axes.labelweight": "normal",
+            "font.weight": "normal",
+            "xtick.major.width": 0.9,
+            "ytick.major.width": 0.9,
+            "xtick.major.size": 4,
+            "ytick.major.size": 4,
             "legend.frameon": False,
             "lines.linewidth": 1.8,
             "lines.markersize": 4.5,
-            "font.family": "sans-serif",
-            "font.sans-serif": ["DejaVu Sans"],
-            "axes.prop_cycle": mpl.cycler(color=list(COLORS.values())),
+            "font.family": ["Book Sans", "DejaVu Sans"],
+            "mathtext.fontset": "cm",  # what the equations beside it are set in
+            "axes.formatter.use_mathtext": True,
+            "axes.prop_cycle": mpl.cycler(color=list(CATEGORIES)),
+            "svg.fonttype": "path",  # any viewer shows the same letters
+            "svg.hashsalt": "patch-association",  # names inside the file do not change from run to run
         },
     )
+    _store_as_svg()
 
 
-def new_figure(rows: int = 1, columns: int = 1, *, width: float = 6.4, height: float = 3.6, **options):
-    """``plt.subplots`` at the book's sizes: ``width`` and ``height`` in inches for the whole figure."""
-    return plt.subplots(rows, columns, figsize=(width, height), **options)
+def _store_as_svg() -> None:
+    """Let a notebook keep figures as SVG of exactly the size that was asked for; elsewhere nothing happens."""
+    try:
+        from IPython import get_ipython
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:
+        return
+    if get_ipython() is not None:
+        set_matplotlib_formats("svg", bbox_inches=None, dpi=DPI, metadata={"Date": None, "Creator": None})
 
 
-def draw_estimate(ax, where: float, estimate, *, horizontal: bool = False, **look):
+def new_figure(rows: int = 1, columns: int = 1, *, width: str = "column", height: float = 3.5, **options):
+    """``plt.subplots`` at the page's widths.
+
+    Parameters
+    ----------
+    width : "column", "wide" or "half"
+        As wide as the text, as wide as code (for several panels), or half the text.
+    height : float
+        Of the whole figure, in inches; a screen is about 8.
+    **options
+        Passed to ``plt.subplots``.
+    """
+    if width not in WIDTHS:
+        raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
+    return plt.subplots(rows, columns, figsize=(WIDTHS[width], height), **options)
+
+
+def draw_estimate(ax, where: float, estimate, *, horizontal: bool = False, **options):
     """A measured number as a point with its interval: at x = ``where``, or at that height if ``horizontal``.
 
     Parameters
     ----------
     estimate : :class:`~patch_association.intervals.Estimate`
-    **look
+    **options
         Passed to ``Axes.errorbar``: ``fmt``, ``color``, ``capsize``.
     """
     reach = [[estimate.value - estimate.low], [estimate.high - estimate.value]]
     if horizontal:
-        return ax.errorbar(estimate.value, where, xerr=reach, **look)
-    return ax.errorbar(where, estimate.value, yerr=reach, **look)
+        return ax.errorbar(estimate.value, where, xerr=reach, **options)
+    return ax.errorbar(where, estimate.value, yerr=reach, **options)
 
 
 def set_palette(num_sets: int) -> list[tuple[float, float, float]]:
     """One color for each set of a partition: hues around the circle, lighter and darker in turn."""
-    lighter, darker = (sns.husl_palette(num_sets, s=0.55, l=lightness) for lightness in (0.78, 0.67))
-    return [(darker if number % 2 else lighter)[number] for number in range(num_sets)]
+    shades = [sns.husl_palette(num_sets, s=0.55, l=lightness) for lightness in (0.78, 0.67)]
+    return [shade[number] for number, shade in zip(range(num_sets), cycle(shades))]

@@ -1,0 +1,122 @@
+"""Put figures into the page itself, so that they follow the theme and are lettered like the text.
+
+A chapter's figures are SVG, whose colors are fixed for a white page. Here each becomes part of the HTML:
+every color turns into a CSS variable that is the stored color by day and its counterpart at night, the
+names inside the drawing become the figure's own, and the alternative text becomes its accessible name.
+An SVG anywhere else (a notebook, Colab, a repository's page) stays what it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+from docutils import nodes
+
+from patch_association.figures.style import DARK, PAPER
+
+_PIXELS_PER_POINT = 96 / 72
+_COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
+
+
+def draw(svg: str, prefix: str, alt: str) -> str:
+    """The HTML of a stored drawing."""
+    root = re.search(r"<svg\b([^>]*)>(.*)</svg>", svg, re.DOTALL)
+    if root is None:
+        raise ValueError("not an SVG: it has no <svg> element")
+    attributes, body = root.groups()
+    box = re.search(r'viewBox="([\d.\s-]+)"', attributes)
+    if box is None:
+        raise ValueError("an SVG without a viewBox cannot be fitted to the page")
+    wide, high = (round(float(x) * _PIXELS_PER_POINT) for x in box[1].split()[2:])
+    # Its style sheet would reach the whole page: book.css says the same of drawings alone.
+    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.DOTALL)
+    body = _own_names(body, prefix)
+    body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
+    body = re.sub(r"\s*\n\s*", "\n", body)
+    colors = sorted({color.lower() for color in _COLOR.findall(body)})
+    body = _COLOR.sub(lambda color: f"var(--c{color[1][1:].lower()},{color[1].lower()})", body)
+    paper = PAPER.lower()  # is the page itself
+    night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
+    return (
+        f'<div class="pa-drawing" style="--wide:{wide}px"><svg role="img" aria-label="{html.escape(alt)}" '
+        f'viewBox="{box[1]}" width="{wide}" height="{high}">'
+        f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{body}</svg></div>"
+    )
+
+
+def _own_names(body: str, prefix: str) -> str:
+    """Ids that are referred to get a prefix, the others go: two drawings on one page may share names."""
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
+    body = re.sub(
+        r'\s+id="([^"]+)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else "", body
+    )
+    return re.sub(r'(xlink:)?(href="#|url\(#)', lambda start: start[2] + prefix, body)
+
+
+def _shorter(path: str) -> str:
+    """A path with two decimals: a hundredth of a point is not seen."""
+    return re.sub(
+        r"\s+", " ", re.sub(r"-?\d+\.\d+", lambda x: f"{float(x[0]):.2f}".rstrip("0").rstrip("."), path)
+    )
+
+
+@lru_cache(maxsize=None)
+def dark(color: str) -> str:
+    """The counterpart of a color on a dark page: the palette's own, or the same hue at mirrored lightness."""
+    known = {light.lower(): night for light, night in DARK.items()}
+    if color in known:
+        return known[color].lower()
+    L, a, b = _oklab(color)
+    return _from_oklab(0.93 - 0.72 * L, a, b)
+
+
+_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def _oklab(color: str) -> np.ndarray:
+    c = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return _LAB @ np.cbrt(_CONES @ linear)
+
+
+def _from_oklab(*lab: float) -> str:
+    linear = np.clip(np.linalg.solve(_CONES, np.linalg.solve(_LAB, np.array(lab)) ** 3), 0, 1)
+    c = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * x):02x}" for x in c)
+
+
+def inline(app, doctree: nodes.document, docname: str) -> None:
+    """Replace a page's SVG images by the drawings themselves."""
+    if app.builder.format != "html":
+        return
+    numbers = count(1)
+    for image in list(doctree.findall(nodes.image)):
+        if not image["uri"].endswith(".svg") or "://" in image["uri"]:
+            continue
+        path = Path(app.srcdir, image["uri"].lstrip("/"))
+        content = draw(path.read_text(encoding="utf-8"), f"f{next(numbers)}-", image.get("alt", ""))
+        image.replace_self(nodes.raw("", content, format="html", classes=image.get("classes", [])))
+
+
+def setup(app) -> dict:
+    """Run after the images were collected."""
+    app.connect("doctree-resolved", inline)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,128 @@
+"""Frames as tables: what a reader, a screen reader and a terminal get."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from patch_association.figures import table
+from patch_association.intervals import Estimate, proportion
+
+DIGIT = "\u2007"
+
+
+class Cells(HTMLParser):
+    """The cells of a table in order, as (tag, scope, text)."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.cells, self.caption, self.inside = [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("th", "td"):
+            self.cells.append([tag, dict(attrs).get("scope"), ""])
+        if tag in ("th", "td", "caption"):
+            self.inside = tag
+
+    def handle_data(self, data):
+        if self.inside == "caption":
+            self.caption += data
+        elif self.inside:
+            self.cells[-1][2] += data
+
+    def handle_endtag(self, tag):
+        if tag in ("th", "td", "caption"):
+            self.inside = None
+
+
+def column(frame, name, **options):
+    made = table(frame, **options)
+    return [row[made.header.index(name)] for row in made.rows]
+
+
+def one(values, **options):
+    return column(pd.DataFrame({"x": values}), "x", **options)
+
+
+def test_headers_belong_to_columns_and_rows():
+    frame = pd.DataFrame({"learner": ["ours", "theirs"], "error": [0.1, 0.2]}).set_index("learner")
+    cells = Cells(table(frame, caption="Errors of two learners.")._repr_html_())
+    assert cells.caption == "Errors of two learners."
+    assert cells.cells[:2] == [["th", "col", "learner"], ["th", "col", "error"]]
+    assert cells.cells[2:] == [
+        ["th", "row", "ours"],
+        ["td", None, "0.1"],
+        ["th", "row", "theirs"],
+        ["td", None, "0.2"],
+    ]
+
+
+def test_a_plain_count_is_no_row_header():
+    frame = pd.DataFrame({"x": [1, 2]})
+    assert table(frame).row_headers == 0 and table(frame, index=True).row_headers == 1
+    assert table(frame.rename_axis("step")).header == ["step", "x"]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "texts"),
+    [
+        ([0.25, 0.1], {}, ["0.25", "0.10"]),
+        ([12.34, 0.5], {}, ["12.3", "0.5"]),
+        ([-0.5, 1.0], {}, ["−0.5", "1.0"]),
+        ([4000, 12], {}, ["4,000", "12"]),
+        ([0.123, 1.0], {"digits": {"x": "1%"}}, ["12.3%", "100.0%"]),
+        ([1e-9, 2.5], {}, ["10⁻⁹" + DIGIT, "2.5"]),
+        ([np.nan, 0.25], {}, ["–" + "\u2008" + 2 * DIGIT, "0.25"]),
+        ([np.inf, 3.0], {}, ["∞", "3"]),
+        ([True, None], {}, ["yes", "–"]),
+        (["a", "b"], {}, ["a", "b"]),
+    ],
+)
+def test_cells(values, options, texts):
+    shown = one(values, **options)
+    assert [text.rstrip("\u2007\u2008") for text in shown] == [text.rstrip("\u2007\u2008") for text in texts]
+
+
+@pytest.mark.parametrize("values", [[0.001234, 1.5, 120.0], [1e-9, 2.5, 300.25], [0.5, 0.25, np.nan]])
+def test_points_stand_under_one_another(values):
+    """Every cell holds as many digits, or spaces of a digit's width, behind its point."""
+    behind = {len(text) - len(re.split("[.\u2008]", text)[0]) for text in one(values)}
+    assert len(behind) == 1, one(values)
+
+
+def test_intervals_stay_in_one_piece_and_stand_under_one_another():
+    shown = one([Estimate(0.1234, 0.1, 0.15, 9), proportion(10, 10)])
+    assert all(" " not in text for text in shown)
+    assert len({text.index("[") for text in shown}) == 1 and len(set(map(len, shown))) == 1
+    assert shown[0].replace("\u00a0", " ").strip() == "0.123 [0.100, 0.150]"
+
+
+def test_mathematics_and_markup():
+    frame = pd.DataFrame({"$x < y$": ["a & b", "<b>"]})
+    shown = table(frame, caption="See $q$.")._repr_html_()
+    assert r'<span class="math notranslate nohighlight">\(x &lt; y\)</span>' in shown
+    assert r"\(q\)" in shown and "a &amp; b" in shown and "&lt;b&gt;" in shown
+
+
+def test_text_for_a_terminal():
+    frame = pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]}).set_index("$q$")
+    assert repr(table(frame, digits={"error": "1%"})) == "$q$   error\n0.10   1.2%\n0.25  50.0%".replace(
+        "$q$   error", " $q$  error"
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        ([[1, 2]], {}),
+        (pd.DataFrame(), {}),
+        (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), {}),
+        (pd.DataFrame({"x": [1]}), {"digits": {"y": 2}}),
+    ],
+)
+def test_refusals(frame, options):
+    with pytest.raises(ValueError, match="DataFrame|not in"):
+        table(frame, **options)
