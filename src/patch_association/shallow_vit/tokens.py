@@ -1,0 +1,127 @@
+"""What model (1) is fed: a finite set of labelled inputs, each a set of weighted tokens.
+
+Drawn inputs have L tokens of weight 1/L. A population without token noise is the same thing: an input
+with the pattern fractions f is M tokens, one a pattern, of weights f_1, ..., f_M. Attention and the
+output of model (1) see tokens through such weights alone, so one piece of code serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from patch_association._validate import positive_int
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Labelled inputs with weighted tokens.
+
+    Attributes
+    ----------
+    X : (n, L, d) tensor
+        Tokens are rows. In a population n may be 1: all inputs then share the tokens and differ in
+        their weights.
+    y : (n,) tensor of -1, +1
+    share : (n, L) tensor
+        What each token counts in its input; every row sums to one. A token of weight 0 is absent.
+    probability : (n,) tensor
+        What each input counts in a mean; sums to one.
+    pattern : (n, L) or (1, L) integer tensor
+        Which pattern each token shows, counted from 0: 0 and 1 are the discriminative mu_1 and mu_2.
+    noisy : (n, L) boolean tensor, optional
+        Which tokens got the larger noise of ``PatternData(noisy_share=...)``.
+
+    Trials with inputs of their own are stacked (:func:`stack`): a leading axis of R everywhere.
+    """
+
+    X: torch.Tensor
+    y: torch.Tensor
+    share: torch.Tensor
+    probability: torch.Tensor
+    pattern: torch.Tensor
+    noisy: torch.Tensor | None = None
+
+    def __len__(self) -> int:
+        return self.y.shape[-1]
+
+    @property
+    def num_tokens(self) -> int:
+        return self.X.shape[-2]
+
+    @property
+    def relevant(self) -> torch.Tensor:
+        """(n, L) which tokens are label-relevant: mu_1 where y = +1, mu_2 where y = -1."""
+        return self.pattern == (self.y < 0).long()[..., None]
+
+    @property
+    def confusion(self) -> torch.Tensor:
+        """(n, L) which tokens are confusion tokens: the discriminative pattern of the other class."""
+        return self.pattern == (self.y > 0).long()[..., None]
+
+    def to(self, dtype=None, device=None) -> Tokens:
+        """The same inputs in another type or on another device."""
+        moved = {
+            name: getattr(self, name).to(device=device, dtype=dtype)
+            for name in ("X", "y", "share", "probability")
+        }
+        noisy = None if self.noisy is None else self.noisy.to(device=device)
+        return replace(self, **moved, pattern=self.pattern.to(device=device), noisy=noisy)
+
+    def take(self, index) -> Tokens:
+        """The inputs of these indices, all counting alike.
+
+        ``index`` has shape (k,); stacked trials take (R, k), k inputs for each.
+        """
+        index = torch.as_tensor(index, device=self.y.device)
+        k = positive_int("the number of indices", index.shape[-1] if index.ndim else 0)
+        where = (index,) if index.ndim == 1 else (torch.arange(len(index))[:, None], index)
+        axis = index.ndim - 1
+
+        def pick(values):
+            return values if values is None or values.shape[axis] == 1 < len(self) else values[where]
+
+        even = torch.full(index.shape, 1 / k, dtype=self.y.dtype, device=self.y.device)
+        return Tokens(
+            pick(self.X), self.y[where], self.share[where], even, pick(self.pattern), pick(self.noisy)
+        )
+
+
+def drawn(X, y, pattern, noisy=None) -> Tokens:
+    """Inputs that count alike, whose L tokens count alike."""
+    n, L = pattern.shape
+    share = torch.full((n, L), 1 / L, dtype=X.dtype)
+    return Tokens(X, y, share, torch.full((n,), 1 / n, dtype=X.dtype), pattern, noisy)
+
+
+def stack(trials) -> Tokens:
+    """Inputs of several trials, one set a trial: every field gets a leading axis of R trials."""
+    trials = list(trials)
+    if not trials or len({(len(t), t.num_tokens) for t in trials}) > 1:
+        raise ValueError("trials must be one or more sets of inputs of one size")
+    names = ("X", "y", "share", "probability", "pattern")
+    noisy = None if trials[0].noisy is None else torch.stack([t.noisy for t in trials])
+    return Tokens(*(torch.stack([getattr(t, name) for t in trials]) for name in names), noisy)
+
+
+def with_neighbors(tokens: Tokens, width: int) -> Tokens:
+    """Each token joined with its next ``width - 1`` neighbors, as a convolution sees them.
+
+    The token at l becomes (x_l, x_{l+1}, ..., x_{l+width-1}), the last ones going on at the first. Model
+    (1) with identity attention on these tokens is a convolutional network: one kernel of ``width``
+    tokens, ReLU neurons, mean pooling. Width 1 changes nothing.
+
+    Raises
+    ------
+    ValueError
+        If the width exceeds the number of tokens, or the tokens are weighted: a weight says how
+        many tokens show a pattern, not where they stand.
+    """
+    width = positive_int("width", width)
+    if width > tokens.num_tokens:
+        raise ValueError(f"width must be at most the {tokens.num_tokens} tokens, got {width}")
+    if width > 1 and not bool((tokens.share == tokens.share.flatten()[0]).all()):
+        raise ValueError("tokens must count alike for a convolution, got tokens of different weights")
+    shifted = [torch.roll(tokens.X, -offset, dims=-2) for offset in range(width)]
+    return replace(tokens, X=torch.cat(shifted, dim=-1))  # (n, L, width d)

@@ -1,0 +1,197 @@
+"""The exact population against enumeration over every token sequence, and descent on it."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shallow_oracle import every_sequence, mean_loss, printed_mass, printed_output
+
+from patch_association.shallow_vit import (
+    VARIANTS,
+    PatternData,
+    Weights,
+    initial_weights,
+    loss_and_gradient,
+    mean_fractions,
+    measure,
+    noise_gain,
+    output,
+    population,
+    stack,
+    train,
+)
+
+NAMES = ("output", "value", "key", "query")
+
+
+def stirred(data, seed, m=12):
+    """A start off all symmetries, with attention that matters."""
+    start = initial_weights(data, [seed], num_neurons=m, output_std=0.5, score_error=0.9, value_error=0.6)
+    return Weights(start.head, start.output, start.value, 1.5 * start.key, start.query)
+
+
+@settings(max_examples=8)
+@given(
+    L=st.integers(1, 5),
+    M=st.integers(3, 4),
+    ties=st.sampled_from(["redraw", "coin"]),
+    attention=st.sampled_from(["softmax", "uniform", "identity"]),
+    seed=st.integers(0, 100),
+)
+def test_the_multinomial_population_is_the_sum_over_all_sequences(L, M, ties, attention, seed):
+    data = PatternData(L, 0.45, 0.25, num_patterns=M, dim=M, noise=0.0, counts="multinomial", ties=ties)
+    law, weights = population(data), stirred(data, seed)
+    assert abs(float(law.probability.sum()) - 1) < 1e-12 and (law.probability > 0).all()
+    rows = every_sequence(data)
+    inputs = [data.patterns[list(sequence)] for sequence, _, _ in rows]
+    labels, chances = [y for _, y, _ in rows], [p for _, _, p in rows]
+    value, _, gradient = loss_and_gradient(weights, law, attention)
+    wanted, slopes = mean_loss(weights, 0, inputs, labels, chances, attention)
+    assert abs(value[0] - wanted) < 1e-12
+    for name in NAMES:
+        assert (getattr(gradient, name)[0] - slopes[name]).abs().max() < 1e-12, name
+    found = measure(weights, law, attention)
+    matrices = [getattr(weights, name)[0] for name in NAMES]
+    F = torch.stack([printed_output(weights.head[0], *matrices, X, attention) for X in inputs])
+    yF, p = torch.tensor(labels) * F, torch.tensor(chances, dtype=torch.float64)
+    assert abs(found.error[0] - float((p * ((yF < 0) + 0.5 * (yF == 0))).sum())) < 1e-12
+    assert abs(found.margin[0] - float(yF.min())) < 1e-12
+    if attention == "softmax":
+        mass = sum(
+            p * printed_mass(*matrices[2:], X, torch.tensor(sequence) == (y < 0))
+            for X, (sequence, y, p) in zip(inputs, rows)
+        )
+        assert abs(found.mass[0] - float(mass)) < 1e-12
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_descent_on_two_points_is_descent_on_all_noiseless_inputs(variant):
+    """With fixed counts and no noise, one input a class gives the population's whole path: N = 2."""
+    data = PatternData(12, 0.5, 0.25, dim=6, noise=0.0)
+    start = initial_weights(data, [0, 1], num_neurons=16, output_std=0.3)
+    exact = train(population(data), start, steps=30, rate=0.5, variant=variant)
+    pair = train(data.balanced(2, seed=3), start, steps=30, rate=0.5, variant=variant)
+    many = train(data.balanced(40, seed=4), start, steps=30, rate=0.5, variant=variant)
+    for name in NAMES:
+        for other in (pair, many):
+            assert (getattr(exact.weights, name) - getattr(other.weights, name)).abs().max() < 1e-12
+    assert np.abs(exact.mass - pair.mass).max() < 1e-12
+
+
+def test_probabilities_of_counts_are_those_of_draws():
+    data = PatternData(8, 0.5, 0.3, num_patterns=3, dim=3, counts="multinomial", ties="coin")
+    law, n = population(data), 40_000
+    tokens = data.sample(n, seed=1)
+    drawn = torch.stack([torch.bincount(row, minlength=3) for row in tokens.pattern])
+    key = {
+        (tuple((8 * share).round().int().tolist()), float(y)): k
+        for k, (share, y) in enumerate(zip(law.share, law.y))
+    }
+    found = np.zeros(len(law))
+    for counts, y in zip(drawn.tolist(), tokens.y.tolist()):
+        found[key[tuple(counts), y]] += 1
+    p = law.probability.numpy()
+    # Chi square over all atoms: mean len - 1, standard deviation sqrt(2 len); six of them.
+    chi = ((found - n * p) ** 2 / (n * p)).sum()
+    assert abs(chi - len(p)) < 6 * (2 * len(p)) ** 0.5
+    alpha, confusion = mean_fractions(law)
+    assert alpha > 0.5 and confusion < 0.3 and alpha + confusion == pytest.approx(0.8)
+
+
+def test_laws_that_are_too_large_are_refused():
+    data = PatternData(50, 0.4, 0.2, counts="multinomial")
+    with pytest.raises(ValueError, match="max_atoms must be at least 316251, .* got 1000"):
+        population(data, max_atoms=1000)
+    with pytest.raises(ValueError, match="data must be a PatternData, got int"):
+        population(3)
+
+
+@pytest.mark.parametrize("attention", ["softmax", "uniform", "identity"])
+def test_noise_moves_the_output_as_the_first_order_says(attention):
+    data = PatternData(20, 0.4, 0.2, noise=1e-4, shuffled=True)
+    weights = stirred(data, 5, m=40)
+    gain = noise_gain(weights, population(data), 20, attention)[0]  # (2,), one a class
+    tokens = data.sample(4000, seed=2)
+    F = output(weights, tokens, attention)[0]
+    for k, sign in enumerate((1, -1)):
+        deviation = float(F[tokens.y == sign].std()) / 1e-4
+        assert deviation == pytest.approx(float(gain[k]), rel=6 / (2 * 1900) ** 0.5)
+    own = initial_weights(data, [0], num_neurons=4, head="per position")
+    with pytest.raises(ValueError, match="weights must share one head over positions"):
+        noise_gain(own, population(data), 20)
+
+
+def test_a_balanced_pair_of_norms_is_conserved_by_small_steps():
+    """W_O^T W_O - W_V W_V^T and W_K W_K^T - W_Q W_Q^T stand still under gradient flow, on any data."""
+    data = PatternData(10, 0.4, 0.2, dim=6, noise=0.1)
+    tokens, start = data.sample(20, seed=1), stirred(data, 1, m=30)
+    start = Weights(start.head, 0.1 * start.output, start.value, start.key, start.query)
+
+    def invariants(w):
+        return w.output[0].T @ w.output[0] - w.value[0] @ w.value[0].T, (
+            w.key[0] @ w.key[0].T - w.query[0] @ w.query[0].T
+        )
+
+    drift = []
+    for steps, rate in ((100, 0.5), (1000, 0.05)):
+        end = train(tokens, start, steps=steps, rate=rate, loss="logistic").weights
+        moved = [(a - b).abs().max() for a, b in zip(invariants(end), invariants(start))]
+        assert (end.value - start.value).abs().max() > 0.1
+        drift.append(max(float(x) for x in moved))
+    assert drift[1] < 0.15 * drift[0] and drift[0] < 0.1  # first order in the step
+
+
+def test_training_stops_where_every_hinge_is_zero():
+    data = PatternData(10, 0.5, 0.1)
+    start = initial_weights(data, [0, 1, 2], num_neurons=50)
+    run = train(population(data), start, steps=2000, rate=0.2, record=25)
+    assert (run.fitted_at > 0).all() and run.steps[-1] == run.fitted_at.max()
+    assert (run.loss[-1] == 0).all() and (run.risk[-1] == 0).all() and (run.margin[-1] >= 1).all()
+    shorter = train(population(data), start, steps=int(run.fitted_at.min()) - 1, rate=0.2)
+    assert (shorter.fitted_at == -1).all() and (shorter.loss[-1] > 0).all()
+
+
+def test_batches_find_the_same_fit_as_a_check_of_every_input():
+    data = PatternData(10, 0.5, 0.1, noise=0.05)
+    tokens, start = data.sample(30, seed=0), initial_weights(data, [4], num_neurons=50)
+    run = train(tokens, start, steps=5000, rate=0.2, batch=7, seed=1)
+    t = int(run.fitted_at[0])
+    assert t > 0 and run.loss[-1, 0] == 0
+    before = train(tokens, start, steps=t - 1, rate=0.2, batch=7, seed=1)
+    after = train(tokens, start, steps=t, rate=0.2, batch=7, seed=1)
+    assert before.loss[-1, 0] > 0 and after.loss[-1, 0] == 0
+    other = train(tokens, start, steps=t, rate=0.2, batch=7, seed=2)
+    assert (other.weights.output - after.weights.output).abs().max() > 1e-6
+
+
+def test_trials_in_a_batch_run_as_they_would_alone():
+    data = PatternData(10, 0.5, 0.1, noise=0.05)
+    sets = [data.sample(12, seed=k) for k in range(2)]
+    start = initial_weights(data, [0, 1], num_neurons=20)
+    both = train(stack(sets), start, steps=40, rate=0.2)
+    for r in range(2):
+        alone = train(sets[r], start.trial(r), steps=40, rate=0.2)
+        assert (both.weights.value[r] - alone.weights.value[0]).abs().max() < 1e-12
+
+
+def test_frozen_attention_stands_still_and_trained_attention_moves():
+    data = PatternData(10, 0.4, 0.2)
+    start = initial_weights(data, [0], num_neurons=20, output_std=0.3)
+    for variant, moves in (("trained", True), ("frozen", False), ("uniform", False), ("identity", False)):
+        end = train(population(data), start, steps=20, rate=0.2, variant=variant).weights
+        assert torch.equal(end.key, start.key) is not moves
+        assert torch.equal(end.head, start.head) and not torch.equal(end.value, start.value)
+
+
+def test_bad_training_arguments_are_refused():
+    data = PatternData(10, 0.4, 0.2, counts="multinomial", num_patterns=3)
+    law, start = population(data), initial_weights(data, [0], num_neurons=4)
+    with pytest.raises(ValueError, match="variant must be one of .*, got 'linear'"):
+        train(law, start, steps=1, rate=0.1, variant="linear")
+    with pytest.raises(ValueError, match="batch must be left out where inputs count differently"):
+        train(law, start, steps=1, rate=0.1, batch=2)
+    with pytest.raises(ValueError, match="record must name steps up to 3, got 4"):
+        train(law, start, steps=3, rate=0.1, record=[4])
+    with pytest.raises(ValueError, match="rate must be smaller than 1e"):
+        train(law, start, steps=50, rate=1e9)

@@ -1,0 +1,202 @@
+"""The closed forms of the second theory, against searches, runs and draws that do not know them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from shallow_oracle import printed_mass
+
+from patch_association.shallow_vit import (
+    PatternData,
+    Weights,
+    initial_weights,
+    measure,
+    output,
+    population,
+    train,
+)
+from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_association.shallow_vit.theory import (
+    attention_ceiling,
+    attention_gain,
+    class_overlap,
+    direction_noise,
+    expected_maximum,
+    log10_least_risk,
+    lucky_bound,
+    lucky_share,
+    relative_noise,
+    samples_for_rare_kinds,
+    samples_until_quiet,
+    stopping_risk,
+    time_to_fit,
+)
+
+fractions = st.tuples(st.integers(2, 8), st.integers(1, 7)).filter(lambda n: n[1] < n[0] and n[0] + n[1] < 12)
+
+
+@given(counts=fractions, seed=st.integers(0, 10_000), scale=st.floats(0.1, 30))
+def test_no_scores_pass_the_ceiling(counts, seed, scale):
+    """Random key and query matrices, through the printed softmax on whole inputs."""
+    n1, n2 = counts
+    generator = torch.Generator().manual_seed(seed)
+    K, Q = scale * torch.randn(2, 4, 4, generator=generator, dtype=torch.float64)
+    patterns = torch.eye(4, dtype=torch.float64)
+    first = [0] * n1 + [1] * n2 + [2 + k % 2 for k in range(12 - n1 - n2)]
+    second = [{0: 1, 1: 0}.get(j, j) for j in first]
+    masses = []
+    for sequence, winner in ((first, 0), (second, 1)):
+        masses.append(printed_mass(K, Q, patterns[sequence], torch.tensor(sequence) == winner))
+        # No query passes the smaller ceiling in both classes; every query is checked below.
+    smaller, mean = attention_ceiling(n1 / 12, n2 / 12)
+    assert float(sum(masses)) / 2 < mean + 1e-12
+    for j in range(4):
+        if j in first and j in second:
+            per_class = []
+            for sequence, winner in ((first, 0), (second, 1)):
+                S = torch.softmax(patterns[sequence] @ K.T @ Q @ patterns[j], dim=0)
+                per_class.append(float(S[torch.tensor(sequence) == winner].sum()))
+            assert min(per_class) <= smaller + 1e-12
+
+
+def test_the_ceiling_is_approached_by_ascent_and_is_one_without_confusion():
+    """Scores chosen by the formula's own optimum come within 1e-6; nothing else is needed to attain the sup."""
+    a, b = 0.4, 0.1
+    r = a / b
+    t = (r + math.sqrt(r) + 1) / math.sqrt(r)
+    half = 0.5 * math.log(t)
+    G = torch.tensor([[half, -half, 0.0], [-half, half, 0.0], [-20.0, -20.0, -20.0]], dtype=torch.float64)
+    data = PatternData(10, a, b, num_patterns=3, dim=3)
+    weights = Weights(
+        torch.ones(1, 2).double(),
+        torch.ones(1, 2, 3).double(),
+        torch.eye(3).double()[None],
+        G.T[None],
+        torch.eye(3).double()[None],
+    )
+    _, mean = attention_ceiling(a, b)
+    assert measure(weights, population(data)).mass[0] == pytest.approx(mean, abs=1e-6)
+    assert attention_ceiling(0.4, 0.0) == (1.0, 1.0)
+    assert attention_gain(0.4, 0.1) == pytest.approx((2 * mean - 1) / 0.3)
+
+
+@pytest.mark.parametrize("variant", ["identity", "uniform"])
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.2), (0.5, 0.0), (0.2, 0.02)])
+def test_the_time_to_fit_is_that_of_a_run(variant, a, b):
+    """Small steps, many neurons with paired heads, W_O nearly 0: within 2%."""
+    data = PatternData(100, a, b, num_patterns=4, dim=4, noise=0.0)
+    start = initial_weights(data, [0], num_neurons=3000, value_error=0.0, output_std=1e-5)
+    run = train(population(data), start, steps=20_000, rate=0.02, variant=variant)
+    assert 0.02 * run.fitted_at[0] == pytest.approx(time_to_fit(a, b, variant, 4), rel=0.04)
+
+
+def test_the_growth_of_a_maximum():
+    draws = np.random.default_rng(0).standard_normal((200_000, 9))
+    for n in (1, 2, 8):
+        # The maximum of a few normals has a standard deviation below 1.
+        assert expected_maximum(n) == pytest.approx(draws[:, :n].max(axis=1).mean(), abs=6 / 200_000**0.5)
+    stopped = np.clip(draws[:, :8].min(axis=1) - draws[:, 8], 0, None)
+    assert stopping_risk(8) == pytest.approx(stopped.mean(), abs=6 * stopped.std() / 200_000**0.5)
+    assert expected_maximum(1) == pytest.approx(0, abs=1e-12)
+    assert expected_maximum(2) == pytest.approx(math.pi**-0.5, abs=1e-12)
+
+
+def test_the_number_of_samples_until_the_noise_is_quiet():
+    n = samples_until_quiet(0.3, 0.2, 0.01, 100)
+    eps = relative_noise(0.3, 0.2, 0.01, 100)
+    assert eps * stopping_risk(math.ceil(n)) <= 1e-3 <= eps * stopping_risk(math.floor(n))
+    assert samples_until_quiet(0.5, 0.0, 1e-6, 100) == 1.0
+
+
+def test_the_noise_of_the_first_direction_is_that_of_draws():
+    a, b, L, N, M = 0.3, 0.15, 30, 8, 5
+    generator = np.random.default_rng(1)
+    p = PatternData(L, a, b, counts="multinomial").chances()
+    for balanced in (False, True):
+        side = np.tile([0, 1], (4000, N // 2)) if balanced else generator.integers(0, 2, (4000, N))
+        f = generator.multinomial(L, p[side]) / L  # (4000, N, M)
+        direction = ((1 - 2 * side)[..., None] * f).mean(axis=1)
+        signal = (p[0] - p[1]) / 2
+        ratio = ((direction - signal) ** 2).sum(axis=1).mean() / (signal**2).sum()
+        assert direction_noise(a, b, L, N, M, balanced) == pytest.approx(ratio, rel=0.08)
+    assert class_overlap(a, b, M) == pytest.approx(((p[0] + p[1]) ** 2).sum() / 2)
+
+
+def test_the_least_risk_of_gaussian_noise_is_the_overlap_of_two_gaussians():
+    # One token decides between the classes: distance sqrt(2), so the overlap is 2 Phi(-sqrt(2) / (2 c_0)).
+    found = log10_least_risk(0.5, 0.4, 0.5, 10)
+    assert 10**found == pytest.approx(2 * norm.cdf(-math.sqrt(2) / (2 * 0.5)))
+    assert log10_least_risk(0.3, 0.2, 0.01, 100) < -10_000
+
+
+def test_rare_kinds_are_seen_after_so_many_samples():
+    n = samples_for_rare_kinds(0.02, 0.05)
+    missed = 2 * 0.98**n - 0.96**n
+    assert missed == pytest.approx(0.05, rel=1e-9)
+    assert samples_for_rare_kinds(0.02, 0.05, kinds=1) == pytest.approx(math.log(0.05) / math.log(0.98))
+
+
+def test_lucky_neurons_are_counted_exactly():
+    rows = np.random.default_rng(2).standard_normal((400_000, 4))
+    angle = 0.6
+    inside = rows[:, 0] / np.linalg.norm(rows, axis=1) >= math.cos(angle)
+    p = lucky_share(angle, 4)
+    assert inside.mean() == pytest.approx(p, abs=6 * (p / 400_000) ** 0.5)
+    assert lucky_share(math.pi / 2, 7) == pytest.approx(0.5) and lucky_share(0.0, 3) == 0
+    assert lucky_bound(0.0, 5) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: attention_ceiling(0.2, 0.3), "relevant must be above confusion"),
+        (lambda: time_to_fit(0.3, 0.2, "frozen"), "variant must be 'identity' or 'uniform'"),
+        (lambda: samples_for_rare_kinds(0.8), "chance must be in"),
+        (lambda: lucky_share(2.0, 5), "angle must be at most pi / 2, got 2.0"),
+        (lambda: stopping_risk(0), "num_samples must be at least 1"),
+        (lambda: relative_noise(0.3, 0.2, float("nan"), 5), "noise must be a finite number"),
+    ],
+)
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_extended_network_is_model_1_with_one_head_and_one_output():
+    data = PatternData(10, 0.4, 0.2, dim=6)
+    start, tokens = initial_weights(data, [3], num_neurons=12, output_std=0.4), data.sample(5, seed=2)
+    model = ExtendedViT([start])
+    F, _ = model(tokens.X, tokens.share)
+    assert (F[:, 0] - output(start, tokens)[0]).abs().max() < 1e-12
+    rate, law = 0.3, population(data)
+    ours = train(law, start, steps=40, rate=rate)
+    run = train_extended(model, law, law.y[:, None], law.relevant, steps=40, rate=rate)
+    assert (model.key[0] - ours.weights.key[0]).abs().max() < 1e-12
+    assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
+
+
+def test_heads_classes_and_a_skip_connection():
+    data = PatternData(20, 0.4, 0.1, num_patterns=6, dim=6, noise=0.0)
+    starts = initial_weights(data, [0, 1], num_neurons=200)
+    law = population(data)
+    two = ExtendedViT([starts.trial(0), starts.trial(1)])
+    assert two.output.shape == (200, 12) and two.value.shape == (2, 6, 6)
+    skip = ExtendedViT([starts.trial(0)], skip=True)
+    X = law.X.expand(2, -1, -1)
+    assert not torch.allclose(skip(X, law.share)[0], ExtendedViT([starts.trial(0)])(X, law.share)[0])
+    # Four classes by two signs: patterns 1 to 4 in turn are the majority.
+    share = torch.tensor([[0.4 if j == k else 0.1 if j < 4 else 0.15 for j in range(6)] for k in range(4)])
+    four = type(law)(law.X, torch.ones(4), share.double(), torch.full((4,), 0.25).double(), law.pattern)
+    labels = torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
+    relevant = torch.eye(4, 6, dtype=torch.bool)
+    model = ExtendedViT([starts.trial(0)], num_outputs=2)
+    run = train_extended(model, four, labels, relevant, steps=3000, rate=0.5)
+    assert run.loss[-1] == 0 and run.error == 0 and run.mass[-1] > run.mass[0]
+    with pytest.raises(ValueError, match="skip must come with one head"):
+        ExtendedViT([starts.trial(0), starts.trial(1)], skip=True)
+    with pytest.raises(ValueError, match="starts must be one Weights of one trial"):
+        ExtendedViT([starts])
