@@ -121,7 +121,7 @@ DEPARTURES = (
         SMALL_START,
         "section 4.1 begins at a small $\\alpha^{(0)}$. $0.1$ is near the best $\\alpha$ at the starting "
         "scores (beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
-        "$\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ over the curvature, at most $0.08/D$",
+        f"so $\\alpha^{{(0)}} = {SMALL_START.alpha:g}$; $\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ over the curvature, at most $0.08/D$",
     ),
     Departure(
         ("dynamics/realistic",),
@@ -147,7 +147,7 @@ DEPARTURES = (
         "near zero the linear part is the only slope that a value vector has, and fine-tuning is short. "
         "The diagonal is that of the attention that is transferred.",
         "$\\gamma = 4$ or $\\log D$; $\\mathbf v^{(0)} \\sim \\mathcal N(0, (\\omega/D)^2 \\mathbf I)$; "
-        "clipped steps $\\min(0.5/D^2,\\ 0.1\\, |\\mathbf v| / |\\nabla|)$; from scratch $\\eta_{\\mathbf A}$ and "
+        "clipped $\\min(0.5/D^2,\\ 0.1\\, \\lVert\\mathbf v\\rVert / \\lVert\\nabla\\rVert)$; from scratch $\\eta_{\\mathbf A}$ and "
         "$\\sigma_A$ that a validation set chose",
     ),
 )
@@ -177,10 +177,7 @@ def departures_table() -> str:
     """Every departure as a MyST table."""
     rows = ["| chapter | what differs | why |", "|---|---|---|"]
     for departure in DEPARTURES:
-        changed = dict(departure.changed())
-        if "linear" in changed:  # the start follows from it
-            changed["alpha"] = departure.setting.alpha
-        values = [f"{LETTERS[name][0]} = {_written(value)}" for name, value in changed.items()]
+        values = [f"{LETTERS[name][0]} = {_written(value)}" for name, value in departure.changed().items()]
         values = [value.replace("$ = $", " = ") for value in values]
         said = "; ".join([*values, *([departure.values] if departure.values else [])])
         chapters = ", ".join(f"{{doc}}`/book/{chapter}`" for chapter in departure.chapters)
