@@ -1,15 +1,10 @@
-"""What the part on the dynamics is measured against; both sides in one interleaved run.
-
-Each function returns ``{name, ours_s, theirs_s, theirs, ratio}``: seconds of ours, of theirs, what
-theirs is, and ours / theirs.
-"""
+"""What the part on the dynamics times."""
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import torch
+from timing import compare
 
 from patch_association.data import SpatialData
 from patch_association.training import Samples, loss_and_gradients
@@ -45,14 +40,8 @@ def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: in
 
     for ours, theirs in zip(by_hand(), by_autograd()):
         assert (ours[0] - theirs).abs().max() < 1e-8  # softplus is linear beyond 20
-    ours_s, theirs_s = interleaved([by_hand, by_autograd], repeats)
-    return {
-        "name": f"gradient of model (T), D = d = {D}, N = {n}",
-        "ours_s": ours_s,
-        "theirs_s": theirs_s,
-        "theirs": "torch autograd of (S X) v, float64",
-        "ratio": ours_s / theirs_s,
-    }
+    name = f"gradient of model (T), D = d = {D}, N = {n}"
+    return compare(name, by_hand, by_autograd, "torch autograd of (S X) v, float64", repeats)
 
 
 def exact_risk_against_monte_carlo(
@@ -86,31 +75,36 @@ def exact_risk_against_monte_carlo(
     error_of_one = float(estimates.std(ddof=1)) * n**0.5
     assert abs(estimates.mean() - loss) < 6 * error_of_one / (40 * n) ** 0.5
     needed = (error_of_one / (accuracy * loss)) ** 2
-    ours_s, batch_s = interleaved([exact, sampled], repeats)
-    theirs_s = batch_s * needed / n
-    return {
-        "name": f"population loss and gradient, D = {D}, C = {C}, q = {q:g}",
-        "ours_s": ours_s,
-        "theirs_s": theirs_s,
-        "theirs": f"Monte Carlo to {accuracy:g} relative on the loss: {needed:.1e} inputs, timed on {n}",
-        "ratio": ours_s / theirs_s,
-    }
+    result = compare(
+        f"population loss and gradient, D = {D}, C = {C}, q = {q:g}",
+        exact,
+        sampled,
+        f"Monte Carlo to {accuracy:g} relative on the loss: {needed:.1e} inputs, timed on {n}",
+        repeats,
+    )
+    batches = needed / n
+    return {**result, "theirs_s": result["theirs_s"] * batches, "ratio": result["ratio"] / batches}
 
 
-def interleaved(calls, repeats: int) -> list[float]:
-    """The least seconds of each call over ``repeats`` rounds, each round calling all in turn.
+def fused_gradient(num_patches: int, q: float, repeats: int = 15) -> dict:
+    """The gradient of the population risk in one pass of small blocks, against three passes of torch.
 
-    The least, since a busy machine only ever adds time; in turn, so that it adds to all alike.
+    The other way is what one would write first: whole arrays, and torch's threads. Where cores are shared,
+    its threads wait for one another.
     """
-    best = [float("inf")] * len(calls)
-    for call in calls:
-        call()
-    for _ in range(repeats):
-        for k, call in enumerate(calls):
-            start = time.perf_counter()
-            call()
-            best[k] = min(best[k], time.perf_counter() - start)
-    return best
+    risk = PopulationRisk(num_patches, 4, q)
+    point = {"alpha": 1.6 / num_patches, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
+    phi, p = torch.from_numpy(risk.support.copy()), torch.from_numpy(risk.probability.copy())
+
+    def whole():
+        weights, slopes = risk.weights_and_slopes(**point)
+        F = phi.T @ torch.from_numpy(weights)  # (atoms, features) @ (features,)
+        return -slopes @ (phi @ (p * torch.sigmoid(-F))).numpy()
+
+    assert np.allclose(risk.gradient(**point), whole(), rtol=1e-9)
+    name = f"gradient of the population risk, D = {num_patches}, q = {q:g}: {risk.probability.size:,} atoms"
+    against = f"whole arrays, torch with {torch.get_num_threads()} threads"
+    return compare(name, lambda: risk.gradient(**point), whole, against, repeats)
 
 
 def bench_dynamics() -> list[dict]:
@@ -119,6 +113,8 @@ def bench_dynamics() -> list[dict]:
         gradients_against_autograd(16, 8000),
         gradients_against_autograd(36, 2000),
         gradients_against_autograd(64, 500),
+        fused_gradient(16, 0.3),
+        fused_gradient(64, 0.1),
         exact_risk_against_monte_carlo(16, 0.3),
         exact_risk_against_monte_carlo(36, 0.2),
         exact_risk_against_monte_carlo(64, 0.1),

@@ -147,7 +147,8 @@ DEPARTURES = (
         "near zero the linear part is the only slope that a value vector has, and fine-tuning is short. "
         "The diagonal is that of the attention that is transferred.",
         "$\\gamma = 4$ or $\\log D$; $\\mathbf v^{(0)} \\sim \\mathcal N(0, (\\omega/D)^2 \\mathbf I)$; "
-        "clipped $\\min(0.5/D^2,\\ 0.1\\, \\lVert\\mathbf v\\rVert / \\lVert\\nabla\\rVert)$; from scratch $\\eta_{\\mathbf A}$ and "
+        "clipped steps $\\min(0.5/D^2,\\ 0.1\\, \\lVert\\mathbf v\\rVert / \\lVert\\nabla\\rVert)$; "
+        "from scratch $\\eta_{\\mathbf A}$ and "
         "$\\sigma_A$ that a validation set chose",
     ),
 )

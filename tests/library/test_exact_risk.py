@@ -7,9 +7,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 from risk_enumeration import enumerated, family_scores, outcomes
 
 from patch_association.data import random_feature
+from patch_association.exact import risk as risk_module
 from patch_association.exact.risk import PopulationRisk, attention_values
 from patch_association.exact.types_law import SupportTooLarge, law_of_set_sums, set_types, support_bound
 from patch_association.structure import Partition
@@ -23,15 +25,6 @@ POINTS = [  # (alpha, beta, gamma, rho): the start, both signs of everything, la
 ]
 score = st.floats(-4, 4)
 size = st.sampled_from([(2, 1), (4, 2), (6, 2), (6, 3), (4, 4), (8, 2), (12, 4), (16, 4)])
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tiny tensors on several threads spend their time waiting, most of all on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 SMALL = [(6, 2, 0.3), (8, 2, 0.5), (9, 3, 0.2), (4, 4, 0.4), (4, 1, 0.6), (6, 2, 1.0), (6, 3, 0.0)]
@@ -119,6 +112,22 @@ def test_symmetries(size, q, degree, alpha, beta, gamma, rho, shift):
     assert (C > 1 or gradient[1] == 0) and (C < D or gradient[2] == 0)
     Lambda, Gamma, Xi = attention_values(D, C, beta, gamma, rho)
     assert Lambda + (C - 1) * Gamma + (D - C) * Xi == pytest.approx(1, rel=1e-14)
+
+
+def test_blocks_are_only_a_way_of_summing():
+    risk = PopulationRisk(24, 4, 0.2)
+    assert risk.probability.size > 5 * risk_module._BLOCK / len(
+        risk.names
+    )  # several blocks, the last one short
+    for alpha, beta, gamma, rho in POINTS:
+        F, p = risk.predictions(alpha, beta, gamma, rho)
+        loss, gradient = risk.loss_and_gradient(alpha, beta, gamma, rho)
+        weights, slopes = risk.weights_and_slopes(alpha, beta, gamma, rho)
+        assert F == pytest.approx(weights @ risk.support, rel=1e-12, abs=1e-12)
+        assert loss == pytest.approx(p @ np.logaddexp(0, -F), rel=1e-13) == risk.loss(alpha, beta, gamma, rho)
+        whole = -slopes @ (risk.support @ (p * expit(-F)))
+        assert gradient == pytest.approx(whole, rel=1e-11, abs=1e-13)
+        assert (risk.gradient(alpha, beta, gamma, rho) == gradient).all()
 
 
 def test_diagonal_zero_leaves_the_scores_where_they_are():

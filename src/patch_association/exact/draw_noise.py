@@ -21,7 +21,7 @@ def draw_moments(risk: PopulationRisk, alpha: float, beta: float, gamma: float, 
         "loss", "alpha", "gamma", "rho": pairs (mean, variance). The mean of "gamma" is dL/dgamma, summed
         over the entries of A that share gamma.
     """
-    weights, slopes = risk._weights(alpha, beta, gamma, rho, slopes=True)  # (features,), (3, features)
+    weights, slopes = risk.weights_and_slopes(alpha, beta, gamma, rho)  # (features,), (3, features)
     yF = weights @ risk.support  # (atoms,)
     columns = {"loss": np.logaddexp(0, -yF)}
     for name, slope in zip(("alpha", "gamma", "rho"), slopes):

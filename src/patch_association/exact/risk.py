@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
+from numpy.typing import ArrayLike
 
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
 from patch_association.conventions import DEFAULT
@@ -28,9 +28,11 @@ _KEEP_WHOLE = 400_000
 _DEFAULT_PRUNE = 1e-13
 # An atom whose terms cancel to within this share of their absolute sum has no sign in float64.
 _TIE = 64 * np.finfo(np.float64).eps
+# Numbers in a block of features. OpenBLAS multiplies a matrix of under 9,216 by a vector with one thread.
+_BLOCK = 9_000
 
 
-def attention_values(num_patches: int, set_size: int, beta: float, gamma: float, rho: float):
+def attention_values(num_patches: int, set_size: int, beta: ArrayLike, gamma: ArrayLike, rho: ArrayLike):
     """(Lambda, Gamma, Xi): the softmax of a row with beta once, gamma C-1 times, rho D-C times.
 
     Section 4.1 of the paper: the attention that a patch pays to itself, to each patch of its set
@@ -114,7 +116,6 @@ class PopulationRisk:
         self.support = np.empty((len(self.names), law.size))
         for row, (power, sums) in zip(self.support, self._terms):
             np.multiply(M**power, law.power_sums[sums], out=row)
-        self._phi, self._p = torch.from_numpy(self.support), torch.from_numpy(self.probability)
         self.support.setflags(write=False)
         self.probability.setflags(write=False)
 
@@ -134,8 +135,8 @@ class PopulationRisk:
 
     def loss(self, alpha: float, beta: float, gamma: float, rho: float) -> float:
         """E log(1 + exp(-y F(X)))."""
-        F = self._values(alpha, beta, gamma, rho)
-        return float(-torch.dot(self._p, torch.nn.functional.logsigmoid(F)))
+        weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
+        return sum(_mean_loss(p, F) for _, p, F in self._blocks(weights))
 
     def gradient(self, alpha: float, beta: float, gamma: float, rho: float) -> np.ndarray:
         """(3,) the derivative of the loss by alpha, gamma and rho.
@@ -143,14 +144,21 @@ class PopulationRisk:
         gamma stands in D (C-1) entries of A and rho in D (D-C): the derivative by one entry is
         that much smaller (:func:`patch_association.training.population.descend_population`).
         """
-        return self.loss_and_gradient(alpha, beta, gamma, rho)[1]
+        return self._loss_and_gradient(alpha, beta, gamma, rho, with_loss=False)[1]
 
     def loss_and_gradient(self, alpha: float, beta: float, gamma: float, rho: float):
         """The pair (loss, gradient) from one pass over the atoms."""
-        F = self._values(alpha, beta, gamma, rho)
-        loss = float(-torch.dot(self._p, torch.nn.functional.logsigmoid(F)))
-        slope = torch.mv(self._phi, self._p * torch.sigmoid(-F))  # -dl/dw, (features,)
-        return loss, -(self._weights(alpha, beta, gamma, rho, slopes=True)[1] @ slope.numpy())
+        return self._loss_and_gradient(alpha, beta, gamma, rho, with_loss=True)
+
+    def _loss_and_gradient(self, alpha, beta, gamma, rho, with_loss: bool):
+        weights, slopes = self.weights_and_slopes(alpha, beta, gamma, rho)
+        loss, by_weight = 0.0, np.zeros(len(weights))
+        with np.errstate(over="ignore"):  # exp(F) may be infinite: that atom's share is then zero
+            for phi, p, F in self._blocks(weights):
+                if with_loss:
+                    loss += _mean_loss(p, F)
+                by_weight -= phi @ (p / (1 + np.exp(F)))  # (features, m) @ (m,)
+        return loss, slopes @ by_weight
 
     def error(self, alpha: float, beta: float, gamma: float, rho: float) -> float:
         """P[y F(X) < 0] + P[F(X) = 0] / 2.
@@ -159,18 +167,21 @@ class PopulationRisk:
         atom whose terms cancel to within float64 rounding has no sign that could be computed: it
         counts as a tie as well.
         """
-        weights = self._weights(alpha, beta, gamma, rho)[0]
-        F = weights @ self.support
-        tie = np.abs(F) <= _TIE * (np.abs(weights) @ np.abs(self.support))
-        return float(self.probability @ np.where(tie, 0.5, F < 0))
+        weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
+        wrong = 0.0
+        for phi, p, F in self._blocks(weights):
+            tie = np.abs(F) <= _TIE * (np.abs(weights) @ np.abs(phi))
+            wrong += float(p @ np.where(tie, 0.5, F < 0))
+        return wrong
 
     def predictions(self, alpha: float, beta: float, gamma: float, rho: float):
         """(y F, probability): the law of y F(X), both of shape (n,)."""
-        return self._values(alpha, beta, gamma, rho).numpy(), self.probability
+        weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
+        return np.concatenate([F for _, _, F in self._blocks(weights)]), self.probability
 
     def weights(self, alpha: float, beta: float, gamma: float, rho: float) -> dict:
         """The weight of each feature in y F, by name."""
-        return dict(zip(self.names, self._weights(alpha, beta, gamma, rho)[0].tolist()))
+        return dict(zip(self.names, self.weights_and_slopes(alpha, beta, gamma, rho)[0].tolist()))
 
     def lost_loss(self, alpha: float, beta: float, gamma: float, rho: float) -> float:
         """A bound on the loss of what was left out: lost_mass (log 2 + max |F|).
@@ -181,9 +192,16 @@ class PopulationRisk:
         z = self.num_patches * abs(alpha)
         return self.lost_mass * (math.log(2) + self.num_patches * (z**self.degree + self.linear * z))
 
-    def _values(self, alpha, beta, gamma, rho) -> torch.Tensor:
-        weights = torch.from_numpy(self._weights(alpha, beta, gamma, rho)[0])
-        return torch.mv(self._phi.T, weights)
+    def _blocks(self, weights):
+        """Yield (features (features, m), probability (m,), y F (m,)) for all atoms, a block at a time.
+
+        Blocks fit in a core's cache, and are so small that BLAS works on them with one thread: more
+        threads would mostly wait for one another, for milliseconds on a busy machine.
+        """
+        m = _BLOCK // len(weights)
+        for start in range(0, self.probability.size, m):
+            phi = self.support[:, start : start + m]
+            yield phi, self.probability[start : start + m], weights @ phi  # (features,) @ (features, m)
 
     def _check(self, alpha, beta, gamma, rho):
         for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma), ("rho", rho)):
@@ -191,8 +209,8 @@ class PopulationRisk:
         if self.num_patches * abs(alpha) > 1e300 ** (1 / (self.degree + 2)):
             raise ValueError(f"alpha must leave (D alpha)^p finite, got {alpha:g} with p = {self.degree}")
 
-    def _weights(self, alpha, beta, gamma, rho, slopes: bool = False):
-        """Weights w of the features in y F, and their derivatives by (alpha, gamma, rho): (3, features)."""
+    def weights_and_slopes(self, alpha: float, beta: float, gamma: float, rho: float):
+        """The features' weights in y F, (features,), and their derivatives by alpha, gamma, rho, (3, features)."""
         self._check(alpha, beta, gamma, rho)
         D, C, p = self.num_patches, self.set_size, self.degree
         # A value that no entry takes must not enter: it could dwarf the ones that do.
@@ -211,25 +229,22 @@ class PopulationRisk:
         scale, dscale = z**p, D * p * z ** (p - 1)
 
         w, dw = np.zeros(len(self.names)), np.zeros((3, len(self.names)))
-        if slopes:
-            # dLambda, dGamma, dXi by gamma (f = share of the set) and by rho (h = share of the rest).
-            f, h = (C - 1) * Gamma, (D - C) * Xi
-            by_gamma = (-a * f - Gamma, Gamma - b * f, -c * f) if C > 1 else (0.0, 0.0, 0.0)
-            by_rho = (-a * h, -b * h - Xi, Xi - c * h) if C < D else (0.0, 0.0, 0.0)
+        # dLambda, dGamma, dXi by gamma (f = share of the set) and by rho (h = share of the rest).
+        f, h = (C - 1) * Gamma, (D - C) * Xi
+        by_gamma = (-a * f - Gamma, Gamma - b * f, -c * f) if C > 1 else (0.0, 0.0, 0.0)
+        by_rho = (-a * h, -b * h - Xi, Xi - c * h) if C < D else (0.0, 0.0, 0.0)
         for m, monomials in enumerate(self._terms.values()):
             for factor, i, j, k in monomials:
                 value = factor * A[i] * B[j] * K[k]
                 w[m] += value
-                if slopes:
-                    da = factor * i * A[i - 1] * B[j] * K[k] if i else 0.0
-                    db = factor * j * A[i] * B[j - 1] * K[k] if j else 0.0
-                    dc = factor * k * A[i] * B[j] * K[k - 1] if k else 0.0
-                    dw[1, m] += da * by_gamma[0] + db * by_gamma[1] + dc * by_gamma[2]
-                    dw[2, m] += da * by_rho[0] + db * by_rho[1] + dc * by_rho[2]
-        if slopes:
-            dw[0] = dscale * w
-            dw[1:] *= scale
-            dw[0, 0] += self.linear * D  # the linear part: nu D alpha M, and M = P1 is the first feature
+                da = factor * i * A[i - 1] * B[j] * K[k] if i else 0.0
+                db = factor * j * A[i] * B[j - 1] * K[k] if j else 0.0
+                dc = factor * k * A[i] * B[j] * K[k - 1] if k else 0.0
+                dw[1, m] += da * by_gamma[0] + db * by_gamma[1] + dc * by_gamma[2]
+                dw[2, m] += da * by_rho[0] + db * by_rho[1] + dc * by_rho[2]
+        dw[0] = dscale * w
+        dw[1:] *= scale
+        dw[0, 0] += self.linear * D  # the linear part: nu D alpha M, and M = P1 is the first feature
         w *= scale
         w[0] += self.linear * z
         return w, dw
@@ -240,6 +255,11 @@ class PopulationRisk:
             f"degree={self.degree}, linear={self.linear:g}: {self.probability.size:,} atoms, "
             f"lost mass {self.lost_mass:.1e})"
         )
+
+
+def _mean_loss(p: np.ndarray, F: np.ndarray) -> float:
+    """sum_n p_n log(1 + exp(-F_n)), accurate for large F too."""
+    return float(p @ (np.maximum(-F, 0) + np.log1p(np.exp(-np.abs(F)))))
 
 
 def _multiply_out(D: int, C: int, p: int):
