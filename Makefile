@@ -4,7 +4,7 @@ PY := .venv/bin/python
 CHAPTERS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test execute replay bench screenshots clean
+.PHONY: help set-up book test execute replay notebooks lab play bench screenshots clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -25,6 +25,15 @@ execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/p
 
 replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
 	@$(PY) tools/replay.py $(CHAPTERS)
+
+notebooks: set-up  ## write the notebooks for Colab, JupyterLab and download, into _build/notebooks
+	@$(PY) tools/edition.py
+
+lab: notebooks  ## open these notebooks in JupyterLab
+	@.venv/bin/jupyter lab _build/notebooks/book
+
+play: set-up  ## change every parameter of every chapter, one at a time: hours; CHAPTERS="..." for some
+	@$(PY) tools/play.py --all $(CHAPTERS)
 
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json
 	@$(PY) benchmarks/run.py

@@ -1,15 +1,14 @@
 """Replay every notebook alone: ``tools/replay.py [book/part/chapter.ipynb ...]``.
 
 What Colab does, made strict. The package is built into a wheel and installed into an empty folder;
-each notebook is copied by itself into another, so that nothing of the repository lies beside it;
-nbval runs it there and compares every output with the stored one (pictures excepted).
+each notebook of the edition (the book's cells and those that show its prose's numbers) is written by
+itself into another, so that nothing of the repository lies beside it; nbval runs it there and compares every output with the stored one (pictures excepted).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,9 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from notebooks import ROOT, chapters, name_of  # noqa: E402
+from book_labels import read_book  # noqa: E402
+from edition import make  # noqa: E402
+from notebooks import ROOT, chapters, name_of, write_notebook  # noqa: E402
 
 SANITIZE = ROOT / "tests" / "nbval_sanitize.cfg"
 CELL_TIMEOUT_S = 300
@@ -37,11 +38,11 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         place = Path(folder).resolve()
-        site = install_wheel(place)
+        site, book = install_wheel(place), read_book()
         for notebook in notebooks:
             alone = place / "alone" / notebook.parent.name / notebook.stem
             alone.mkdir(parents=True)
-            shutil.copy2(notebook, alone)
+            write_notebook(make(str(notebook.with_suffix("").relative_to(ROOT)), book), alone / notebook.name)
         status = replay(place / "alone", site)
     print(
         f"{len(notebooks)} notebooks run alone and give what they store."

@@ -30,9 +30,28 @@ def glue(**texts) -> None:
             )
         shown = f"{text:,}" if rounded else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
+        _GLUED[name] = shown
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
         # "4,000" as a pair and "0.150" as 0.15.
         display({prefix + "text/plain": repr(shown)}, raw=True, metadata=metadata)
+
+
+#: What this session has glued, by name.
+_GLUED: dict[str, str] = {}
+
+
+def show(text: str, **recorded: str) -> None:
+    """Display Markdown in which «name» stands for the number that was glued under this name.
+
+    Where the session has not computed it yet, the recorded one is shown, which must be given for each name.
+    """
+    from IPython.display import Markdown, display
+
+    names = re.findall("«([^»]*)»", text)
+    if unknown := [name for name in names if name not in recorded]:
+        raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
+    values = recorded | {name: _GLUED[name] for name in names if name in _GLUED}
+    display(Markdown(re.sub("«([^»]*)»", lambda found: values[found[1]], text)))
 
 
 def number(x: float, digits: int = 3) -> str:

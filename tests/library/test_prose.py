@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from myst_nb.core.variables import format_plain_text
 
 from patch_association.intervals import Estimate, proportion
-from patch_association.prose import glue, number, percent, plain, with_interval
+from patch_association.prose import glue, number, percent, plain, show, with_interval
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,11 @@ def test_glue_wants_rounding_to_be_chosen(monkeypatch, value):
 def test_importing_prose_imports_no_display_machinery():
     code = "import sys, patch_association.prose; sys.exit('IPython' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_shown_prose_takes_the_live_number_and_else_the_recorded_one(capsys):
+    show("A share of «prose_later» and «prose_live».", prose_later="12%", prose_live="1")
+    glue(prose_live=2000)
+    show("A share of «prose_later» and «prose_live».", prose_later="12%", prose_live="1")
+    with pytest.raises(ValueError, match="prose_none"):
+        show("«prose_none»")

@@ -1,0 +1,162 @@
+"""What the chapters' labels mean: the book's numbers, titles and works, read from its sources.
+
+A test holds the numbers to those of the built pages.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import yaml
+from notebooks import ROOT
+
+#: What shares one counter, as _config.yml has it (prf_realtyp_to_countertyp), and what is not numbered.
+COUNTED = ("theorem", "lemma", "proposition", "corollary", "conjecture", "definition", "assumption")
+FENCE = re.compile(r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[a-z:_-]+)\}[ \t]*(?P<title>.*)$")
+OPTION = re.compile(r"^:(?P<key>[a-z-]+):[ \t]*(?P<value>.*)$")
+TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=$")
+EQUATION = re.compile(r"^\$\$ \((?P<label>[\w-]+)\)$")
+
+
+@dataclass
+class Label:
+    """What a reference needs: the words that stand for it and the address in the online book."""
+
+    words: str
+    address: str
+
+
+@dataclass
+class Book:
+    """What all chapters share: where they stand, what their labels mean, how works are cited."""
+
+    address: str
+    numbers: dict[str, int]
+    labels: dict[str, Label] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    works: dict[str, str] = field(default_factory=dict)
+
+    def page(self, name: str) -> str:
+        """The online address of ``book/part/chapter`` or ``book/page``."""
+        return f"{self.address}{name}.html"
+
+
+@dataclass
+class Block:
+    """One directive: its name, argument, options and body."""
+
+    name: str
+    title: str
+    options: dict[str, str]
+    body: list[str]
+
+
+def pieces(lines: list[str]):
+    """Yield the lines of a cell in order: plain ones as text, directives as :class:`Block`."""
+    i = 0
+    while i < len(lines):
+        opened = FENCE.match(lines[i])
+        if not opened:
+            yield lines[i]
+            i += 1
+            continue
+        end = next((k for k in range(i + 1, len(lines)) if lines[k].strip() == opened["fence"]), len(lines))
+        body, options = lines[i + 1 : end], {}
+        while body and (option := OPTION.match(body[0])):
+            options[option["key"]] = option["value"]
+            body = body[1:]
+        yield Block(opened["name"], opened["title"].strip(), options, body)
+        i = end + 1
+
+
+def read_book() -> Book:
+    """The chapters in the order of the table of contents, with every label in them."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    owner, repository = config["repository"]["url"].rstrip("/").split("/")[-2:]
+    numbered = [c["file"] for part in contents["parts"] if part.get("numbered") for c in part["chapters"]]
+    book = Book(
+        f"https://{owner}.github.io/{repository}/", {file: k for k, file in enumerate(numbered, start=1)}
+    )
+    files = [contents["root"], *(c["file"] for part in contents["parts"] for c in part["chapters"])]
+    for file in files:
+        text = ROOT / f"{file}.md"
+        if file in book.numbers:
+            _read_labels(book, file, nbformat.read(text.with_suffix(".ipynb"), as_version=4))
+        else:
+            book.titles[file] = _title(text.read_text(encoding="utf-8"))
+    book.works = _works(ROOT / config["bibtex_bibfiles"][0])
+    return book
+
+
+def _title(text: str) -> str:
+    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _read_labels(book: Book, file: str, notebook) -> None:
+    page, chapter = book.page(file), book.numbers[file]
+    counts = {"proof": 0, "exercise": 0, "equation": 0, "figure": 0}
+
+    def count(kind: str) -> str:
+        counts[kind] += 1
+        return f"{chapter}.{counts[kind]}"
+
+    def note(label: str | None, words: str, anchor: str | None = None) -> None:
+        if label:
+            book.labels[label] = Label(words, f"{page}#{anchor or label}")
+
+    def walk(lines: list[str]) -> None:
+        waiting = None
+        for piece in pieces(lines):
+            if isinstance(piece, Block):
+                kind = piece.name.removeprefix("prf:")
+                if kind in COUNTED:
+                    note(piece.options.get("label"), f"{kind.capitalize()} {count('proof')}")
+                elif kind == "exercise":
+                    note(piece.options.get("label"), f"Exercise {count('exercise')}")
+                elif kind == "figure":
+                    note(piece.options.get("name"), f"Figure {count('figure')}")
+                elif kind == "math" and "label" in piece.options:
+                    note(
+                        piece.options["label"], f"({count('equation')})", f"equation-{piece.options['label']}"
+                    )
+                walk(piece.body)
+            elif target := TARGET.match(piece):
+                waiting = target["label"]
+            elif equation := EQUATION.match(piece):
+                note(equation["label"], f"({count('equation')})", f"equation-{equation['label']}")
+            elif waiting and piece.startswith("#"):
+                note(waiting, piece.lstrip("# "))
+                waiting = None
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            if file not in book.titles and (title := _title(cell.source)):
+                book.titles[file] = title
+            walk(cell.source.splitlines())
+        elif figure := figure_of(cell):
+            note(figure.get("name"), f"Figure {count('figure')}")
+
+
+def figure_of(cell) -> dict | None:
+    """A code cell's figure: name and caption."""
+    figure = cell.metadata.get("mystnb", {}).get("figure")
+    return figure if figure and figure.get("caption") else None
+
+
+def _works(path: Path) -> dict[str, str]:
+    """Key -> "Jelassi et al. (2022)", as the book cites in a sentence."""
+    from pybtex.database import parse_file
+
+    cited = {}
+    for key, entry in parse_file(str(path)).entries.items():
+        names = ["".join(person.last_names).strip("{}") for person in entry.persons["author"]]
+        who = (
+            names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{names[0]} et al."
+        )
+        cited[key] = f"{who} ({entry.fields['year']})"
+    return cited

@@ -1,0 +1,196 @@
+"""MyST as plain Markdown: what Jupyter, Colab and any other front end can show."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+from book_labels import COUNTED, EQUATION, TARGET, Block, Book, figure_of, pieces
+from notebooks import ROOT
+
+ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
+GLUED = re.compile(r"\{glue:text\}`(\w+)`")
+
+
+class NotPlain(ValueError):
+    """A directive or a role that this edition does not know: it would show as raw MyST."""
+
+
+class Chapter:
+    """One chapter on its way to plain Markdown."""
+
+    def __init__(self, book: Book, file: str):
+        self.book, self.file = book, file
+        self.notebook = nbformat.read(ROOT / f"{file}.ipynb", as_version=4)
+        self.glued = _glued(self.notebook)
+
+    def cells(self) -> list:
+        """The cells of the edition, the install cell first."""
+        found = []
+        for cell in self.notebook.cells:
+            if cell.cell_type == "markdown":
+                found += self._prose(self.plain(cell.source))
+                continue
+            found.append(_code(cell))
+            if figure := figure_of(cell):
+                words = self.book.labels[figure["name"]].words
+                found += self._prose(self.plain(f"**{words}.** {figure['caption'].strip()}"))
+        install = next(
+            k for k, cell in enumerate(found) if cell.cell_type == "code" and "find_spec" in cell.source
+        )
+        found.insert(0, found.pop(install))
+        return found
+
+    def plain(self, text: str) -> str:
+        """MyST as plain Markdown; ``{glue:text}`` stays."""
+        lines: list[str] = []
+        for piece in pieces(text.splitlines()):
+            if isinstance(piece, Block):
+                lines += ["", *self._directive(piece).splitlines(), ""]
+            elif TARGET.match(piece):
+                continue
+            elif equation := EQUATION.match(piece):
+                number = self.book.labels[equation["label"]].words
+                lines += [rf"\tag{{{number.strip('()')}}}", "$$"]
+            else:
+                lines.append(piece)
+        return ROLE.sub(self._role, "\n".join(lines).strip())
+
+    def _directive(self, block: Block) -> str:
+        kind, body = block.name.removeprefix("prf:"), "\n".join(block.body).strip()
+        folded = "dropdown" in block.options.get("class", "")
+        if kind in COUNTED or kind == "exercise":
+            label = block.options.get("label")
+            words = self.book.labels[label].words if label else kind.capitalize()
+            text = f"**{words}{f' ({block.title})' if block.title else ''}.** {self.plain(body)}"
+        elif kind == "proof":
+            text = f"*Proof.* {self.plain(body)} ∎"
+        elif kind == "solution":
+            return _folded(f"Solution of {self.book.labels[block.title].words.lower()}", self.plain(body))
+        elif kind == "dropdown":
+            return _folded(block.title, self.plain(body))
+        elif kind in ("note", "tip", "admonition", "important", "warning", "seealso"):
+            title = block.title if kind == "admonition" else kind.capitalize()
+            text = f"**{title}.** {self.plain(body)}"
+            block.title = title
+        elif kind in ("margin", "sidebar"):
+            text = f"*Note.* {f'**{block.title}.** ' if block.title else ''}{self.plain(body)}"
+        elif kind == "math":
+            label = block.options.get("label")
+            tag = f"\n\\tag{{{self.book.labels[label].words.strip('()')}}}" if label else ""
+            return f"$$\n{body}{tag}\n$$"
+        elif kind in ("figure", "image"):
+            words = self.book.labels[block.options["name"]].words if "name" in block.options else "Figure"
+            return f"[{words}, in the online book]({self.book.page(self.file)}). {self.plain(body)}"
+        else:
+            raise NotPlain(f"{self.file}: the edition does not know the directive {block.name!r}")
+        return _folded(block.title or kind.capitalize(), text) if folded else text
+
+    def _role(self, found: re.Match) -> str:
+        role, text = found["role"], found["text"]
+        if role == "glue:text":
+            return found[0]
+        words, _, target = text.rpartition("<")
+        target, words = (target.rstrip(">"), words.strip()) if words else (text, "")
+        if role in ("prf:ref", "eq", "numref", "ref"):
+            if target not in self.book.labels:
+                raise NotPlain(f"{self.file}: nothing is labelled {target!r}")
+            label = self.book.labels[target]
+            return f"[{words or label.words}]({label.address})"
+        if role == "doc":
+            page = (
+                target.removeprefix("/") if target.startswith("/") else str(Path(self.file).parent / target)
+            )
+            parts: list[str] = []
+            for part in page.split("/"):
+                parts = parts[:-1] if part == ".." else [*parts, part]
+            page = "/".join(parts)
+            if page not in self.book.titles:
+                raise NotPlain(f"{self.file}: there is no page {page!r}")
+            return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
+        if role.startswith("cite"):
+            return f"[{self.book.works[target]}]({self.book.page('book/references')})"
+        raise NotPlain(f"{self.file}: the edition does not know the role {role!r}")
+
+    def _prose(self, text: str) -> list:
+        """Markdown cells, and display cells for what shows computed numbers."""
+        found, live = [], []
+
+        def close(block: list[str], moving: bool) -> None:
+            if block:
+                found.append(
+                    self._display(block) if moving else nbformat.v4.new_markdown_cell("\n\n".join(block))
+                )
+
+        moving = False
+        for paragraph in _paragraphs(text):
+            if bool(GLUED.search(paragraph)) != moving:
+                close(live, moving)
+                live, moving = [], not moving
+            live.append(paragraph)
+        close(live, moving)
+        return found
+
+    def _display(self, paragraphs: list[str]):
+        text = "\n\n".join(paragraphs)
+        names = dict.fromkeys(GLUED.findall(text))
+        missing = [name for name in names if name not in self.glued]
+        if missing:
+            raise NotPlain(f"{self.file}: nothing is glued as {', '.join(missing)}")
+        shown = GLUED.sub(lambda found: self.glued[found[1]], text)
+        recorded = "".join(f", {name}={self.glued[name]!r}" for name in names)
+        template = GLUED.sub(r"«\1»", text)
+        source = (
+            '# @title { display-mode: "form" }\nfrom patch_association.prose import show\n'
+            f'show(r"""{template}"""{recorded})'
+        )
+        data = {"text/markdown": shown, "text/plain": "<IPython.core.display.Markdown object>"}
+        cell = nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data)])
+        cell.metadata = nbformat.from_dict(_HIDDEN)
+        return cell
+
+
+_HIDDEN = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Blocks between blank lines; a folded block, a display equation and a code block stay whole."""
+    blocks: list[list[str]] = [[]]
+    depth, math, code = 0, False, False
+    for line in text.splitlines():
+        depth += line.count("<details>") - line.count("</details>")
+        math ^= line.count("$$") % 2 == 1
+        code ^= line.startswith("```")
+        if line.strip() or depth or math or code:
+            blocks[-1].append(line)
+        elif blocks[-1]:
+            blocks.append([])
+    return ["\n".join(block) for block in blocks if block]
+
+
+def _glued(notebook) -> dict[str, str]:
+    """What the chapter's outputs hold under each glued name."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            if name:
+                found[name] = ast.literal_eval(output["data"]["application/papermill.record/text/plain"])
+    return found
+
+
+def _code(cell):
+    """A code cell with its outputs; plumbing keeps its source folded."""
+    new = nbformat.v4.new_code_cell(cell.source, outputs=cell.outputs)
+    tags = cell.metadata.get("tags", [])
+    metadata = {"tags": [tag for tag in tags if tag == "parameters"]} if "parameters" in tags else {}
+    if {"remove-cell", "remove-input", "hide-input", "hide-cell"} & set(tags):
+        metadata |= _HIDDEN
+    new.metadata = nbformat.from_dict(metadata)
+    return new
