@@ -2,26 +2,15 @@
 // reachable with the Tab key.
 (() => {
   const BOXES = "div.math, span.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
-    ".bd-article figure:has(img.pa-wide), .pst-scrollable-table-container";
-  const WIDE = 700;  // pixels of a figure whose lettering gets too small on a phone
-
-  // Shrunk to a phone, a figure of several panels cannot be read; it keeps this width there, and scrolls.
-  const widen = () => {
-    for (const image of document.querySelectorAll(".bd-article figure img")) {
-      if (image.naturalWidth < WIDE) continue;
-      image.style.setProperty("--pa-readable", `${Math.round(0.66 * image.naturalWidth)}px`);
-      image.classList.add("pa-wide");
-    }
-  };
+    ".pa-drawing, .pa-table, div.highlight pre, .pst-scrollable-table-container";
 
   // In a line of text the hidden copy for screen readers widens scrollWidth: there the formula itself is measured.
   const scrolls = (box) => box.matches("span.math")
     ? (box.firstElementChild?.getBoundingClientRect().width ?? 0) > box.clientWidth + 1
     : box.scrollWidth > box.clientWidth + 1;
 
-  // Fades the right edge while there is more beyond it. A figure shows by itself that it goes on, and its caption
-  // must not fade with it.
-  const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "FIGURE" && scrolls(box) &&
+  // Fades the right edge while there is more beyond it; code has a shadow there.
+  const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "PRE" && scrolls(box) &&
     box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
 
   const mark = () => {
@@ -36,7 +25,6 @@
   };
 
   addEventListener("load", () => {
-    widen();
     Promise.resolve(window.MathJax?.startup?.promise).then(mark);
     addEventListener("resize", mark);
     document.addEventListener("toggle", mark, true);

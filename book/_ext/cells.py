@@ -1,0 +1,53 @@
+"""Code cells as a page wants them: a result first, and below it, folded to one quiet line, how it was made.
+
+A cell tagged ``hide-input`` comes out of MyST-NB with a bar above its output that says "Show code cell
+source". Here its code stands below its output, in a fold that says what it holds.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+
+
+class Fold(nodes.General, nodes.Element):
+    """What is shown on demand; ``label`` is its line."""
+
+
+def visit_fold(translator, node: Fold) -> None:
+    """Open the fold."""
+    translator.body.append(f'<details class="pa-fold"><summary>{translator.encode(node["label"])}</summary>\n')
+
+
+def depart_fold(translator, node: Fold) -> None:
+    """Close the fold."""
+    translator.body.append("</details>\n")
+
+
+def label_of(source: str, output: nodes.Node | None) -> str:
+    """What a folded piece of code is."""
+    if source.lstrip().startswith(("import ", "from ")):
+        return "Imports"
+    if output is not None and next(output.findall(nodes.image), None):
+        return "Code of the figure"
+    return "Code"
+
+
+def fold(app, doctree: nodes.document, docname: str) -> None:
+    """Fold every hidden input, below its output."""
+    for hidden in list(doctree.findall(HideCodeCellNode)):
+        cell = hidden.parent
+        code = next(hidden.findall(nodes.literal_block), None)
+        if code is None or "above-input" not in hidden["classes"]:
+            continue
+        output = next((child for child in cell.children if child is not hidden), None)
+        folded = Fold("", *hidden.children, label=label_of(code.astext(), output))
+        cell.remove(hidden)
+        cell.append(folded)
+
+
+def setup(app) -> dict:
+    """Before the drawings are put in, which ends what can be told from the nodes."""
+    app.add_node(Fold, html=(visit_fold, depart_fold))
+    app.connect("doctree-resolved", fold, priority=400)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,59 @@
+"""What must not be parted at the end of a line: mathematics and its punctuation, the ends of an interval.
+
+A browser may break a line before and after every formula, even between it and the comma that follows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+
+BEHIND = re.compile(r"[.,;:!?)\]’”'\"%–-][^\s]*|(?:th|st|nd|rd)\b[^\s]*")  # what belongs to the formula before it
+BEFORE = re.compile(r"[^\s]*[(\[“‘–-]$")  # what belongs to the formula behind it
+INTERVAL = re.compile(r" ?\[[^\]\s]+, [^\]\s]+\]")
+
+
+def bind(doctree: nodes.Element) -> None:
+    """Put every inline formula and the text that belongs to it into one span."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, place = formula.parent, formula.parent.index(formula)
+        together = nodes.inline(classes=["pa-together"])
+        before, behind = _text(parent, place - 1), _text(parent, place + 1)
+        opening = BEFORE.search(before.astext()) if before is not None else None
+        closing = BEHIND.match(behind.astext()) if behind is not None else None
+        if not opening and not closing:
+            continue
+        parent.replace(formula, together)
+        if opening:
+            together += nodes.Text(opening[0])
+            parent.replace(before, nodes.Text(before.astext()[: opening.start()]))
+        together += formula
+        if closing:
+            together += nodes.Text(closing[0])
+            parent.replace(behind, nodes.Text(behind.astext()[closing.end() :]))
+
+
+def _text(parent: nodes.Element, place: int) -> nodes.Text | None:
+    child = parent[place] if 0 <= place < len(parent) else None
+    return child if isinstance(child, nodes.Text) else None
+
+
+def keep_intervals(doctree: nodes.Element) -> None:
+    """Intervals keep their ends on one line."""
+    for text in list(doctree.findall(nodes.Text)):
+        kept = INTERVAL.sub(lambda interval: interval[0].replace(" ", "\u00a0"), text)
+        if kept != text and not isinstance(text.parent, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)):
+            text.parent.replace(text, nodes.Text(kept))
+
+
+def typeset(app, doctree: nodes.document, docname: str) -> None:
+    """Both, just before the page is written."""
+    bind(doctree)
+    keep_intervals(doctree)
+
+
+def setup(app) -> dict:
+    """Run when all references are text."""
+    app.connect("doctree-resolved", typeset)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
