@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -25,9 +26,7 @@ def test_supported_python_passes(version):
 
 
 def test_supported_pythons_are_those_of_the_package():
-    text = set_up.ROOT + "/pyproject.toml"
-    with open(text, encoding="utf-8") as file:
-        assert 'requires-python = ">=3.10,<3.14"' in file.read()
+    assert 'requires-python = ">=3.10,<3.14"' in (set_up.ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert (set_up.OLDEST, set_up.NEWEST) == ((3, 10), (3, 13))
 
 
@@ -40,43 +39,56 @@ def test_full_disk_is_found_before_downloading(monkeypatch):
 @pytest.mark.parametrize(
     ("output", "advice"),
     [
-        (
-            "The virtual environment was not created because ensurepip is not available.",
-            "apt-get install python3-venv",
-        ),
+        ("The virtual environment was not created because ensurepip is not available.", "python3-venv"),
         ("/usr/bin/python3: No module named venv", "apt-get install python3-venv"),
-        ("Error: something else", "something else"),
-    ],
-)
-def test_missing_venv(output, advice):
-    assert advice in set_up.explain_venv(output)
-
-
-@pytest.mark.parametrize(
-    ("output", "advice"),
-    [
         ("OSError: [Errno 28] No space left on device", "disk is full"),
         ("NewConnectionError: failed\nERROR: No matching distribution found for numpy", "network"),
         ("ERROR: ResolutionImpossible: for help visit", "another Python"),
         ("ERROR: No matching distribution found for numpy==9", "another Python"),
         ("PermissionError: [Errno 13] Permission denied: '.venv/lib'", "owner"),
-        ("something new", "set-up.log"),
+        ("Error: something new", "something new"),
+        ("", "set-up.log"),
     ],
 )
-def test_pip_failures(output, advice):
-    assert advice in set_up.explain_pip(output)
+def test_failures_come_with_advice(output, advice):
+    assert advice in set_up.explain(output)
 
 
-def test_stamp_follows_the_requirements(tmp_path, monkeypatch):
-    """Nothing changed: nothing to do. A changed requirement, a moved folder or another Python: set up again."""
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A project of its own, with a finished environment."""
     for name in ("pyproject.toml", "constraints.txt"):
-        shutil.copy(set_up.ROOT + "/" + name, tmp_path)
-    monkeypatch.setattr(set_up, "ROOT", str(tmp_path))
-    before = set_up.wanted()
-    assert set_up.wanted() == before
-    with open(tmp_path / "constraints.txt", "a", encoding="utf-8") as file:
-        file.write("# another line\n")
-    assert set_up.wanted() != before
+        shutil.copy(set_up.ROOT / name, tmp_path)
+    for name, place in (("ROOT", "."), ("STAMP", "set-up.json"), ("LOG", "set-up.log"), ("PYTHON", "python")):
+        monkeypatch.setattr(set_up, name, tmp_path / place)
+    (tmp_path / "python").touch()
+    (tmp_path / "set-up.json").write_text(json.dumps(set_up.wanted()))
+    return tmp_path
+
+
+def test_nothing_is_done_when_nothing_changed(elsewhere, monkeypatch):
+    """A changed requirement, another Python, or an unfinished set-up: it is done again."""
+    done = []
+    monkeypatch.setattr(set_up, "make_environment", lambda: done.append("made"))
+    monkeypatch.setattr(set_up, "install", lambda: done.append("installed"))
+    assert set_up.main() == 0 and done == []
+    (elsewhere / "constraints.txt").write_text("# others\n")
+    assert set_up.main() == 0 and done == ["made", "installed"]
+    done.clear()
+    (elsewhere / "set-up.json").unlink()
+    assert set_up.main() == 0 and done == ["made", "installed"]
+
+
+def test_pip_is_watched_and_its_failure_explained(elsewhere, capsys):
+    """The log's last lines, the advice, and no stamp: the next call begins again."""
+    (elsewhere / "python").write_text("#!/bin/sh\necho 'ERROR: ResolutionImpossible: numpy'\nexit 3\n")
+    (elsewhere / "python").chmod(0o755)
+    with pytest.raises(set_up.CannotSetUp, match="another Python"):
+        set_up.install()
+    assert "ResolutionImpossible: numpy" in capsys.readouterr().out and not set_up.STAMP.exists()
+    (elsewhere / "python").write_text("#!/bin/sh\nexit 0\n")
+    set_up.install()
+    assert set_up.stamp() == set_up.wanted() and "Set-up done" in capsys.readouterr().out
 
 
 def test_only_the_standard_library_is_used():

@@ -6,14 +6,15 @@ knows how to go from one to the other and how to tell whether they agree.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-import os
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 import jupytext
 import nbformat
+
+from patch_association._files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -54,45 +55,20 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
 
 
 def differences(text: Path) -> list[str]:
-    """Where a chapter's notebook differs from its ``.md`` in anything but outputs; empty when in sync."""
+    """Where a chapter's notebook differs from its ``.md`` in anything but outputs, as a diff; empty when in sync."""
     file = text.with_suffix(".ipynb")
     if not file.exists():
         return [f"{name_of(text)}: the notebook {file.name} is missing"]
-    wanted = notebook_from_text(text)
     found = nbformat.read(file, as_version=4)
-    problems = []
-    if found.metadata != wanted.metadata:
-        problems.append(f"{name_of(text)}: the notebook's metadata is {dict(found.metadata)}")
-    if len(found.cells) != len(wanted.cells):
-        problems.append(
-            f"{name_of(text)}: {len(wanted.cells)} cells in the text, {len(found.cells)} in the notebook"
-        )
-    for number, (new, old) in enumerate(zip(wanted.cells, found.cells), start=1):
-        for key in ("cell_type", "source", "metadata", "id"):
-            if new[key] != old.get(key):
-                problems.append(
-                    f"{name_of(text)}: cell {number} differs in its {key}:\n"
-                    f"  text:     {_short(new[key])}\n  notebook: {_short(old.get(key))}"
-                )
-                break
-    return problems
+    for cell in found.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    old, new = (nbformat.writes(notebook).splitlines() for notebook in (found, notebook_from_text(text)))
+    names = str(file.relative_to(file.parents[2])), name_of(text)
+    return list(difflib.unified_diff(old, new, *names, n=0, lineterm=""))
 
 
 def write_notebook(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Write a notebook in one step: an interrupt leaves the old file whole."""
+    """Write a valid notebook in one step: an interrupt leaves the old file whole."""
     nbformat.validate(notebook)
-    content = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _short(value: object, length: int = 160) -> str:
-    text = repr(value)
-    return text if len(text) <= length else text[:length] + "..."
+    write_atomically(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n")
