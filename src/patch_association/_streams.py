@@ -33,6 +33,12 @@ class Stream(IntEnum):
     SEVERAL_TEST_NOISE = 26
     SET_RULE_NOISE = 27  # of the inputs that a rule over found sets is tested on
     SET_SUMS = 28  # under diluted attention
+    TOKENS = 30  # of PatternData: labels, counts, places, noise
+    PATTERN_SETS = 31
+    SHALLOW_START = 32  # of model (1), a child for each matrix
+    BATCHES = 33  # of Algorithm 1
+    REMOVED_TOKENS = 34
+    OUTPUT_SIGNS = 35  # of the classes of an extended model (1)
 
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs

@@ -13,6 +13,7 @@ import math
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int, probability
 from patch_association.shallow_vit.tokens import Tokens, drawn
 
@@ -131,23 +132,22 @@ class PatternData:
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None) -> Tokens:
         """Draw n labelled inputs; see :class:`~patch_association.shallow_vit.tokens.Tokens`."""
-        n, seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
-        generator = np.random.default_rng([seed, 7])
-        counts, y = self._draw_counts(n, generator)
+        n, draw = positive_int("n", n), generator(seed, Stream.TOKENS)
+        counts, y = self._draw_counts(n, draw)
         L, M, d = self.num_tokens, self.num_patterns, self.dim
         pattern = np.repeat(np.tile(np.arange(M), n), counts.ravel()).reshape(n, L)
         if self.shuffled:
-            pattern = generator.permuted(pattern, axis=1)
-        noise = generator.standard_normal((n, L, d))
+            pattern = draw.permuted(pattern, axis=1)
+        noise = draw.standard_normal((n, L, d))
         if self.noise_kind == "ball":  # uniform: a direction times a radius with density r^(d-1)
             noise /= np.linalg.norm(noise, axis=2, keepdims=True)
-            noise *= generator.random((n, L, 1)) ** (1 / d)
+            noise *= draw.random((n, L, 1)) ** (1 / d)
         noise *= self.noise
         noisy = None
         if self.noisy_share:
-            order = generator.permuted(np.tile(np.arange(L), (n, 1)), axis=1)
+            order = draw.permuted(np.tile(np.arange(L), (n, 1)), axis=1)
             noisy = order < _count("noisy_share", self.noisy_share, L)
-            noise += noisy[..., None] * self.noisy_std * generator.standard_normal((n, L, d))
+            noise += noisy[..., None] * self.noisy_std * draw.standard_normal((n, L, d))
             noisy = torch.from_numpy(noisy)
         X = torch.from_numpy(noise) + self.patterns[pattern]
         return drawn(X, torch.from_numpy(y), torch.from_numpy(pattern), noisy).to(dtype, device)
@@ -164,16 +164,16 @@ class PatternData:
         index = torch.stack(chosen, dim=1).flatten()  # alternating: +, -, +, -
         return many.take(index)
 
-    def _draw_counts(self, n, generator):
+    def _draw_counts(self, n, draw):
         """(n, M) integer counts and (n,) labels in {-1, +1}."""
-        side = generator.integers(0, 2, n)
+        side = draw.integers(0, 2, n)
         if self.counts == "fixed":
             return self.class_counts()[side], 1.0 - 2.0 * side
-        counts = generator.multinomial(self.num_tokens, self.chances()[side])
+        counts = draw.multinomial(self.num_tokens, self.chances()[side])
         while self.ties == "redraw" and (tied := counts[:, 0] == counts[:, 1]).any():
-            counts[tied] = generator.multinomial(self.num_tokens, self.chances()[side[tied]])
+            counts[tied] = draw.multinomial(self.num_tokens, self.chances()[side[tied]])
         y = np.sign(counts[:, 0] - counts[:, 1]).astype(np.float64)
-        coin = generator.integers(0, 2, n) * 2.0 - 1.0
+        coin = draw.integers(0, 2, n) * 2.0 - 1.0
         return counts, np.where(y == 0, coin, y)
 
     def __repr__(self) -> str:
@@ -198,10 +198,9 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
     """
     sizes = [positive_int("every one of sizes", size) for size in sizes]
     dim = positive_int("dim", dim, minimum=len(sizes))
-    spread, seed = finite("spread", spread, minimum=0), positive_int("seed", seed, minimum=0)
-    generator = np.random.default_rng([seed, 8])
+    spread = finite("spread", spread, minimum=0)
     set_of = np.repeat(np.arange(len(sizes)), sizes)
-    away = generator.standard_normal((len(set_of), dim))
+    away = generator(seed, Stream.PATTERN_SETS).standard_normal((len(set_of), dim))
     away /= np.linalg.norm(away, axis=1, keepdims=True)
     vectors = np.eye(dim)[set_of] + spread * away
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int
 from patch_association.shallow_vit.network import Weights
 from patch_association.shallow_vit.tokens import Tokens
@@ -43,7 +44,7 @@ class ExtendedViT(nn.Module):
             raise ValueError("starts must be one Weights of one trial for each head")
         if any(w.head.ndim != 2 for w in starts):
             raise ValueError("starts must share one a over positions, got one a position")
-        c, seed = positive_int("num_outputs", num_outputs), positive_int("seed", seed, minimum=0)
+        c = positive_int("num_outputs", num_outputs)
         ma, d = starts[0].value.shape[-2:]
         if skip and (len(starts) > 1 or ma != d):
             raise ValueError(
@@ -51,7 +52,7 @@ class ExtendedViT(nn.Module):
             )
         self.skip = bool(skip)
         a = starts[0].head[0]
-        signs = np.random.default_rng([seed, 12]).integers(0, 2, (c - 1, len(a))) * 2.0 - 1.0
+        signs = generator(seed, Stream.OUTPUT_SIGNS).integers(0, 2, (c - 1, len(a))) * 2.0 - 1.0
         more = torch.from_numpy(signs).to(a) * a.abs()
         self.register_buffer("head", torch.cat([a[None], more]))  # (c, m)
         self.output = nn.Parameter(torch.cat([w.output[0] for w in starts], dim=1))  # (m, H ma)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int
 from patch_association.shallow_vit.data import PatternData
 from patch_association.shallow_vit.network import Weights
@@ -73,9 +74,9 @@ def initial_weights(
     if reading in ("printed", "square root") and not data.noise > 0:
         raise ValueError(f"data must have noise above 0 for the reading {reading!r}, got {data.noise:g}")
     parts = {name: [] for name in ("head", "output", "value", "key", "query")}
-    for seed in [positive_int("every one of seeds", seed, minimum=0) for seed in seeds]:
+    for seed in seeds:
         # A stream for each matrix: the same seed has the same W_O and a in all readings.
-        streams = [np.random.default_rng([seed, 9, k]) for k in range(5)]
+        streams = generator(seed, Stream.SHALLOW_START).spawn(5)
         shape = (m,) if head == "shared" else (L, m)
         parts["head"].append((streams[0].integers(0, 2, shape) * 2.0 - 1.0) / np.sqrt(m))
         parts["output"].append(xi * streams[1].standard_normal((m, d)))
@@ -129,13 +130,13 @@ def _polar(images):
     return U @ Vh
 
 
-def _orthonormal(generator, d):
-    Q, R = np.linalg.qr(generator.standard_normal((d, d)))
+def _orthonormal(stream, d):
+    Q, R = np.linalg.qr(stream.standard_normal((d, d)))
     return Q * np.sign(np.diag(R))
 
 
-def _unit_columns(generator, d):
-    E = generator.standard_normal((d, d))
+def _unit_columns(stream, d):
+    E = stream.standard_normal((d, d))
     return E / np.linalg.norm(E, axis=0, keepdims=True)
 
 

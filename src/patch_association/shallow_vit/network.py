@@ -135,7 +135,14 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
 
 def output(weights: Weights, tokens: Tokens, attention: str = "softmax") -> torch.Tensor:
     """F(X), shape (R, n)."""
-    return forward(weights, tokens, attention).F
+    parts = tokens.chunks(chunk_size(weights, tokens))
+    return torch.cat([forward(weights, part, attention).F for part in parts], dim=-1)
+
+
+def chunk_size(weights: Weights, tokens: Tokens, entries: int = 4_000_000) -> int:
+    """How many inputs at once keep the largest array, (R, n, L, m), below so many entries."""
+    R, m = weights.output.shape[:2]
+    return max(1, entries // (R * m * tokens.num_tokens))
 
 
 def backward(

@@ -21,6 +21,7 @@ from patch_association.shallow_vit.network import (
     Weights,
     attention_map,
     backward,
+    chunk_size,
     forward,
     loss_and_slope,
 )
@@ -120,21 +121,24 @@ class Measures:
 
 def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Measures:
     """Risk, error, attention mass and margin of R networks."""
-    passed = forward(weights, tokens, attention)
-    yF = tokens.y * passed.F
-    risk, _ = loss_and_slope(passed.F, tokens.y, tokens.probability)
-    wrong = (yF < 0).to(yF) + 0.5 * (yF == 0)
-    error = (tokens.probability * wrong).sum(-1)
-    S = attention_map(weights, tokens.X, tokens.share, attention)
-    # (R, n, L_key, L_query) * shares of the queries: what an average query pays to each key.
-    share = tokens.share if tokens.share.ndim == 3 else tokens.share[None]
-    paid = (S @ share[..., None])[..., 0]  # (R, n, L)
-    probability = tokens.probability[..., None]
-    mass, confused = (
-        (probability * paid * where).sum((-2, -1)) for where in (tokens.relevant, tokens.confusion)
-    )
-    found = risk, error, mass, confused, yF.amin(-1)
+    parts = [_measure_part(weights, part, attention) for part in tokens.chunks(chunk_size(weights, tokens))]
+    *sums, margins = zip(*parts)
+    found = *(sum(column) for column in sums), torch.stack(margins).amin(0)
     return Measures(*(x.detach().double().cpu().numpy() for x in found))
+
+
+def _measure_part(weights, tokens, attention):
+    """The sums of :class:`Measures` over these inputs and their least margin, each of shape (R,)."""
+    F = forward(weights, tokens, attention).F
+    yF = tokens.y * F
+    risk, _ = loss_and_slope(F, tokens.y, tokens.probability)
+    error = (tokens.probability * ((yF < 0).to(yF) + 0.5 * (yF == 0))).sum(-1)
+    S = attention_map(weights, tokens.X, tokens.share, attention)
+    # (R, n, L_key, L_query) times the shares of the queries: what an average query pays to each key.
+    share = tokens.share if tokens.share.ndim == 3 else tokens.share[None]
+    paid = tokens.probability[..., None] * (S @ share[..., None])[..., 0]  # (R, n, L)
+    mass, confused = ((paid * where).sum((-2, -1)) for where in (tokens.relevant, tokens.confusion))
+    return risk, error, mass, confused, yF.amin(-1)
 
 
 def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str = "softmax"):

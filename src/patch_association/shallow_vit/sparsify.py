@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import positive_int, probability
 from patch_association.shallow_vit.network import Weights, attention_map
 from patch_association.shallow_vit.tokens import Tokens
@@ -34,7 +34,7 @@ def remove(tokens: Tokens, share: float, kind: str = "irrelevant", seed: int = 0
     ValueError
         If nothing would remain of some input, or there are no noisy tokens.
     """
-    share, seed = probability("share", share), positive_int("seed", seed, minimum=0)
+    share = probability("share", share)
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if kind == "noisy" and tokens.noisy is None:
@@ -46,7 +46,7 @@ def remove(tokens: Tokens, share: float, kind: str = "irrelevant", seed: int = 0
     }[kind]()
     candidates = candidates & (tokens.share > 0)
     count = torch.round(share * candidates.sum(-1, keepdim=True)).long()
-    chance = np.random.default_rng([seed, 11]).random(tuple(tokens.share.shape))
+    chance = generator(seed, Stream.REMOVED_TOKENS).random(tuple(tokens.share.shape))
     # The count smallest numbers among the candidates of each input go.
     order = torch.where(candidates, torch.from_numpy(chance), 2.0).argsort(-1).argsort(-1)
     return _keep(tokens, ~(candidates & (order < count)))

@@ -7,6 +7,7 @@ output of model (1) see tokens through such weights alone, so one piece of code 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -68,6 +69,18 @@ class Tokens:
         }
         noisy = None if self.noisy is None else self.noisy.to(device=device)
         return replace(self, **moved, pattern=self.pattern.to(device=device), noisy=noisy)
+
+    def chunks(self, size: int) -> Iterator[Tokens]:
+        """These inputs in parts of at most ``size``, each counting what it counts here."""
+        names = ("X", "y", "share", "probability", "pattern", "noisy")
+        axis = self.y.ndim - 1
+
+        def cut(values, start):
+            whole = values is None or values.shape[axis] == 1 < len(self)
+            return values if whole else values.narrow(axis, start, min(size, len(self) - start))
+
+        for start in range(0, len(self), positive_int("size", size)):
+            yield Tokens(*(cut(getattr(self, name), start) for name in names))
 
     def take(self, index) -> Tokens:
         """The inputs of these indices, all counting alike.

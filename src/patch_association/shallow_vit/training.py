@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, positive_int
 from patch_association.shallow_vit.network import (
     Weights,
@@ -112,13 +113,13 @@ def train(
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     attention, moves = VARIANTS[variant]
     steps, rate = positive_int("steps", steps, minimum=0), finite("rate", rate, minimum=0)
-    margin, seed = finite("margin", margin), positive_int("seed", seed, minimum=0)
+    margin = finite("margin", margin)
     N, R = len(tokens), weights.num_trials
     B = N if batch is None else min(positive_int("batch", batch), N)
     if B < N and tokens.probability.unique().numel() > 1:
         raise ValueError("batch must be left out where inputs count differently: SGD draws them alike")
     wanted = _recorded(steps, record)
-    draw = np.random.default_rng([seed, 10])
+    draw = generator(seed, Stream.BATCHES)
     rows, kept = [], []
     # The step since which no hinge of a batch was active, and with it no weight moved.
     quiet_since = np.full(R, -1)

@@ -128,7 +128,15 @@ def run_sweep(
 
 def registry() -> dict[str, Sweep]:
     """Every sweep by name."""
-    from patch_association.sweeps import dynamics, images, setting, transfer, vit_blocks, vit_steps
+    from patch_association.sweeps import (
+        dynamics,
+        images,
+        setting,
+        shallow_vit,
+        transfer,
+        vit_blocks,
+        vit_steps,
+    )
 
-    modules = (setting, dynamics, transfer, images, vit_steps, vit_blocks)
+    modules = (setting, dynamics, transfer, images, vit_steps, vit_blocks, shallow_vit)
     return {sweep.name: sweep for module in modules for sweep in module.SWEEPS}
