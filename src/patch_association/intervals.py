@@ -60,9 +60,7 @@ def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
     k = positive_int("successes", successes, minimum=0)
     if k > n:
         raise ValueError(f"successes must be at most trials, got {k} of {n}")
-    tail = (1 - _level(level)) / 2
-    low = stats.beta.ppf(tail, k, n - k + 1) if k > 0 else 0.0
-    high = stats.beta.ppf(1 - tail, k + 1, n - k) if k < n else 1.0
+    low, high = stats.binomtest(k, n).proportion_ci(_level(level), "exact")
     return Estimate(k / n, float(low), float(high), n, level)
 
 
@@ -76,20 +74,6 @@ def mean(values, level: float = 0.95) -> Estimate:
         )
     half = stats.t.ppf((1 + _level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
     return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half), x.size, level)
-
-
-def bootstrap(values, statistic, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Estimate:
-    """The percentile bootstrap of ``statistic(values, axis=-1)`` over independent values (seeds)."""
-    x = np.asarray(values, dtype=np.float64).reshape(-1)
-    if x.size < 2 or not np.isfinite(x).all():
-        raise ValueError(
-            f"values must be at least two finite numbers, got {x.size} of which "
-            f"{int(np.isfinite(x).sum())} finite"
-        )
-    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
-    draws = x[generator.integers(0, x.size, (positive_int("resamples", resamples), x.size))]
-    low, high = np.quantile(statistic(draws, axis=-1), [(1 - _level(level)) / 2, (1 + level) / 2])
-    return Estimate(float(statistic(x, axis=-1)), float(low), float(high), x.size, level)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from strategies import not_degrees, not_finite, not_integers, not_numbers, not_p
 from patch_association.data import GaussianData, SpatialData, random_feature
 from patch_association.exact.linear import (
     best_monotone_error,
-    clt_linear_error,
     critical_q,
     decode,
     decoding_weights,
@@ -44,7 +43,6 @@ FUNCTIONS = [
     (SimplifiedViT, dict(num_patches=4, dim=2, degree=3, linear=0.1, diagonal=1.0, init_std=0.1, seed=0)),
     (polynomial_activation, dict(x=ONE, degree=3, linear=0.1)),
     (linear_error, dict(**SIZES, q=0.5, ties="half")),
-    (clt_linear_error, dict(**SIZES, q=0.5)),
     (labeling_error, dict(**SIZES, q=0.5)),
     (labeling_law, dict(**SIZES, q=0.5)),
     (critical_q, dict(**SIZES, error=0.1, ties="half")),

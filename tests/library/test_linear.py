@@ -23,7 +23,6 @@ from patch_association.exact.linear import (
     BOUNDARY,
     best_arbitrary_error,
     best_monotone_error,
-    clt_linear_error,
     critical_q,
     decode,
     decoding_weights,
@@ -161,12 +160,6 @@ def test_the_boundary_is_the_limit():
         D = 8 * C * C
         gaps.append(abs(critical_q(D, C) * (D - C) / C**2 - BOUNDARY))
     assert gaps[0] > gaps[1] > gaps[2] and gaps[2] < 2e-3
-
-
-def test_normal_approximation():
-    assert clt_linear_error(256, 16, 0.5) == pytest.approx(stats.norm.cdf(-16 / 120**0.5))
-    assert clt_linear_error(256, 16, 0.0) == 0 == clt_linear_error(16, 16, 0.5)
-    assert clt_linear_error(2048, 32, 0.5) == pytest.approx(linear_error(2048, 32, 0.5, "half"), rel=0.02)
 
 
 @st.composite

@@ -88,13 +88,6 @@ def test_the_symmetric_error_grows_with_q_and_with_the_number_of_patches(C, othe
     assert linear.linear_error(D + C, C, q, "half") >= here - 1e-12
 
 
-@given(C=st.integers(1, 6), others=st.integers(1, 10), q=st.floats(0.05, 1))
-@settings(max_examples=100, deadline=None)
-def test_berry_esseen_bounds_the_symmetric_error(C, others, q):
-    D = C * (others + 1)
-    assert linear_bounds.symmetric_bound(D, C, q) <= linear.linear_error(D, C, q, "half")
-
-
 @given(a=st.lists(st.floats(-3, 3), min_size=1, max_size=9), s=st.floats(0, 1))
 @settings(max_examples=150, deadline=None)
 def test_sums_of_signs_are_not_too_small(a, s):

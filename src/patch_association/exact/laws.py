@@ -71,10 +71,6 @@ class IntegerLaw:
         """The law of K + k."""
         return IntegerLaw(self.start + k, self.mass)
 
-    def reflect(self) -> IntegerLaw:
-        """The law of -K."""
-        return IntegerLaw(-(self.start + self.mass.size - 1), self.mass[::-1])
-
     def map(self, function) -> IntegerLaw:
         """The law of ``function(K)`` for an integer-valued vectorized function."""
         return IntegerLaw.of(function(self.support), self.mass)

@@ -48,13 +48,6 @@ def linear_error(num_patches: int, set_size: int, q: float, ties: str = "error")
     return Z.below(-C) + Z.at(-C) * (1.0 if ties == "error" else 0.5)
 
 
-def clt_linear_error(num_patches: int, set_size: int, q: float) -> float:
-    """The normal approximation Phi(-C / sqrt(q (D - C))) of :func:`linear_error`."""
-    D, C, _ = divides(num_patches, set_size)
-    variance = probability("q", q) * (D - C)
-    return float(norm.cdf(-C / math.sqrt(variance))) if variance else 0.0
-
-
 def labeling_error(num_patches: int, set_size: int, q: float) -> float:
     """P[y f*(X) <= 0] of the labeling function of Assumption 1, exactly.
 

@@ -14,8 +14,8 @@ from scipy.stats import norm
 
 from patch_association._validate import divides, finite, positive_int, probability
 
-#: Constants of the Berry-Esseen inequality: equal laws (Shevtsova 2013), different laws (Shevtsova 2010).
-BERRY_ESSEEN_EQUAL, BERRY_ESSEEN = 0.4690, 0.5600
+#: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
+BERRY_ESSEEN = 0.5600
 
 
 def rademacher_tail(s):
@@ -98,10 +98,3 @@ def spread_weights_bound(weights, q: float) -> float:
     squares, cubes = (a**2).sum(axis=1), (a**3).sum(axis=1)
     ratio = (cubes.sum() - cubes) / (math.sqrt(q) * (squares.sum() - squares) ** 1.5)
     return float(norm.cdf(-C / math.sqrt(q * (L - 1) * C)) - BERRY_ESSEEN * ratio.mean())
-
-
-def symmetric_bound(num_patches: int, set_size: int, q: float) -> float:
-    """A lower bound on the symmetric sum's error, ties by half: Phi(-C / v) - 0.469 / v, v^2 = q (D - C)."""
-    D, C, _ = divides(num_patches, set_size)
-    v = math.sqrt(probability("q", q) * (D - C))
-    return float(norm.cdf(-C / v) - BERRY_ESSEEN_EQUAL / v) if v else 0.0
