@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from functools import partial
 
 import torch
 from timing import compare
 from torch import nn
-from torch.func import functional_call, grad, stack_module_state, vmap
-from torch.nn import functional as F
 
-from patch_association.images.augment import normalise
-from patch_association.images.layers import Block
-from patch_association.images.presets import preset
-from patch_association.images.step import TrainStep, make_optimizer
-from patch_association.images.vit import ViT, ViTConfig
+from patch_association.images.models.layers import Block
+from patch_association.images.models.vit import ViT, ViTConfig
 
 # The paper's 7 layers cost 7/3 of these and give the same ratio: embedding and head are small.
 _DEPTH = 3
@@ -24,7 +17,7 @@ _CASES = ((4, 64, 32), (2, 256, 8))  # patch size, tokens, pictures per batch
 
 
 def _one_thread(function):
-    """Run with one thread: on a shared machine a second one measures the neighbours."""
+    """Run with one thread: on a shared machine a second one measures the neighbors."""
 
     def run(*args):
         before = torch.get_num_threads()
@@ -139,83 +132,3 @@ def bench_mixing() -> list[dict]:
             )
         )
     return results
-
-
-def _seeds_together(models, config, mean, std):
-    """One training step of all models at once: a function of (S, B, c, H, W) and (S, B).
-
-    Parameters are stacked, the gradient of one model is mapped over them, and one AdamW steps all
-    of them, since it acts on each number alone. Each model's gradient is clipped by its own norm.
-    """
-    stacked, _ = stack_module_state(models)
-    stacked = {name: values.detach().requires_grad_() for name, values in stacked.items()}
-    named = dict(models[0].named_parameters())
-    groups = [
-        {"params": [v for k, v in stacked.items() if (named[k].ndim >= 2 and k != "positions") == decays],
-         "weight_decay": config.weight_decay if decays else 0.0}
-        for decays in (True, False)
-    ]  # fmt: skip
-    optimizer = torch.optim.AdamW(groups, lr=config.lr, betas=(0.9, config.beta2), fused=True)
-
-    def loss(parameters, images, labels):
-        logits = functional_call(models[0], parameters, (normalise(images, mean, std),))
-        return F.cross_entropy(logits, labels, label_smoothing=config.label_smoothing)
-
-    gradients = vmap(grad(loss))
-
-    def step(images, labels):
-        with warnings.catch_warnings():
-            # The fused attention has no batching rule on a CPU: PyTorch warns and calls it seed by seed,
-            # which is still faster than plain matrix products for all seeds.
-            warnings.filterwarnings("ignore", message="There is a performance drop")
-            found = gradients({k: v.detach() for k, v in stacked.items()}, images, labels)
-        norms = torch.stack([g.flatten(1).norm(dim=1) for g in found.values()]).norm(dim=0)  # (S,)
-        scale = (config.clip / (norms + 1e-6)).clamp(max=1.0)
-        for name, g in found.items():
-            stacked[name].grad = g * scale.view(-1, *[1] * (g.ndim - 1))
-        optimizer.step()
-
-    return step, stacked
-
-
-def seeds_together(size: str, batch: int, attention: str, seeds: int = 4, rounds: int = 9) -> dict:
-    """A training step of the reader's ViT for several seeds at once against one step after another.
-
-    Both ways have made two steps to the same parameters, up to rounding, before they are timed.
-    """
-    config = replace(preset("smoke"), attention=attention, batch_size=batch)
-    models = [ViT(ViTConfig.named(config.vit, attention=attention), seed=seed) for seed in range(seeds)]
-    mean, std = torch.full((3,), 0.5), torch.full((3,), 0.25)
-    generator = torch.Generator().manual_seed(0)
-    images = torch.randint(256, (seeds, batch, 3, 32, 32), generator=generator, dtype=torch.uint8)
-    labels = torch.randint(10, (seeds, batch), generator=generator)
-    together, stacked = _seeds_together(models, config, mean, std)
-    steps = [
-        TrainStep(model, model, make_optimizer(model, config, False), config, mean, std) for model in models
-    ]
-
-    def one_after_another():
-        for step, x, y in zip(steps, images, labels):
-            step(x, y, config.lr)
-
-    for _ in range(2):
-        together(images, labels)
-        one_after_another()
-    for k, model in enumerate(models):
-        for name, parameter in model.named_parameters():
-            if not name.endswith("query_key.bias"):  # Adam scales up the rounding of a key's zero gradient
-                torch.testing.assert_close(stacked[name][k], parameter, atol=1e-4, rtol=1e-3)
-    name = f"training step of {seeds} seeds, {attention} ViT, {size}, {batch} pictures each"
-    return compare(
-        name, partial(together, images, labels), one_after_another, f"{seeds} steps in turn", rounds
-    )
-
-
-@_one_thread
-def bench_seeds_together() -> list[dict]:
-    """What batching four seeds would bring on a CPU, at the smallest preset and the CIFAR-10 study's size."""
-    return [
-        seeds_together(size, batch, attention)
-        for size, batch in (("preset smoke", 80), ("sweep cifar10_permuted", 128))
-        for attention in ("positional", "vanilla")
-    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from numbers import Integral, Real
 
 
@@ -52,3 +53,23 @@ def _is_finite(value) -> bool:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond the largest float
         return False
+
+
+def seed_number(name: str, value) -> int:
+    """``value`` as a seed: an integer from 0 to 2^63 - 1, the largest that PyTorch takes."""
+    if positive_int(name, value, minimum=0) >= 2**63:
+        raise ValueError(f"{name} must be below 2^63, got {value}")
+    return int(value)
+
+
+def fits_memory(what: str, numbers: int, bytes_each: int = 8) -> None:
+    """Refuse what cannot be held, before memory is used: ``numbers`` numbers of ``bytes_each`` bytes."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # no such question on this system
+        total = 2**40
+    if numbers * bytes_each > total:
+        raise ValueError(
+            f"{what} would take {numbers * bytes_each / 1e9:.3g} GB, "
+            f"and this machine has {total / 1e9:.3g} GB of memory"
+        )

@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from patch_association import __version__
-    from patch_association.images.cli import add_parser as add_train
+    from patch_association.images.training.cli import add_parser as add_train
     from patch_association.records import provenance
 
     parser = argparse.ArgumentParser(

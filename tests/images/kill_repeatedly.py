@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 from training import TINY, same_model
 
-from patch_association.images.checkpoint import load_checkpoint
-from patch_association.images.train import train
+from patch_association.images.training.checkpoint import load_checkpoint
+from patch_association.images.training.run import train
 
 CONFIG = replace(TINY, epochs=16, checkpoint_seconds=0.0, augment="randaugment")
 

@@ -6,9 +6,9 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 from vision_shim import torchvision_or_none
 
-from patch_association.images import policies
-from patch_association.images.augment import CHOICES, augment, draw, normalise
-from patch_association.images.embedded import photographs
+from patch_association.images.data import policies
+from patch_association.images.data.augment import CHOICES, augment, draw, normalize
+from patch_association.images.data.embedded import photographs
 
 NAMES = policies.OPERATIONS
 
@@ -152,5 +152,5 @@ def test_what_augmentation_refuses():
 
 def test_normalised_pictures_have_mean_zero_and_deviation_one():
     data = photographs()
-    x = normalise(data.train_images, *data.statistics())
+    x = normalize(data.train_images, *data.statistics())
     assert x.mean(dim=(0, 2, 3)).abs().max() < 1e-4 and (x.std(dim=(0, 2, 3)) - 1).abs().max() < 1e-4

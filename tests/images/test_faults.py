@@ -8,13 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from training import TINY
 from two_processes import CONFIG
 
 import patch_association
-from patch_association.images.parallel import processes
-from patch_association.images.train import train
+from patch_association.images.training.processes import processes
+from patch_association.images.training.run import train
 
 HERE = Path(__file__).parent
 # One thread for each process: with more, small matrix products are summed in another order.
@@ -62,18 +60,3 @@ def test_several_processes_without_accelerate_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "accelerate", None)
     with pytest.raises(ValueError, match=r"needs accelerate.*patch-association\[parallel\]"):
         processes("cpu")
-
-
-def test_a_captured_step_is_for_one_process(monkeypatch):
-    from dataclasses import replace
-
-    from patch_association.images import train as training
-    from patch_association.images.feed import ResidentFeed
-    from patch_association.images.parallel import OneProcess
-
-    place = OneProcess(torch.device("cpu"))
-    place.world = 2
-    config = replace(TINY, capture=True)
-    data = training.load_data(config)
-    with pytest.raises(ValueError, match="capture=true records the step of one process"):
-        training.Trainer(config, data, ResidentFeed(data, config, place), place, None)

@@ -1,15 +1,18 @@
 """Data sets: embedded, packed, official files and folders; damaged files are refused by name."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from training import TINY
 
-from patch_association.images import embedded
-from patch_association.images.data import ENVIRONMENT, ImageSet, data_root, interleaved, load
-from patch_association.images.folder import Pictures, load_folder
+from patch_association.images.data import ENVIRONMENT, ImageSet, data_root, embedded, load
+from patch_association.images.data.folder import Pictures, load_folder, read_picture
+from patch_association.images.data.sets import interleaved, validation_split
+from patch_association.images.training import train
 
 
 @pytest.mark.parametrize(
@@ -85,11 +88,11 @@ def test_statistics_are_exact():
 
 
 def test_validation_pictures_are_no_training_pictures():
-    train, val = load("digits").validation_split(100, seed=1)
+    train, val = validation_split(1437, 100, seed=1)
     assert len(val) == 100 and sorted([*train.tolist(), *val.tolist()]) == list(range(1437))
-    assert not torch.equal(val, load("digits").validation_split(100, seed=2)[1])
+    assert not torch.equal(val, validation_split(1437, 100, seed=2)[1])
     with pytest.raises(ValueError, match="must leave pictures to train on, got 6 of 6"):
-        tiny().validation_split(6)
+        validation_split(6, 6)
 
 
 def test_interleaving_keeps_pairs():
@@ -154,7 +157,7 @@ def test_the_packed_file(packed, monkeypatch):
     assert torch.equal(few.train_images, data.train_images[:3]) and torch.equal(
         few.test_images, data.test_images[:2]
     )
-    with pytest.raises(ValueError, match="train_size must lie in 1..8 for packed.npz, got 9"):
+    with pytest.raises(ValueError, match="train_size must be at most 8 for packed.npz, got 9"):
         load("cifar10", train_size=9)
     with pytest.raises(ValueError, match=r"packed.npz is a packed CIFAR-10 file, and svhn was asked for"):
         load("svhn")
@@ -219,3 +222,61 @@ def test_folders_that_do_not_fit(folder):
     victim.write_bytes(victim.read_bytes()[:200])
     with pytest.raises(ValueError, match="0.png is not a whole picture"):
         Pictures(((str(victim), 0),), 16)[0]
+
+
+def test_sizes_are_kept_for_folders_too(folder):
+    data = load_folder(folder, 16).limited(4, 2)
+    assert [label for _, label in data.train] == [0, 1, 0, 1] and [label for _, label in data.test] == [0, 1]
+    with pytest.raises(ValueError, match="train_size must be at most 12 for folder, got 13"):
+        load_folder(folder).limited(13, None)
+
+
+def test_what_systems_leave_in_folders_is_passed_over(folder):
+    (folder / "train" / "ant" / "._0.png").write_bytes(b"no picture")
+    (folder / "train" / ".cache").mkdir()
+    data = load_folder(folder, 16)
+    assert len(data.train) == 12 and data.classes == ("ant", "bee")
+
+
+def test_links_and_empty_classes_are_named(folder):
+    link = folder / "train" / "bee" / "lost.png"
+    link.symlink_to(folder / "nowhere.png")
+    with pytest.raises(ValueError, match="lost.png is a link that leads nowhere"):
+        load_folder(folder)
+    link.unlink()
+    for split in ("train", "val"):
+        (folder / split / "wasp").mkdir()
+    with pytest.raises(ValueError, match="there are no pictures .* in .*wasp"):
+        load_folder(folder)
+
+
+@pytest.mark.parametrize("limit", [50, 40_000])
+def test_decompression_bombs_are_refused(folder, monkeypatch, limit):
+    """Above PIL's limit it warns, above twice the limit it raises: both are refused by name."""
+    path = folder / "bomb.png"
+    Image.new("RGB", (300, 200)).save(path)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
+    with pytest.raises(ValueError, match="bomb.png is too large a picture: Image size .60000 pixels"):
+        read_picture(path)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_bad_picture_is_one_clear_line(folder, workers):
+    (folder / "train" / "ant" / "1.png").write_bytes(b"no picture at all")
+    config = replace(TINY, dataset="folder", root=str(folder), image_size=8, workers=workers,
+                     train_size=None, test_size=None, val_size=0, batch_size=12, augment="none")  # fmt: skip
+    with pytest.raises(ValueError, match="1.png is not a whole picture") as caught:
+        train(config, progress=False)
+    assert "\n" not in str(caught.value) and "Traceback" not in str(caught.value)
+
+
+def test_packed_pictures_of_another_size_are_refused_before_they_are_decoded(packed):
+    path, arrays, _ = packed
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(buffer, "JPEG")
+    whole = buffer.getvalue()[:-2]
+    lengths = [len(whole)] + [0] * 11
+    changes = dict(header=np.zeros(0, np.uint8), scan=np.frombuffer(whole, np.uint8))
+    np.savez(path, **(arrays | changes | {"length": np.array(lengths, np.uint16)}))
+    with pytest.raises(ValueError, match=r"picture 0 cannot be decoded: it has \(64, 64\) pixels"):
+        load("cifar10", path)

@@ -5,8 +5,8 @@ import json
 import pytest
 from training import toy_set
 
+from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import locality, similarity
-from patch_association.images.permutation import GridPermutation
 from patch_association.records import decode, load
 from patch_association.sweeps import images, registry
 
@@ -48,7 +48,7 @@ def test_the_record_that_ships():
     assert len(held) == 8
     for row in held:
         P = decode(row["positions"])
-        A = similarity(P, centred=True, cosine=True)
+        A = similarity(P, centered=True, cosine=True)
         # Half precision keeps three digits of P; a rank may change here and there.
         assert locality(A, 8).correlation == pytest.approx(
             row["locality"]["as_seen"]["correlation"], abs=2e-3

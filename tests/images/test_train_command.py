@@ -2,18 +2,14 @@
 
 import argparse
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from training import TINY
 
-from patch_association.images import cli
-from patch_association.images.config import TrainConfig, with_settings
-from patch_association.images.presets import PRESETS, preset
-from patch_association.images.train import train
+from patch_association.images.training import cli
+from patch_association.images.training.config import PRESETS, TrainConfig, preset, with_settings
+from patch_association.images.training.run import train
 
 
 @pytest.mark.parametrize(
@@ -21,7 +17,7 @@ from patch_association.images.train import train
     [
         ("lr=3e-4", "lr", 3e-4),
         ("seed=7", "seed", 7),
-        ("capture=true", "capture", True),
+        ("compile=true", "compile", True),
         ("patch_size=2", "patch_size", 2),
         ("patch_size=none", "patch_size", None),
         ("attention=vanilla", "attention", "vanilla"),
@@ -41,13 +37,19 @@ def test_settings(setting, key, value):
         ("rate=1", "there is no setting 'rate'; there are dataset, root"),
         ("seed=1.5", "seed must be an integer, got '1.5'"),
         ("lr=fast", "lr must be a number, got 'fast'"),
-        ("capture=1", "capture must be true or false, got '1'"),
+        ("compile=1", "compile must be true or false, got '1'"),
         ("lr=nan", "lr must be a finite number"),
         ("epochs=0", "epochs must be at least 1"),
         ("model=vgg", "model must be one of vit, resnet18"),
         ("label_smoothing=2", "label_smoothing must be a probability"),
         ("augment=x", "augment must be one of none"),
         ("warmup_epochs=400", "warmup_epochs must be at most epochs, got 400 of 300"),
+        ("threads=100000", r"threads must be at most \d+ here, got 100000"),
+        ("workers=100000", r"workers must be at most \d+ here, got 100000"),
+        (f"seed={2**63}", "seed must be below 2\\^63, got 9223372036854775808"),
+        ("seed=-1", "seed must be at least 0, got -1"),
+        (f"tile_seed={10**30}", "tile_seed must be below"),
+        (f"seed={'9' * 5000}", "seed must be an integer, got '9999"),
     ],
 )
 def test_settings_that_cannot_be_used(setting, words):
@@ -117,25 +119,10 @@ def test_the_command(tmp_path, capsys):
 
 def test_the_command_stops_and_goes_on(tmp_path, capsys):
     assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "minutes=1e-9", "--quiet") == 3
-    assert "the time is up after 0 of 2 epochs: --resume goes on" in capsys.readouterr().out
+    assert (
+        "the time is up after 0 of 2 epochs, with a checkpoint: --resume goes on" in capsys.readouterr().out
+    )
     assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--resume", "--quiet") == 0
-
-
-def test_several_seeds(tmp_path, capsys):
-    words = ("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--seeds", 1, 4, "--quiet")
-    assert command(*words) == 0
-    assert capsys.readouterr().out.count("test accuracy ") == 2
-    summary = json.loads((tmp_path / "record.json").read_text())
-    each = [json.loads((tmp_path / f"seed-{seed}" / "record.json").read_text()) for seed in (1, 4)]
-    assert [record["config"]["seed"] for record in each] == [1, 4] == summary["config"]["seed"]
-    assert each[0]["metrics"] != each[1]["metrics"] and summary["runs"] == ["seed-1", "seed-4"]
-    for k in range(2):
-        mean = sum(record["metrics"][k]["train_loss"] for record in each) / 2
-        assert summary["metrics"][k]["train_loss"] == pytest.approx(mean)
-    assert summary["test_accuracies"] == [record["test"]["accuracy"] for record in each]
-    assert summary["finished"] and command(*words, "--resume") == 0
-    with pytest.raises(ValueError, match=r"seeds must be distinct and at least one, got \[1, 1\]"):
-        command("--preset", "smoke", "--out", tmp_path / "other", "--seeds", 1, 1, "--quiet")
 
 
 def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch):
@@ -149,26 +136,10 @@ def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch)
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys):
     """Loss, accuracy, pictures per second; tqdm adds the time left."""
-    from patch_association.images import progress
+    from patch_association.images.training import progress
 
     monkeypatch.setattr(progress, "_EVERY", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     train(TINY, progress=True)
     err = capsys.readouterr().err
     assert "loss " in err and "accuracy " in err and "images/s" in err and "18/18" in err and "<" in err
-
-
-def test_seeds_together_compute_what_seeds_in_turn_do():
-    """The benchmark that decides against batching runs, and both of its sides train the same models.
-
-    No bound on the ratio: how fast a shared machine is today is no property of the code.
-    """
-    benchmarks = str(Path(__file__).parents[2] / "benchmarks")
-    source = (
-        f"import sys; sys.path.insert(0, {benchmarks!r})\n"
-        "from images import seeds_together\n"
-        "for kind in ('positional', 'vanilla'):\n"
-        "    row = seeds_together('two pictures', 2, kind, seeds=2, rounds=1)\n"
-        "    assert row['ratio'] == row['ours_s'] / row['theirs_s'] > 0\n"
-    )
-    subprocess.run([sys.executable, "-W", "error", "-c", source], check=True)

@@ -1,9 +1,9 @@
 """Training: schedule, optimiser, feeds, records, resuming, settings and the command line."""
 
-import copy
 import json
 import math
-from contextlib import contextmanager, nullcontext
+import signal
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,16 +12,27 @@ import torch
 from PIL import Image
 from training import TINY, same_model, toy_set
 
-from patch_association.images import train as training
-from patch_association.images.checkpoint import CheckpointWarning
-from patch_association.images.feed import ResidentFeed
+from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import locality, similarity
-from patch_association.images.parallel import OneProcess, own_share, processes
-from patch_association.images.permutation import GridPermutation
-from patch_association.images.step import TrainStep, evaluate, learning_rate, make_optimizer, precision_type
-from patch_association.images.train import train
+from patch_association.images.training import run as training
+from patch_association.images.training.checkpoint import CheckpointWarning
+from patch_association.images.training.feed import ResidentFeed, make_feed
+from patch_association.images.training.processes import OneProcess, own_share, processes
+from patch_association.images.training.run import load_run, train
+from patch_association.images.training.step import (
+    TrainStep,
+    evaluate,
+    learning_rate,
+    make_optimizer,
+    precision_type,
+)
+from patch_association.images.training.trainer import Trainer
 
 CPU = OneProcess(torch.device("cpu"))
+
+
+def made(config):
+    return training.make_model(config, classes=2, image_size=8, channels=3)
 
 
 def test_the_schedule():
@@ -34,8 +45,8 @@ def test_the_schedule():
 
 @pytest.mark.parametrize("model", ["vit", "small_cnn"])
 def test_decay_is_for_matrices(model):
-    network = training.make_model(replace(TINY, model=model), toy_set())
-    optimizer = make_optimizer(network, TINY, capture=False)
+    network = made(replace(TINY, model=model))
+    optimizer = make_optimizer(network, TINY)
     decayed, free = ([id(p) for p in group["params"]] for group in optimizer.param_groups)
     assert [group["weight_decay"] for group in optimizer.param_groups] == [TINY.weight_decay, 0]
     for name, parameter in network.named_parameters():
@@ -47,10 +58,10 @@ def test_decay_is_for_matrices(model):
 def test_a_step_is_adamw_with_clipping_and_smoothing():
     data = toy_set()
     config = replace(TINY, clip=0.5, weight_decay=0.3, label_smoothing=0.2)
-    models = [training.make_model(config, data) for _ in range(2)]
+    models = [made(config) for _ in range(2)]
     images, labels = data.train_images[:20], data.train_labels[:20]
     mean, std = data.statistics()
-    step = TrainStep(models[0], models[0], make_optimizer(models[0], config, False), config, mean, std)
+    step = TrainStep(models[0], make_optimizer(models[0], config), config, mean, std)
     for _ in range(3):
         step(images, labels, 1e-2)
     named = dict(models[1].named_parameters())
@@ -74,46 +85,6 @@ def test_a_step_is_adamw_with_clipping_and_smoothing():
         if not name.endswith("query_key.bias"):
             torch.testing.assert_close(p, named[name], atol=2e-5, rtol=1e-4)
     assert step.sums[2] == 60 and step.sums[0] > 0
-
-
-def test_recording_a_step_leaves_no_trace(monkeypatch):
-    """The logic around a CUDA graph, with one that computes eagerly: warm-up steps are undone to the bit."""
-    data = toy_set()
-    made = []
-    for _ in range(2):
-        model = training.make_model(replace(TINY, model="small_cnn"), data)  # batch norms have buffers too
-        made.append(TrainStep(model, model, make_optimizer(model, TINY, False), TINY, *data.statistics()))
-    plain, captured = made
-
-    class Graph:
-        def replay(self):
-            captured.optimizer.zero_grad(set_to_none=True)
-            captured._compute(captured._images, captured._labels)
-
-    @contextmanager
-    def recording(graph):
-        """On a GPU nothing is computed while a step is recorded."""
-        held = copy.deepcopy((captured.plain.state_dict(), captured.optimizer.state_dict(), captured.sums))
-        yield
-        captured.plain.load_state_dict(held[0])
-        captured.optimizer.load_state_dict(held[1])
-        captured.sums.copy_(held[2])
-
-    class Stream:
-        def wait_stream(self, other):
-            """Nothing runs beside anything here."""
-
-    for name, fake in dict(
-        Stream=Stream, current_stream=Stream, stream=nullcontext, CUDAGraph=Graph, graph=recording
-    ).items():
-        monkeypatch.setattr(torch.cuda, name, fake)
-    for k in range(4):
-        images, labels = data.train_images[20 * k :][:20], data.train_labels[20 * k :][:20]
-        # Recorded at the first step, and again where moments exist: after a resume.
-        captured.capture, captured._graph = True, None if k in (0, 2) else captured._graph
-        plain(images, labels, 1e-2 / (k + 1))
-        captured(images, labels, 1e-2 / (k + 1))
-        assert torch.equal(plain.sums, captured.sums) and same_model(plain.plain, captured.plain)
 
 
 def batches(config, data, epoch=0, start=0, place=CPU):
@@ -173,8 +144,8 @@ def test_the_shuffle_comes_after_augmentation():
 
 def test_evaluation_is_the_mean_over_all_pictures():
     data = toy_set()
-    model = training.make_model(TINY, data)
-    step = TrainStep(model, model, make_optimizer(model, TINY, False), TINY, *data.statistics())
+    model = made(TINY)
+    step = TrainStep(model, make_optimizer(model, TINY), TINY, *data.statistics())
     feed = ResidentFeed(data, replace(TINY, val_size=0), CPU)
     found = evaluate(model, feed.evaluation("test"), step, CPU)
     mean, std = data.statistics()
@@ -218,7 +189,7 @@ def test_the_record(tmp_path):
     assert record["provenance"] == {"on": "cpu", "processes": 1}
     P = np.load(tmp_path / "positions.npz")["positions"]
     assert np.array_equal(P, run.model.positions.detach().numpy())
-    want = locality(similarity(P[0], centred=True, cosine=True), 4)
+    want = locality(similarity(P[0], centered=True, cosine=True), 4)
     assert record["locality"]["as_seen"] == vars(want)
 
 
@@ -241,7 +212,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, st
     data = toy_set(140) if "dataset" in model else None
     config = replace(TINY, **model)
     whole = train(config, data=data, progress=False)
-    real, count = training.Trainer._stop_or_save, []
+    real, count = Trainer._stop_or_save, []
 
     def stop_here(self, at_epoch_end=False):
         if not at_epoch_end:
@@ -251,7 +222,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, st
                 return True
         return real(self, at_epoch_end)
 
-    monkeypatch.setattr(training.Trainer, "_stop_or_save", stop_here)
+    monkeypatch.setattr(Trainer, "_stop_or_save", stop_here)
     first = train(config, tmp_path, data=data, progress=False)
     assert not first.record["finished"] and first.record["test"] is None
     monkeypatch.undo()
@@ -276,13 +247,13 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
         augment=choice, val_size=8, batch_size=8, epochs=2, train_size=None, test_size=None, lr=1e-2,
     )  # fmt: skip
     found = training.load_data(config)
-    feed = training.make_feed(found, config, CPU)
+    feed = make_feed(found, config, CPU)
     whole, rest = list(feed.epoch(1)), list(feed.epoch(1, start=2))
     assert len(whole) == 4 and all(torch.equal(a, b) for (a, _), (b, _) in zip(whole[2:], rest))
     assert len(torch.cat([y for _, y in feed.evaluation("test")])) == 20
     share = OneProcess(torch.device("cpu"))
     share.rank, share.world = 1, 2
-    part = next(training.make_feed(found, config, share).epoch(1))
+    part = next(make_feed(found, config, share).epoch(1))
     assert torch.equal(part[0], whole[0][0][1::2])
     straight = train(config, progress=False)
     train(replace(config, minutes=1e-9), tmp_path / "out", progress=False)
@@ -346,6 +317,106 @@ def test_devices():
     assert processes("cpu").device.type == "cpu"
     with pytest.raises(ValueError, match="device must be auto, cpu, cuda or the like, got 'fast'"):
         processes("fast")
-    if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="PyTorch sees no GPU here"):
-            processes("cuda")
+    absent = ["meta", "mps" if sys.platform == "linux" else "xpu", "vulkan"]
+    for name in absent + ([] if torch.cuda.is_available() else ["cuda", "cuda:7"]):
+        with pytest.raises(
+            ValueError, match=f"device={name} was asked for, and PyTorch cannot use it here: "
+        ):
+            processes(name)
+
+
+def test_a_record_is_never_overwritten(tmp_path):
+    """A folder with a record and without a checkpoint: a run copied from elsewhere, or begun and killed."""
+    train(replace(TINY, epochs=1), tmp_path / "run", progress=False)
+    record = tmp_path / "only" / "record.json"
+    record.parent.mkdir()
+    kept = (tmp_path / "run" / "record.json").read_text()
+    record.write_text(kept)
+    with pytest.raises(ValueError, match="holds a training run already"):
+        train(replace(TINY, epochs=1), record.parent, progress=False)
+    with pytest.raises(ValueError, match="holds a finished record and no checkpoint"):
+        train(replace(TINY, epochs=1), record.parent, resume=True, progress=False)
+    assert record.read_text() == kept
+    for damaged in ("{", "[]", '{"name": 1}'):
+        record.write_text(damaged)
+        with pytest.raises(ValueError, match="record.json is no record of a training run"):
+            train(replace(TINY, epochs=1), record.parent, progress=False)
+        assert record.read_text() == damaged
+    record.write_text('{"finished": false}')  # killed before its first checkpoint: it begins again
+    assert train(replace(TINY, epochs=1), record.parent, resume=True, progress=False).record["finished"]
+
+
+def test_an_unwritable_folder_is_found_before_the_data_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "load_data", lambda config: 1 / 0)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="cannot write to .*file.runs?: Not a directory"):
+        train(TINY, tmp_path / "file" / "run", progress=False)
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(training.tempfile, "NamedTemporaryFile", refuse)
+    with pytest.raises(OSError, match="cannot write to .*locked: Permission denied"):
+        train(TINY, tmp_path / "locked", progress=False)
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    for name in (".record.json.ab12", ".checkpoint.pt.coming.x", ".positions.npz.y", ".writable.z"):
+        (tmp_path / name).write_text("half")
+    train(replace(TINY, epochs=1), tmp_path, progress=False)
+    assert {p.name for p in tmp_path.iterdir()} == {"record.json", "positions.npz", "checkpoint.pt"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number):
+    """Ctrl-C before the first checkpoint is due: the step is finished, saved, and the run goes on later."""
+    real, calls = Trainer._stop_or_save, []
+
+    def raise_once(self, at_epoch_end=False):
+        calls.append(0)
+        if len(calls) == 3:
+            signal.raise_signal(number)
+        return real(self, at_epoch_end)
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(Trainer, "_stop_or_save", raise_once)
+    run = train(TINY, tmp_path, progress=False)
+    assert not run.record["finished"] and run.stopped_by == number and len(calls) == 3
+    assert signal.getsignal(number) == before
+    monkeypatch.undo()
+    again = train(TINY, tmp_path, resume=True, progress=False)
+    straight = train(TINY, progress=False)
+    assert again.record["metrics"] == straight.record["metrics"] and same_model(again.model, straight.model)
+
+
+def test_the_second_signal_acts_at_once(tmp_path, monkeypatch):
+    def twice(self, at_epoch_end=False):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Trainer, "_stop_or_save", twice)
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path, progress=False)
+
+
+@pytest.mark.parametrize("model", [dict(attention="vanilla"), dict(model="small_cnn")])
+def test_a_run_is_read_back_in_one_call(tmp_path, model):
+    run = train(replace(TINY, **model), tmp_path, progress=False)
+    again = load_run(tmp_path)
+    assert same_model(run.model, again.model) and again.record == json.loads(json.dumps(run.record))
+    data = training.load_data(TINY)
+    mean, std = (torch.tensor(again.record["data"][k])[:, None, None] for k in ("mean", "std"))
+    with torch.no_grad():
+        found = again.model((data.test_images.float() / 255 - mean) / std).argmax(1)
+    assert (found == data.test_labels).float().mean() == pytest.approx(run.record["test"]["accuracy"])
+    assert again.record["data"]["classes"] == [str(k) for k in range(10)]
+    (tmp_path / "record.json").unlink()
+    with pytest.raises(ValueError, match="holds no training run: there is no record.json"):
+        load_run(tmp_path)
+
+
+def test_unknown_data_are_refused_with_the_names_there_are():
+    with pytest.raises(
+        ValueError, match="dataset must be one of photographs, .*imagenet, folder, got 'mnist'"
+    ):
+        train(replace(TINY, dataset="mnist"), progress=False)

@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from patch_association.attention import positional_attention, self_attention
-from patch_association.images.layers import PositionalAttention, SelfAttention
-from patch_association.images.permutation import GridPermutation
-from patch_association.images.vit import ViT, ViTConfig, patches
+from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.models.layers import PositionalAttention, SelfAttention
+from patch_association.images.models.vit import ViT, ViTConfig, patches
 
 
 def small(**changes):
@@ -195,3 +195,11 @@ def test_training_does_not_see_a_shuffle_of_patches(attention, tile):
     assert (plain(images) - ViT(config)(images)).abs().max() > 0.1  # something was learned
     similarity = permutation.undo(shuffled.similarity(), 2)
     torch.testing.assert_close(similarity, plain.similarity(), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("changes", [dict(image_size=2 * 10**6), dict(width=2 * 10**7), dict(depth=10**12)])
+def test_models_beyond_memory_are_refused_before_it_is_used(changes):
+    with pytest.raises(
+        ValueError, match=r"a ViT of \d+ layers of width .* would take .* GB, and this machine"
+    ):
+        small(**changes)

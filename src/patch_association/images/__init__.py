@@ -1,10 +1,7 @@
 """Real images: section 6 of Jelassi et al., from a laptop to many GPUs.
 
-``layers``, ``vit``, ``convolution``  the models: a ViT with either attention, CNNs for small images
-``data``, ``embedded``, ``packed``, ``official``  images with a train, validation and test split
-``permutation``, ``augment``, ``policies``  what is done to them before the model sees them
-``locality``, ``flops``  what is measured on the models
-``short``, ``study``, ``pretrained``  short runs in double precision, and what chapters ask of a model
-``config``, ``presets``, ``feed``, ``step``, ``train``, ``seeds``  training them
-``checkpoint``, ``parallel``, ``progress``, ``cli``  keeping, sharing, showing and starting it
+``data``  pictures, their sources, grid shuffles and augmentation
+``models``  a ViT with either attention, CNNs for small images
+``training``  long runs with records and checkpoints, short runs in double precision
+``locality``, ``maps``, ``flops``, ``pretrained``  what is measured on the models
 """

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pandas as pd
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from patch_association._validate import positive_int
-from patch_association.images.vit import ViT, ViTConfig
+from patch_association.images.models.vit import ViT, ViTConfig
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,15 @@ def counted_flops(config: ViTConfig, batch_size: int) -> int:
     return counter.get_total_flops() - extra
 
 
-def cost_table(config: ViTConfig, patch_sizes, batch_size: int) -> str:
-    """A text table: forward MFLOP of both attentions with these patches, and their ratio in a batch."""
-    lines = [f"tokens  vanilla  positional + once a batch   ratio at B = {batch_size}"]
+def cost_table(config: ViTConfig, patch_sizes, batch_size: int) -> pd.DataFrame:
+    """Forward MFLOP a picture of both attentions with these patches, and their ratio in a batch."""
+    rows = []
     for patch_size in patch_sizes:
         shape = replace(config, patch_size=patch_size)
         v, p = (vit_flops(replace(shape, attention=kind)) for kind in ("vanilla", "positional"))
-        lines.append(
-            f"{shape.num_tokens:5d}  {v.per_image / 1e6:7.1f}  {p.per_image / 1e6:8.1f} + "
-            f"{p.per_batch / 1e6:6.1f} MFLOP   {ratio(shape, batch_size):12.3f}"
-        )
-    return "\n".join(lines)
+        rows.append({
+            "tokens": shape.num_tokens, "vanilla (MFLOP)": v.per_image / 1e6,
+            "positional (MFLOP)": p.per_image / 1e6, "once a batch (MFLOP)": p.per_batch / 1e6,
+            f"ratio at B = {batch_size}": ratio(shape, batch_size),
+        })  # fmt: skip
+    return pd.DataFrame(rows).set_index("tokens")

@@ -1,4 +1,4 @@
-"""What the eye sees in p_i^T P, in numbers: do patches hold their neighbours most similar?"""
+"""What the eye sees in p_i^T P, in numbers: do patches hold their neighbors most similar?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from scipy.stats import rankdata
 
-from patch_association._validate import finite, positive_int
-from patch_association.images.permutation import GridPermutation
+from patch_association._validate import finite, fits_memory, positive_int
+from patch_association.images.data.permutation import GridPermutation
 
 _RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
 
@@ -22,7 +22,7 @@ class Locality:
     Attributes
     ----------
     recall : float
-        The share of a patch's true neighbours (up to 8, fewer at the border) among as many of its
+        The share of a patch's true neighbors (up to 8, fewer at the border) among as many of its
         most similar patches, itself left out, averaged over patches; ties share their places.
     chance : float
         The same for a similarity without structure.
@@ -55,12 +55,12 @@ class Passing:
     neighbors: int
 
 
-def similarity(P, centred: bool = False, cosine: bool = False) -> np.ndarray:
+def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
     """(N, N) similarities of positional encodings (N, width), patches as rows: the paper's P^T P.
 
     Parameters
     ----------
-    centred : bool
+    centered : bool
         Subtract the mean encoding first. What all patches share raises every similarity alike
         and says nothing of which patches belong together.
     cosine : bool
@@ -69,7 +69,7 @@ def similarity(P, centred: bool = False, cosine: bool = False) -> np.ndarray:
     P = _array(P)
     if P.ndim != 2 or not np.isfinite(P).all():
         raise ValueError(f"P must be finite with shape (N, width), got shape {P.shape}")
-    P = P - P.mean(axis=0) if centred else P
+    P = P - P.mean(axis=0) if centered else P
     if cosine:
         norms = np.linalg.norm(P, axis=1, keepdims=True)
         if (norms == 0).any():
@@ -117,6 +117,7 @@ def grid_distances(height: int, width: int | None = None) -> np.ndarray:
     """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches."""
     height = positive_int("height", height)
     width = height if width is None else positive_int("width", width)
+    fits_memory(f"distances between {height * width} patches", 4 * (height * width) ** 2)
     rows, columns = np.divmod(np.arange(height * width), width)
     return np.hypot(rows[:, None] - rows[None, :], columns[:, None] - columns[None, :])
 
@@ -140,9 +141,9 @@ def locality(similarities, grid: int) -> Locality:
     for i in range(g * g):
         others = np.arange(g * g) != i
         row, apart = A[i, others], distance[i, others]
-        neighbours = apart < _RING
-        recalls.append(_shared_recall(row, neighbours))
-        chances.append(neighbours.sum() / neighbours.size)
+        neighbors = apart < _RING
+        recalls.append(_shared_recall(row, neighbors))
+        chances.append(neighbors.sum() / neighbors.size)
         correlations.append(_spearman(row, -apart))
     return Locality(float(np.mean(recalls)), float(np.mean(chances)), float(np.mean(correlations)))
 
@@ -163,7 +164,7 @@ def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality
         If N is no square of a grid that divides the shuffled picture, if a tile cuts patches apart,
         and where :func:`locality` refuses.
     """
-    A = similarity(P, centred=True, cosine=True)
+    A = similarity(P, centered=True, cosine=True)
     grid = math.isqrt(len(A))
     if permutation is not None:
         if permutation.image_size % grid:
@@ -174,17 +175,16 @@ def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality
     return locality(A, grid)
 
 
-def _shared_recall(row, neighbours) -> float:
-    k = int(neighbours.sum())
+def _shared_recall(row, neighbors) -> float:
+    k = int(neighbors.sum())
     threshold = np.sort(row)[-k]
     above, tied = row > threshold, row == threshold
     chance = (k - above.sum()) / tied.sum()  # tied scores share the places that are left
-    return float(((above & neighbours).sum() + chance * (tied & neighbours).sum()) / k)
+    return float(((above & neighbors).sum() + chance * (tied & neighbors).sum()) / k)
 
 
 def _spearman(a, b) -> float:
-    a, b = rankdata(a), rankdata(b)
-    a, b = a - a.mean(), b - b.mean()
+    a, b = (ranks - ranks.mean() for ranks in (rankdata(a), rankdata(b)))
     norm = np.sqrt((a @ a) * (b @ b))
     return float(a @ b / norm) if norm > 0 else 0.0  # a constant row orders nothing
 

@@ -44,8 +44,8 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     Returns its metrics, the test accuracy, for a ViT the locality of P and of the first layer's
     attention (as seen and with the shuffle undone), and for seed 0 P itself.
     """
-    from patch_association.images.config import TrainConfig
-    from patch_association.images.train import train
+    from patch_association.images.training.config import TrainConfig
+    from patch_association.images.training.run import train
 
     kind = {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
     config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
@@ -65,13 +65,13 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
 
 def _attention_locality(model, tile):
     """The locality of the first layer's S, averaged over heads (and, for vanilla, over 200 test pictures)."""
-    from patch_association.images.augment import normalise
+    from patch_association.images.data.augment import normalize
+    from patch_association.images.data.permutation import GridPermutation
     from patch_association.images.locality import locality
-    from patch_association.images.permutation import GridPermutation
 
     permutation = GridPermutation(_data().image_size, tile)
     with torch.no_grad():
-        pictures = normalise(permutation(_data().test_images[:200]), *_data().statistics())
+        pictures = normalize(permutation(_data().test_images[:200]), *_data().statistics())
         S = model(pictures, return_all=True)[1]["attention"][0]
     S = S.reshape(-1, *S.shape[-2:]).mean(dim=0)  # (B, H, N, N) or (H, N, N) -> (N, N)
     found = {"as_seen": vars(locality(S, model.config.grid))}

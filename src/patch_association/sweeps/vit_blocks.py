@@ -17,7 +17,7 @@ from torch import nn
 
 from patch_association._validate import positive_int
 from patch_association.images.extras import imported
-from patch_association.images.layers import Block
+from patch_association.images.models.layers import Block
 from patch_association.sweeps import Sweep
 from patch_association.sweeps.vit_steps import kept_bytes, train_step
 

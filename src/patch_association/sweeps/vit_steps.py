@@ -27,7 +27,7 @@ def vit_step(shape: str) -> dict:
     Processor seconds of this process, which other programs on the machine hardly change, and the
     bytes that autograd keeps between the passes (parameters left out).
     """
-    from patch_association.images.vit import ViT, ViTConfig
+    from patch_association.images.models.vit import ViT, ViTConfig
 
     name, changes, batch = SHAPES[shape]
     configs = {kind: ViTConfig.named(name, attention=kind, **changes) for kind in ("vanilla", "positional")}
@@ -165,7 +165,7 @@ def run_cost(
     smaller than ``batch``: the years are those of ``epochs * pictures`` pictures in recorded batches.
     """
     from patch_association.images.flops import vit_flops
-    from patch_association.images.vit import ViTConfig
+    from patch_association.images.models.vit import ViTConfig
 
     name, changes, _ = SHAPES[shape]
     cost = vit_flops(ViTConfig.named(name, attention=attention, **changes))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from patch_association._validate import finite, positive_int
-from patch_association.images.layers import Block
+from patch_association._validate import finite, fits_memory, positive_int, seed_number
+from patch_association.images.models.layers import Block
 
 _ATTENTIONS = ("vanilla", "positional")
 _POSITIONS = ("paper", "input", "layers")
@@ -59,7 +59,7 @@ class ViTConfig:
     position_std: float = 0.02
 
     def __post_init__(self):
-        for name in (
+        for name in [
             "image_size",
             "patch_size",
             "channels",
@@ -68,7 +68,7 @@ class ViTConfig:
             "heads",
             "width",
             "mlp_width",
-        ):
+        ]:
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
         for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
@@ -83,6 +83,11 @@ class ViTConfig:
             raise ValueError(
                 f"width must be a multiple of heads, got width {self.width} for {self.heads} heads"
             )
+        per_layer = self.width * (4 * self.width + 2 * self.mlp_width + self.num_tokens)
+        fits_memory(
+            f"a ViT of {self.depth} layers of width {self.width} with {self.num_tokens} tokens",
+            self.depth * (per_layer + self.heads * self.num_tokens**2), bytes_each=4,
+        )  # fmt: skip
         if not self.shared_positions and self.attention == "vanilla" and self.positions != "layers":
             raise ValueError(
                 'a vanilla ViT reads one P per layer only with positions="layers", '
@@ -115,17 +120,11 @@ class ViTConfig:
         named = {
             "small": {},
             "tiny": dict(
-                image_size=224,
-                patch_size=16,
-                num_classes=1000,
-                depth=12,
-                heads=3,
-                width=192,
-                mlp_width=768,
+                image_size=224, patch_size=16, num_classes=1000, depth=12, heads=3, width=192, mlp_width=768,
                 pooling="cls",
             ),
             "reader": dict(depth=1, heads=4, width=64, mlp_width=128),
-        }
+        }  # fmt: skip
         if name not in named:
             raise ValueError(f"there is no ViT called {name!r}; there are {', '.join(named)}")
         return replace(cls(**named[name]), **changes)
@@ -165,7 +164,7 @@ class ViT(nn.Module):
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
         self.head = nn.Linear(c.width, c.num_classes)
         self._known_attention = None
-        self._start(torch.Generator().manual_seed(positive_int("seed", seed, minimum=0)))
+        self._start(torch.Generator().manual_seed(seed_number("seed", seed)))
 
     def _start(self, generator):
         for name, parameter in self.named_parameters():

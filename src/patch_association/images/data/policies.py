@@ -121,7 +121,7 @@ def apply(images: torch.Tensor, operation: torch.Tensor, value: torch.Tensor) ->
 
 
 def _move(images, operation, value):
-    """Shear, shift, rotation: pixel u shows the input at M u + t, nearest neighbour, black outside."""
+    """Shear, shift, rotation: pixel u shows the input at M u + t, nearest neighbor, black outside."""
     B, _, height, width = images.shape
     zero, one = torch.zeros_like(value), torch.ones_like(value)
 

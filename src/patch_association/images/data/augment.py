@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from patch_association._validate import positive_int
-from patch_association.images import policies
+from patch_association.images.data import policies
 
 CHOICES = ("none", "shift", "shift-flip", "autoaugment-cifar10", "autoaugment-svhn", "randaugment")
 
@@ -110,6 +110,6 @@ def _shift_flip(images, draws):
     return padded[picture, :, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2).contiguous()
 
 
-def normalise(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
+def normalize(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
     """uint8 pictures as floats, (x / 255 - mean) / std per channel."""
     return (images.float() / 255 - mean[:, None, None]) / std[:, None, None]

@@ -13,51 +13,43 @@ _EVERY = 0.5  # seconds between looks at the loss: each look waits for the devic
 class Progress:
     """A bar over all steps with loss, accuracy, pictures per second and the time left."""
 
-    def __init__(self, config, steps: int, place, show: bool, epoch: int, step: int):
-        self.config, self.steps = config, steps
-        self.show = show and place.rank == 0
-        self.batch, self.looked = config.batch_size, time.perf_counter()
-        self.first = epoch * steps + step
-        self.bar = tqdm(
-            total=config.epochs * steps,
-            initial=self.first,
-            unit="step",
-            dynamic_ncols=True,
-            disable=None if self.show else True,
-            smoothing=0.05,
-            desc="train",
-        )
-        self.started = time.perf_counter()
+    def __init__(self, config, steps: int, show: bool, first: int):
+        self.config, self.looked = config, time.perf_counter()
+        self.started, self.first, self.bar = self.looked, first, None
+        if show:  # a bar takes a lock between processes even where it draws nothing
+            look = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
+            self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **look)
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_) -> None:
-        self.bar.close()
+        if self.bar is not None:
+            self.bar.close()
 
     def step(self, sums) -> None:
         """After a step; ``sums`` as in TrainStep, of this process so far in the epoch."""
-        if self.bar.disable:
+        if self.bar is None or self.bar.disable:
             return
         self.bar.update()
         now = time.perf_counter()
         if now - self.looked >= _EVERY:
             self.looked = now
             loss, right, count = sums.tolist()
-            speed = (self.bar.n - self.first) * self.batch / (now - self.started)
+            speed = (self.bar.n - self.first) * self.config.batch_size / (now - self.started)
             self.bar.set_postfix_str(
                 f"loss {loss / count:.3f}, accuracy {right / count:.1%}, {speed:.0f} images/s"
             )
 
     def epoch(self, row: dict, timing: dict) -> None:
         """After an epoch, with its metrics."""
-        if not self.show:
+        if self.bar is None:
             return
-        left = (self.config.epochs - row["epoch"]) * timing["seconds"]
+        left = int((self.config.epochs - row["epoch"]) * timing["seconds"])
         line = f"epoch {row['epoch']}/{self.config.epochs}: "
         line += f"loss {row['train_loss']:.4f}, accuracy {row['train_accuracy']:.1%}"
         if "val_loss" in row:
             line += f", validation {row['val_loss']:.4f}, {row['val_accuracy']:.1%}"
-        line += f", {timing['images_per_s']:.0f} images/s, about {int(left) // 60}:{int(left) % 60:02d} left"
+        line += f", {timing['images_per_s']:.0f} images/s, about {left // 60}:{left % 60:02d} left"
         tqdm.write(line, file=sys.stdout)
         sys.stdout.flush()

@@ -1,27 +1,30 @@
-"""Every setting of a training run, in one flat list that ``--set key=value`` reaches."""
+"""Every setting of a training run, in one flat list that ``--set key=value`` reaches, and the presets."""
 
 from __future__ import annotations
 
+import os
 import types
 import typing
 from dataclasses import asdict, dataclass, fields, replace
 
-from patch_association._validate import finite, positive_int, probability
-from patch_association.images.augment import CHOICES
+from patch_association._validate import finite, positive_int, probability, seed_number
+from patch_association.images.data.augment import CHOICES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
+_OF_THE_VIT = [
+    "attention",
+    "patch_size",
+    "depth",
+    "heads",
+    "width",
+    "mlp_width",
+    "pooling",
+    "positions",
+    "shared_positions",
+]
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
-FREE_ON_RESUME = (
-    "root",
-    "download",
-    "device",
-    "compile",
-    "capture",
-    "workers",
-    "checkpoint_seconds",
-    "minutes",
-)
+FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,10 @@ class TrainConfig:
     the global one, over all processes. An epoch leaves out what does not fill a last batch.
 
     Machine: ``device`` "auto" takes a GPU when there is one; ``precision`` "auto" is bf16 where a GPU
-    has it; ``compile`` uses torch.compile; ``capture`` puts the whole step in a CUDA graph;
-    ``workers`` read pictures from the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where
-    one is best for small models and the last bits of a result depend on how many. A checkpoint is
-    written at least every ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the
-    run stops with one.
+    has it; ``compile`` uses torch.compile, on a GPU with CUDA graphs; ``workers`` read pictures from
+    the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where one is best for small models and
+    the last bits of a result depend on how many. A checkpoint is written at least every
+    ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
     """
 
     dataset: str = "cifar10"
@@ -83,7 +85,6 @@ class TrainConfig:
     device: str = "auto"
     precision: str = "auto"
     compile: bool = False
-    capture: bool = False
     workers: int = 4
     threads: int = 0
     checkpoint_seconds: float = 60.0
@@ -92,8 +93,10 @@ class TrainConfig:
     def __post_init__(self):
         for name in ("epochs", "batch_size", "image_size"):
             positive_int(name, getattr(self, name))
-        for name in ("val_size", "tile", "tile_seed", "seed", "workers", "threads"):
+        for name in ("val_size", "tile", "workers", "threads"):
             positive_int(name, getattr(self, name), minimum=0)
+        for name in ("seed", "tile_seed"):
+            seed_number(name, getattr(self, name))
         for name in ("lr", "weight_decay", "warmup_epochs", "clip", "checkpoint_seconds", "minutes"):
             finite(name, getattr(self, name), minimum=0)
         probability("label_smoothing", self.label_smoothing)
@@ -105,6 +108,9 @@ class TrainConfig:
             raise ValueError(
                 f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}"
             )
+        for name in ("threads", "workers"):  # thousands of either end in a crash
+            if getattr(self, name) > (most := max(64, os.cpu_count() or 1)):
+                raise ValueError(f"{name} must be at most {most} here, got {getattr(self, name)}")
 
     def as_dict(self) -> dict:
         """The settings as JSON values."""
@@ -112,19 +118,7 @@ class TrainConfig:
 
     def vit_changes(self) -> dict:
         """What is changed in the named ViT configuration."""
-        names = (
-            "patch_size",
-            "depth",
-            "heads",
-            "width",
-            "mlp_width",
-            "pooling",
-            "positions",
-            "shared_positions",
-        )
-        return {n: getattr(self, n) for n in names if getattr(self, n) is not None} | {
-            "attention": self.attention
-        }
+        return {n: getattr(self, n) for n in _OF_THE_VIT if getattr(self, n) is not None}
 
 
 def with_settings(config: TrainConfig, settings) -> TrainConfig:
@@ -134,6 +128,11 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
     ------
     ValueError
         On an unknown key or a value of another type; the message lists the keys or the type.
+
+    Examples
+    --------
+    >>> with_settings(TrainConfig(), ["lr=2e-3", "attention=vanilla"]).lr
+    0.002
     """
     hints = typing.get_type_hints(TrainConfig)
     changes = {}
@@ -161,6 +160,34 @@ def _value(key, text, kind):
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(
-            f"{key} must be {'an integer' if kind is int else 'a number'}, got {text!r}"
-        ) from None
+        words = "an integer" if kind is int else "a number"
+        raise ValueError(f"{key} must be {words}, got {text[:60]!r}") from None
+
+
+# The recipe of the small images (peak 1e-3, 5 epochs of warm-up, label smoothing 0.1, AutoAugment)
+# is the one that a public training of this very architecture on CIFAR-10 uses; the paper names AdamW,
+# the cosine, 300 epochs, the batch sizes and AutoAugment.
+_SMALL_IMAGES = dict(vit="small", patch_size=4, epochs=300, batch_size=128)
+PRESETS: dict[str, TrainConfig] = {
+    # Seconds on a laptop, no download: that everything works, not that it learns well.
+    "smoke": TrainConfig(
+        dataset="photographs", train_size=1000, test_size=500, val_size=200, vit="reader", epochs=5,
+        batch_size=80, lr=3e-3, warmup_epochs=1.0, label_smoothing=0.0, workers=0, threads=1,
+    ),
+    "cifar10": TrainConfig(dataset="cifar10", augment="autoaugment-cifar10", **_SMALL_IMAGES),
+    # The permuted pictures of Figure 5 need patch_size=2: add --set patch_size=2 --set tile=S.
+    "cifar100": TrainConfig(dataset="cifar100", augment="autoaugment-cifar10", **_SMALL_IMAGES),
+    "svhn": TrainConfig(dataset="svhn", augment="autoaugment-svhn", **_SMALL_IMAGES),
+    # Several GPUs, the official files; RandAugment on top of random windows.
+    "imagenet": TrainConfig(
+        dataset="imagenet", vit="tiny", augment="randaugment", epochs=300, batch_size=1024, val_size=10000,
+        warmup_epochs=10.0, workers=12, checkpoint_seconds=600.0,
+    ),
+}  # fmt: skip
+
+
+def preset(name: str) -> TrainConfig:
+    """A preset by name; a ValueError lists those there are."""
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association.images.augment import augment, draw
-from patch_association.images.data import ImageSet
-from patch_association.images.folder import FolderSet, Pictures
-from patch_association.images.parallel import OneProcess, own_share
-from patch_association.images.permutation import GridPermutation
+from patch_association.images.data.augment import augment, draw
+from patch_association.images.data.folder import FolderSet, Pictures
+from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.data.sets import ImageSet, validation_split
+from patch_association.images.training.processes import OneProcess, own_share
 
 _EVALUATION_BATCH = 500
 
@@ -23,7 +23,7 @@ class Feed:
 
     def __init__(self, data, config, place: OneProcess):
         self.config, self.place, self.data = config, place, data
-        self.train_numbers, self.val_numbers = data.validation_split(config.val_size, seed=config.seed)
+        self.train_numbers, self.val_numbers = validation_split(data.num_train, config.val_size, config.seed)
         self.steps = len(self.train_numbers) // config.batch_size
         if self.steps == 0:
             raise ValueError(
@@ -93,9 +93,6 @@ class ResidentFeed(Feed):
 class FolderFeed(Feed):
     """Pictures that worker processes read from the disk; the policy is applied on the device."""
 
-    def __init__(self, data: FolderSet, config, place):
-        super().__init__(data, config, place)
-
     def epoch(self, epoch: int, start: int = 0):
         """(images, labels) of this process for steps ``start``, ... of an epoch."""
         generator = self.generator(epoch)
@@ -122,12 +119,13 @@ class FolderFeed(Feed):
             yield self.shuffled(images.to(self.place.device)), labels.to(self.place.device)
 
     def _loader(self, pictures, batches):
-        return torch.utils.data.DataLoader(
-            pictures,
-            batch_sampler=batches,
-            num_workers=self.config.workers,
-            pin_memory=self.place.device.type == "cuda",
-        )
+        pinned = self.place.device.type == "cuda"
+        options = dict(batch_sampler=batches, num_workers=self.config.workers, pin_memory=pinned)
+        try:
+            yield from torch.utils.data.DataLoader(pictures, **options)
+        except ValueError as error:
+            # A worker hands on its whole traceback as the message: what went wrong is its last line.
+            raise ValueError(str(error).strip().splitlines()[-1].removeprefix("ValueError: ")) from error
 
 
 def make_feed(data, config, place) -> Feed:

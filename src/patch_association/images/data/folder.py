@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from patch_association._validate import positive_int
+from patch_association.images.data.sets import prefix, turns
+from patch_association.images.extras import imported
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 # Of ImageNet's training pictures; for other photographs they serve as well as any.
@@ -29,6 +32,7 @@ class FolderSet:
     image_size : int
         What pictures are cut to.
     train, test : tuple of (path, label)
+        The classes take turns, so that every prefix is about balanced.
     """
 
     name: str
@@ -39,6 +43,11 @@ class FolderSet:
     test: tuple[tuple[str, int], ...]
     channels: int = 3
 
+    @property
+    def num_train(self) -> int:
+        """Training pictures, before any are held out."""
+        return len(self.train)
+
     def statistics(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Mean and standard deviation per channel; ImageNet's."""
         return torch.tensor(MEAN), torch.tensor(STD)
@@ -46,27 +55,29 @@ class FolderSet:
     def digest(self) -> str:
         """sha256 over the names of the pictures and their labels (not over their bytes)."""
         sha = hashlib.sha256()
-        for split in (self.train, self.test):
-            for path, label in split:
-                sha.update(f"{Path(path).parent.name}/{Path(path).name} {label}\n".encode())
+        for path, label in (*self.train, *self.test):
+            sha.update(f"{Path(path).parent.name}/{Path(path).name} {label}\n".encode())
         return sha.hexdigest()
 
-    def validation_split(self, size: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Numbers of training pictures to train on and ``size`` to validate on, drawn at random."""
-        n = len(self.train)
-        if positive_int("size", size, minimum=0) >= n:
-            raise ValueError(f"a validation split must leave pictures to train on, got {size} of {n}")
-        order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-        return order[size:].sort().values, order[:size].sort().values
+    def limited(self, train_size: int | None, test_size: int | None) -> FolderSet:
+        """The first pictures of each split; None keeps all."""
+        train = self.train[: prefix("train_size", train_size, len(self.train), self.name)]
+        return replace(
+            self, train=train, test=self.test[: prefix("test_size", test_size, len(self.test), self.name)]
+        )
 
 
 def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
     """Any folder of pictures: ``root/train`` and ``root/val`` or ``root/test``, one folder per class in each.
 
+    Files and folders whose names begin with a dot are passed over: some systems leave such files
+    beside every picture.
+
     Raises
     ------
     ValueError
-        If a folder is missing or empty, or the two splits differ in their classes.
+        If a folder is missing or a class has no picture, the two splits differ in their classes, or
+        a link leads nowhere.
     """
     root = Path(root)
     splits = [root / "train", next((root / n for n in ("val", "test") if (root / n).is_dir()), root / "val")]
@@ -75,7 +86,10 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
             raise ValueError(
                 f"{folder} is missing: expected train/CLASS/* and val/CLASS/* (or test/CLASS/*) in {root}"
             )
-    classes = [tuple(sorted(p.name for p in folder.iterdir() if p.is_dir())) for folder in splits]
+    classes = [
+        tuple(sorted(p.name for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")))
+        for folder in splits
+    ]
     if classes[0] != classes[1] or not classes[0]:
         different = sorted(set(classes[0]) ^ set(classes[1]))[:5]
         raise ValueError(
@@ -84,17 +98,28 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
         )
     found = []
     for folder in splits:
-        files = tuple(
-            (str(path), label)
-            for label, of_class in enumerate(classes[0])
-            for path in sorted((folder / of_class).rglob("*"))
-            if path.suffix.lower() in _SUFFIXES
-        )
-        if not files:
-            raise ValueError(f"there are no pictures ({', '.join(_SUFFIXES)}) in {folder}")
-        found.append(files)
+        files = [
+            (path, label) for label, name_ in enumerate(classes[0]) for path in _pictures(folder / name_)
+        ]
+        order = turns([label for _, label in files])
+        found.append(tuple(files[k] for k in order))
     origin = f"pictures in {root.name}/" if name == "folder" else f"official {name} files"
     return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *found)
+
+
+def _pictures(folder: Path) -> list[str]:
+    """The pictures of a class, sorted by name."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
+            continue
+        if not path.exists():
+            raise ValueError(f"{path} is a link that leads nowhere")
+        if path.is_file():
+            found.append(str(path))
+    if not found:
+        raise ValueError(f"there are no pictures ({', '.join(_SUFFIXES)}) in {folder}")
+    return found
 
 
 def load_imagenet(root, image_size: int = 224) -> FolderSet:
@@ -105,9 +130,7 @@ def load_imagenet(root, image_size: int = 224) -> FolderSet:
     """
     root = Path(root)
     if not all((root / split).is_dir() for split in ("train", "val")):
-        from patch_association.images.official import torchvision_part
-
-        datasets = torchvision_part("datasets", "unpacking ImageNet")
+        datasets = imported("torchvision.datasets", "unpacking ImageNet", "vision")
         for split in ("train", "val"):
             try:
                 datasets.ImageNet(str(root), split=split)
@@ -137,21 +160,31 @@ class Pictures(torch.utils.data.Dataset):
         return len(self.files)
 
     def __getitem__(self, number: int):
-        from PIL import Image
-
         path, label = self.files[number]
-        try:
-            with Image.open(path) as file:
-                picture = file.convert("RGB")
-        except OSError as error:
-            raise ValueError(f"{path} is not a whole picture: {error}") from error
+        picture = read_picture(path)
         if self.crops is None:
             box, mirrored = _middle(picture.size), False
         else:
             box, mirrored = _window(picture.size, self.crops[number].tolist())
-        picture = picture.resize((self.size, self.size), Image.Resampling.BILINEAR, box=box)
+        picture = picture.resize((self.size, self.size), 2, box=box)  # 2: bilinear
         pixels = torch.from_numpy(np.array(picture)).permute(2, 0, 1)  # (H, W, 3) -> (3, H, W)
         return pixels.flip(2) if mirrored else pixels, label
+
+
+def read_picture(path):
+    """A picture of the disk in RGB; a ValueError names what is no whole picture, or too large a one."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            # Of PIL's two limits on pixels the lower one only warns.
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path) as file:
+                return file.convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ValueError(f"{path} is too large a picture: {error}") from error
+    except (OSError, ValueError, SyntaxError) as error:  # PIL's readers raise all three on damaged files
+        raise ValueError(f"{path} is not a whole picture: {error}") from error
 
 
 def _middle(size):

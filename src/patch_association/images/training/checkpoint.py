@@ -50,18 +50,12 @@ def save_checkpoint(folder, state: dict) -> None:
             os.replace(newest, folder / PREVIOUS)
         os.replace(coming, newest)
     except OSError as error:
-        reason = (
-            "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else str(error)
-        )
-        kept = next((name for name in (NEWEST, PREVIOUS) if (folder / name).exists()), None)
-        rest = (
-            f"{folder / kept} is whole: make room and go on with --resume"
-            if kept
-            else "there is no earlier one"
-        )
-        raise OSError(
-            error.errno, f"could not write a checkpoint of {len(payload)} bytes to {folder}: {reason}; {rest}"
-        ) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        kept = next((folder / name for name in (NEWEST, PREVIOUS) if (folder / name).exists()), None)
+        rest = f"{kept} is whole: make room and go on with --resume" if kept else "there is no earlier one"
+        words = f"could not write a checkpoint of {len(payload)} bytes to {folder}: "
+        words += f"{'the disk is full' if full else error}; {rest}"
+        raise OSError(error.errno, words) from error
 
 
 def load_checkpoint(folder) -> dict | None:

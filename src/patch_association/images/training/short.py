@@ -14,11 +14,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
-from patch_association.images.augment import augment, draw
-from patch_association.images.data import ImageSet
-from patch_association.images.permutation import GridPermutation
-from patch_association.images.step import learning_rate
+from patch_association._validate import positive_int, seed_number
+from patch_association.images.data.augment import augment, draw
+from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.data.sets import ImageSet
+from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.training.step import learning_rate
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def train_short(
         Applied to training and test pictures.
     """
     steps, batch_size = positive_int("steps", steps), positive_int("batch_size", batch_size)
-    generator = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+    generator = torch.Generator().manual_seed(seed_number("seed", seed))
     model.double().train()
     device, prepared = next(model.parameters()).device, in_double(data, permutation)
 
@@ -110,3 +111,64 @@ def in_double(
         return (shuffled.double() / 255 - mean) / std
 
     return prepared
+
+
+@dataclass(frozen=True)
+class CoupledRuns:
+    """Training on pictures, and on shuffled pictures from the renamed start.
+
+    Attributes
+    ----------
+    original, shuffled : ShortRun
+    losses_apart : float
+        The largest difference of their losses, over all steps, in nats.
+    positions_apart : float
+        The largest entry of P' - Pi P after the last step.
+    moved : float
+        The largest entry by which training has changed P: what ``positions_apart`` is to be held against.
+    """
+
+    original: ShortRun
+    shuffled: ShortRun
+    losses_apart: float
+    positions_apart: float
+    moved: float
+
+    @property
+    def gap(self) -> float:
+        """The larger of ``losses_apart`` and ``positions_apart``: zero in exact arithmetic."""
+        return max(self.losses_apart, self.positions_apart)
+
+    @property
+    def differ(self) -> int:
+        """Test pictures that one model classifies correctly and the other does not."""
+        return int((self.original.right != self.shuffled.right).sum())
+
+
+def coupled_runs(
+    config: ViTConfig, data: ImageSet, permutation: GridPermutation, steps: int, seed: int = 0, **settings
+) -> CoupledRuns:
+    """Train a ViT on pictures from the start (theta, P), and on shuffled ones from (theta, Pi P).
+
+    Row i of Pi P is row ``permutation.patch_order(patch_size)[i]`` of P. Both runs see the same
+    augmented pictures in the same order, the second one shuffled after augmentation. ``settings``
+    (batch_size, lr) and the refusals are those of :func:`train_short`; a tile that does not consist
+    of whole patches is refused too.
+    """
+    N, order = config.num_patches, torch.from_numpy(permutation.patch_order(config.patch_size))
+    first, second = ViT(config, seed).double(), ViT(config, seed).double()
+    start = first.positions.detach().clone()
+    with torch.no_grad():
+        second.positions[:, :N] = start[:, order]  # a class token's position comes last and stays
+    settings |= dict(steps=steps, seed=seed)
+    original = train_short(first, data, **settings)
+    shuffled = train_short(second, data, permutation=permutation, **settings)
+    learned, expected = first.positions.detach(), first.positions.detach().clone()
+    expected[:, :N] = learned[:, order]
+    return CoupledRuns(
+        original,
+        shuffled,
+        losses_apart=float(np.abs(original.losses - shuffled.losses).max()),
+        positions_apart=float((second.positions.detach() - expected).abs().max()),
+        moved=float((learned - start).abs().max()),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, seed_number
 
 
 class GridPermutation:
@@ -28,14 +28,18 @@ class GridPermutation:
     ------
     ValueError
         If s does not divide the side.
+
+    Examples
+    --------
+    >>> GridPermutation(32, tile=16, seed=0).order
+    array([2, 0, 1, 3])
     """
 
     def __init__(self, image_size: int, tile: int, seed: int = 0):
         self.image_size, self.tile = positive_int("image_size", image_size), positive_int("tile", tile)
         if self.image_size % self.tile:
             raise ValueError(f"tile must divide image_size, got tiles of {tile} in {image_size} pixels")
-        seed = positive_int("seed", seed, minimum=0)
-        self.order = np.random.default_rng(seed).permutation(self.grid**2)
+        self.order = np.random.default_rng(seed_number("seed", seed)).permutation(self.grid**2)
 
     @property
     def grid(self) -> int:
@@ -44,11 +48,12 @@ class GridPermutation:
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
         """pi_s of pictures (..., H, W)."""
-        return self._apply(images, self.order)
-
-    def inverse(self, images: torch.Tensor) -> torch.Tensor:
-        """pi_s^{-1} of pictures (..., H, W)."""
-        return self._apply(images, np.argsort(self.order))
+        if images.ndim < 2 or tuple(images.shape[-2:]) != (self.image_size, self.image_size):
+            raise ValueError(
+                f"images must have shape (..., {self.image_size}, {self.image_size}), "
+                f"got {tuple(images.shape)}"
+            )
+        return self._shuffle(images, self.tile)
 
     def patch_order(self, patch_size: int) -> np.ndarray:
         """(N,) patch i of the shuffled picture is patch ``patch_order[i]`` of the original.
@@ -67,28 +72,16 @@ class GridPermutation:
             )
         side = self.image_size // p
         numbers = torch.arange(side * side).reshape(1, side, side)
-        return GridPermutation._shuffle(numbers, self.order, self.tile // p).reshape(-1).numpy()
+        return self._shuffle(numbers, self.tile // p).reshape(-1).numpy()
 
     def undo(self, similarity, patch_size: int):
         """pi_s^{-1} of a similarity between patches: (..., N, N) as if the pictures had not been shuffled."""
         back = np.argsort(self.patch_order(patch_size))
         return similarity[..., back, :][..., back]
 
-    def _apply(self, images, order):
-        if images.ndim < 2 or tuple(images.shape[-2:]) != (self.image_size, self.image_size):
-            raise ValueError(
-                f"images must have shape (..., {self.image_size}, {self.image_size}), "
-                f"got {tuple(images.shape)}"
-            )
-        return self._shuffle(images, order, self.tile)
-
-    @staticmethod
-    def _shuffle(images, order, s):
+    def _shuffle(self, images, s):
         *lead, height, width = images.shape
         g = height // s
         tiles = images.reshape(-1, g, s, g, s).transpose(2, 3).reshape(-1, g * g, s, s)  # (..., tile, s, s)
-        tiles = tiles[:, torch.as_tensor(order, device=images.device)]
+        tiles = tiles[:, torch.as_tensor(self.order, device=images.device)]
         return tiles.reshape(-1, g, g, s, s).transpose(2, 3).reshape(*lead, height, width)
-
-    def __repr__(self) -> str:
-        return f"GridPermutation(image_size={self.image_size}, tile={self.tile})"

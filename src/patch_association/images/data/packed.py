@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association.images.data import ImageSet
+from patch_association.images.data.sets import ImageSet, prefix
 
-_CLASSES = tuple("airplane automobile bird cat deer dog frog horse ship truck".split())
+_CLASSES = tuple(["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"])
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
@@ -28,45 +28,38 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     ValueError
         If the file is truncated, altered or something else; the message names it.
     """
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     path = Path(path)
     try:
         with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
             header, scan, length, label = (archive[k] for k in ("header", "scan", "length", "label"))
             n_train = int(archive["n_train"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} is not a whole packed CIFAR-10 file: {error}") from error
-    n = len(label)
-    if (
-        len(length) != n
-        or int(length.sum()) != scan.size
-        or not 0 < n_train < n
-        or label.max() >= len(_CLASSES)
-    ):
+    n, ends = len(label), np.cumsum(length, dtype=np.int64)
+    whole = 0 < n_train < n == len(length) and ends[-1] == scan.size and label.max() < len(_CLASSES)
+    if not whole:
         raise ValueError(
             f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
             f"in all for {scan.size} bytes, {n_train} training pictures"
         )
-    ends = np.cumsum(length, dtype=np.int64)
     head, body = header.tobytes(), scan.tobytes()
 
     def decode(first, count):
         images = np.empty((count, 32, 32, 3), dtype=np.uint8)
-        for i in range(count):
-            k = first + i
+        for k in range(first, first + count):
             jpeg = head + body[ends[k] - int(length[k]) : ends[k]] + b"\xff\xd9"
             try:
-                images[i] = np.asarray(Image.open(io.BytesIO(jpeg)))
-            except (OSError, ValueError, UnidentifiedImageError) as error:
+                with Image.open(io.BytesIO(jpeg)) as picture:
+                    if picture.size != (32, 32) or picture.mode != "RGB":  # known before it is decoded
+                        raise ValueError(f"it has {picture.size} pixels in mode {picture.mode}")
+                    images[k - first] = np.asarray(picture)
+            except (OSError, ValueError, Image.DecompressionBombError) as error:
                 raise ValueError(f"{path}: picture {k} cannot be decoded: {error}") from error
         pictures = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         return pictures, torch.from_numpy(label[first : first + count].astype(np.int64))
 
-    sizes = {"train_size": (train_size, n_train), "test_size": (test_size, n - n_train)}
-    for name, (asked, there) in sizes.items():
-        if asked is not None and not 0 < asked <= there:
-            raise ValueError(f"{name} must lie in 1..{there} for {path.name}, got {asked}")
-    train = decode(0, train_size or n_train)
-    test = decode(n_train, test_size or n - n_train)
+    train = decode(0, prefix("train_size", train_size, n_train, path.name))
+    test = decode(n_train, prefix("test_size", test_size, n - n_train, path.name))
     return ImageSet("cifar10", "JPEG re-encoded CIFAR-10", _CLASSES, *train, *test)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, seed_number
 
 _VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
 
@@ -21,7 +21,7 @@ def resnet18(num_classes: int = 10, channels: int = 3) -> nn.Module:
 
 
 def vgg19(num_classes: int = 10, channels: int = 3) -> nn.Module:
-    """VGG-19 with batch normalisation and one linear layer for a head (20.04 M parameters for 10 classes)."""
+    """VGG-19 with batch normalization and one linear layer for a head (20.04 M parameters for 10 classes)."""
     layers: list[nn.Module] = []
     for repeats, width in _VGG19:
         for _ in range(repeats):
@@ -39,7 +39,7 @@ def small_cnn(num_classes: int = 10, channels: int = 3, seed: int | None = None)
     """
     if seed is not None:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(positive_int("seed", seed, minimum=0))
+            torch.manual_seed(seed_number("seed", seed))
             return small_cnn(num_classes, channels)
     layers: list[nn.Module] = []
     for width in (16, 32, 64):

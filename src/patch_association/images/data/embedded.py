@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_association.images.data import ImageSet, interleaved
+from patch_association.images.data.sets import ImageSet, interleaved
 
 _SIDE = 32
 _ZOOMS = (1, 2, 3, 4)

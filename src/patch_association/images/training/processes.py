@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from patch_association._validate import positive_int
+from patch_association.images.extras import imported
 
 
 class OneProcess:
@@ -34,27 +35,15 @@ class ManyProcesses(OneProcess):
     """One of several processes; gradients are averaged by DistributedDataParallel."""
 
     def __init__(self, cpu: bool):
-        try:
-            from accelerate import Accelerator
-        except ImportError as error:
-            raise ValueError(
-                "training in several processes needs accelerate, which is missing: "
-                "pip install 'patch-association[parallel]'"
-            ) from error
-        self._accelerator = Accelerator(
-            cpu=cpu, mixed_precision="no"
-        )  # the training step chooses the precision
+        accelerate = imported("accelerate", "training in several processes", "parallel")
+        # The training step chooses the precision.
+        self._accelerator = accelerate.Accelerator(cpu=cpu, mixed_precision="no")
         super().__init__(self._accelerator.device)
         self.rank, self.world = self._accelerator.process_index, self._accelerator.num_processes
-
-    def wrap(self, model):
-        return self._accelerator.prepare_model(model)
+        self.wrap, self.wait = self._accelerator.prepare_model, self._accelerator.wait_for_everyone
 
     def sum(self, tensor):
         return self._accelerator.reduce(tensor, reduction="sum")
-
-    def wait(self):
-        self._accelerator.wait_for_everyone()
 
 
 def processes(device: str = "auto") -> OneProcess:
@@ -71,8 +60,13 @@ def processes(device: str = "auto") -> OneProcess:
         asked = torch.device(device)
     except RuntimeError as error:
         raise ValueError(f"device must be auto, cpu, cuda or the like, got {device!r}") from error
-    if asked.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device=cuda was asked for, and PyTorch sees no GPU here")
+    try:
+        torch.ones(1, device=asked).item()  # the only question that every kind of device answers
+    except (RuntimeError, AssertionError, ImportError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device={device} was asked for, and PyTorch cannot use it here: {reason}"
+        ) from error
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         return ManyProcesses(cpu=asked.type == "cpu")
     return OneProcess(asked)

@@ -1,0 +1,219 @@
+"""Training runs: from settings to a finished model with a record and checkpoints, and back from its folder."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from patch_association.images.data import NAMES, data_root, load
+from patch_association.images.data.folder import load_folder, load_imagenet
+from patch_association.images.training.checkpoint import load_checkpoint
+from patch_association.images.training.config import FREE_ON_RESUME, TrainConfig
+from patch_association.images.training.processes import processes
+from patch_association.images.training.progress import Progress
+from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model
+
+
+@dataclass
+class Run:
+    """What a training run gives back.
+
+    Attributes
+    ----------
+    model : module
+        As it is after the last step.
+    record : dict
+        What ``record.json`` holds: name, config, data (class names among it), metrics (one object
+        per epoch), test, locality, finished and provenance.
+    stopped_by : int
+        The signal that stopped the run, 0 if none did.
+    """
+
+    model: nn.Module
+    record: dict
+    stopped_by: int = 0
+
+
+def load_data(config: TrainConfig):
+    """The data set of a configuration: in memory, or a folder that is read as training goes on."""
+    folders = {"imagenet": load_imagenet, "folder": load_folder}
+    if config.dataset in folders:
+        data = folders[config.dataset](data_root(config.root), config.image_size)
+        return data.limited(config.train_size, config.test_size)
+    if config.dataset not in NAMES:
+        raise ValueError(f"dataset must be one of {', '.join((*NAMES, *folders))}, got {config.dataset!r}")
+    return load(config.dataset, config.root, config.train_size, config.test_size, config.download)
+
+
+def train(
+    config: TrainConfig,
+    out=None,
+    resume: bool = False,
+    progress: bool = True,
+    data=None,
+    name: str = "train",
+    command: str | None = None,
+    provenance: Callable[[float, str], dict] | None = None,
+) -> Run:
+    """Train a model.
+
+    The first SIGINT (Ctrl-C) or SIGTERM stops a run that has a folder after its current step, with
+    a checkpoint; where several processes train together, at the end of the epoch.
+
+    Parameters
+    ----------
+    config : TrainConfig
+    out : path, optional
+        A folder for ``record.json``, the learned P (``positions.npz``) and checkpoints; without it
+        nothing is written.
+    resume : bool
+        Go on from the newest whole checkpoint in ``out``, to the result that the run would have
+        had without the interruption (bit for bit on the CPU with the same number of threads).
+    progress : bool
+        Show a bar on a terminal and a line per epoch elsewhere.
+    data : ImageSet or FolderSet, optional
+        In place of ``config.dataset``.
+    name, command : str
+        For the record.
+    provenance : callable
+        ``provenance(wall_s, device)`` -> dict for the record: :func:`patch_association.records.provenance`.
+        By default the record holds the wall time and the device alone.
+
+    Raises
+    ------
+    ValueError
+        On settings that do not fit, on a folder that holds a run already (without ``resume``) or
+        another one, on damaged checkpoints, and when the loss is no longer finite.
+    OSError
+        If ``out`` cannot be written, said before anything else is done, or a checkpoint cannot; the
+        message says what is kept.
+    """
+    place = processes(config.device)
+    out = None if out is None else Path(out)
+    # Process 0 first: it alone sets a damaged checkpoint aside.
+    if place.rank != 0:
+        place.wait()
+    state = None if out is None else _found(config, out, resume)
+    if place.rank == 0:
+        place.wait()
+    about = dict(name=name, command=command, provenance=provenance or _only_times)
+    with _threads(config.threads), _asked_to_stop(out is not None) as asked:
+        data = load_data(config) if data is None else data
+        trainer = Trainer(config, data, place, out, about, asked)
+        if state is not None:
+            trainer.restore(state)
+        with Progress(config, trainer.feed.steps, progress and place.rank == 0, trainer.done) as bar:
+            finished = trainer.run(bar)
+        return Run(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
+
+
+def load_run(folder) -> Run:
+    """A training run from its folder: the model as its newest checkpoint has it, ready for inference.
+
+    Examples
+    --------
+    >>> run = load_run("runs/cifar10")  # doctest: +SKIP
+    >>> run.model.positions.shape, run.record["data"]["classes"][3]  # doctest: +SKIP
+    (torch.Size([1, 64, 384]), 'cat')
+
+    Raises
+    ------
+    ValueError
+        If there is no record or no whole checkpoint.
+    """
+    record, state = _record_in(Path(folder)), load_checkpoint(folder)
+    if record is None or state is None:
+        missing = RECORD if record is None else "checkpoint"
+        raise ValueError(f"{folder} holds no training run: there is no {missing}")
+    model = make_model(TrainConfig(**record["config"]), **state["shape"])
+    model.load_state_dict(state["model"])
+    return Run(model.eval(), record)
+
+
+def _only_times(wall_s: float, device: str) -> dict:
+    return {"wall_s": round(wall_s, 1), "hardware": device}
+
+
+@contextmanager
+def _threads(count: int):
+    """Within this context PyTorch computes with so many CPU threads; 0 leaves its choice."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _asked_to_stop(listen: bool):
+    """A list that holds the number of the first SIGINT or SIGTERM; a second one acts as ever."""
+    asked: list[int] = []
+    if not listen or threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def note(number, frame):
+        asked.append(number)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _writable(out: Path) -> None:
+    """Make the folder, try to write into it, and remove what a killed process left half-written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in (RECORD, POSITIONS, "checkpoint", "writable"):
+            for left in out.glob(f".{name}.*"):
+                left.unlink(missing_ok=True)
+        with tempfile.NamedTemporaryFile(dir=out, prefix=".writable."):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write to {out}: {error.strerror or error}") from error
+
+
+def _record_in(out: Path) -> dict | None:
+    if not (out / RECORD).exists():
+        return None
+    try:
+        record = json.loads((out / RECORD).read_text(encoding="utf-8"))
+        assert isinstance(record, dict) and "finished" in record
+        return record
+    except (ValueError, AssertionError, OSError) as error:
+        raise ValueError(f"{out / RECORD} is no record of a training run: {error}") from error
+
+
+def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
+    """The checkpoint to go on from, or None; refuses to overwrite or to mix runs."""
+    _writable(out)
+    record, state = _record_in(out), load_checkpoint(out)
+    if not resume and (state or record):
+        raise ValueError(f"{out} holds a training run already: go on with --resume, or choose another folder")
+    if state is None:
+        if record and record["finished"]:
+            raise ValueError(f"{out} holds a finished record and no checkpoint: choose another folder")
+        return None
+    then, now = json.loads(state["config"]), config.as_dict()
+    changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then.get(k)]
+    if changed:
+        differences = ", ".join(f"{k} was {then.get(k)!r} and is {now[k]!r}" for k in changed)
+        raise ValueError(f"{out} holds a run with other settings: {differences}")
+    return state
