@@ -16,7 +16,9 @@ class Fold(nodes.General, nodes.Element):
 
 def visit_fold(translator, node: Fold) -> None:
     """Open the fold."""
-    translator.body.append(f'<details class="pa-fold"><summary>{translator.encode(node["label"])}</summary>\n')
+    translator.body.append(
+        f'<details class="pa-fold"><summary>{translator.encode(node["label"])}</summary>\n'
+    )
 
 
 def depart_fold(translator, node: Fold) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from functools import lru_cache
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def _shorter(path: str) -> str:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def dark(color: str) -> str:
     """The counterpart of a color on a dark page: the palette's own, or the same hue at mirrored lightness."""
     known = {light.lower(): night for light, night in DARK.items()}

@@ -9,7 +9,9 @@ import re
 
 from docutils import nodes
 
-BEHIND = re.compile(r"[.,;:!?)\]’”'\"%–-][^\s]*|(?:th|st|nd|rd)\b[^\s]*")  # what belongs to the formula before it
+BEHIND = re.compile(
+    r"[.,;:!?)\]’”'\"%–-][^\s]*|(?:th|st|nd|rd)\b[^\s]*"
+)  # what belongs to the formula before it
 BEFORE = re.compile(r"[^\s]*[(\[“‘–-]$")  # what belongs to the formula behind it
 INTERVAL = re.compile(r" ?\[[^\]\s]+, [^\]\s]+\]")
 
@@ -43,7 +45,9 @@ def keep_intervals(doctree: nodes.Element) -> None:
     """Intervals keep their ends on one line."""
     for text in list(doctree.findall(nodes.Text)):
         kept = INTERVAL.sub(lambda interval: interval[0].replace(" ", "\u00a0"), text)
-        if kept != text and not isinstance(text.parent, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)):
+        if kept != text and not isinstance(
+            text.parent, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
+        ):
             text.parent.replace(text, nodes.Text(kept))
 
 

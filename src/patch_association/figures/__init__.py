@@ -1,37 +1,23 @@
-"""One look for every plot: the palette of the quantities, the style, the drawings that recur."""
+"""One look for every figure and table: the palettes, the style, the drawings that recur, a file a part."""
 
-from patch_association.figures.dynamics_coupling import draw_paths, draw_power_law
-from patch_association.figures.dynamics_limits import (
-    draw_drift_map,
-    draw_lifetimes,
-    draw_rate_map,
-    draw_sorted_scores,
-    draw_steps_needed,
-)
-from patch_association.figures.dynamics_realistic import (
-    draw_figure_four,
-    draw_frames,
-    draw_same_set,
-    plot_seeds,
-)
-from patch_association.figures.gaussian import (
-    plot_curves,
-    plot_first_step,
-    plot_learned_matrices,
-    plot_learners,
-    plot_linear_share,
-)
-from patch_association.figures.idealized import (
+from patch_association.figures.dynamics import (
     draw_atoms,
     draw_constants,
     draw_drift,
+    draw_drift_map,
     draw_end_of_alpha,
     draw_entries,
     draw_events,
+    draw_figure_four,
+    draw_frames,
+    draw_lifetimes,
+    draw_paths,
+    draw_power_law,
+    draw_rate_map,
+    draw_steps_needed,
     label_events,
 )
 from patch_association.figures.images import (
-    draw_head_maps,
     draw_montage,
     plot_head_maps,
     plot_losses,
@@ -41,21 +27,35 @@ from patch_association.figures.images import (
     plot_rows,
     plot_shuffle_accuracy,
 )
+from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets, mark_patch
+from patch_association.figures.setting import (
+    draw_normal_error,
+    draw_phase_diagram,
+    plot_curves,
+    plot_first_step,
+    plot_learned_matrices,
+    plot_learners,
+    plot_linear_share,
+)
 from patch_association.figures.style import (
     CATEGORIES,
     COLORS,
+    INK,
+    PAPER,
     SCORES,
-    SHADES,
+    draw_band,
     draw_estimate,
+    draw_means,
+    label_ticks,
     look,
     looks,
     new_figure,
+    seaborn_looks,
     set_palette,
+    tints,
     use_style,
 )
 from patch_association.figures.tables import Table, table
-from patch_association.figures.linear import draw_normal_error, draw_phase_diagram
-from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets
 from patch_association.figures.transfer import (
     draw_pretraining,
     plot_complexities,
@@ -68,10 +68,12 @@ from patch_association.figures.transfer import (
 __all__ = [
     "CATEGORIES",
     "COLORS",
+    "INK",
+    "PAPER",
     "SCORES",
-    "SHADES",
     "Table",
     "draw_atoms",
+    "draw_band",
     "draw_constants",
     "draw_drift",
     "draw_drift_map",
@@ -81,24 +83,24 @@ __all__ = [
     "draw_events",
     "draw_figure_four",
     "draw_frames",
-    "draw_head_maps",
     "draw_lifetimes",
     "draw_matrix",
+    "draw_means",
     "draw_montage",
     "draw_normal_error",
     "draw_patches",
     "draw_paths",
     "draw_phase_diagram",
-    "draw_pretraining",
     "draw_power_law",
+    "draw_pretraining",
     "draw_rate_map",
-    "draw_same_set",
     "draw_sets",
-    "draw_sorted_scores",
     "draw_steps_needed",
     "label_events",
+    "label_ticks",
     "look",
     "looks",
+    "mark_patch",
     "new_figure",
     "plot_complexities",
     "plot_curves",
@@ -116,9 +118,10 @@ __all__ = [
     "plot_recorded_losses",
     "plot_rows",
     "plot_sample_curves",
-    "plot_seeds",
     "plot_shuffle_accuracy",
+    "seaborn_looks",
     "set_palette",
     "table",
+    "tints",
     "use_style",
 ]

@@ -11,6 +11,7 @@ from itertools import cycle
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
@@ -26,14 +27,13 @@ COLORS = {
     "label": "#8C001A",
 }
 
-#: A marker and a dash for each quantity, so that figures can be read in gray.
-SHADES = {
-    "same set": dict(marker="o", linestyle="-"),
-    "other sets": dict(marker="s", linestyle="--"),
-    "feature": dict(marker="^", linestyle="-."),
-    "signal": dict(marker="D", linestyle="-"),
-    "noise": dict(marker="x", linestyle=":"),
-    "label": dict(marker="v", linestyle=(0, (5, 1))),
+_MARKS = {
+    "same set": {"marker": "o", "linestyle": "-"},
+    "other sets": {"marker": "s", "linestyle": "--"},
+    "feature": {"marker": "^", "linestyle": "-."},
+    "signal": {"marker": "D", "linestyle": "-"},
+    "noise": {"marker": "x", "linestyle": ":"},
+    "label": {"marker": "v", "linestyle": (0, (5, 1))},
 }
 
 #: Learners, settings, sizes: whatever is compared and is no quantity of :data:`COLORS`. In order of use.
@@ -41,6 +41,8 @@ CATEGORIES = ("#059DDC", "#DB7657", "#1E27D9", "#825F17", "#891075", "#09440D", 
 
 _CATEGORY_MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _CATEGORY_DASHES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+
+_SEABORN_DASHES = ("", (4, 1.6), (6, 1.6, 1, 1.6), (5, 1), (3, 1, 1, 1, 1, 1), (1, 1), (8, 2))
 
 #: What is drawn in black, and the ground: text, axes, reference lines; the page.
 INK, PAPER = "#1F2328", "#FFFFFF"
@@ -53,10 +55,19 @@ DARK = {
     PAPER: "#121212",
 }
 
-#: Scores and similarities: other sets' color below zero, same set's above, light at zero. Drawn as rasters,
-#: which keep their colors on a dark page.
+#: Scores and similarities: other sets' color below zero, same set's above, light around zero, where most
+#: entries are. Drawn as rasters, which keep their colors on a dark page.
 SCORES = LinearSegmentedColormap.from_list(
-    "scores", ["#7A3300", COLORS["other sets"], "#F4F1EC", COLORS["same set"], "#0B3357"]
+    "scores",
+    [
+        (0.0, "#6B2E06"),
+        (0.2, COLORS["other sets"]),
+        (0.4, "#EADACB"),
+        (0.5, "#F7F6F3"),
+        (0.6, "#CFDDEC"),
+        (0.8, COLORS["same set"]),
+        (1.0, "#062A5E"),
+    ],
 )
 
 #: Widths in inches at 96 pixels: the column of text, the column with the margin that code and wide figures
@@ -67,9 +78,14 @@ WIDTHS = {"column": 6.2, "wide": 7.8, "half": 3.1}
 LETTERING, DPI = 10.5, 300
 
 
+def tints(quantity: str, count: int) -> list[str]:
+    """``count`` colors from a light tint of a quantity's color to the color: for settings that have an order."""
+    return sns.light_palette(COLORS[quantity], count + 2).as_hex()[2:]
+
+
 def look(quantity: str) -> dict:
     """The color, marker and dash of a quantity, for ``ax.plot(x, y, **look("same set"))``."""
-    return {"color": COLORS[quantity], **SHADES[quantity]}
+    return {"color": COLORS[quantity], **_MARKS[quantity]}
 
 
 def looks(names) -> dict[str, dict]:
@@ -86,7 +102,19 @@ def looks(names) -> dict[str, dict]:
             f"at most {len(CATEGORIES)} categories can be told apart, got {len(names)}: draw panels instead"
         )
     styles = zip(CATEGORIES, _CATEGORY_MARKS, _CATEGORY_DASHES)
-    return {name: dict(color=c, marker=m, linestyle=d) for name, (c, m, d) in zip(names, styles)}
+    return {name: {"color": c, "marker": m, "linestyle": d} for name, (c, m, d) in zip(names, styles)}
+
+
+def seaborn_looks(names) -> dict:
+    """The same for seaborn's line plots: ``sns.lineplot(..., hue=x, style=x, **seaborn_looks(names))``."""
+    styles = looks(names)
+    return {
+        "palette": {name: style["color"] for name, style in styles.items()},
+        "markers": {name: style["marker"] for name, style in styles.items()},
+        "dashes": {name: dash for name, dash in zip(styles, _SEABORN_DASHES)},
+        "hue_order": list(styles),
+        "style_order": list(styles),
+    }
 
 
 def use_style() -> None:
@@ -179,6 +207,27 @@ def draw_estimate(ax, where: float, estimate, *, horizontal: bool = False, **opt
     if horizontal:
         return ax.errorbar(estimate.value, where, xerr=reach, **options)
     return ax.errorbar(where, estimate.value, yerr=reach, **options)
+
+
+def draw_means(ax, x, values, **options):
+    """Means over seeds with two standard errors: ``values`` is (seeds, len(x)); options as of ``Axes.errorbar``."""
+    values = np.asarray(values, dtype=np.float64)
+    spread = 2 * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return ax.errorbar(x, values.mean(axis=0), spread, **{"capsize": 2, "elinewidth": 0.9, **options})
+
+
+def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
+    """The mean over seeds with the band from the least to the largest; ``values`` is (seeds, len(x))."""
+    values = np.asarray(values, dtype=np.float64)
+    least, largest = values.min(axis=0), values.max(axis=0)
+    ax.fill_between(x, least, largest, color=COLORS[quantity], alpha=0.22, linewidth=0)
+    ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **look(quantity))
+
+
+def label_ticks(axis, values, texts=None) -> None:
+    """Ticks at exactly these values, plainly written: for logarithmic axes over a few sizes."""
+    axis.set_ticks(values, texts or [f"{value:,g}" for value in values])
+    axis.set_ticks([], minor=True)
 
 
 def set_palette(num_sets: int) -> list[tuple[float, float, float]]:

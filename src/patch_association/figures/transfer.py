@@ -6,22 +6,30 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from patch_association.figures.patches import draw_matrix
-from patch_association.figures.style import COLORS, SHADES
+from patch_association.figures.style import (
+    COLORS,
+    INK,
+    draw_means,
+    label_ticks,
+    looks,
+)
 
-#: One look for each learner through the whole part: color, marker, line.
+#: One look for each learner through the whole part. Those that know nothing of the sets are gray.
 LEARNERS = {
-    "learned attention": dict(color=COLORS["same set"], marker="o", linestyle="-", zorder=3),
-    # Open and large: it often lies on the one above.
-    "ideal blocks": dict(
-        color=COLORS["signal"], marker="D", markersize=9, markerfacecolor="none", linestyle="--"
-    ),
-    "likelihood of sets": dict(color=COLORS["feature"], marker="^", linestyle="-."),
-    "co-activation": dict(color=COLORS["feature"], marker="v", linestyle=":"),
-    "from scratch": dict(color=COLORS["other sets"], marker="s", linestyle="-"),
-    "uniform attention": dict(color=COLORS["noise"], marker="x", linestyle=":"),
-    "wrong sets": dict(color=COLORS["noise"], marker="+", linestyle="--"),
-    "logistic regression": dict(color=COLORS["label"], marker="P", linestyle=(0, (5, 1))),
+    **looks(["learned attention", "from scratch", "likelihood of sets", "ideal blocks", "co-activation"]),
+    "uniform attention": {"color": COLORS["noise"], "marker": "x", "linestyle": ":"},
+    "wrong sets": {"color": COLORS["noise"], "marker": "+", "linestyle": "--"},
+    "logistic regression": {"color": COLORS["noise"], "marker": "P", "linestyle": "-"},
 }
+# Open and large: it often lies on the one above.
+LEARNERS["ideal blocks"] |= {"markersize": 9, "markerfacecolor": "none"}
+LEARNERS["learned attention"] |= {"zorder": 3}
+
+_ERROR = "mean test error"
+
+
+def _target(ax: Axes, error: float) -> None:
+    ax.axhline(error, color=INK, linewidth=0.8)
 
 
 def draw_pretraining(axes, run, partition) -> None:
@@ -32,13 +40,12 @@ def draw_pretraining(axes, run, partition) -> None:
     axes : two Axes
         Left the scores of the first seed, patches sorted by set and the diagonal left out; right the
         training loss and the recall of companions over the steps.
-    run : the recorded run of :func:`patch_association.training.empirical.descend`
+    run : the recorded run of gradient descent
     partition : Partition
     """
-    order = np.argsort(partition.labels, kind="stable")
-    scores = run.final.scores[0].numpy()[np.ix_(order, order)].copy()
+    scores = run.final.scores[0].numpy().copy()
     np.fill_diagonal(scores, 0)
-    draw_matrix(axes[0], scores, limit=float(np.abs(scores).max()), title="learned scores")
+    draw_matrix(axes[0], scores, partition=partition, title="learned scores")
     axes[1].plot(run.steps, run.loss[:, 0], color=COLORS["label"], linestyle="--", label="training loss")
     axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="recall of companions")
     axes[1].set(xlabel="step of gradient descent", ylabel="loss, share", ylim=(0, 1.05))
@@ -53,14 +60,10 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     curves : dict
         Name in :data:`LEARNERS` -> (sizes (K,), errors (seeds, K)).
     """
-    ax.axhline(target, color="#222222", linewidth=0.8)
+    _target(ax, target)
     for name, (sizes, errors) in curves.items():
-        errors = np.asarray(errors)
-        spread = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-        ax.errorbar(
-            sizes, errors.mean(axis=0), spread, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name]
-        )
-    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel="mean test error", ylim=(0, 0.42))
+        draw_means(ax, sizes, errors, label=name, **LEARNERS[name])
+    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(0, 0.42))
     ax.legend(ncol=2, loc="upper right", handlelength=3.2)
 
 
@@ -75,34 +78,31 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
         Name in :data:`LEARNERS` -> {D: SampleComplexity}. Points that never cross are left out.
     """
     ax.fill_between(patches, 0.7, bound, color=COLORS["noise"], alpha=0.18, linewidth=0)
-    ax.plot(patches, bound, color="#222222", label="lower bound without the sets")
+    ax.plot(patches, bound, color=INK, label="lower bound without the sets")
     for name, found in learners.items():
         crossed = {D: N for D, N in found.items() if np.isfinite(N.value)}
         x, y = np.array(list(crossed)), np.array([N.value for N in crossed.values()])
         # An interval without an upper end is drawn to its point only.
         high = np.array([N.high if np.isfinite(N.high) else N.value for N in crossed.values()])
         low = np.array([N.low for N in crossed.values()])
-        reach = np.abs([y - low, high - y])
-        ax.errorbar(x, y, reach, capsize=2, elinewidth=0.8, label=name, **LEARNERS[name])
+        ax.errorbar(x, y, np.abs([y - low, high - y]), capsize=2, label=name, **LEARNERS[name])
     ax.set(
         xscale="log", yscale="log", xlabel="number of patches $D$", ylabel="samples to reach the target error"
     )
-    ax.set_xticks(patches, [str(D) for D in patches])
-    ax.minorticks_off()
+    label_ticks(ax.xaxis, patches)
     ax.legend(ncol=2, loc="upper left")
 
 
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
     """The error of a perfect value vector against D, a line a rule for gamma, and the limit at fixed gamma."""
-    ax.axhline(limit, color="#222222", linewidth=0.8)
-    looks = zip(("other sets", "label", "feature", "same set"), ("s", "v", "^", "o"), (":", "--", "-.", "-"))
-    for (name, series), (color, marker, line) in zip(errors.items(), looks):
-        ax.plot(patches, series, color=COLORS[color], marker=marker, linestyle=line, label=name)
+    _target(ax, limit)
+    for name, style in looks(errors).items():
+        ax.plot(patches, errors[name], label=name, **style)
     ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15))
 
 
 def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: float = 0.05) -> None:
-    """Error against the fraction of patches moved: measured with two standard errors, and the forecast as lines.
+    """Error against the fraction of patches moved: measured with two standard errors, the forecast as lines.
 
     Parameters
     ----------
@@ -112,25 +112,13 @@ def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: f
     forecast : dict
         D -> (fractions, errors) of the line, on a grid of its own.
     """
-    ax.axhline(target, color="#222222", linewidth=0.8)
-    for (D, errors), color, marker, line in zip(
-        measured.items(), ("same set", "other sets"), "os", ("-", "--")
-    ):
-        errors = np.asarray(errors)  # (fractions, seeds)
-        spread = 2 * errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
-        ax.plot(*forecast[D], color=COLORS[color], linestyle=line, label=f"forecast, $D = {D}$")
-        ax.errorbar(
-            fractions,
-            errors.mean(axis=1),
-            spread,
-            color=COLORS[color],
-            marker=marker,
-            capsize=2,
-            markerfacecolor="none",
-            linestyle="none",
-            label=f"measured, $D = {D}$",
-        )
-    ax.set(xlabel="fraction of patches re-assigned", ylabel="mean test error", ylim=(0, None))
+    _target(ax, target)
+    for D, style in looks(measured).items():
+        line = {"color": style["color"], "linestyle": style["linestyle"]}
+        marks = {**style, "linestyle": "none", "markerfacecolor": "none"}
+        ax.plot(*forecast[D], label=f"forecast, $D = {D}$", **line)
+        draw_means(ax, fractions, np.transpose(measured[D]), label=f"measured, $D = {D}$", **marks)
+    ax.set(xlabel="fraction of patches re-assigned", ylabel=_ERROR, ylim=(0, None))
     ax.legend(loc="upper left")
 
 
@@ -142,21 +130,11 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
     tables : dict
         (K, H) -> (sizes (n,), errors (seeds, n)).
     """
-    ax.axhline(target, color="#222222", linewidth=0.8)
-    colors = dict(zip(sorted({K for K, _ in tables}), ("noise", "same set", "feature", "signal")))
+    _target(ax, target)
+    styles = looks(sorted({K for K, _ in tables}))
     for (K, H), (sizes, errors) in tables.items():
-        spread = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-        ax.errorbar(
-            sizes,
-            errors.mean(axis=0),
-            spread,
-            color=COLORS[colors[K]],
-            capsize=2,
-            marker=SHADES[colors[K]]["marker"],
-            linestyle="-" if H == K else "--",
-            label=f"$K = {K}$, {H} head" + "s" * (H > 1),
-        )
-    ax.set(xscale="log", xlabel="samples", ylabel="mean test error", ylim=(0, None))
-    ax.set_xticks(sizes, [str(N) for N in sizes])
-    ax.minorticks_off()
+        style = {**styles[K], "linestyle": "-" if H == K else "--"}
+        draw_means(ax, sizes, errors, label=f"$K = {K}$, {H} head" + "s" * (H > 1), **style)
+    ax.set(xscale="log", xlabel="samples", ylabel=_ERROR, ylim=(0, None))
+    label_ticks(ax.xaxis, sizes)
     ax.legend(ncol=2)
