@@ -7,9 +7,9 @@ import torch
 from timing import compare
 
 from patch_association.data import SpatialData
-from patch_association.training import Samples, loss_and_gradients
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
+from patch_association.training import Samples, loss_and_gradients
 
 
 def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: int = 5) -> dict:

@@ -16,6 +16,14 @@ def positive_int(name: str, value, minimum: int = 1) -> int:
     return int(value)
 
 
+def seed_list(seeds) -> tuple[int, ...]:
+    """``seeds`` as a tuple of at least one seed; a single seed is a list of one."""
+    seeds = (seeds,) if isinstance(seeds, Integral) else tuple(seeds)
+    if not seeds:
+        raise ValueError("seeds must name at least one seed, got none")
+    return tuple(positive_int("seeds", seed, minimum=0) for seed in seeds)
+
+
 def finite(name: str, value, minimum: float = -math.inf) -> float:
     """``value`` as a finite float of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):

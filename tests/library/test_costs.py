@@ -6,7 +6,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from patch_association.attention import positional_attention, self_attention
 from patch_association.data import SpatialData
-from patch_association.training import Samples, loss_and_gradients, realistic_start
 from patch_association.exact.costs import (
     descent_cost,
     positional_attention_flops,
@@ -14,6 +13,7 @@ from patch_association.exact.costs import (
     simplified_flops,
 )
 from patch_association.structure import Partition
+from patch_association.training import Samples, loss_and_gradients, realistic_start
 
 
 def counted(function) -> int:

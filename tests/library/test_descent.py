@@ -10,23 +10,24 @@ from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
 from small import small_law
 
+from patch_association.conventions import initial_alpha
 from patch_association.data import SpatialData, random_feature
-from patch_association.training import (
-    Diverged,
-    Samples,
-    Start,
-    StreamedSamples,
-    TestCoefficients,
-    descend,
-    descend_population,
-    idealized_start,
-    initial_alpha,
-    loss_and_gradients,
-    realistic_start,
-)
 from patch_association.exact.risk import PopulationRisk
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
+from patch_association.training import (
+    Constant,
+    Diverged,
+    HeldOut,
+    Samples,
+    Start,
+    StreamedSamples,
+    descend,
+    descend_population,
+    idealized_start,
+    loss_and_gradients,
+    realistic_start,
+)
 
 # --- gradients -------------------------------------------------------------------------------
 
@@ -68,20 +69,20 @@ def test_prefactor_one_with_the_rate_times_D_squared_is_the_same_descent():
     samples, D = Samples.draw(law, 400, range(2)), 8
     start = realistic_start(law, range(2), init_std=0.05)
     common = 0.01 * D**2
-    ours = descend(samples, law, start, steps=40, rate=0.01, score_rate=common, snapshots=[40])
+    ours = descend(samples, start, Constant(0.01, common), steps=40, snapshots=[40])
     larger = Start(start.scores, D * start.value)
-    plain = descend(samples, law, larger, steps=40, rate=common, prefactor=1, snapshots=[40])
+    plain = descend(samples, larger, Constant(common, common), steps=40, prefactor=1, snapshots=[40])
     assert np.abs(ours.scores[40] - plain.scores[40]).max() < 1e-12
     assert np.abs(D * ours.alpha - plain.alpha).max() < 1e-12 and np.abs(ours.loss - plain.loss).max() < 1e-12
     assert abs(ours.inside_mean[-1] - ours.inside_mean[0]).min() > 0.01  # it moved
 
 
-def test_the_literal_rate_and_the_rescaled_one_differ():
+def test_the_literal_rate_and_the_default_differ_by_the_number_of_patches_squared():
     law = small_law()
     samples, start = Samples.draw(law, 200, [0]), idealized_start(law, 1)
-    one = descend(samples, law, start, steps=5, rate=0.01)
-    assert (one.rate, one.score_rate) == (0.01, 0.01)
-    many = descend(samples, law, start, steps=5, rate=0.01, score_rate=0.36)
+    one = descend(samples, start, Constant(0.01, score_rate=0.01), steps=5)
+    many = descend(samples, start, Constant(0.01), steps=5)
+    assert (many.step.rate, many.step.score_rate) == (0.01, 0.36)
     assert many.inside_mean[1, 0] == pytest.approx(36 * one.inside_mean[1, 0], rel=1e-9)
     assert many.alpha[1, 0] == pytest.approx(one.alpha[1, 0], rel=1e-12)
 
@@ -89,13 +90,13 @@ def test_the_literal_rate_and_the_rescaled_one_differ():
 # --- the two processes and the truth ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("degree, score_rate", [(3, None), (3, 0.72), (5, 0.72)])
+@pytest.mark.parametrize("degree, score_rate", [(3, 0.02), (3, 0.72), (5, 0.72)])
 def test_three_scalars_run_as_all_parameters_do(degree, score_rate):
     # Gradient descent on the enumerated risk, by autograd over every A_ij and v.
     partition, w = Partition.random(6, 2, seed=5), random_feature(3, seed=6)
     law, rate, steps = outcomes(partition, 0.3), 0.02, 150
     risk = PopulationRisk(6, 2, 0.3, degree=degree, linear=0.02)
-    run = descend_population(risk, steps=steps, rate=rate, score_rate=score_rate)
+    run = descend_population(risk, Constant(rate, score_rate), steps=steps)
     A, v = family_scores(partition, 1.0, 0.0, 0.0), initial_alpha(degree, 0.02) * w
     same = torch.from_numpy(partition.same_set)
     inside, outside = same & ~torch.eye(6, dtype=torch.bool), ~same
@@ -106,7 +107,7 @@ def test_three_scalars_run_as_all_parameters_do(degree, score_rate):
         assert (A[inside] - run.gamma[t]).abs().max() < 1e-12
         assert (A[outside] - run.rho[t]).abs().max() < 1e-12
         assert (v - run.alpha[t] * w).abs().max() < 1e-12
-        A = A - (rate if score_rate is None else score_rate) * dA
+        A = A - score_rate * dA
         v = v - rate * dv
     assert abs(run.gamma[-1]) > 1e-4 and run.Lambda[0] == pytest.approx(math.e / (math.e + 5))
     assert run.G == pytest.approx(6 * (run.Lambda + run.Gamma)) and run.Xi[0] == pytest.approx(run.Gamma[0])
@@ -118,11 +119,11 @@ def test_on_all_outcomes_the_empirical_process_is_the_population_process():
     s, y, p = outcomes(partition, 2 / 3)
     assert (p - p[0]).abs().max() < 1e-15
     law = SpatialData(partition, 4, 2 / 3, feature=w)
-    samples = Samples((s[:, :, None] * w)[None], y[None], chunk=100)
+    samples = Samples(law, (s[:, :, None] * w)[None], y[None], chunk=100)
     start = idealized_start(law, 1, diagonal=1.0)
-    ours = descend(samples, law, start, steps=200, rate=0.02, score_rate=0.72)
+    ours = descend(samples, start, Constant(0.02), steps=200)
     risk = PopulationRisk(6, 2, 2 / 3)
-    theirs = descend_population(risk, steps=200, rate=0.02, score_rate=0.72)
+    theirs = descend_population(risk, Constant(0.02), steps=200)
     for name in ("loss", "alpha"):
         assert np.abs(getattr(ours, name)[:, 0] - getattr(theirs, name)).max() < 1e-11
     assert np.abs(ours.inside_mean[:, 0] - theirs.gamma).max() < 1e-11
@@ -135,7 +136,7 @@ def test_on_all_outcomes_the_empirical_process_is_the_population_process():
 
 def test_population_run_records_and_divides():
     risk = PopulationRisk(8, 2, 0.3)
-    setting = {"rate": 0.01, "score_rate": 0.5, "diagonal": 2.0, "alpha": 0.2, "gamma": 0.1, "rho": -0.1}
+    setting = {"step": Constant(0.01, 0.5), "diagonal": 2.0, "alpha": 0.2, "gamma": 0.1, "rho": -0.1}
     run = descend_population(risk, steps=3, **setting)
     gradient = risk.gradient(0.2, 2.0, 0.1, -0.1)
     assert run.gradient[0] == pytest.approx(gradient, rel=1e-14)
@@ -146,13 +147,13 @@ def test_population_run_records_and_divides():
     few = descend_population(risk, steps=3, record=2, **setting)
     assert few.steps.tolist() == [0, 2, 3] and few.loss.tolist() == run.loss[[0, 2, 3]].tolist()
     assert initial_alpha(3, 0.01) == pytest.approx(0.1) and initial_alpha(5, 0.0016) == pytest.approx(0.2)
-    assert descend_population(risk, steps=0, rate=0.01).alpha[0] == pytest.approx(0.1)
+    assert descend_population(risk, Constant(0.01), steps=0).alpha[0] == pytest.approx(0.1)
 
 
 def test_recorded_quantities_are_what_they_say():
     law = small_law(D=6, C=3)
     samples, start = Samples.draw(law, 300, [2, 9]), realistic_start(law, [2, 9], diagonal=1.5, init_std=0.3)
-    run = descend(samples, law, start, steps=6, rate=0.02, score_rate=0.2, record=3, snapshots=[0, 6])
+    run = descend(samples, start, Constant(0.02, 0.2), steps=6, record=3, snapshots=[0, 6])
     assert run.steps.tolist() == [0, 3, 6] and run.seeds == (2, 9) and run.loss.shape == (3, 2)
     assert (run.scores[0] == start.scores.numpy()).all()
     same = law.partition.same_set
@@ -190,16 +191,16 @@ def test_the_test_error_has_the_law_of_fresh_inputs():
         model.value.copy_(v)
         direct = ((y * model(X)) < 0).double().mean().item()
     alpha = v @ law.feature
-    norm = (v - alpha * law.feature).norm()
-    test = TestCoefficients(law, n, seed=12)
+    tau = law.noise_std * (v - alpha * law.feature).norm()
+    test = HeldOut(law, n, seed=12)
     S = torch.softmax(A, -1)[None]
-    ours = test.error(S, alpha[None], norm[None], 3, 0.01, 6).item()
+    ours = test.errors(S, alpha[None], tau[None]).item()
     assert abs(ours - direct) < 6 * math.sqrt(2 * direct * (1 - direct) / n)
-    silent = test.error(S, alpha[None], 0 * norm[None], 3, 0.01, 6).item()
+    silent = test.errors(S, alpha[None], 0 * tau[None]).item()
     assert abs(silent - direct) > 6 * math.sqrt(2 * direct * (1 - direct) / n)  # the noise does matter
-    run = descend(Samples.draw(law, 50, [0]), law, Start(A[None], v[None]), steps=0, rate=0.1, test=test)
+    run = descend(Samples.draw(law, 50, [0]), Start(A[None], v[None]), Constant(0.1), steps=0, test=test)
     assert run.test_error[0, 0] == ours
-    assert test.error(S, 0 * alpha[None], 0 * norm[None], 3, 0.01, 6).item() == 0.5
+    assert test.errors(S, 0 * alpha[None], 0 * tau[None]).item() == 0.5
 
 
 # --- batches, chunks, streams -----------------------------------------------------------------
@@ -207,21 +208,21 @@ def test_the_test_error_has_the_law_of_fresh_inputs():
 
 def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
     law = small_law()
-    settings_ = {"steps": 15, "rate": 0.03, "score_rate": 0.5, "record": 5}
+    settings_ = {"step": Constant(0.03, 0.5), "steps": 15, "record": 5}
     samples = Samples.draw(law, 730, [4, 1, 7])
-    together = descend(samples, law, realistic_start(law, [4, 1, 7]), **settings_)
-    alone = descend(Samples.draw(law, 730, [1]), law, realistic_start(law, [1]), **settings_)
+    together = descend(samples, realistic_start(law, [4, 1, 7]), **settings_)
+    alone = descend(Samples.draw(law, 730, [1]), realistic_start(law, [1]), **settings_)
     assert np.abs(together.loss[:, 1] - alone.loss[:, 0]).max() < 1e-13
     assert (together.final.scores[1] - alone.final.scores[0]).abs().max() < 1e-13
     # Held on disk, read in chunks of every kind, or drawn again at each pass.
     path = tmp_path / "X.npy"
     np.save(path, samples.X.numpy())
     mapped = torch.from_numpy(np.load(path, mmap_mode="c"))
-    sources = [Samples(samples.X, samples.y, chunk=c, seeds=[4, 1, 7]) for c in (1, 7, 730, 10_000)]
-    sources += [Samples(mapped, samples.y, chunk=100), StreamedSamples(law, 730, [4, 1, 7], chunk=300)]
+    sources = [Samples(law, samples.X, samples.y, [4, 1, 7], chunk=c) for c in (1, 7, 730, 10_000)]
+    sources += [Samples(law, mapped, samples.y, chunk=100), StreamedSamples(law, 730, [4, 1, 7], chunk=300)]
     for source in sources:
         assert sum(X.shape[1] for X, _ in source.chunks()) == 730
-        run = descend(source, law, realistic_start(law, [4, 1, 7]), **settings_)
+        run = descend(source, realistic_start(law, [4, 1, 7]), **settings_)
         assert np.abs(run.loss - together.loss).max() < 1e-13
         assert (run.final.scores - together.final.scores).abs().max() < 1e-12
     # More inputs begin with the fewer ones.
@@ -256,11 +257,11 @@ def test_threads_change_nothing_and_are_given_back():
     try:
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            samples = Samples(*(Samples.draw(law, 300, [0]).chunks().__next__()), chunk=37)
-            runs.append(descend(samples, law, realistic_start(law, [0]), steps=10, rate=0.02, score_rate=0.5))
+            samples = Samples(law, *next(Samples.draw(law, 300, [0]).chunks()), chunk=37)
+            runs.append(descend(samples, realistic_start(law, [0]), Constant(0.02, 0.5), steps=10))
             assert torch.get_num_threads() == count
             with pytest.raises(Diverged):
-                descend(samples, law, realistic_start(law, [0]), steps=200, rate=50.0)
+                descend(samples, realistic_start(law, [0]), Constant(50.0), steps=200)
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(threads)
@@ -272,7 +273,7 @@ def test_float32_runs_near_float64():
     law = small_law()
     X, y = Samples.draw(law, 500, [0]).X, Samples.draw(law, 500, [0]).y
     start = realistic_start(law, [0])
-    double = descend(Samples(X, y), law, start, steps=20, rate=0.02, score_rate=0.5)
-    single = descend(Samples(X.float(), y.float()), law, start, steps=20, rate=0.02, score_rate=0.5)
+    double = descend(Samples(law, X, y), start, Constant(0.02, 0.5), steps=20)
+    single = descend(Samples(law, X.float(), y.float()), start, Constant(0.02, 0.5), steps=20)
     assert single.final.scores.dtype == torch.float32
     assert np.abs(double.loss - single.loss).max() < 1e-5

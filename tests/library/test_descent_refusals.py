@@ -8,19 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import small_law
 
+from patch_association.conventions import initial_alpha
+from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
+    Clipped,
+    Constant,
     Diverged,
     Samples,
     StreamedSamples,
     descend,
     descend_population,
     idealized_start,
-    initial_alpha,
     loss_and_gradients,
     realistic_start,
     recorded_steps,
 )
-from patch_association.exact.risk import PopulationRisk
 
 
 def test_divergence_names_seed_step_and_rate():
@@ -31,35 +33,33 @@ def test_divergence_names_seed_step_and_rate():
     start.scores[1, 0, 1] += 30
     message = r"seed 8 diverged at step 0 with rate 0.01 for v and 0.02 for A"
     with pytest.raises(Diverged, match=message) as caught:
-        descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02)
-    assert caught.value.seeds == (8,) and caught.value.step == 0 and caught.value.run.steps.size == 0
-    run = descend(samples, law, start, steps=5, rate=0.01, score_rate=0.02, on_divergence="flag")
+        descend(samples, start, Constant(0.01, 0.02), steps=5)
+    assert caught.value.seeds == (8,) and caught.value.at == 0 and caught.value.run.steps.size == 0
+    run = descend(samples, start, Constant(0.01, 0.02), steps=5, on_divergence="flag")
     assert run.diverged_at.tolist() == [-1, 0]
     assert np.isnan(run.margin[:, 1]).all() and np.isnan(run.loss[1:, 1]).all() and not run.exact[:, 1].any()
-    alone = descend(
-        Samples.draw(law, 300, [3]), law, realistic_start(law, [3]), steps=5, rate=0.01, score_rate=0.02
-    )
+    alone = descend(Samples.draw(law, 300, [3]), realistic_start(law, [3]), Constant(0.01, 0.02), steps=5)
     assert np.abs(run.loss[:, 0] - alone.loss[:, 0]).max() < 1e-14
     # Too large a rate blows up on its way.
     with pytest.raises(Diverged) as caught:
-        descend(samples, law, realistic_start(law, [3, 8]), steps=200, rate=50.0)
-    assert 0 < caught.value.step < 200 and caught.value.run.steps.size == caught.value.step
+        descend(samples, realistic_start(law, [3, 8]), Constant(50.0, 50.0), steps=200)
+    assert 0 < caught.value.at < 200 and caught.value.run.steps.size == caught.value.at
     assert np.isfinite(caught.value.run.loss).all()
 
 
 def test_population_divergence():
     risk = PopulationRisk(16, 4, 0.3)
     with pytest.raises(Diverged, match=r"^diverged at step \d+ with rate 100 for v and 100 for A") as caught:
-        descend_population(risk, steps=50, rate=100.0)
-    run = descend_population(risk, steps=50, rate=100.0, on_divergence="flag")
-    assert run.diverged_at == caught.value.step > 0 and run.steps.tolist() == list(range(run.diverged_at))
-    assert descend_population(risk, steps=5, rate=0.01).diverged_at is None
+        descend_population(risk, Constant(100.0, 100.0), steps=50)
+    run = descend_population(risk, Constant(100.0, 100.0), steps=50, on_divergence="flag")
+    assert run.diverged_at == caught.value.at > 0 and run.steps.tolist() == list(range(run.diverged_at))
+    assert descend_population(risk, Constant(0.01), steps=5).diverged_at is None
 
 
 def test_no_bar_on_short_runs(capsys):
     law = small_law()
-    descend(Samples.draw(law, 50, [0]), law, realistic_start(law, [0]), steps=3, rate=0.01, progress=True)
-    descend_population(PopulationRisk(6, 2, 0.3), steps=3, rate=0.01, progress=True)
+    descend(Samples.draw(law, 50, [0]), realistic_start(law, [0]), Constant(0.01), steps=3, progress=True)
+    descend_population(PopulationRisk(6, 2, 0.3), Constant(0.01), steps=3, progress=True)
     out = capsys.readouterr()
     assert out.out == "" and out.err.strip() == ""
 
@@ -75,8 +75,7 @@ def test_every_kth_step_and_the_last(steps, every):
 
 BAD = {
     "steps": [-1, 2.5, None, True],
-    "rate": [-0.1, math.nan, math.inf, "x"],
-    "score_rate": [-0.1, math.nan],
+    "step": [0.1, None, "fast"],
     "record": [0, -3, [7], [-1], [0.5], [], "all"],
     "on_divergence": ["stop", None],
 }
@@ -87,20 +86,33 @@ def test_bad_settings_are_refused_by_both(name):
     law, risk = small_law(), PopulationRisk(6, 2, 0.3)
     samples = Samples.draw(law, 20, [0])
     for value in BAD[name]:
-        arguments = {"steps": 5, "rate": 0.1, name: value}
+        arguments = {"step": Constant(0.1), "steps": 5, name: value}
         with pytest.raises(ValueError, match=name):
             descend_population(risk, **arguments)
         with pytest.raises(ValueError, match=name):
-            descend(samples, law, idealized_start(law, 1), **arguments)
+            descend(samples, idealized_start(law, 1), **arguments)
+
+
+@pytest.mark.parametrize("make", [Constant, Clipped])
+def test_bad_steps_are_refused(make):
+    for arguments in ({"rate": -0.1}, {"rate": math.nan}, {"rate": "x"}):
+        with pytest.raises(ValueError, match="rate must"):
+            make(**arguments)
+    for value in (-0.1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="score_rate must"):
+            make(0.1, value)
+    for value in (0, -1.0, math.nan, "x", None):
+        with pytest.raises(ValueError, match="clip must"):
+            Clipped(0.1, clip=value)
 
 
 @pytest.mark.parametrize("name", ["alpha", "gamma", "rho", "diagonal"])
 def test_bad_population_starts_are_refused(name):
     for value in (math.nan, math.inf, "x"):
         with pytest.raises(ValueError, match=name):
-            descend_population(PopulationRisk(6, 2, 0.3), steps=1, rate=0.1, **{name: value})
+            descend_population(PopulationRisk(6, 2, 0.3), Constant(0.1), steps=1, **{name: value})
     with pytest.raises(ValueError, match="PopulationRisk"):
-        descend_population(None, steps=1, rate=0.1)
+        descend_population(None, Constant(0.1), steps=1)
 
 
 def test_bad_empirical_arguments_are_refused():
@@ -108,21 +120,22 @@ def test_bad_empirical_arguments_are_refused():
     samples, start = Samples.draw(law, 20, [0]), idealized_start(law, 1)
     for key, value in (("degree", 4), ("linear", -1), ("scale", 0), ("scale", -1), ("prefactor", math.nan)):
         with pytest.raises(ValueError, match=key):
-            descend(samples, law, start, steps=1, rate=0.1, **{key: value})
+            descend(samples, start, Constant(0.1), steps=1, **{key: value})
     with pytest.raises(ValueError, match="start"):
-        descend(samples, law, idealized_start(law, 2), steps=1, rate=0.1)
-    with pytest.raises(ValueError, match="samples"):
-        descend(samples, small_law(d=4), start, steps=1, rate=0.1)
+        descend(samples, idealized_start(law, 2), Constant(0.1), steps=1)
     X, y = samples.X, samples.y
     for bad in ((X[0], y), (X.long(), y), (X, y[:, :5]), (X, 0 * y), (None, y), (X, None)):
         with pytest.raises(ValueError):
-            Samples(*bad)
+            Samples(law, *bad)
+    for other in (small_law(d=4), small_law(D=8)):
+        with pytest.raises(ValueError, match="X must hold 1 seeds of"):
+            Samples(other, X, y)
     for seeds in ([], [-1], [0.5], [1, 2]):
         with pytest.raises(ValueError, match="seed"):
-            Samples(X, y, seeds=seeds)
+            Samples(law, X, y, seeds)
     for chunk in (0, -1, 1.5):
         with pytest.raises(ValueError, match="chunk"):
-            Samples(X, y, chunk=chunk)
+            Samples(law, X, y, chunk=chunk)
         with pytest.raises(ValueError, match="chunk"):
             StreamedSamples(law, 20, [0], chunk=chunk)
     with pytest.raises(ValueError, match="n must"):

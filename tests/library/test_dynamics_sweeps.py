@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from patch_association.data import SpatialData
-from patch_association.training import Samples, descend, idealized_start
 from patch_association.sweeps import coupling, limits, realistic
+from patch_association.training import Constant, Samples, descend, idealized_start
 
 
 def test_layouts_of_a_seed_count_once():
@@ -30,7 +30,7 @@ def test_a_realistic_cell_is_its_run():
     small = realistic.Setting(side=4, q=0.4, n=300, steps=20, rate=0.02, ratio=256)
     run = realistic.train_setting(small, "blocks", seed=3, records=5)
     again = realistic.train_setting(small, "blocks", seed=3, records=5)
-    assert run.steps.tolist() == [0, 5, 10, 15, 20] and run.score_rate == pytest.approx(256 * 0.02)
+    assert run.steps.tolist() == [0, 5, 10, 15, 20] and run.step.score_rate == pytest.approx(256 * 0.02)
     assert np.array_equal(run.loss, again.loss) and np.isfinite(run.test_error).all()
 
 
@@ -40,11 +40,9 @@ def test_the_gap_of_entries_is_against_the_ideal_of_the_same_step():
     samples = Samples.draw(law, 500, [100])
     run = descend(
         samples,
-        law,
         idealized_start(law),
+        Constant(coupling.RATE, coupling.RATIO * coupling.RATE),
         steps=coupling.STEPS,
-        rate=coupling.RATE,
-        score_rate=coupling.RATIO * coupling.RATE,
         snapshots=[60],
     )
     at = ideal.steps.tolist().index(60)

@@ -13,7 +13,7 @@ from patch_association.exact.block_attention import BlockAttention, DenseAttenti
 from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
-from patch_association.training.evaluate import SampledErrors
+from patch_association.training import HeldOut
 from patch_association.transfer import learners
 from patch_association.transfer.discovery import (
     coactivation,
@@ -21,24 +21,23 @@ from patch_association.transfer.discovery import (
     first_moment,
     refined_feature,
 )
-from patch_association.transfer.fine_tuning import Descent
+from patch_association.transfer.fine_tuning import usual_step
 from patch_association.transfer.logistic import linear_test_error, tuned_logistic
 from patch_association.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
-from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
-SHORT = Descent(steps=60)
+TRAINING = {"step": usual_step(16, 20.0), "steps": 60, "diagonal": 3.0}
 
 
 def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draws():
     hard = BlockAttention.hard(SCATTERED)
-    found = learners.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    found = learners.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
     noise = DATA.noise_std * np.abs(found.alpha) * np.sqrt(1 / found.cosine**2 - 1)
     for alpha, tau, error in zip(found.alpha.ravel(), noise.ravel(), found.errors.ravel()):
         assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
     moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
-    other = learners.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], SHORT, draws=2000)
+    other = learners.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
     assert np.allclose(
         other.errors * 4000, np.round(other.errors * 4000)
     )  # counts of 2000 draws, ties by half
@@ -48,9 +47,7 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
     """The same law by two ways of drawing it: mean errors over 40 seeds differ by less than 6 standard errors."""
     scores = np.where(SCATTERED.same_set, 2.5, 0.0)
     ways = [
-        learners.with_fixed_attention(DATA, attention, [4], range(40), Descent(steps=150), draws=4000).errors[
-            :, 0
-        ]
+        learners.with_fixed_attention(DATA, attention, [4], range(40), steps=150, draws=4000).errors[:, 0]
         for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))
     ]
     spread = math.sqrt(sum(w.var(ddof=1) / len(w) for w in ways) + 2 * 0.25 / 4000)
@@ -59,7 +56,7 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
 
 def test_the_shares_and_cosines_are_those_of_the_value_vectors():
     found = learners.with_fixed_attention(
-        DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), SHORT, draws=500
+        DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), steps=60, draws=500
     )
     assert found.errors.shape == found.alpha.shape == found.cosine.shape == found.loss.shape == (30, 2)
     assert found.wrong_sign.tolist() == [np.mean(found.alpha[:, k] < 0) for k in range(2)]
@@ -89,34 +86,34 @@ def test_the_error_of_a_searching_learner_is_that_on_whole_images(search):
 
 
 def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
-    trained = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
-    again = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500)
-    validated = learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, validation=True)
+    trained = learners.from_scratch(DATA, 30, 4, 500, **TRAINING)
+    again = learners.from_scratch(DATA, 30, 4, 500, **TRAINING)
+    validated = learners.from_scratch(DATA, 30, 4, 500, True, **TRAINING)
     assert trained == again and trained.loss == validated.loss and trained.recall == validated.recall
     assert trained.error != validated.error  # other draws of the same model
-    made = train_from_scratch(*draw_inputs(DATA, 30, [4]), [4], SHORT, 3.0, 20.0)
-    assert trained.recall == association(made.scores[0], SCATTERED).recall < 1
+    made = learners.train_from_scratch(DATA, 30, 4, **TRAINING)
+    assert trained.recall == association(made.final.scores[0], SCATTERED).recall < 1
 
 
 def test_training_in_single_precision_ends_where_double_precision_ends():
     double, single = (
-        learners.from_scratch(DATA, 30, 4, 3.0, 20.0, SHORT, draws=500, dtype=dtype)
+        learners.from_scratch(DATA, 30, 4, 500, **TRAINING, dtype=dtype)
         for dtype in (torch.float64, torch.float32)
     )
     assert single.recall == double.recall and single.error == pytest.approx(
         double.error, abs=0.004
     )  # two draws
     assert single.loss == pytest.approx(double.loss, rel=1e-4) and single.loss != double.loss
-    X, y = (t.float() for t in draw_inputs(DATA, 30, [4]))
-    made = train_from_scratch(X, y, [4], SHORT, 3.0, 20.0)
+    made = learners.train_from_scratch(DATA, 30, 4, **TRAINING, dtype=torch.float32).final
     assert made.scores.dtype == made.value.dtype == torch.float32
 
 
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
-    """At ratio 0 the attention keeps its random start; the error is that of the value vector under it."""
-    still = learners.from_scratch(DATA, 40, 1, 0.0, 0.0, Descent(steps=100, init_std=1e-9), draws=4000)
+    """At score rate 0 the attention keeps its random start; the error is that of the value vector under it."""
+    frozen = usual_step(16, 0.0)
+    still = learners.from_scratch(DATA, 40, 1, 4000, step=frozen, steps=100, diagonal=0.0, init_std=1e-9)
     flat = learners.with_fixed_attention(
-        DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), Descent(steps=100), draws=4000
+        DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), steps=100, draws=4000
     ).errors[:, 0]
     assert flat.min() - 0.03 <= still.error <= flat.max() + 0.03
 
@@ -140,7 +137,7 @@ def test_the_plain_sum_is_measured_exactly(samples, seed):
     w /= np.linalg.norm(w)
     alpha = float(w @ DATA.feature.numpy())
     tau = DATA.noise_std * math.sqrt(max(0.0, 1 - alpha**2))
-    drawn = SampledErrors(BlockAttention.uniform(SCATTERED), DATA, linear=0.0, draws=4000, seed=5)(alpha, tau)
+    drawn = HeldOut(DATA, 4000, 5).errors_under(BlockAttention.uniform(SCATTERED), alpha, tau, linear=0.0)
     # Hoeffding at 4000 draws: a deviation of 0.05 has chance 2 exp(-20) = 4e-9, and there are 15 examples.
     assert abs(outcome.error - float(drawn)) < 0.05
 

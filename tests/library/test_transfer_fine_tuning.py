@@ -16,8 +16,9 @@ from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
-from patch_association.training.evaluate import SampledErrors, two_numbers
-from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.training import Constant, HeldOut
+from patch_association.training.evaluate import two_numbers
+from patch_association.transfer.fine_tuning import draw_reads, fine_tune
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
 GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))
@@ -100,9 +101,9 @@ def test_fine_tuning_is_model_T_under_gradient_descent():
     A = block_scores(SHUFFLED, 2.0, 1.5, -0.3)
     attention = BlockAttention(SHUFFLED, 2.0, 1.5, -0.3)
     reads = (y[:, None, None] * attention.read(X))[None]
-    gentle = dict(init_std=1.0, rate=1e-2, clip=1e9)
-    start = fine_tune(reads, attention, [7], [5], Descent(steps=0, **gentle)).value[0, 0]
-    step = fine_tune(reads, attention, [7], [5], Descent(steps=1, **gentle)).value[0, 0]
+    gentle = dict(step=Constant(1e-2 / 12**2), init_std=1.0)
+    start = fine_tune(reads, attention, [7], [5], steps=0, **gentle).value[0, 0]
+    step = fine_tune(reads, attention, [7], [5], steps=1, **gentle).value[0, 0]
     model = SimplifiedViT(12, 5, degree=3, linear=0.1)
     with torch.no_grad():
         model.scores.copy_(torch.from_numpy(A))
@@ -111,16 +112,16 @@ def test_fine_tuning_is_model_T_under_gradient_descent():
     (gradient,) = torch.autograd.grad(loss, model.value)
     moved = (start - step) / (1e-2 / 12**2)
     assert torch.allclose(moved, gradient, atol=1e-10, rtol=1e-10)
-    zero = fine_tune(reads, attention, [7], [5], Descent(steps=0, **gentle))
+    zero = fine_tune(reads, attention, [7], [5], steps=0, **gentle)
     assert float(zero.loss[0, 0]) == pytest.approx(loss.item(), abs=1e-12)
 
 
 def test_a_batch_gives_what_each_seed_and_size_gives_alone():
     data = SpatialData(SHUFFLED, 6, 0.3)
     attention = BlockAttention(SHUFFLED, 3.0, 3.0)
-    seeds, sizes, descent = [4, 9, 2], [1, 3, 5], Descent(steps=40)
+    seeds, sizes = [4, 9, 2], [1, 3, 5]
     reads = draw_reads(data, attention, 5, seeds)
-    batch = fine_tune(reads, attention, sizes, seeds, descent)
+    batch = fine_tune(reads, attention, sizes, seeds, steps=40)
     for i, seed in enumerate(seeds):
         for k, N in enumerate(sizes):
             alone = fine_tune(
@@ -128,7 +129,7 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
                 attention,
                 [N],
                 [seed],
-                descent,
+                steps=40,
             )
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
 
@@ -141,7 +142,7 @@ def test_the_order_of_patches_does_not_matter():
     for labels, inputs in ((SHUFFLED.labels, X), (SHUFFLED.labels[swap], X[:, swap])):
         attention = BlockAttention(Partition(labels), 3.0, 2.0)
         reads = (y[:, None, None] * attention.read(inputs))[None]
-        values.append(fine_tune(reads, attention, [6], [0], Descent(steps=30)).value)
+        values.append(fine_tune(reads, attention, [6], [0], steps=30).value)
     assert torch.allclose(*values, atol=1e-12)
 
 
@@ -150,8 +151,8 @@ def test_constant_rate_and_clipped_steps_reach_the_same_direction():
     data = SpatialData(Partition(np.repeat(np.arange(9), 4)), 16, 16 / 36)
     attention = BlockAttention.hard(data.partition)
     reads = draw_reads(data, attention, 8, [0, 1, 2])
-    fast = fine_tune(reads, attention, [8], [0, 1, 2], Descent(steps=400))
-    slow = fine_tune(reads, attention, [8], [0, 1, 2], Descent(steps=20_000, rate=0.01, clip=1e9))
+    fast = fine_tune(reads, attention, [8], [0, 1, 2], steps=400)
+    slow = fine_tune(reads, attention, [8], [0, 1, 2], Constant(0.01 / 36**2), steps=20_000)
     cosine = torch.nn.functional.cosine_similarity(fast.value, slow.value, dim=-1)
     assert float(cosine.min()) > 0.995
 
@@ -195,7 +196,7 @@ def test_sampled_errors_meet_enumeration():
         attention = BlockAttention(partition, *scores)
         expected = enumerated_error(attention, 0.8, 0.2)
         for model in (attention, DenseAttention(block_scores(partition, *scores))):
-            error = SampledErrors(model, data, draws=200_000, seed=3)(0.2, 0.0)
+            error = HeldOut(data, 200_000, 3).errors_under(model, 0.2, 0.0, linear=0.1)
             assert abs(error - expected) < 5.5 * math.sqrt(expected * (1 - expected) / 200_000)
 
 
@@ -203,12 +204,12 @@ def test_sampled_errors_equal_direct_evaluation_of_the_model():
     """The polynomial in (alpha, tau) against drawing u = alpha s + tau g and running the activation."""
     data = SpatialData(SHUFFLED, 4, 0.3)
     attention = BlockAttention(SHUFFLED, 1.5, 1.0, 0.2)
-    errors = SampledErrors(attention, data, draws=3000, seed=7)
+    error = HeldOut(data, 3000, 7).errors_under(attention, 0.3, 0.1, linear=0.1)
     s, y, _ = data.sample_coefficients(3000, 7)
     g = generator(7, Stream.FIXED_TEST_NOISE).standard_normal((3000, 12))
     u = 0.3 * torch.from_numpy(s * y[:, None])[:, SHUFFLED.sets.reshape(-1)] + 0.1 * torch.from_numpy(g)
     F = polynomial_activation(attention.mix(u[..., None])[..., 0], 3, 0.1).sum(dim=1)
-    assert float(errors(0.3, 0.1)) == pytest.approx(float((F < 0).double().mean()), abs=1e-12)
+    assert float(error) == pytest.approx(float((F < 0).double().mean()), abs=1e-12)
 
 
 def test_exact_error_of_uniform_attention_without_noise_is_the_linear_error():
@@ -238,7 +239,7 @@ def test_exact_error_meets_sampling(hard, ratio):
     )
     alpha = 1.2 / 36
     exact = exact_error(attention, data.q, alpha, ratio * alpha)
-    sampled = float(SampledErrors(attention, data, draws=300_000, seed=11)(alpha, ratio * alpha))
+    sampled = float(HeldOut(data, 300_000, 11).errors_under(attention, alpha, ratio * alpha, linear=0.1))
     assert abs(exact - sampled) < 1e-4 + 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
 
 
@@ -281,30 +282,31 @@ def test_block_attention_refuses_scores_that_are_no_numbers(beta, gamma):
 
 
 @given(
-    name=st.sampled_from(["degree", "linear", "init_std", "rate", "clip", "steps"]),
-    value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(max_size=3), st.none()),
+    name=st.sampled_from(["degree", "linear", "init_std", "step", "steps"]),
+    value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(min_size=1, max_size=3)),
 )
 @settings(max_examples=60, deadline=None)
-def test_descent_refuses_bad_settings(name, value):
+def test_fine_tuning_refuses_bad_settings(name, value):
+    reads = torch.zeros(1, 2, 3, 4, dtype=torch.float64)
     with pytest.raises(ValueError, match=name):
-        Descent(**{name: value})
+        fine_tune(reads, BlockAttention.hard(SHUFFLED), [1], [0], **{"steps": 1, name: value})
 
 
 def test_bad_shapes_and_sizes_are_refused():
     attention, data = BlockAttention(SHUFFLED, 3.0, 3.0), SpatialData(SHUFFLED, 4, 0.2)
     reads = draw_reads(data, attention, 3, [0])
     with pytest.raises(ValueError, match="sizes"):
-        fine_tune(reads, attention, [4], [0])
+        fine_tune(reads, attention, [4], [0], steps=1)
     with pytest.raises(ValueError, match="sizes"):
-        fine_tune(reads, attention, [], [0])
+        fine_tune(reads, attention, [], [0], steps=1)
     with pytest.raises(ValueError, match="reads"):
-        fine_tune(reads[0], attention, [1], [0])
+        fine_tune(reads[0], attention, [1], [0], steps=1)
     with pytest.raises(ValueError, match="seed"):
         draw_reads(data, attention, 3, [])
     with pytest.raises(ValueError, match="patches"):
         draw_reads(data, BlockAttention(Partition([0, 0, 1, 1]), 1.0, 1.0), 3, [0])
     with pytest.raises(ValueError, match="patches"):
-        SampledErrors(DenseAttention(np.zeros((3, 3))), data)
+        HeldOut(data, 5).errors_under(DenseAttention(np.zeros((3, 3))), 1.0, 0.1)
     with pytest.raises(ValueError, match="shape"):
         attention.read(torch.zeros(2, 5, 4))
     with pytest.raises(ValueError, match="square"):
@@ -317,8 +319,8 @@ def test_bad_shapes_and_sizes_are_refused():
         exact_error(BlockAttention(SHUFFLED, 2.0, 1.0), 0.2, 1.0, 0.1)
     with pytest.raises(ValueError, match="0.02"):
         exact_error(attention, 0.2, 1.0, 0.001)
-    with pytest.raises(ValueError, match="noise"):
-        SampledErrors(attention, data, draws=10)(1.0, -0.1)
+    with pytest.raises(ValueError, match="tau"):
+        HeldOut(data, 10).errors_under(attention, 1.0, -0.1)
 
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.floats(0.1, 3))
@@ -335,5 +337,5 @@ def test_the_two_numbers_are_the_parts_of_the_value_vector(dim, seed, noise_std)
     assert np.allclose(two_numbers(off, data)[0], 0, atol=1e-12) and np.allclose(
         two_numbers(off, data)[1], tau
     )
-    with pytest.raises(ValueError, match=f"data's {dim} dimensions"):
+    with pytest.raises(ValueError, match=f"law's {dim} dimensions"):
         two_numbers(value[..., :-1], data)

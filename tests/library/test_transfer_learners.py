@@ -13,9 +13,8 @@ from patch_association.data import SpatialData, random_feature
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.exact.linear import linear_error
 from patch_association.exact.sample_bounds import lower_bound, set_mean_cosine, unseen_sets
-from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
-from patch_association.training.evaluate import SampledErrors
+from patch_association.training import Clipped, HeldOut
 from patch_association.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
 from patch_association.transfer.discovery import (
     FoundSets,
@@ -25,7 +24,8 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.fine_tuning import Descent, fine_tune
+from patch_association.transfer.fine_tuning import fine_tune, usual_step
+from patch_association.transfer.learners import train_from_scratch
 from patch_association.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
 from patch_association.transfer.mismatch import (
     Heads,
@@ -36,7 +36,6 @@ from patch_association.transfer.mismatch import (
     several_errors,
     shared_attention,
 )
-from patch_association.transfer.scratch import draw_inputs, loss_and_gradients, train_from_scratch
 
 # --- discovery ------------------------------------------------------------------------------------
 
@@ -81,37 +80,24 @@ def test_likelihood_search_does_not_depend_on_the_order_of_patches():
 # --- from scratch, logistic regression --------------------------------------------------------------
 
 
-def test_scratch_gradient_is_autograd():
-    data = SpatialData(Partition.random(8, 2, 0), 5, 0.4)
-    X, y = draw_inputs(data, 6, [3, 4])
-    generator = torch.Generator().manual_seed(0)
-    A = torch.randn(2, 8, 8, dtype=torch.float64, generator=generator)
-    v = 0.1 * torch.randn(2, 5, dtype=torch.float64, generator=generator)
-    loss, by_scores, by_value = loss_and_gradients(y[:, :, None, None] * X, A, v, 3, 0.1)
-    for i in range(2):
-        model = SimplifiedViT(8, 5, degree=3, linear=0.1)
-        with torch.no_grad():
-            model.scores.copy_(A[i])
-            model.value.copy_(v[i])
-        expected = torch.nn.functional.softplus(-y[i] * model(X[i])).mean()
-        expected.backward()
-        assert float(loss[i]) == pytest.approx(expected.item(), abs=1e-12)
-        assert torch.allclose(by_scores[i], model.scores.grad, atol=1e-10, rtol=1e-10)
-        assert torch.allclose(by_value[i], model.value.grad, atol=1e-10, rtol=1e-10)
+def test_scratch_learns_association_with_many_samples():
+    data = SpatialData(Partition(np.repeat(np.arange(4), 4)), 12, 0.4)
+    run = train_from_scratch(data, 400, 0, usual_step(16, 30.0), steps=150, diagonal=2.0)
+    assert run.recall[-1, 0] > 0.8 > 0.3 > association(np.eye(16), data.partition).recall
+    assert torch.equal(run.final.scores[0].diagonal(), torch.full((16,), 2.0, dtype=torch.float64))
 
 
-def test_scratch_learns_association_with_many_samples_and_a_batch_equals_its_seeds():
-    partition = Partition(np.repeat(np.arange(4), 4))
-    data = SpatialData(partition, 12, 0.4)
-    X, y = draw_inputs(data, 400, [0, 1])
-    descent = Descent(steps=150)
-    both = train_from_scratch(X, y, [0, 1], descent, diagonal=2.0, ratio=30.0)
-    alone = train_from_scratch(X[1:], y[1:], [1], descent, diagonal=2.0, ratio=30.0)
-    assert torch.allclose(both.scores[1], alone.scores[0], atol=1e-9)
-    assert (
-        association(both.scores[0], partition).recall > 0.8 > 0.3 > association(np.eye(16), partition).recall
-    )
-    assert torch.equal(both.scores.diagonal(dim1=1, dim2=2), torch.full((2, 16), 2.0, dtype=torch.float64))
+def test_clipping_holds_the_first_steps_back_and_then_lets_go():
+    """A step moves v by at most the named share of its length."""
+    data = SpatialData(Partition(np.repeat(np.arange(4), 4)), 12, 0.4)
+    moves = []
+    for step in (0, 1, 300):
+        before, after = (
+            train_from_scratch(data, 50, 0, Clipped(0.002, 0.5, clip=0.05), steps=step + more).final
+            for more in (0, 1)
+        )
+        moves.append(float((after.value - before.value).norm() / before.value.norm()))
+    assert moves[:2] == pytest.approx([0.05, 0.05], rel=1e-12) and moves[2] < 0.03
 
 
 def test_logistic_regression_is_stationary_and_its_error_is_right():
@@ -171,7 +157,7 @@ def test_one_feature_and_one_head_is_assumption_1():
     value = torch.tensor([0.05, 0.02, 0.01, 0.0, 0.0, -0.03], dtype=torch.float64)
     error = several_errors(value, heads, several, draws=40_000)
     tau = several.noise_std * float(value[1:].norm())
-    expected = float(SampledErrors(attention, single, draws=40_000)(0.05, tau))
+    expected = float(HeldOut(single, 40_000).errors_under(attention, 0.05, tau, linear=0.1))
     assert abs(error - expected) < 6 * math.sqrt(2 * expected * (1 - expected) / 40_000)
 
 
@@ -182,7 +168,7 @@ def test_two_heads_read_two_partitions():
     errors = []
     for heads in (Heads([BlockAttention.hard(one)]), Heads([BlockAttention.hard(p) for p in (one, two)])):
         reads = draw_several(data, heads, 32, seeds)
-        tuned = fine_tune(reads, heads, sizes, seeds, Descent(steps=150))
+        tuned = fine_tune(reads, heads, sizes, seeds, steps=150)
         errors.append(several_errors(tuned.value, heads, data, draws=2000).mean())
     assert errors[1] < 0.03 < 0.06 < errors[0]
 
@@ -274,15 +260,15 @@ def test_discovery_refuses_bad_data(case):
 
 
 def test_other_bad_input_is_refused():
-    partition, X = Partition([0, 0, 1, 1]), torch.zeros(1, 2, 4, 3, dtype=torch.float64)
+    partition = Partition([0, 0, 1, 1])
     cases = [
         (lambda: lower_bound(36, 4, 0.9, 0.01), "all sets known"),
         (lambda: likelihood_sets(np.zeros((0, 4)), 2), "active"),
         (lambda: likelihood_sets(np.ones((3, 4)), 3), "divide"),
         (lambda: coactivation_rows(np.ones((3, 4)), 2), "square"),
         (lambda: refined_feature(np.zeros((2, 3, 4)), np.ones(2), 5), "at most"),
-        (lambda: train_from_scratch(X, torch.zeros(2, 2), [0]), "X must"),
-        (lambda: train_from_scratch(X, torch.zeros(1, 2), [0], ratio=-1.0), "ratio"),
+        (lambda: train_from_scratch(SpatialData(partition, 3, 0.1), 0, 1, steps=1), "n must"),
+        (lambda: train_from_scratch(SpatialData(partition, 3, 0.1), 5, 1, "fast", steps=1), "step must"),
         (lambda: fit_logistic(np.zeros((2, 3)), np.ones(2), 1.0), "X must"),
         (lambda: fit_logistic(np.zeros((2, 3, 4)), np.ones(2), 0.0), "penalty"),
         (lambda: linear_test_error(np.zeros((3, 3)), SpatialData(partition, 3, 0.1)), "W must"),
@@ -308,7 +294,6 @@ def test_other_bad_input_is_refused():
         (lambda: slope_interval([2], [[1]], [np.zeros((2, 1))]), "two or more"),
         (lambda: unseen_sets(0, 1), "num_sets"),
         (lambda: set_mean_cosine(0, 1, 4), "set_size"),
-        (lambda: draw_inputs(SpatialData(partition, 3, 0.1), 0, [1]), "n must"),
     ]
     for call, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from patch_association.training import descend_population
+from patch_association.exact.risk import PopulationRisk
+from patch_association.training import Constant, descend_population
 from patch_association.training.valley import (
     best_alpha,
     curvature,
@@ -15,7 +16,6 @@ from patch_association.training.valley import (
     score_drift,
     upward_crossing,
 )
-from patch_association.exact.risk import PopulationRisk
 
 RISK = PopulationRisk(12, 4, 0.5)
 
@@ -47,16 +47,14 @@ def test_curvature_is_the_second_derivative_of_the_loss():
 def test_the_stable_rate_is_two_over_the_curvature(multiple, settles):
     alpha = best_alpha(RISK, 1.0)
     rate = multiple * 2 / curvature(RISK, alpha, 1.0)
-    run = descend_population(
-        RISK, steps=600, rate=rate, score_rate=0.0, alpha=1.001 * alpha, on_divergence="flag"
-    )
+    run = descend_population(RISK, Constant(rate, 0.0), steps=600, alpha=1.001 * alpha, on_divergence="flag")
     ended = run.diverged_at is None and abs(run.alpha[-1] - alpha) < 1e-6
     assert ended == settles
 
 
 def test_drift_is_one_step_of_descent():
     before = dict(alpha=0.3, gamma=0.4, rho=-0.1)
-    run = descend_population(RISK, steps=1, rate=0.0, score_rate=0.5, diagonal=1.5, **before)
+    run = descend_population(RISK, Constant(0.0, 0.5), steps=1, diagonal=1.5, **before)
     inside, outside = score_drift(RISK, 0.3, 1.5, 0.4, -0.1)
     assert run.gamma[1] - 0.4 == pytest.approx(0.5 * inside, rel=1e-12)
     assert run.rho[1] + 0.1 == pytest.approx(0.5 * outside, rel=1e-12)
@@ -67,11 +65,13 @@ def test_the_length_of_a_run_is_foretold(share):
     """Single rate: the integral along the valley against plain gradient descent."""
     path = follow_valley(RISK, beta=1.0, until=0.5, points=10)
     rate = share * path.stable_rate()
-    run = descend_population(RISK, steps=int(1.1 * path.steps(rate)), rate=rate, alpha=path.alpha[0])
+    run = descend_population(
+        RISK, Constant(rate, rate), steps=int(1.1 * path.steps(rate)), alpha=path.alpha[0]
+    )
     assert np.interp(0.5, run.gamma - run.rho, run.steps) == pytest.approx(path.steps(rate), rel=0.01)
     halfway = np.interp(path.time[5] / rate, run.steps, run.gamma)
     assert halfway == pytest.approx(path.gamma[5], rel=0.01)
-    assert path.steps(rate, 144 * rate) == pytest.approx(path.steps(rate) / 144)
+    assert path.steps(144 * rate) == pytest.approx(path.steps(rate) / 144)
 
 
 def test_where_companions_are_pushed_apart_there_is_no_path():

@@ -10,7 +10,7 @@ from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
-from patch_association.training import Samples, Start, descend, idealized_start
+from patch_association.training import Constant, Samples, Start, descend, idealized_start
 from patch_association.training.population import PopulationRun, descend_population
 
 D, C, DIM, Q = 16, 4, 16, 0.4
@@ -30,7 +30,7 @@ def make_law() -> SpatialData:
 def ideal_run(alpha: float = 0.1) -> PopulationRun:
     """The idealized process of the same steps: three exact scalars."""
     return descend_population(
-        PopulationRisk(D, C, Q), steps=STEPS, rate=RATE, score_rate=RATIO * RATE, alpha=alpha, record=EVERY
+        PopulationRisk(D, C, Q), Constant(RATE, RATIO * RATE), steps=STEPS, alpha=alpha, record=EVERY
     )
 
 
@@ -113,11 +113,9 @@ def _run(samples, law, start):
     steps = np.arange(0, STEPS + 1, EVERY)
     run = descend(
         samples,
-        law,
         start,
+        Constant(RATE, RATIO * RATE),
         steps=STEPS,
-        rate=RATE,
-        score_rate=RATIO * RATE,
         record=steps,
         snapshots=steps,
         progress=False,

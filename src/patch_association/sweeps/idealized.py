@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from patch_association.training import PopulationRun, descend_population
-from patch_association.training.valley import best_alpha, curvature
 from patch_association.exact.risk import PopulationRisk
 from patch_association.sweeps import Sweep
+from patch_association.training import Constant, PopulationRun, descend_population
+from patch_association.training.valley import best_alpha, curvature
 
 SET_SIZE = 4
 DEGREE, LINEAR = 3, 1e-4
@@ -40,9 +40,8 @@ def run_to_the_horizon(risk: PopulationRisk, diagonal: float, horizon: float) ->
     steps = round(horizon / (ratio * rate))
     return descend_population(
         risk,
+        Constant(rate, ratio * rate),
         steps=steps,
-        rate=rate,
-        score_rate=ratio * rate,
         diagonal=diagonal,
         record=spread_steps(steps),
         progress=False,
@@ -90,8 +89,8 @@ def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
     if part == "single rate":
         run = descend_population(
             risk,
+            Constant(SINGLE_RATE, score_rate=SINGLE_RATE),
             steps=SINGLE_RATE_STEPS,
-            rate=SINGLE_RATE,
             diagonal=diagonal,
             record=spread_steps(SINGLE_RATE_STEPS),
             progress=False,
@@ -102,7 +101,7 @@ def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
     kept = np.searchsorted(run.steps, spread_steps(int(run.steps[-1]), 40))
     columns = {"alpha": run.alpha, "gamma": run.gamma, "rho": run.rho, "loss": run.loss, "error": run.error}
     return {
-        "rate": run.rate,
+        "rate": run.step.rate,
         "alpha_star": alpha_star,
         "start_error": risk.error(alpha_star, diagonal, 0.0, 0.0),
         **events(run, alpha_star),

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.training import Samples, TestCoefficients, descend, realistic_start
-from patch_association.training.population import descend_population
-from patch_association.training.valley import best_alpha, curvature, follow_valley, score_drift
 from patch_association.exact.risk import PopulationRisk
 from patch_association.records import rounded
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
+from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
+from patch_association.training.population import descend_population
+from patch_association.training.valley import best_alpha, curvature, follow_valley, score_drift
 
 C = 4
 DIAGONALS = (1.0, 2.0, 3.0)
@@ -43,9 +43,8 @@ def fall_cell(D: int, q: float, diagonal: float) -> dict:
     def end(start):
         run = descend_population(
             risk,
+            Constant(rate),
             steps=FALL_STEPS,
-            rate=rate,
-            score_rate=D**2 * rate,
             diagonal=diagonal,
             alpha=start,
             record=FALL_STEPS // 10,
@@ -69,14 +68,12 @@ def lifetime_cell(n: int, seed: int) -> dict:
     s = LIFETIME
     law = SpatialData(Partition.blocks(4, 4, 2, 2), s["dim"], s["q"])
     samples = Samples.draw(law, n, [seed], dtype=torch.float64)
-    test = TestCoefficients(law, 20_000, seed=1000 + seed)
+    test = HeldOut(law, 20_000, seed=1000 + seed)
     run = descend(
         samples,
-        law,
         realistic_start(law, [seed]),
+        Constant(s["rate"], s["ratio"] * s["rate"]),
         steps=s["steps"],
-        rate=s["rate"],
-        score_rate=s["ratio"] * s["rate"],
         record=s["every"],
         test=test,
         on_divergence="flag",
@@ -200,14 +197,12 @@ def zero_cell(seed: int, n: int, diagonal: float) -> dict:
     samples = Samples.draw(law, n, [seed], dtype=torch.float64)
     run = descend(
         samples,
-        law,
         realistic_start(law, [seed], diagonal),
+        Constant(s["rate"], s["ratio"] * s["rate"]),
         steps=s["steps"],
-        rate=s["rate"],
-        score_rate=s["ratio"] * s["rate"],
         record=50,
         progress=False,
-        test=TestCoefficients(law, 50_000, seed=1000 + seed),
+        test=HeldOut(law, 50_000, seed=1000 + seed),
     )
     A = run.final.scores[0]
     S = torch.softmax(A, dim=1)

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.training import EmpiricalRun, Samples, TestCoefficients, descend, realistic_start
 from patch_association.records import rounded
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
+from patch_association.training import Constant, EmpiricalRun, HeldOut, Samples, descend, realistic_start
 
 SET_SIZE = 4  # a 2 x 2 block of patches
 N_TEST = 50_000
@@ -76,15 +76,13 @@ def train_setting(
     """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
     law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
     samples = Samples.draw(law, setting.n, [seed], dtype=dtype, device=device)
-    test = TestCoefficients(law, N_TEST, seed=1000 + seed, dtype=dtype, device=device)
+    test = HeldOut(law, N_TEST, seed=1000 + seed, dtype=dtype, device=device)
     start = realistic_start(law, [seed], setting.diagonal, setting.init_std)
     return descend(
         samples,
-        law,
         start,
+        Constant(setting.rate, setting.ratio * setting.rate),
         steps=setting.steps,
-        rate=setting.rate,
-        score_rate=setting.ratio * setting.rate,
         record=np.linspace(0, setting.steps, records).round().astype(int),
         snapshots=snapshots,
         test=test,

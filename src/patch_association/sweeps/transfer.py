@@ -7,19 +7,20 @@ learner of one (D, d).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
 import torch
 
+from patch_association._streams import TEST
+from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
-from patch_association.structure import Partition, association
+from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
-from patch_association.training.evaluate import SampledErrors, two_numbers
+from patch_association.training.evaluate import HeldOut, two_numbers
 from patch_association.transfer import learners
-from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.fine_tuning import draw_reads, fine_tune, usual_step
 from patch_association.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -28,19 +29,18 @@ from patch_association.transfer.mismatch import (
     reassign,
     several_errors,
 )
-from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 SET_SIZE = 4
-DESCENT = Descent(steps=200)
+STEPS = 200
 COMMON = {
     "set_size": SET_SIZE,
     "q": "16 / num_patches",
     "degree": 3,
-    "linear": DESCENT.linear,
-    "init_std": DESCENT.init_std,
-    "rate": DESCENT.rate,
-    "clip": DESCENT.clip,
-    "steps": DESCENT.steps,
+    "linear": TRANSFER.linear,
+    "init_std": TRANSFER.init_std,
+    "rate": 0.5,  # D^2 times that of v
+    "clip": 0.1,
+    "steps": STEPS,
 }
 
 #: What the validation sets chose for training from scratch: (diagonal, ratio) by D, from the record of
@@ -96,21 +96,21 @@ def pretrained(
     data = SpatialData(
         downstream(num_patches, dim).partition, dim, 16 / num_patches, feature=random_feature(dim, seed)
     )
-    X, y = draw_inputs(data, samples, [seed])
-    trained = train_from_scratch(X, y, [seed], Descent(steps=steps), 4.0, min(1024.0, num_patches**2 / 4))
-    A = trained.scores[0]
+    step = usual_step(num_patches, min(1024.0, num_patches**2 / 4))
+    run = learners.train_from_scratch(data, samples, seed, step, steps=steps)
+    A = run.final.scores[0]
     same, off = data.partition.same_set, ~np.eye(num_patches, dtype=bool)
     inside, outside = A.numpy()[same & off], A.numpy()[~same]
-    own = SampledErrors(DenseAttention(A), data, draws=10_000, seed=seed + learners.TEST)
-    found = association(A, data.partition)
+    test = HeldOut(data, 10_000, seed + TEST)
+    own = test.errors_under(DenseAttention(A), *two_numbers(run.final.value, data), linear=TRANSFER.linear)
     return A, {
         "gamma": [float(inside.mean()), float(inside.std())],
         "rho": [float(outside.mean()), float(outside.std())],
-        "exact": found.exact,
-        "recall": found.recall,
+        "exact": bool(run.exact[-1, 0]),
+        "recall": float(run.recall[-1, 0]),
         "pretraining_samples": samples,
-        "pretraining_loss": float(trained.loss[0]),
-        "pretraining_error": float(own(*two_numbers(trained.value[0], data))),
+        "pretraining_loss": float(run.loss[-1, 0]),
+        "pretraining_error": float(own[0]),
     }
 
 
@@ -123,7 +123,7 @@ def _rounded(errors, digits: int = 4) -> list:
     return np.round(np.asarray(errors), digits).tolist()
 
 
-def _fixed(num_patches, dim, attention, sizes, seeds, linear=DESCENT.linear) -> dict:
+def _fixed(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
     """Fine-tuning with a fixed attention; errors (seeds, sizes)."""
     data = downstream(num_patches, dim)
     model = fixed_attention(attention, data.partition)
@@ -134,13 +134,13 @@ def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
     """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
     A, described = pretrained(num_patches, pretraining_samples(num_patches), pretraining, steps)
     return {
-        **_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, DESCENT.linear),
+        **_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, TRANSFER.linear),
         **described,
     }
 
 
 def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
-    found = learners.with_fixed_attention(data, model, sizes, range(seeds), replace(DESCENT, linear=linear))
+    found = learners.with_fixed_attention(data, model, sizes, range(seeds), steps=STEPS, linear=linear)
     return {
         "errors": _rounded(found.errors),
         "wrong_sign": _rounded(found.wrong_sign),
@@ -192,12 +192,12 @@ def _scratch(
             data,
             samples,
             seed,
-            diagonal,
-            ratio,
-            Descent(steps=steps or SCRATCH_STEPS),
             2000 if validation else 10_000,
             validation,
-            getattr(torch, dtype),
+            step=usual_step(num_patches, ratio),
+            steps=steps or SCRATCH_STEPS,
+            diagonal=diagonal,
+            dtype=getattr(torch, dtype),
         )
         for seed in range(first_seed, first_seed + seeds)
     ]
@@ -214,9 +214,11 @@ def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
     model = fixed_attention("gamma = log D", upstream)
     moved = [downstream(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
-    tuned = fine_tune(reads, model, sizes, range(seeds), DESCENT)
+    tuned = fine_tune(reads, model, sizes, range(seeds), steps=STEPS)
     errors = [
-        SampledErrors(model, data, draws=10_000, seed=20_000 + seed)(*two_numbers(tuned.value[seed], data))
+        HeldOut(data, 10_000, TEST + seed).errors_under(
+            model, *two_numbers(tuned.value[seed], data), linear=TRANSFER.linear
+        )
         for seed, data in enumerate(moved)
     ]
     shared = [overlap(upstream, data.partition) for data in moved]
@@ -231,8 +233,8 @@ def _heads(num_patches, dim, features, heads, sizes, seeds) -> dict:
         data = SeveralFeatures(partitions, dim, 16 / num_patches / features)
         model = Heads([fixed_attention("gamma = log D", partition) for partition in partitions[:heads]])
         reads = draw_several(data, model, max(sizes), [seed])
-        tuned = fine_tune(reads, model, sizes, [seed], DESCENT)
-        errors.append(several_errors(tuned.value[0], model, data, draws=4000, seed=20_000 + seed))
+        tuned = fine_tune(reads, model, sizes, [seed], steps=STEPS)
+        errors.append(several_errors(tuned.value[0], model, data, draws=4000, seed=TEST + seed))
     return {"errors": _rounded(errors)}
 
 
@@ -353,7 +355,7 @@ SWEEPS = (
         _pretrained,
         {
             **{key: value for key, value in COMMON.items() if key != "steps"},
-            "fine_tuning_steps": DESCENT.steps,
+            "fine_tuning_steps": STEPS,
             "test_draws": 50_000,
             "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)",
         },

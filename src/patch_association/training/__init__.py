@@ -1,9 +1,14 @@
 """Gradient descent on model (T), recorded: on the population risk and on the empirical risk.
 
+``steps``       the rates as values: constant, or clipped
 ``population``  three scalars on the exact risk (the paper's idealized process)
+``valley``      where it goes when v is always at its best
 ``gradients``   hand-derived gradients of the empirical risk, many seeds at once
 ``samples``     where the inputs come from: memory, or drawn again at each pass
+``evaluate``    the test error, without test inputs of dimension d
 ``empirical``   all scores and the value vector on N samples (the realistic process)
+
+Rates are those of (T): ``rate`` of v, ``score_rate`` of A.
 """
 
 from patch_association.training.empirical import (
@@ -13,23 +18,25 @@ from patch_association.training.empirical import (
     idealized_start,
     realistic_start,
 )
+from patch_association.training.evaluate import HeldOut
 from patch_association.training.gradients import loss_and_gradients
-from patch_association.training.population import PopulationRun, descend_population, initial_alpha
-from patch_association.training.samples import Samples, StreamedSamples, TestCoefficients
-from patch_association.training.steps import Diverged, recorded_steps
+from patch_association.training.population import PopulationRun, descend_population
+from patch_association.training.samples import Samples, StreamedSamples
+from patch_association.training.steps import Clipped, Constant, Diverged, recorded_steps
 
 __all__ = [
+    "Clipped",
+    "Constant",
     "Diverged",
     "EmpiricalRun",
+    "HeldOut",
     "PopulationRun",
     "Samples",
     "Start",
     "StreamedSamples",
-    "TestCoefficients",
     "descend",
     "descend_population",
     "idealized_start",
-    "initial_alpha",
     "loss_and_gradients",
     "realistic_start",
     "recorded_steps",

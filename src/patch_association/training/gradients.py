@@ -21,6 +21,7 @@ from operator import add
 import torch
 
 from patch_association._validate import finite, odd_degree
+from patch_association.conventions import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Sums:
         return Sums(self.loss + other.loss, self.wrong + other.wrong, self.dv + other.dv, self.K + other.K)
 
 
-def loss_and_gradients(X, y, scores, value, degree=3, linear=0.01, *, prefactor=None, scale=1.0):
+def loss_and_gradients(
+    X, y, scores, value, degree=DEFAULT.degree, linear=DEFAULT.linear, *, prefactor=None, scale=1.0
+):
     """The mean logistic loss of model (T) and its gradient, per seed.
 
     Parameters
@@ -114,19 +117,27 @@ def accumulate(X, y, S, value, degree: int, linear: float, prefactor: float) -> 
     """The sums of one chunk: X (S, n, D, d), y (S, n), S (S, D, D) the attention, value (S, d)."""
     u = times(X, value)  # (S, n, D)
     z = torch.bmm(u, S.transpose(1, 2)).mul_(prefactor)  # (S, n, D) @ (S, D, D) -> (S, n, D)
-    even = z * z
-    if degree > 3:
-        even = even ** ((degree - 1) // 2)  # z^(p-1)
-    F = z.mul_(even + linear).sum(dim=2)  # sum_i z_i (z_i^(p-1) + nu): (S, n)
-    yF = y * F
-    c = torch.sigmoid(-yF).mul_(y).mul_(-prefactor)  # N kappa dl/dF: (S, n)
-    h = even.mul_(degree).add_(linear).mul_(c[:, :, None])  # (S, n, D)
+    yF, h = readout(z, y, -prefactor * y, degree, linear)
     return Sums(
         loss=-torch.nn.functional.logsigmoid(yF).sum(dim=1),
         wrong=((yF < 0).sum(dim=1) + (yF == 0).sum(dim=1) / 2).to(yF),
         dv=transposed_times(X, torch.bmm(h, S)),  # (S, n, D) @ (S, D, D), then X^T: (S, d)
         K=torch.bmm(h.transpose(1, 2), u),  # (S, D, n) @ (S, n, D) -> (S, D, D)
     )
+
+
+def readout(z, y, weight, degree: int, linear: float):
+    """(y F, weight sigma'(z) / (1 + exp(y F))) with F = sum_i sigma(z_i) and sigma(x) = x^p + nu x.
+
+    The sum is over axis 2 of z, (S, n, rows, ...), which is used up; ``y`` and ``weight`` fit the rest.
+    With ``weight`` = -y times the weight of a sample the second is the derivative of the loss by z.
+    """
+    even = z * z
+    if degree > 3:
+        even = even ** ((degree - 1) // 2)  # z^(p-1)
+    yF = y * z.mul_(even + linear).sum(dim=2)
+    pull = torch.sigmoid(-yF).mul_(weight)
+    return yF, even.mul_(degree).add_(linear).mul_(pull.unsqueeze(2))
 
 
 def score_gradient(S, K, scale: float = 1.0):

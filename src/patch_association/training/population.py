@@ -7,21 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import finite, odd_degree
+from patch_association._validate import finite
+from patch_association.conventions import DEFAULT, initial_alpha
+from patch_association.exact.risk import PopulationRisk, attention_values
 from patch_association.training.steps import (
     LOSS_LIMIT,
+    Constant,
     Diverged,
     bar,
     check_on_divergence,
-    rates,
+    check_step,
     recorded_steps,
 )
-from patch_association.exact.risk import PopulationRisk, attention_values
-
-
-def initial_alpha(degree: int = 3, linear: float = 0.01) -> float:
-    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1."""
-    return finite("linear", linear, minimum=0) ** (1 / (odd_degree(degree) - 1))
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,8 @@ class PopulationRun:
 
     Attributes
     ----------
+    step : Constant or Clipped
+        With its score rate written out.
     steps : integers
     alpha, gamma, rho : arrays
         v = alpha w*; scores inside a set; scores across sets.
@@ -39,7 +38,7 @@ class PopulationRun:
         Of the loss by (alpha, gamma, rho), summed over the entries that share a scalar.
     entry_gradient : (R, 3) array
         The same for one entry: gamma's divided by D (C-1), rho's by D (D-C). The update of a step
-        is ``-(rate, score_rate, score_rate) * entry_gradient``.
+        is ``-(rate, score_rate, score_rate) * entry_gradient`` where nothing is clipped.
     Lambda, Gamma, Xi, G : arrays
         Attention to oneself, to each companion, to each stranger; G = D (Lambda + (C-1) Gamma).
     diverged_at : int or None
@@ -48,8 +47,7 @@ class PopulationRun:
     num_patches: int
     set_size: int
     diagonal: float
-    rate: float
-    score_rate: float
+    step: Constant
     steps: np.ndarray
     alpha: np.ndarray
     gamma: np.ndarray
@@ -86,11 +84,10 @@ class PopulationRun:
 
 def descend_population(
     risk: PopulationRisk,
+    step: Constant,
     *,
     steps: int,
-    rate: float,
-    score_rate: float | None = None,
-    diagonal: float = 1.0,
+    diagonal: float = DEFAULT.diagonal,
     alpha: float | None = None,
     gamma: float = 0.0,
     rho: float = 0.0,
@@ -110,11 +107,10 @@ def descend_population(
     Parameters
     ----------
     risk : PopulationRisk
+    step : Constant or Clipped
+        The rates eta of v and eta_A of the scores.
     steps : int
         T.
-    rate, score_rate : float
-        eta and eta_A; equal in the paper and by default. eta_A = D^2 eta is what one common rate
-        becomes when the factor D is taken out of the activation.
     diagonal : float
         sigma_A = beta, fixed.
     alpha, gamma, rho : float
@@ -129,19 +125,27 @@ def descend_population(
     Raises
     ------
     Diverged
-        When the loss leaves all bounds; it carries the step, the rates and the run so far.
+        When the loss leaves all bounds; it carries where, the rates and the run so far.
     ValueError
         On bad arguments.
+
+    Examples
+    --------
+    >>> run = descend_population(PopulationRisk(16, 4, 0.3), Constant(0.02), steps=100)
+    >>> bool(run.gamma[-1] > run.rho[-1])
+    True
     """
     if not isinstance(risk, PopulationRisk):
         raise ValueError(f"risk must be a PopulationRisk, got {type(risk).__name__}")
     chosen = recorded_steps(steps, record)
-    rate, score_rate = rates(rate, score_rate)
+    step = check_step(step, risk.num_patches)
     check_on_divergence(on_divergence)
     diagonal = finite("diagonal", diagonal)
     alpha = initial_alpha(risk.degree, risk.linear) if alpha is None else finite("alpha", alpha)
     point = np.array([alpha, finite("gamma", gamma), finite("rho", rho)])
-    move = np.array([rate, score_rate, score_rate]) / _shared_entries(risk.num_patches, risk.set_size)
+    move = np.array([step.rate, step.score_rate, step.score_rate]) / _shared_entries(
+        risk.num_patches, risk.set_size
+    )
 
     wanted = set(chosen.tolist())
     rows, kept, diverged_at = [], [], None
@@ -158,21 +162,20 @@ def descend_population(
             rows.append((*point, loss, error, *gradient))
             kept.append(t)
         if t < steps:
-            point = point - move * gradient
+            point = point - float(step.share(abs(point[0]), abs(gradient[0]))) * move * gradient
     table = np.array(rows).reshape(-1, 8)
     run = PopulationRun(
         risk.num_patches,
         risk.set_size,
         diagonal,
-        rate,
-        score_rate,
+        step,
         np.array(kept, dtype=np.int64),
         *table[:, :5].T,
         gradient=table[:, 5:],
         diverged_at=diverged_at,
     )
     if diverged_at is not None and on_divergence == "raise":
-        raise Diverged(diverged_at, rate, score_rate, run=run)
+        raise Diverged(diverged_at, step, run=run)
     return run
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, seed_list
 from patch_association.data import SpatialData
 from patch_association.training.gradients import chunk_size
 
@@ -24,8 +24,12 @@ class Samples:
 
     Parameters
     ----------
+    law : SpatialData
+        What they were drawn from: its sets and its feature are those that a run is measured against.
     X : (S, N, D, d) tensor
     y : (S, N) tensor of -1, +1
+    seeds : list of S int, optional
+        The names of the rows; by default 0, 1, ...
     chunk : int, optional
         Inputs of each seed in a chunk; by default as many as make 8 MB (a thread works on one chunk,
         with about five arrays of (S, chunk, D) besides), on a GPU 128 times that.
@@ -33,43 +37,49 @@ class Samples:
         Where the arithmetic is done; by default where X lies. Chunks of an X that lies elsewhere
         travel there one at a time, so X may exceed the device's memory, and a memory-mapped X
         (``torch.from_numpy`` of a ``numpy.memmap``) that of the machine.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit one another or the law, or labels are not -1 and +1.
+
+    Examples
+    --------
+    >>> law = SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3)
+    >>> Samples.draw(law, 1000, seeds=[0, 1]).X.shape
+    torch.Size([2, 1000, 16, 8])
     """
 
-    def __init__(self, X, y, *, chunk: int | None = None, device=None, seeds=None):
+    def __init__(self, law: SpatialData, X, y, seeds=None, *, chunk: int | None = None, device=None):
         if not isinstance(X, torch.Tensor) or X.ndim != 4 or not X.is_floating_point() or 0 in X.shape:
             raise ValueError(f"X must be a tensor of floats of shape (S, N, D, d), got {_describe(X)}")
         if not isinstance(y, torch.Tensor) or y.shape != X.shape[:2]:
             raise ValueError(f"y must be a tensor of shape {tuple(X.shape[:2])} to fit X, got {_describe(y)}")
         if not bool((y.abs() == 1).all()):
             raise ValueError("y must hold labels -1 and +1 only")
+        self._of(law, X.shape[1], range(len(X)) if seeds is None else seeds, X.dtype)
+        if X.shape != (self.num_seeds, self.n, self.num_patches, self.dim):
+            raise ValueError(
+                f"X must hold {self.num_seeds} seeds of {self.num_patches} patches of dimension {self.dim}, "
+                f"as seeds and law say, got shape {tuple(X.shape)}"
+            )
         self.X, self.y = X, y.to(X.dtype)
-        self.num_seeds, self.n, self.num_patches, self.dim = X.shape
-        self.dtype, self.device = X.dtype, torch.device(device) if device is not None else X.device
-        self.seeds = _seeds(range(self.num_seeds) if seeds is None else seeds)
-        if len(self.seeds) != self.num_seeds:
-            raise ValueError(f"seeds must name the {self.num_seeds} rows of X, got {len(self.seeds)}")
+        self.device = torch.device(device) if device is not None else X.device
         fitting = chunk_size(X.shape, X.element_size(), self.device)
         self.chunk = fitting if chunk is None else positive_int("chunk", chunk)
+
+    def _of(self, law, n, seeds, dtype):
+        self.law, self.n, self.seeds, self.dtype = law, positive_int("n", n), seed_list(seeds), dtype
+        self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
 
     @classmethod
     def draw(
         cls, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk: int | None = None
     ) -> Samples:
         """n inputs of ``law`` for each seed, held in memory: 4 or 8 S n D d bytes."""
-        seeds, n = _seeds(seeds), positive_int("n", n)
-        X = torch.empty(len(seeds), n, law.partition.num_patches, law.dim, dtype=dtype)
-        y = torch.empty(len(seeds), n, dtype=dtype)
-        jobs = [(s, seed, block) for s, seed in enumerate(seeds) for block in range(-(-n // BLOCK))]
-
-        def fill(job):
-            s, seed, block = job
-            rows = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
-            X_block, y_block = draw_block(law, seed, block, dtype)
-            X[s, rows], y[s, rows] = X_block[: rows.stop - rows.start], y_block[: rows.stop - rows.start]
-
-        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-            list(pool.map(fill, jobs))
-        return cls(X.to(device), y.to(device), chunk=chunk, seeds=seeds)
+        seeds = seed_list(seeds)
+        X, y = _draw(law, seeds, 0, positive_int("n", n), dtype)
+        return cls(law, X.to(device), y.to(device), seeds, chunk=chunk)
 
     def chunks(self):
         """Yield (X (S, m, D, d), y (S, m)) until all inputs have passed."""
@@ -78,73 +88,40 @@ class Samples:
             yield self.X[:, rows].to(self.device), self.y[:, rows].to(self.device)
 
 
-class StreamedSamples:
+class StreamedSamples(Samples):
     """The same inputs as ``Samples.draw``, drawn again at each pass instead of held.
 
-    Memory: one chunk of S ``chunk`` D d numbers. Each pass costs the drawing again, about ten times
-    the arithmetic on a CPU.
-
-    Parameters
-    ----------
-    law : SpatialData
-    n : int
-    seeds : list of int
-    chunk : int
-        Inputs of each seed in a chunk, rounded up to whole blocks of 500.
+    In memory is one chunk, ``chunk`` inputs a seed, rounded up to whole blocks of 500. Each pass costs
+    the drawing again, about ten times the arithmetic on a CPU.
     """
 
     def __init__(
         self, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk: int = BLOCK
     ):
-        self.law, self.n, self.seeds = law, positive_int("n", n), _seeds(seeds)
-        self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
-        self.dtype, self.device = dtype, torch.device(device or "cpu")
+        self._of(law, n, seeds, dtype)
+        self.device = torch.device(device or "cpu")
         self.chunk = -(-positive_int("chunk", chunk) // BLOCK) * BLOCK
 
     def chunks(self):
-        """Yield (X (S, m, D, d), y (S, m)) until all inputs have passed."""
-        blocks = -(-self.n // BLOCK)
-        for first in range(0, blocks, self.chunk // BLOCK):
-            some = range(first, min(blocks, first + self.chunk // BLOCK))
-            left = self.n - first * BLOCK
-            drawn = [[draw_block(self.law, seed, block, self.dtype) for block in some] for seed in self.seeds]
-            X = torch.stack([torch.cat([X for X, _ in blocks])[:left] for blocks in drawn])
-            y = torch.stack([torch.cat([y for _, y in blocks])[:left] for blocks in drawn])
+        for first in range(0, self.n, self.chunk):
+            X, y = _draw(self.law, self.seeds, first, min(first + self.chunk, self.n), self.dtype)
             yield X.to(self.device), y.to(self.device)
 
 
-class TestCoefficients:
-    """A test set that knows only what F sees: s_j = <w*, X_j> and a standard Gaussian g_j.
+def _draw(law, seeds, first: int, last: int, dtype):
+    """Inputs ``first``, ..., ``last`` - 1 of each seed, (S, n, D, d) and (S, n); ``first`` begins a block."""
+    X = torch.empty(len(seeds), last - first, law.partition.num_patches, law.dim, dtype=dtype)
+    y = torch.empty(X.shape[:2], dtype=dtype)
 
-    <v, X_j> = alpha s_j + <v_perp, xi_j>, and for any v the second term is N(0, sigma^2 |v_perp|^2),
-    independent over patches: alpha s_j + sigma |v_perp| g_j has exactly its law, without the d
-    coordinates of X_j. Fresh inputs of Assumption 1, to be used at any step of any seed.
+    def fill(job):
+        s, start = job
+        rows = slice(start - first, min(start + BLOCK, last) - first)
+        drawn = draw_block(law, seeds[s], start // BLOCK, dtype)
+        X[s, rows], y[s, rows] = (part[: rows.stop - rows.start] for part in drawn)
 
-    Parameters
-    ----------
-    law : SpatialData
-    n : int
-    seed : int
-        Not one of the training's: streams of different kinds never meet, but of one kind do.
-    """
-
-    __test__ = False  # not a test case, whatever its name says to a collector
-
-    def __init__(self, law: SpatialData, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
-        s, y, _ = law.sample_coefficients(n, seed)
-        g = generator(seed, Stream.TEST_NOISE).standard_normal(s.shape)
-        self.law, self.n, self.noise_std = law, n, law.noise_std
-        self.s, self.y, self.g = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y, g))
-
-    def error(self, S, alpha, orthogonal, degree: int, linear: float, prefactor: float) -> torch.Tensor:
-        """(S,) P[yF < 0] + P[F = 0] / 2 for attention S (S, D, D), alpha and |v_perp| (S,)."""
-        wrong = []
-        for attention, a, norm in zip(S, alpha, orthogonal):
-            z = (a * self.s + self.noise_std * norm * self.g) @ attention.T * prefactor  # (n, D)
-            even = z * z
-            yF = self.y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)
-            wrong.append(((yF < 0).sum() + (yF == 0).sum() / 2) / self.n)
-        return torch.stack(wrong)
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        list(pool.map(fill, [(s, start) for s in range(len(seeds)) for start in range(first, last, BLOCK)]))
+    return X, y
 
 
 def draw_block(law: SpatialData, seed: int, block: int, dtype):
@@ -153,7 +130,8 @@ def draw_block(law: SpatialData, seed: int, block: int, dtype):
     In float64 it is ``law.sample`` with a seed made of both numbers; in other types the normals are
     drawn in float32, which is twice as fast.
     """
-    own = int(np.random.SeedSequence([seed, int(Stream.COEFFICIENTS), block]).generate_state(1, np.uint64)[0])
+    mixed = np.random.SeedSequence([seed, int(Stream.COEFFICIENTS), block])
+    own = int(mixed.generate_state(1, np.uint64)[0])
     if dtype == torch.float64:
         return law.sample(BLOCK, own)
     s, y, _ = law.sample_coefficients(BLOCK, own)
@@ -163,13 +141,6 @@ def draw_block(law: SpatialData, seed: int, block: int, dtype):
     X *= np.float32(law.noise_std)
     X += s.astype(np.float32)[..., None] * w
     return torch.from_numpy(X).to(dtype), torch.from_numpy(y).to(dtype)
-
-
-def _seeds(seeds) -> tuple[int, ...]:
-    seeds = (seeds,) if isinstance(seeds, (int, np.integer)) else tuple(seeds)
-    if not seeds:
-        raise ValueError("seeds must name at least one seed")
-    return tuple(positive_int("seeds", seed, minimum=0) for seed in seeds)
 
 
 def _describe(x) -> str:

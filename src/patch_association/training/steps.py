@@ -1,16 +1,81 @@
-"""What both descents share: which steps are recorded, the bar, and the end of a run that diverges."""
+"""Steps of gradient descent as values, which steps are recorded, the bar, and the end of a run that diverges."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from patch_association._validate import finite, positive_int
+from patch_association.conventions import DEFAULT
 
 # A mean logistic loss beyond this is on its way to infinity: it starts at log 2.
 LOSS_LIMIT = 1e6
+
+
+@dataclass(frozen=True)
+class Constant:
+    """(GD) with constant rates: v <- v - rate dL/dv, A <- A - score_rate dL/dA.
+
+    Attributes
+    ----------
+    rate : float
+        eta, of v.
+    score_rate : float, optional
+        eta_A, of the scores. By default D^2 rate: what one common rate for A and v becomes when the
+        factor D is taken out of the activation, and with which both move in times of one order. The
+        paper's single rate is ``score_rate=rate``.
+
+    Examples
+    --------
+    >>> Constant(0.02).for_patches(16)
+    Constant(rate=0.02, score_rate=5.12)
+    """
+
+    rate: float
+    score_rate: float | None = None
+
+    def __post_init__(self):
+        finite("rate", self.rate, minimum=0)
+        if self.score_rate is not None:
+            finite("score_rate", self.score_rate, minimum=0)
+
+    def for_patches(self, num_patches: int):
+        """The same step with its score rate written out."""
+        return (
+            self
+            if self.score_rate is not None
+            else replace(self, score_rate=DEFAULT.score_rate(num_patches, self.rate))
+        )
+
+    def share(self, norm, gradient_norm):
+        """The share of both rates that a step takes, given |v| and |dL/dv|: all of them."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Clipped(Constant):
+    """:class:`Constant`, except where v would move by more than the share ``clip`` of its length.
+
+    There both rates shrink by one factor. The cubic activation makes the loss so curved that a
+    constant rate that is stable at the end is very slow at the start.
+    """
+
+    clip: float = 0.1
+
+    def __post_init__(self):
+        super().__post_init__()
+        if finite("clip", self.clip) <= 0:
+            raise ValueError(f"clip must be positive, got {self.clip}")
+
+    def share(self, norm, gradient_norm):
+        """min(1, clip |v| / (rate |dL/dv|)), for numbers or tensors."""
+        moved = self.rate * torch.as_tensor(gradient_norm, dtype=torch.float64)
+        # 0 / 0: nothing moves, whatever the share.
+        return (self.clip * norm / moved).nan_to_num(nan=1.0).clamp_max(1.0)
 
 
 class Diverged(ArithmeticError):
@@ -18,23 +83,22 @@ class Diverged(ArithmeticError):
 
     Attributes
     ----------
-    step : int
+    at : int
         The first step at whose parameters the loss is not a number or beyond 1e6.
-    rate, score_rate : float
-        Of v and of A.
+    step : Constant or Clipped
+        What it ran with.
     seeds : tuple of int
         The seeds concerned, in a batch; empty for the population risk.
     run
         What was recorded up to then.
     """
 
-    def __init__(self, step: int, rate: float, score_rate: float, seeds=(), run=None):
-        self.step, self.rate, self.score_rate = step, rate, score_rate
-        self.seeds, self.run = tuple(seeds), run
+    def __init__(self, at: int, step: Constant, seeds=(), run=None):
+        self.at, self.step, self.seeds, self.run = at, step, tuple(seeds), run
         names = ", ".join(map(str, self.seeds))
         who = f"seed{'s' if len(self.seeds) > 1 else ''} {names} " if self.seeds else ""
         super().__init__(
-            f"{who}diverged at step {step} with rate {rate:g} for v and {score_rate:g} for A: "
+            f"{who}diverged at step {at} with rate {step.rate:g} for v and {step.score_rate:g} for A: "
             "try a smaller rate"
         )
 
@@ -59,10 +123,16 @@ def recorded_steps(steps: int, record=None) -> np.ndarray:
     return np.unique(chosen)
 
 
-def rates(rate, score_rate) -> tuple[float, float]:
-    """Both rates, checked; the rate of A is that of v where none is given, as in (GD)."""
-    rate = finite("rate", rate, minimum=0)
-    return rate, rate if score_rate is None else finite("score_rate", score_rate, minimum=0)
+def check_step(step, num_patches: int) -> Constant:
+    """``step`` with its score rate written out; anything but a step is refused."""
+    if not isinstance(step, Constant):
+        raise ValueError(f"step must be Constant(rate) or Clipped(rate), got {step!r}")
+    return step.for_patches(num_patches)
+
+
+def check_on_divergence(value: str) -> None:
+    if value not in ("raise", "flag"):
+        raise ValueError(f'on_divergence must be "raise" or "flag", got {value!r}')
 
 
 def bar(steps: int, progress: bool | None, what: str):
@@ -72,9 +142,3 @@ def bar(steps: int, progress: bool | None, what: str):
     """
     disable = None if progress is None else not progress
     return tqdm(range(steps + 1), desc=what, unit="step", delay=5, disable=disable, leave=False)
-
-
-def check_on_divergence(value: str) -> str:
-    if value not in ("raise", "flag"):
-        raise ValueError(f'on_divergence must be "raise" or "flag", got {value!r}')
-    return value

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from patch_association._validate import finite, positive_int
-from patch_association.training.population import descend_population
 from patch_association.exact.risk import PopulationRisk
+from patch_association.training.population import descend_population
+from patch_association.training.steps import Constant
 
 
 def best_alpha(risk: PopulationRisk, beta: float, gamma: float = 0.0, rho: float = 0.0) -> float:
@@ -78,9 +79,9 @@ class Valley:
         """The largest rate of v that is stable at every point of the path: 2 / max curvature."""
         return float(2 / self.curvature.max())
 
-    def steps(self, rate: float, score_rate: float | None = None) -> float:
-        """How many steps of gradient descent the path takes; one rate for both by default."""
-        return float(self.time[-1] / (rate if score_rate is None else score_rate))
+    def steps(self, score_rate: float) -> float:
+        """How many steps of gradient descent the path takes at this rate of the scores."""
+        return float(self.time[-1] / score_rate)
 
 
 def follow_valley(risk: PopulationRisk, beta: float = 1.0, until: float = 1.0, points: int = 40) -> Valley:
@@ -154,9 +155,8 @@ def largest_settling_rate(risk: PopulationRisk, beta: float, *, low=0.01, high=1
         rate = (low * high) ** 0.5
         run = descend_population(
             risk,
+            Constant(rate, score_rate=0.0),
             steps=400,
-            rate=rate,
-            score_rate=0.0,
             diagonal=beta,
             alpha=1.02 * floor,
             record=400,
@@ -173,12 +173,11 @@ def run_outcome(risk: PopulationRisk, valley: Valley, rate: float, ratio: float)
 
     "o" it ends with gamma > rho, "x" with gamma < rho, "d" it diverges.
     """
-    steps = max(60, int(1.5 * valley.steps(rate, ratio * rate)) + 1)
+    steps = max(60, int(1.5 * valley.steps(ratio * rate)) + 1)
     run = descend_population(
         risk,
+        Constant(rate, ratio * rate),
         steps=steps,
-        rate=rate,
-        score_rate=ratio * rate,
         record=max(1, steps // 20),
         on_divergence="flag",
         progress=False,

@@ -1,7 +1,7 @@
 """Gradient descent on the value vector with the attention fixed: problem (E-tilde) of section 5.
 
-With R = D S X computed once (:mod:`patch_association.exact.block_attention`) and the label folded into it
-(F is odd), the loss of N samples is
+With R = D S X computed once (:mod:`patch_association.exact.block_attention`) and the label folded into
+it (F is odd), the loss of N samples is
 
     L(v) = mean_n log(1 + exp(-F_n)),   F_n = m sum_k sigma(<y_n R_nk, v>),   sigma(x) = x^p + nu x,
 
@@ -17,45 +17,17 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int
+from patch_association._validate import finite, odd_degree, positive_int, seed_list
+from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention
+from patch_association.training.gradients import readout
+from patch_association.training.steps import Clipped, Constant, check_step
 
 
-@dataclass(frozen=True)
-class Descent:
-    """How gradient descent runs.
-
-    One step is v <- v - eta grad with eta = min(rate / D^2, clip |v| / |grad|): a constant learning
-    rate, except where it would move v by more than the share ``clip`` of its length. The cubic
-    activation makes the loss so curved that a constant rate that is stable at the end is very slow
-    at the start. z = D <...> carries a factor D, which is why the rate is given in units of 1 / D^2.
-
-    Attributes
-    ----------
-    degree, linear : int, float
-        p and nu.
-    init_std : float
-        omega, in units of 1 / D: v starts as N(0, (omega / D)^2 I).
-    rate, clip : float
-    steps : int
-        T.
-    """
-
-    degree: int = 3
-    linear: float = 0.1
-    init_std: float = 0.01
-    rate: float = 0.5
-    clip: float = 0.1
-    steps: int = 400
-
-    def __post_init__(self):
-        odd_degree(self.degree)
-        finite("linear", self.linear, minimum=0)
-        for name in ("init_std", "rate", "clip"):
-            if finite(name, getattr(self, name)) <= 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        positive_int("steps", self.steps, minimum=0)
+def usual_step(num_patches: int, ratio: float = 1.0) -> Clipped:
+    """Clipped steps with rate 0.5 / D^2, since z = D <...> carries a factor D; the scores ``ratio`` times D^2 faster."""
+    return Clipped(0.5 / num_patches**2, 0.5 * ratio)
 
 
 @dataclass(frozen=True)
@@ -95,7 +67,7 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
         )
     n, w = positive_int("n", n), data.feature
     drawn = []
-    for seed in _seeds(seeds):
+    for seed in seed_list(seeds):
         s, y, _ = data.sample_coefficients(n, seed)
         s = torch.from_numpy(s * y[:, None])[..., None]
         noise = generator(seed, Stream.READ_NOISE).standard_normal((n, attention.rows, data.dim))
@@ -107,7 +79,18 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
     return torch.stack(drawn)
 
 
-def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | None = None) -> FineTuned:
+def fine_tune(
+    reads: torch.Tensor,
+    attention,
+    sizes,
+    seeds,
+    step: Constant | None = None,
+    *,
+    steps: int,
+    degree: int = TRANSFER.degree,
+    linear: float = TRANSFER.linear,
+    init_std: float = TRANSFER.init_std,
+) -> FineTuned:
     """Train v on the first N samples, for every seed and every N in ``sizes``, in one batch.
 
     Parameters
@@ -115,22 +98,25 @@ def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | N
     reads : (S, n, T, d) tensor
         y R: from :func:`draw_reads`, or ``y[..., None, None] * attention.read(X)`` of data at hand.
     attention : BlockAttention or DenseAttention
-    sizes : list of int
+    sizes : list of K int
         Training-set sizes, each between 1 and n.
     seeds : list of S int
         Of the starts; a seed starts alike at every size and in every batch.
-    descent : Descent, optional
-
-    Returns
-    -------
-    FineTuned
+    step : Constant or Clipped, optional
+        Its ``rate`` is that of v; :func:`usual_step` by default.
+    steps : int
+        T.
+    degree, linear : int, float
+        sigma(x) = x^p + nu x.
+    init_std : float
+        omega: v starts as N(0, (omega / D)^2 I).
 
     Raises
     ------
     ValueError
-        If the shapes do not fit or a size is out of range.
+        If the shapes do not fit or a number is out of range.
     """
-    descent, seeds = descent or Descent(), _seeds(seeds)
+    seeds, p, nu = seed_list(seeds), odd_degree(degree), finite("linear", linear, minimum=0)
     if reads.ndim != 4 or reads.shape[0] != len(seeds) or reads.shape[2] != attention.rows:
         raise ValueError(
             f"reads must have shape ({len(seeds)}, n, {attention.rows}, d), got {tuple(reads.shape)}"
@@ -139,29 +125,20 @@ def fine_tune(reads: torch.Tensor, attention, sizes, seeds, descent: Descent | N
     sizes = tuple(positive_int("size", N) for N in sizes)
     if not sizes or max(sizes) > n:
         raise ValueError(f"sizes must lie between 1 and the {n} samples, got {sizes}")
+    D, m = attention.num_patches, attention.multiplicity
+    step = check_step(step or usual_step(D), D)
     # (n, K): sample n weighs 1 / N in the loss of a size N that includes it.
     weight = torch.stack([(torch.arange(n) < N).double() / N for N in sizes], dim=1)
-    D, m, p, nu = attention.num_patches, attention.multiplicity, descent.degree, descent.linear
     start = np.stack([generator(seed, Stream.FINE_TUNING_START).standard_normal(d) for seed in seeds])
-    v = torch.from_numpy(start * descent.init_std / D)[:, :, None].repeat(1, 1, len(sizes))  # (S, d, K)
+    v = torch.from_numpy(start * finite("init_std", init_std, minimum=0) / D)[:, :, None]
+    v = v.repeat(1, 1, len(sizes))  # (S, d, K)
     flat = reads.reshape(S, n * T, d)
-    for _ in range(descent.steps):
-        z = flat @ v  # (S, n T, d) @ (S, d, K) -> (S, n T, K)
-        power = z ** (p - 1)
-        F = m * ((power + nu) * z).view(S, n, T, -1).sum(dim=2)  # (S, n, K)
-        slope = (-m * torch.sigmoid(-F) * weight)[:, :, None, :]  # dL / dF, with m of the sum over patches
-        back = (p * power + nu).view(S, n, T, -1) * slope
-        gradient = flat.mT @ back.view(S, n * T, -1)  # (S, d, n T) @ (S, n T, K) -> (S, d, K)
-        limit = descent.clip * v.norm(dim=1) / gradient.norm(dim=1).clamp_min(1e-300)
-        v = v - limit.clamp_max(descent.rate / D**2)[:, None] * gradient
-    z = flat @ v
-    F = m * ((z ** (p - 1) + nu) * z).view(S, n, T, -1).sum(dim=2)
+    for t in range(positive_int("steps", steps, minimum=0) + 1):
+        z = (flat @ v).view(S, n, T, -1)  # (S, n T, d) @ (S, d, K) -> (S, n, T, K)
+        F, h = readout(z, m, -m * weight, p, nu)  # (S, n, K), (S, n, T, K)
+        if t < steps:
+            gradient = flat.mT @ h.view(S, n * T, -1)  # (S, d, n T) @ (S, n T, K) -> (S, d, K)
+            share = torch.as_tensor(step.share(v.norm(dim=1), gradient.norm(dim=1)), dtype=v.dtype)
+            v = v - step.rate * share.expand(S, len(sizes))[:, None] * gradient
     loss = (torch.nn.functional.softplus(-F) * weight).sum(dim=1)  # (S, K)
     return FineTuned(v.mT.contiguous(), loss, sizes)
-
-
-def _seeds(seeds) -> list[int]:
-    seeds = [positive_int("seed", seed, minimum=0) for seed in seeds]
-    if not seeds:
-        raise ValueError("seeds must name at least one seed, got none")
-    return seeds

@@ -13,11 +13,16 @@ import numpy as np
 import torch
 
 from patch_association._streams import TEST, VALIDATION, Stream, generator
+from patch_association._validate import finite
+from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.exact.block_error import exact_error
 from patch_association.structure import association
-from patch_association.training.evaluate import SampledErrors, two_numbers
+from patch_association.training.empirical import EmpiricalRun, Start, descend
+from patch_association.training.evaluate import HeldOut, two_numbers
+from patch_association.training.samples import Samples
+from patch_association.training.steps import Constant
 from patch_association.transfer.discovery import (
     FoundSets,
     coactivation,
@@ -26,9 +31,8 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.transfer.fine_tuning import draw_reads, fine_tune, usual_step
 from patch_association.transfer.logistic import PENALTIES, linear_test_error, tuned_logistic
-from patch_association.transfer.scratch import draw_inputs, train_from_scratch
 
 _SEARCHES = ("likelihood", "coactivation", "coactivation, refined")
 
@@ -82,7 +86,15 @@ class Outcome:
 
 
 def with_fixed_attention(
-    data: SpatialData, attention, sizes, seeds, descent: Descent | None = None, draws: int = 50_000
+    data: SpatialData,
+    attention,
+    sizes,
+    seeds,
+    step: Constant | None = None,
+    *,
+    steps: int,
+    linear: float = TRANSFER.linear,
+    draws: int = 50_000,
 ) -> FixedAttention:
     """Fine-tune under a fixed attention and measure every value vector on one set of test draws.
 
@@ -94,14 +106,18 @@ def with_fixed_attention(
     sizes : list of K int
         Training-set sizes, nested in each seed.
     seeds : list of S int
-    descent : Descent, optional
+    step, steps, linear
+        As :func:`~patch_association.transfer.fine_tuning.fine_tune` takes them.
     draws : int
         Test draws, common to all. Hard attention to the data's own sets needs none: its error is exact.
     """
-    descent = descent or Descent()
-    tuned = fine_tune(draw_reads(data, attention, max(sizes), seeds), attention, sizes, seeds, descent)
-    alpha, noise = two_numbers(tuned.value, data)
-    sampled = SampledErrors(attention, data, descent.degree, descent.linear, draws, TEST)
+    reads = draw_reads(data, attention, max(sizes), seeds)
+    tuned = fine_tune(reads, attention, sizes, seeds, step, steps=steps, linear=linear)
+    alpha, tau = two_numbers(tuned.value, data)
+    test = HeldOut(data, draws, TEST)
+    # w* itself comes last: alpha at its median, and no noise.
+    measured = np.append(alpha, np.median(alpha[:, -1])), np.append(tau, 0.0)
+    *errors, best = test.errors_under(attention, *measured, linear=linear)
     if (
         isinstance(attention, BlockAttention)
         and attention.level == "set"
@@ -109,52 +125,70 @@ def with_fixed_attention(
         and np.array_equal(attention.partition.same_set, data.partition.same_set)
     ):
         # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
-        floored = np.maximum(noise, 0.02 * np.abs(alpha))
-        errors = np.vectorize(
-            lambda a, t: exact_error(attention, data.q, a, t, descent.degree, descent.linear)
-        )(alpha, floored)
-    else:
-        errors = sampled(alpha, noise)
+        floored = np.maximum(tau, 0.02 * np.abs(alpha))
+        errors = np.vectorize(lambda a, t: exact_error(attention, data.q, a, t, linear=linear))(
+            alpha, floored
+        )
     return FixedAttention(
-        errors,
+        np.reshape(errors, alpha.shape),
         alpha,
-        alpha / np.hypot(alpha, noise / data.noise_std),
+        alpha / np.hypot(alpha, tau / data.noise_std),
         tuned.loss.numpy(),
-        float(sampled(np.median(alpha[:, -1]), 0.0)),
+        float(best),
+    )
+
+
+def train_from_scratch(
+    data: SpatialData,
+    samples: int,
+    seed: int,
+    step: Constant | None = None,
+    *,
+    steps: int,
+    diagonal: float = TRANSFER.diagonal,
+    linear: float = TRANSFER.linear,
+    init_std: float = TRANSFER.init_std,
+    dtype: torch.dtype = torch.float64,
+) -> EmpiricalRun:
+    """Model (T), A and v together, from a small random start (Parametrization 3.1, case 2); the end is recorded.
+
+    A starts as N(0, omega^2) off its diagonal and v as N(0, (omega / D)^2 I), as in fine-tuning.
+    ``step`` is :func:`~patch_association.transfer.fine_tuning.usual_step` by default.
+    """
+    D, omega = data.partition.num_patches, finite("init_std", init_std, minimum=0)
+    draws = generator(seed, Stream.SCRATCH_START)
+    A = torch.from_numpy(draws.standard_normal((1, D, D))) * omega
+    v = torch.from_numpy(draws.standard_normal((1, data.dim))) * (omega / D)
+    A.diagonal(dim1=1, dim2=2).fill_(finite("diagonal", diagonal))
+    X, y = data.sample(samples, seed, dtype=dtype)
+    return descend(
+        Samples(data, X[None], y[None], seed),
+        Start(A, v),
+        step or usual_step(D),
+        steps=steps,
+        linear=linear,
+        record=[steps],
+        progress=False,
     )
 
 
 def from_scratch(
-    data: SpatialData,
-    samples: int,
-    seed: int,
-    diagonal: float,
-    ratio: float,
-    descent: Descent | None = None,
-    draws: int = 10_000,
-    validation: bool = False,
-    dtype: torch.dtype = torch.float64,
+    data: SpatialData, samples: int, seed: int, draws: int = 10_000, validation: bool = False, **training
 ) -> Outcome:
-    """Model (T) with A and v trained on the samples; its error on test draws, or on validation draws.
+    """What :func:`train_from_scratch` reaches on test draws, or on validation draws.
 
-    It is trained in ``dtype`` (single precision halves the time of a large run) and measured in float64.
+    ``training`` goes to it. With ``dtype`` single precision, which halves the time of a large run, the error
+    is still measured in double.
     """
-    X, y = draw_inputs(data, samples, [seed])
-    trained = train_from_scratch(X.to(dtype), y.to(dtype), [seed], descent, diagonal, ratio)
-    descent = descent or Descent()
-    scores = trained.scores[0].double()
-    errors = SampledErrors(
-        DenseAttention(scores),
-        data,
-        descent.degree,
-        descent.linear,
-        draws,
-        seed + (VALIDATION if validation else TEST),
+    run = train_from_scratch(data, samples, seed, **training)
+    test = HeldOut(data, draws, seed + (VALIDATION if validation else TEST))
+    attention = DenseAttention(run.final.scores[0])
+    (error,) = test.errors_under(
+        attention,
+        *two_numbers(run.final.value.double(), data),
+        linear=training.get("linear", TRANSFER.linear),
     )
-    alpha, noise = two_numbers(trained.value[0].double(), data)
-    return Outcome(
-        float(errors(alpha, noise)), association(scores, data.partition).recall, loss=float(trained.loss[0])
-    )
+    return Outcome(float(error), float(run.recall[-1, 0]), loss=float(run.loss[-1, 0]))
 
 
 def by_search(
@@ -186,8 +220,10 @@ def by_search(
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
     scale = 1.5 / D
-    errors = SampledErrors(DenseAttention(A), data, draws=draws, seed=seed + TEST)
-    return Outcome(float(errors(scale * alpha, scale * noise)), association(A, data.partition).recall)
+    error = HeldOut(data, draws, seed + TEST).errors_under(
+        DenseAttention(A), scale * alpha, scale * noise, linear=TRANSFER.linear
+    )
+    return Outcome(float(error), association(A, data.partition).recall)
 
 
 def by_logistic(

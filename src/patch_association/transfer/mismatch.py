@@ -6,10 +6,11 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int, probability
+from patch_association._validate import finite, odd_degree, positive_int, probability, seed_list
+from patch_association.conventions import TRANSFER
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
-from patch_association.transfer.fine_tuning import _seeds
+from patch_association.training.evaluate import error_rate
 
 
 def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
@@ -163,15 +164,15 @@ def shared_attention(partitions, gamma: float) -> DenseAttention:
 
 def draw_several(data: SeveralFeatures, heads: Heads, n: int, seeds) -> torch.Tensor:
     """y R of n samples for every seed: (S, n, H T, H d)."""
-    return torch.stack([heads.read(data.sample_folded(n, seed)) for seed in _seeds(seeds)])
+    return torch.stack([heads.read(data.sample_folded(n, seed)) for seed in seed_list(seeds)])
 
 
 def several_errors(
     value,
     heads: Heads,
     data: SeveralFeatures,
-    degree: int = 3,
-    linear: float = 0.1,
+    degree: int = TRANSFER.degree,
+    linear: float = TRANSFER.linear,
     draws: int = 4000,
     seed: int = 0,
 ) -> np.ndarray:
@@ -199,5 +200,5 @@ def several_errors(
         for h in range(H):
             z = reads_s[h] @ v[h, :K] + reads_g[h] @ root[h]  # (n, T)
             F += (z**p + nu * z).sum(dim=1)
-        errors[i] = float((F < 0).double().mean() + 0.5 * (F == 0).double().mean())
+        errors[i] = error_rate(F)
     return errors.reshape(value.shape[:-1])
