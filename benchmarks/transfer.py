@@ -6,12 +6,13 @@ import numpy as np
 import torch
 from timing import compare
 
+from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.exact.block_error import exact_error
 from patch_association.structure import Partition
-from patch_association.training.evaluate import SampledErrors
-from patch_association.transfer.fine_tuning import Descent, draw_reads, fine_tune
+from patch_association.training import HeldOut
+from patch_association.transfer.fine_tuning import draw_reads, fine_tune
 
 
 def _setting(num_patches: int):
@@ -23,17 +24,17 @@ def _setting(num_patches: int):
 def bench_batched_seeds() -> dict:
     """A cell of the sample-complexity sweep in one batch against a loop over its seeds and sizes."""
     data, attention = _setting(64)
-    seeds, sizes, descent = range(20), [1, 2, 3, 4, 6, 8, 12, 16], Descent(steps=100)
+    seeds, sizes = range(20), [1, 2, 3, 4, 6, 8, 12, 16]
     reads = draw_reads(data, attention, max(sizes), seeds)
 
     def loop():
         for i, seed in enumerate(seeds):
             for N in sizes:
-                fine_tune(reads[i : i + 1, :N], attention, [N], [seed], descent)
+                fine_tune(reads[i : i + 1, :N], attention, [N], [seed], steps=100)
 
     return compare(
         "fine-tuning, D = 64, 20 seeds, 8 sizes",
-        lambda: fine_tune(reads, attention, sizes, seeds, descent),
+        lambda: fine_tune(reads, attention, sizes, seeds, steps=100),
         loop,
         "a loop over seeds and sizes",
         rounds=5,
@@ -43,16 +44,16 @@ def bench_batched_seeds() -> dict:
 def bench_batched_seeds_one_size() -> dict:
     """The same at one size, N = 8: what batching over seeds alone gains."""
     data, attention = _setting(64)
-    seeds, descent = range(20), Descent(steps=100)
+    seeds = range(20)
     reads = draw_reads(data, attention, 8, seeds)
 
     def loop():
         for i, seed in enumerate(seeds):
-            fine_tune(reads[i : i + 1], attention, [8], [seed], descent)
+            fine_tune(reads[i : i + 1], attention, [8], [seed], steps=100)
 
     return compare(
         "fine-tuning, D = 64, 20 seeds, N = 8",
-        lambda: fine_tune(reads, attention, [8], seeds, descent),
+        lambda: fine_tune(reads, attention, [8], seeds, steps=100),
         loop,
         "a loop over seeds",
         rounds=5,
@@ -84,7 +85,7 @@ def bench_exact_error() -> dict:
     return compare(
         "exact test error, hard attention, D = 64",
         lambda: exact_error(attention, data.q, 0.02, 0.002),
-        lambda: SampledErrors(attention, data, draws=draws)(0.02, 0.002),
+        lambda: HeldOut(data, draws).errors_under(attention, 0.02, 0.002, linear=TRANSFER.linear),
         f"{draws} draws, for a standard error of 5%",
         rounds=3,
     )

@@ -36,8 +36,10 @@ if TYPE_CHECKING:  # what a type checker and an editor see; at run time __getatt
     from patch_association.model import SimplifiedViT
     from patch_association.structure import Partition, association
     from patch_association.training import (
+        Clipped,
+        Constant,
+        HeldOut,
         Samples,
-        TestCoefficients,
         descend,
         descend_population,
         idealized_start,
@@ -52,8 +54,10 @@ _ROOMS = {
     "model": ("SimplifiedViT",),
     "structure": ("Partition", "association"),
     "training": (
+        "Clipped",
+        "Constant",
+        "HeldOut",
         "Samples",
-        "TestCoefficients",
         "descend",
         "descend_population",
         "idealized_start",
@@ -63,13 +67,15 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Clipped",
+    "Constant",
     "GaussianData",
+    "HeldOut",
     "Partition",
     "PopulationRisk",
     "Samples",
     "SimplifiedViT",
     "SpatialData",
-    "TestCoefficients",
     "association",
     "descend",
     "descend_population",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from patch_association.sweeps.coupling import SWEEP as COUPLING
 from patch_association.sweeps.idealized import SWEEP as IDEALIZED
-from patch_association.sweeps.limits import SWEEP as LIMITS
-from patch_association.sweeps.limits import ZERO
+from patch_association.sweeps.limits import SWEEP as LIMITS, ZERO
 from patch_association.sweeps.realistic import SWEEP as REALISTIC
 
 SWEEPS = (IDEALIZED, REALISTIC, COUPLING, LIMITS, ZERO)
