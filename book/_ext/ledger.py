@@ -1,132 +1,188 @@
-"""Show the ledger of claims on a page: the directives ``claims-table`` and ``claims-totals``.
+"""Show the ledger of claims on a page, read while the book is built: no page can disagree with it.
 
-Both read :func:`patch_association.claims.ledger` while the book is built, so a page cannot
-disagree with the ledger. Pages that use them are built again when the ledger changes.
+``claims-totals``       how many claims have each verdict
+``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``, ``source``
+``claims-definitions``  the definitions and assumptions, with the reading that the book chose
+``claims-downloads``    the whole ledger as JSON and CSV
+``claims-filter``       choices that hide what is not asked for from the tables of the page
 
-    :::{claims-table}
-    :chapter: setting/structure
-    :source: jelassi2022
-    :::
+Pages that use them are built again when the ledger changes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from patch_association.claims import SOURCES, VERDICTS, ledger
+from patch_association.claims import SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_association.claims.cli import as_csv
+
+#: What the filter offers: the families of verdicts in words, and the sources.
+FAMILIES = {
+    "holds": "holds",
+    "conditional": "holds only if",
+    "fails": "fails as stated",
+    "untested": "not tested",
+}
 
 
-def digest() -> str:
+def digest(ledger: Ledger) -> str:
     """A name for the ledger's present content."""
-    content = json.dumps([claim.as_dict() for claim in ledger()], sort_keys=True)
+    content = json.dumps([claim.as_dict() for claim in ledger], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 class LedgerDirective(SphinxDirective):
-    """What both directives share: they note which ledger the page was built from."""
+    """What the directives share: they note which ledger the page was built from."""
 
-    option_spec = {"chapter": str, "source": str}
+    option_spec: ClassVar = {"part": str, "chapter": str, "source": str}
 
     def claims(self) -> list:
-        """The claims that the options select."""
-        self.env.metadata[self.env.docname]["ledger_digest"] = digest()
-        source, chapter = self.options.get("source"), self.options.get("chapter")
+        """The entries that the options select."""
+        self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
         try:
-            return ledger(source=source, chapter=chapter)
+            return shipped().select(**self.options)
         except ValueError as error:
             raise self.error(str(error)) from None
 
     def paragraph(self, text: str, *classes: str) -> nodes.paragraph:
-        """A paragraph of inline MyST: the ledger's statements hold mathematics."""
-        children, messages = self.state.inline_text(text, self.lineno)
+        """A paragraph of the ledger's text: mathematics is typeset, all else stands as it is."""
+        children, messages = self.state.inline_text(escaped(text), self.lineno)
         return nodes.paragraph(text, "", *children, *messages, classes=list(classes))
 
-
-class ClaimsTable(LedgerDirective):
-    """One row a claim: where it is stated, what it says, its verdict and why."""
-
-    def run(self) -> list[nodes.Node]:
-        claims = self.claims()
-        if not claims:
-            return [nodes.paragraph("", "The ledger has no claim here yet.")]
+    def table(self, titles: tuple[str, ...], widths: tuple[int, ...], rows: list[nodes.row]) -> nodes.table:
+        """A table with a header."""
         table = nodes.table(classes=["pa-claims"])
-        group = nodes.tgroup(cols=3)
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
+        head = self.row([[nodes.paragraph("", title)] for title in titles])
+        group += [nodes.thead("", head), nodes.tbody("", *rows)]
         table += group
-        group.extend(nodes.colspec(colwidth=width) for width in (20, 60, 20))
-        head = nodes.thead()
-        head += self._row([[nodes.paragraph("", title)] for title in ("claim", "what it says", "verdict")])
-        body = nodes.tbody()
-        body.extend(self._claim(claim) for claim in claims)
-        group.extend([head, body])
-        return [table]
+        return table
 
-    def _claim(self, claim) -> nodes.row:
-        place = nodes.paragraph("", "", nodes.strong("", claim.where))
+    @staticmethod
+    def row(cells: list, *classes: str) -> nodes.row:
+        """A row of cells, each a list of nodes."""
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells), classes=list(classes))
+
+    def place(self, claim) -> list[nodes.Node]:
+        """Where a claim stands: in its source, and in the book."""
+        where = nodes.paragraph("", "", nodes.strong("", "", *self.paragraph(claim.where).children))
         source = nodes.paragraph("", SOURCES[claim.source], classes=["pa-source"])
-        says = [self.paragraph(claim.statement)]
-        if claim.because:
-            says.append(self.paragraph(claim.because, "pa-because"))
-        badge = nodes.inline(
-            "", claim.verdict or "not examined yet", classes=["pa-badge", f"pa-{claim.family}"]
-        )
-        return self._row([[place, source, self._link(claim.chapter)], says, [nodes.paragraph("", "", badge)]])
+        return [where, source, self._link(claim.chapter)]
 
     def _link(self, chapter: str) -> nodes.paragraph:
         """A link to the chapter, or its bare name while it is not part of the book."""
         text = nodes.inline("", chapter)
         if f"book/{chapter}" not in self.env.found_docs:
             return nodes.paragraph("", "", text, classes=["pa-source"])
+        options = {"refdomain": "std", "reftype": "doc", "refdoc": self.env.docname}
         reference = addnodes.pending_xref(
-            "",
-            text,
-            refdomain="std",
-            reftype="doc",
-            refdoc=self.env.docname,
-            reftarget=f"/book/{chapter}",
-            refexplicit=True,
-            refwarn=True,
+            "", text, reftarget=f"/book/{chapter}", refexplicit=True, refwarn=True, **options
         )
         return nodes.paragraph("", "", reference, classes=["pa-source"])
 
-    @staticmethod
-    def _row(cells: list[list[nodes.Node]]) -> nodes.row:
-        row = nodes.row()
-        row.extend(nodes.entry("", *cell) for cell in cells)
-        return row
+
+class ClaimsTable(LedgerDirective):
+    """One row a claim: where it is stated, what it says, its verdict and why."""
+
+    def run(self) -> list[nodes.Node]:
+        claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        if not claims:
+            return [nodes.paragraph("", "The ledger has no claim here yet.")]
+        titles, rows = ("claim", "what it says", "verdict"), map(self._claim, claims)
+        return [self.table(titles, (20, 60, 20), list(rows))]
+
+    def _claim(self, claim) -> nodes.row:
+        says = [self.paragraph(claim.statement)]
+        says += [self.paragraph(claim.reason, "pa-because")] if claim.reason else []
+        badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
+        verdict = [nodes.paragraph("", "", badge)]
+        condition = claim.heading[len(claim.standing) :]
+        verdict += [self.paragraph(condition, "pa-condition")] if condition else []
+        return self.row(
+            [self.place(claim), says, verdict], f"pa-row-{claim.family}", f"pa-row-{claim.source}"
+        )
+
+
+class ClaimsDefinitions(LedgerDirective):
+    """One row a definition or assumption: where it is stated, what it says, and how the book reads it."""
+
+    def run(self) -> list[nodes.Node]:
+        used = [claim for claim in self.claims() if claim.kind != "claim"]
+        rows = [
+            self.row([self.place(one), [self.paragraph(one.statement)], [self.paragraph(one.reason)]])
+            for one in used
+        ]
+        return [self.table(("definition", "what it says", "as used here"), (20, 40, 40), rows)]
 
 
 class ClaimsTotals(LedgerDirective):
     """How many claims have each verdict, as a line of badges."""
 
     def run(self) -> list[nodes.Node]:
-        claims = self.claims()
+        standings = [claim.standing for claim in self.claims() if claim.kind == "claim"]
         line = nodes.paragraph(classes=["pa-totals"])
-        counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in (*VERDICTS, None)}
-        for verdict, count in counts.items():
-            if count:
-                family = VERDICTS.get(verdict, "untested")
-                text = f"{count} {verdict or 'not examined yet'}"
-                line += nodes.inline("", text, classes=["pa-badge", f"pa-{family}"])
-                line += nodes.Text(" ")
-        if not claims:
-            line += nodes.Text("The ledger has no claim yet.")
-        return [line]
+        for word in (*VERDICTS, *sorted(set(standings) - VERDICTS.keys())):
+            if word in standings:
+                badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
+                line += [nodes.inline("", f"{standings.count(word)} {word}", classes=badge), nodes.Text(" ")]
+        return [line if standings else nodes.paragraph("", "The ledger has no claim yet.")]
+
+
+class ClaimsFilter(LedgerDirective):
+    """Two groups of choices; the style sheet hides the rows that they leave out, so no script is needed."""
+
+    def run(self) -> list[nodes.Node]:
+        groups = []
+        for group, choices in (("verdict", FAMILIES), ("source", SOURCES)):
+            options = "".join(
+                f'<label><input type="radio" name="pa-{group}" value="{value}"{checked}> {text}</label> '
+                for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]
+            )
+            groups.append(f"<fieldset><legend>{group}</legend>{options.replace('&', '&amp;')}</fieldset>")
+        return [nodes.raw("", f'<form class="pa-filter">{"".join(groups)}</form>', format="html")]
+
+
+class ClaimsDownloads(LedgerDirective):
+    """Links to the two files that :func:`write_downloads` puts beside the pages."""
+
+    def run(self) -> list[nodes.Node]:
+        up = "../" * self.env.docname.count("/")
+        links = [
+            f'<a href="{up}_static/claims.{kind}" download>{kind.upper()}</a>' for kind in ("json", "csv")
+        ]
+        text = f'<p class="pa-downloads">The whole ledger with its evidence: {" ".join(links)}</p>'
+        return [nodes.raw("", text, format="html")]
+
+
+def write_downloads(app, error: Exception | None) -> None:
+    """After a build: the ledger as files."""
+    if error is None and app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        entries = [claim.as_dict() for claim in shipped()]
+        (static / "claims.json").write_text(json.dumps(entries, indent=1), encoding="utf-8")
+        (static / "claims.csv").write_text(as_csv(shipped()), encoding="utf-8")
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
     """The pages that were built from another ledger than today's."""
-    now = digest()
+    now = digest(shipped())
     return [name for name, metadata in env.metadata.items() if metadata.get("ledger_digest", now) != now]
 
 
 def setup(app) -> dict:
     """Register the directives."""
-    app.add_directive("claims-table", ClaimsTable)
     app.add_directive("claims-totals", ClaimsTotals)
+    app.add_directive("claims-table", ClaimsTable)
+    app.add_directive("claims-definitions", ClaimsDefinitions)
+    app.add_directive("claims-filter", ClaimsFilter)
+    app.add_directive("claims-downloads", ClaimsDownloads)
     app.connect("env-get-outdated", outdated)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("build-finished", write_downloads)
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
 import os
 import sys
 from pathlib import Path
@@ -32,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from patch_association import __version__
+    from patch_association.claims.cli import add_parser as add_claims
     from patch_association.images.training.cli import add_parser as add_train
     from patch_association.records import provenance
 
@@ -42,12 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    claims = commands.add_parser("claims", help="the ledger: every claim with its verdict and evidence")
-    form = claims.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as a JSON list")
-    form.add_argument("--csv", action="store_true", help="as comma-separated values, one line a claim")
-    claims.set_defaults(run=_claims)
-
+    add_claims(commands)
     add_train(commands, provenance)
 
     sweep = commands.add_parser("sweep", help="make a recorded sweep again")
@@ -57,41 +50,6 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
     sweep.set_defaults(run=_sweep)
     return parser
-
-
-def _claims(arguments) -> int:
-    from patch_association.claims import ledger, totals
-    from patch_association.prose import plain
-
-    rows = [claim.as_dict() for claim in ledger()]
-    if arguments.json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
-    elif arguments.csv:
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["id", "source", "where", "statement", "chapter", "verdict", "because", "evidence"])
-        for claim in ledger():
-            evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence)
-            writer.writerow(
-                [
-                    claim.id,
-                    claim.source,
-                    claim.where,
-                    claim.statement,
-                    claim.chapter,
-                    claim.verdict,
-                    claim.because,
-                    evidence,
-                ]
-            )
-        print(out.getvalue(), end="")
-    else:
-        for row in rows:
-            print(f"{row['id']}  [{row['verdict']}]\n    {row['where']}: {plain(row['statement'])}")
-            print(f"    {plain(row['because'])}")
-        summary = ", ".join(f"{count} {verdict}" for verdict, count in totals().items())
-        print(f"{len(rows)} claims: {summary}")
-    return 0
 
 
 def _sweep(arguments) -> int:

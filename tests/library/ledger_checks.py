@@ -5,31 +5,51 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from patch_association.claims import SOURCES, VERDICTS, Claim
+from patch_association.claims import Claim
+
+#: What may hold a digit without being a measured number.
+NAMES = re.compile(
+    r"\b(?:Definition|Assumption|Theorem|Lemma|Figure|Simplification|Parametrization|[Ss]ection)s? [\d.]+[a-z]?"
+    r"|\bCIFAR-100?|\bResNet-\d+|\bVGG-\d+"
+)
 
 
-def defects(claims: Iterable[Claim], evidence_files: Iterable[str], chapters: Iterable[str]) -> list[str]:
-    """A sentence for everything that is wrong with a ledger; none for a whole one."""
+def typed_numbers(text: str) -> list[str]:
+    """Numbers of a reason that no evidence fills: any outside mathematics, and decimals inside it."""
+    pieces = re.split(r"\$([^$]*)\$", NAMES.sub("", text))
+    outside = [
+        number
+        for piece in pieces[::2]
+        for number in re.findall(r"\d[\d.,]*", re.sub(r"\{[^}]*\}", "", piece))
+    ]
+    return outside + [number for piece in pieces[1::2] for number in re.findall(r"\d+\.\d+|\d{3,}", piece)]
+
+
+def defects(
+    claims: Iterable[Claim], evidence: Iterable[tuple[str, str]], chapters: Iterable[str]
+) -> list[str]:
+    """A sentence for everything that is wrong with a ledger; none for a whole one.
+
+    ``evidence``: (chapter, claim) for all that the files of evidence hold.
+    """
     claims, chapters, found = list(claims), set(chapters), []
-    ids = [claim.id for claim in claims]
-    found += [f"{id_} is stated twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1})]
     for claim in claims:
-        if claim.source not in SOURCES:
-            found.append(f"{claim.id} has the unknown source {claim.source}")
-        if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
-            found.append(f"{claim.id} is not named source-place")
         if claim.chapter not in chapters:
             found.append(f"{claim.id} has no chapter {claim.chapter}")
-        if not (claim.where.strip() and claim.statement.strip()) or claim.statement.count("$") % 2:
-            found.append(f"{claim.id} has no whole statement")
-        if claim.verdict is None or not claim.evidence:
+        if claim.kind == "claim" and not claim.evidence:
             found.append(f"{claim.id} has no evidence")
-        elif claim.verdict not in VERDICTS or not claim.because:
-            found.append(f"{claim.id} has no whole verdict")
-        if len({number.name for number in claim.evidence}) < len(claim.evidence):
-            found.append(f"{claim.id} names one number twice")
-    found += [
-        f"{name} is evidence of no claim"
-        for name in sorted(set(evidence_files) - {f"{id_}.json" for id_ in ids})
+        elif claim.kind == "claim" and not claim.requires:
+            found.append(f"{claim.id} requires nothing of its evidence")
+        found += [
+            f"{claim.id} types the number {number}"
+            for number in typed_numbers(f"{claim.because} {claim.reading} {claim.condition}")
+        ]
+        if claim.evidence:
+            _ = claim.reason, claim.heading  # every placeholder is filled
+            found += [f"{claim.id} requires {text}" for text in claim.unmet(claim.evidence, claim.parameters)]
+    stated = {(claim.chapter, claim.id) for claim in claims}
+    return found + [
+        f"{chapter} has evidence of no claim {name}"
+        for chapter, name in evidence
+        if (chapter, name) not in stated
     ]
-    return found

@@ -1,99 +1,151 @@
-"""The ledger's machinery: evidence, tolerances, recording and the card; on a ledger made for the test."""
+"""The ledger's machinery: evidence, replay, recording and the card; on ledgers made for the tests."""
 
 import json
 import math
 import os
-from importlib import import_module
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from patch_association import _files
-from patch_association.claims import exact, ledger, record_verdict, sampled, totals
-from patch_association.claims.evidence import Number
-from patch_association.claims.ledger import VERDICTS, find
+from patch_association.claims import Ledger, Number, exact, sampled
+from patch_association.claims import ledger as room
+from patch_association.claims.evidence import Run, read_run, write_run
 from patch_association.intervals import Estimate, proportion
 
-CLAIMS = """
+TABLE = """
 [[claim]]
 id = "ours-first"
 source = "ours"
-where = "Proposition 1 & its <converse>"
-statement = 'Always $a < b$.'
-chapter = "setting/structure"
+where = "Proposition 1 & its <converse> for $n$"
+chapter = "setting/first"
+statement = 'Always $a < b$, *never* <b>not</b>.'
+verdict = "holds only if"
+condition = "$q$ is at most {largest}"
+because = 'In {good:.0%} of $2^{n}$ runs, {good:interval} at n = {n}, [that] is so.'
+requires = ["good.high > 0.4", "abs(largest - n) <= 1"]
 
 [[claim]]
 id = "jelassi2022-second"
+kind = "definition"
 source = "jelassi2022"
-where = "Theorem 2"
+where = "Definition 2"
+chapter = "setting/second"
 statement = 'Sometimes.'
-chapter = "setting/attention"
+reading = "Always."
 """
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
-    """A ledger of two claims in a folder of its own."""
-    (tmp_path / "claims.toml").write_text(CLAIMS)
-    # By import_module: as an attribute of the package, the module's name means its function.
-    monkeypatch.setattr(import_module("patch_association.claims.ledger"), "files", lambda package: tmp_path)
+def path(tmp_path, monkeypatch):
+    """A table of two entries in a folder of its own."""
     monkeypatch.delenv("PATCH_ASSOCIATION_RECORD", raising=False)
-    return tmp_path
+    file = tmp_path / "mine.toml"
+    file.write_text(TABLE)
+    return file
 
 
-def give(verdict="holds exactly", value=0.5, because="Counted.", claim="ours-first", **options):
-    return record_verdict(claim, verdict, because=because, evidence=[exact("the value", value)], **options)
+def give(ledger, claim="ours-first", n=3, **evidence):
+    """Run the chapter and hand in the claim's numbers, some of them changed."""
+    ledger.chapter("setting/first", n=n, sizes=(1, 2))
+    numbers = {
+        "good": sampled("share of good runs", proportion(5, 10), seeds=10),
+        "largest": exact("largest", 3),
+    }
+    return ledger.check(claim, numbers | evidence)
 
 
 @pytest.fixture
-def recorded(room, monkeypatch):
-    """The same ledger with the first claim's evidence on record."""
-    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "1")
-    give()
-    monkeypatch.delenv("PATCH_ASSOCIATION_RECORD")
-    return room
+def recorded(path):
+    """The same table with the first claim's evidence on record."""
+    give(Ledger.at(path, record=True))
+    return path
 
 
-def test_a_claim_without_evidence_has_no_verdict_and_cannot_be_replayed(room):
-    assert [claim.verdict for claim in ledger()] == [None, None] and totals() == {}
-    with pytest.raises(
-        AssertionError, match="claim 'ours-first' has no recorded evidence yet: run `make execute`"
-    ):
-        give()
+def test_a_claim_without_evidence_is_unexamined_and_cannot_be_replayed(path):
+    ledger = Ledger.at(path)
+    first, second = ledger
+    assert (first.standing, first.reason, first.family) == ("not examined yet", "", "untested")
+    assert (second.standing, second.reason, second.family) == ("definition", "Always.", "used")
+    assert ledger.totals() == {"not examined yet": 1, "definition": 1}
+    with pytest.raises(AssertionError, match="'ours-first' has no recorded evidence yet: record it"):
+        give(ledger)
 
 
 def test_recording_then_replaying(recorded):
-    assert find("ours-first").evidence == (exact("the value", 0.5),)
-    assert os.listdir(recorded / "evidence") == ["ours-first.json"]
-    assert give().claim == find("ours-first")
-    assert totals() == {"holds exactly": 1}
+    ledger = Ledger.at(recorded)
+    claim = ledger["ours-first"]
+    assert claim.evidence["largest"] == exact("largest", 3) and claim.parameters == {"n": 3, "sizes": [1, 2]}
+    assert claim.heading == "holds only if $q$ is at most 3" and claim.family == "conditional"
+    assert claim.reason == "In 50% of $2^{n}$ runs, 0.50 [0.19, 0.81] at n = 3, [that] is so."
+    assert ledger.totals() == {"holds only if": 1, "definition": 1} and len(ledger) == 2
+    assert give(ledger).claim == claim and claim.as_dict()["because"] == claim.reason
+    assert [file.name for file in recorded.with_suffix("").rglob("*.json")] == ["first.json"]
 
 
-def test_ledger_by_source_and_chapter(room):
-    assert [claim.id for claim in ledger(source="ours")] == ["ours-first"]
-    assert [claim.id for claim in ledger(chapter="setting/attention")] == ["jelassi2022-second"]
+def test_the_environment_records_too(path, monkeypatch):
+    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "1")
+    give(Ledger.at(path))
+    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "0")
+    give(Ledger.at(path))
+    with pytest.raises(AssertionError, match="'largest'"):
+        give(Ledger.at(path), largest=exact("largest", 4))
+
+
+def test_recording_starts_a_file_afresh(recorded):
+    """What an older run left is not mixed with a new one."""
+    write_run(
+        recorded.with_suffix("") / "setting/first.json", Run({}, {"ours-first": {"old": exact("old", 1)}})
+    )
+    give(Ledger.at(recorded, record=True))
+    assert list(Ledger.at(recorded)["ours-first"].evidence) == ["good", "largest"]
+
+
+def test_entries_by_source_chapter_and_part(path):
+    ledger = Ledger.at(path)
+    assert [claim.id for claim in ledger.select(source="ours")] == ["ours-first"]
+    assert [claim.id for claim in ledger.select(chapter="setting/second")] == ["jelassi2022-second"]
+    assert len(ledger.select(part="setting")) == 2 and ledger.select(part="images") == []
     with pytest.raises(ValueError, match="source must be one of jelassi2022, li2023, ours, got 'theirs'"):
-        ledger(source="theirs")
-    with pytest.raises(ValueError, match="no claim 'ours-third'; it has ours-first, jelassi2022-second"):
-        find("ours-third")
+        ledger.select(source="theirs")
 
 
-@pytest.mark.parametrize("value", [0.5, 0.5 + 4e-10, 0.5 - 4e-10])
-def test_evidence_within_its_tolerance_passes(recorded, value):
-    give(value=value)
+@pytest.mark.parametrize("change", [4e-10, 0.0, -4e-10])
+def test_evidence_within_its_tolerance_passes(path, change):
+    give(Ledger.at(path, record=True), extra=exact("extra", 0.5))
+    give(Ledger.at(path), extra=exact("extra", 0.5 + change))
 
 
-@pytest.mark.parametrize("value", [0.5 + 6e-10, 0.5 - 6e-10, 1])
-def test_evidence_beyond_its_tolerance_stops_the_chapter(recorded, value):
-    with pytest.raises(
-        AssertionError, match=rf"'the value' is {value!r} now and was recorded as 0.5, more than"
-    ):
-        give(value=value)
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        ({"largest": exact("largest", 4)}, r"'largest' \(largest\) is 4 now and was recorded as 3, more than its tolerance 0 apart"),
+        ({"largest": exact("greatest", 3)}, "'largest' is 'greatest' now and was recorded as 'largest'"),
+        ({"largest": sampled("largest", 3, seeds=1, tolerance=9)}, "how it was obtained has changed"),
+        ({"largest": exact("largest", 3, unit="m")}, "how it was obtained has changed"),
+        ({"another": exact("x", 1)}, "'another' is new: it was not recorded"),
+    ],
+)  # fmt: skip
+def test_what_differs_at_the_recorded_setting_stops_the_chapter(recorded, evidence, message):
+    setting = r"setting/first at n = 3, sizes = \[1, 2\]: claim 'ours-first': "
+    with pytest.raises(AssertionError, match=setting + ".*" + message):
+        give(Ledger.at(recorded), **evidence)
 
 
-def test_a_nan_agrees_with_nothing():
-    number = Number("x", math.nan, "exact", 1.0)
-    assert "nan now" in number.differs_from(Number("x", 0.0, "exact", 1.0))
+def test_a_number_that_is_missing_stops_the_chapter(recorded):
+    ledger = Ledger.at(recorded)
+    ledger.chapter("setting/first", n=3, sizes=[1, 2])
+    with pytest.raises(AssertionError, match="'good' was recorded and is missing now"):
+        ledger.check("ours-first", {"largest": exact("largest", 3)})
+
+
+def test_other_parameters_than_the_recorded_ones_are_not_taken_for_a_setting(recorded):
+    """A chapter with a new parameter must be recorded again: else nothing would be compared any more."""
+    ledger = Ledger.at(recorded)
+    ledger.chapter("setting/first", n=3)
+    with pytest.raises(AssertionError, match=r"recorded with n = 3, sizes = \[1, 2\]; record it again"):
+        ledger.check("ours-first", {"largest": exact("largest", 3)})
 
 
 def test_the_recorded_tolerance_decides_not_the_fresh_one():
@@ -101,83 +153,144 @@ def test_the_recorded_tolerance_decides_not_the_fresh_one():
     assert loose.differs_from(tight) and tight.differs_from(loose) is None
 
 
-@pytest.mark.parametrize(
-    ("fresh", "message"),
-    [
-        (
-            dict(verdict="fails as stated"),
-            "the verdict is 'fails as stated' now and was recorded as 'holds exactly'",
-        ),
-        (dict(evidence=[exact("the value", 0.5), exact("another", 1)]), "2 numbers now, 1 recorded"),
-        (dict(evidence=[exact("the price", 0.5)]), "evidence 'the price' was recorded as 'the value'"),
-        (dict(evidence=[sampled("the value", 0.5, seeds=3, tolerance=1)]), "how it was obtained has changed"),
-    ],
-)
-def test_other_differences_stop_the_chapter_too(recorded, fresh, message):
-    arguments = dict(verdict="holds exactly", because="Counted.", evidence=[exact("the value", 0.5)])
-    with pytest.raises(AssertionError, match=message):
-        record_verdict("ours-first", **{**arguments, **fresh})
+def test_at_another_setting_nothing_stops_and_both_are_shown(recorded):
+    card = give(Ledger.at(recorded), n=4, largest=exact("largest at 4", 40), extra=exact("extra", 2))
+    markdown = card._repr_markdown_()
+    assert "**Your setting: this is not the recorded run.** n = 4 (recorded: 3)." in markdown
+    assert "**The verdict asks for more than your run gives:** abs(largest - n) &lt;= 1." in markdown
+    assert "| evidence | yours | recorded | basis |\n| :-- | --: | --: | :-- |" in markdown
+    assert "| largest at 4 | 40 | 3 | exact |" in markdown and "| extra | 2 | – | exact |" in markdown
+    assert "holds only if** $q$ is at most 3" in markdown and "at n = 3" in markdown  # the recorded verdict
+    assert "Your setting: this is not the recorded run. n = 4 (recorded: 3)." in repr(card)
+    assert "- largest at 4: 40, 3 (exact)" in repr(card)
+    unchanged = json.loads((recorded.with_suffix("") / "setting/first.json").read_text())
+    assert unchanged["parameters"]["n"] == 3
 
 
-def test_other_presets_are_shown_without_comparing(recorded):
-    assert "preset “gpu”" in give(value=9.0, preset="gpu")._repr_markdown_()
-    assert find("ours-first").evidence[0].value == 0.5
+@pytest.mark.parametrize("record", [True, False])
+def test_a_verdict_that_its_numbers_do_not_support_stops_the_chapter(recorded, record):
+    """Recorded or not: with the requirement sharpened, the same numbers no longer do."""
+    recorded.write_text(TABLE.replace("good.high > 0.4", "good.low > 0.4"))
+    with pytest.raises(AssertionError, match=r"requires good.low > 0.4 and has good = 0.5, largest = 3"):
+        give(Ledger.at(recorded, record=record))
 
 
-def test_recording_never_leaves_half_a_file(recorded, monkeypatch):
-    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "1")
-
-    def full_disk(source, target):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(_files.os, "replace", full_disk)
-    with pytest.raises(OSError, match="no space"):
-        give(value=0.7)
-    assert os.listdir(recorded / "evidence") == ["ours-first.json"]
-    assert json.loads((recorded / "evidence" / "ours-first.json").read_text())["evidence"][0]["value"] == 0.5
+def test_a_requirement_of_a_number_that_is_not_there(path):
+    path.write_text(TABLE.replace("abs(largest - n)", "abs(smallest - n)"))
+    with pytest.raises(ValueError, match="'ours-first'.* names 'smallest'; there are n, good, largest"):
+        give(Ledger.at(path, record=True))
 
 
-def test_the_card_escapes_what_is_no_markup(room, monkeypatch):
-    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "1")
-    evidence = [exact('error at q < 1 & "C" > 2', 3, unit="<b>")]
-    verdict = record_verdict("ours-first", "holds only if", because="If\n  $C > 1$.", evidence=evidence)
-    card = verdict._repr_markdown_()
-    assert "Proposition 1 &amp; its &lt;converse&gt;, this book" in card
-    assert "<td>error at q &lt; 1 &amp; &quot;C&quot; &gt; 2</td><td>3 &lt;b&gt;</td><td>exact</td>" in card
-    assert "\n\nAlways $a < b$.\n\nIf $C > 1$.\n\n" in card  # Markdown, with its mathematics left alone
-    assert 'class="pa-verdict pa-conditional"' in card and "<strong>holds only if</strong>" in card
-    assert card.count("<div") == card.count("</div>") == 1
-    assert repr(verdict).splitlines()[0] == "Proposition 1 & its <converse> (this book): holds only if"
-
-
-def test_every_verdict_has_a_family_that_colors_its_card():
-    assert set(VERDICTS.values()) == {"holds", "conditional", "fails", "untested"}
+def test_a_reason_of_a_number_that_is_not_there(recorded):
+    recorded.write_text(TABLE.replace("{largest}", "{smallest}"))
+    with pytest.raises(
+        ValueError, match="'ours-first' says {smallest} and its evidence has good, largest, n"
+    ):
+        give(Ledger.at(recorded)).__repr__()
+    recorded.write_text(TABLE.replace("{largest}", "{largest:interval}"))
+    with pytest.raises(ValueError, match="'largest' has no interval to show"):
+        give(Ledger.at(recorded)).__repr__()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "message"),
     [
-        (dict(claim="ours-third"), "no claim 'ours-third'"),
-        (dict(verdict="holds"), "verdict must be one of proved here, .*, got 'holds'"),
-        (dict(because="  \n"), "needs a sentence that says why its verdict is 'holds exactly'"),
+        (lambda ledger: ledger.check("ours-first", {"x": exact("x", 1)}), r'call chapter\("setting/first"'),
+        (lambda ledger: ledger.chapter("setting/third"), "one of setting/first, setting/second, got 'setting/third'"),
+        (lambda ledger: ledger.chapter("setting/first", f=len), "parameter f must be a number, a text or a list"),
+        (lambda ledger: ledger.chapter("setting/first", x=math.inf), "parameter x must be a number"),
+        (lambda ledger: give(ledger, "ours-third"), "no claim 'ours-third'; it has ours-first, jelassi2022-second"),
+        (lambda ledger: give(ledger, "jelassi2022-second"), "belongs to setting/second, and setting/first is being"),
+        (lambda ledger: give(ledger, x=0.5), "'ours-first' needs a dict with a Number at least, got"),
+        (lambda ledger: give(ledger, **{"a b": exact("x", 1)}), "a key must be a name like largest_gap, got 'a b'"),
+        (lambda ledger: give(ledger, more=exact("largest", 1)), "two numbers are called 'largest'"),
     ],
-)
-def test_refused_verdicts(room, arguments, message):
+)  # fmt: skip
+def test_refused_calls(path, call, message):
     with pytest.raises(ValueError, match=message):
-        give(**arguments)
+        call(Ledger.at(path))
 
 
-@pytest.mark.parametrize("evidence", [[], [0.5], [("the value", 0.5)]])
-def test_a_verdict_needs_numbers(room, evidence):
-    with pytest.raises(ValueError, match="claim 'ours-first' needs at least one Number of evidence, got"):
-        record_verdict("ours-first", "holds exactly", because="Counted.", evidence=evidence)
+def test_no_evidence_is_refused(path):
+    ledger = Ledger.at(path)
+    ledger.chapter("setting/first")
+    with pytest.raises(ValueError, match="'ours-first' needs a dict with a Number at least, got {}"):
+        ledger.check("ours-first", {})
 
 
-def test_a_number_is_named_once(room):
-    with pytest.raises(ValueError, match="names one number twice"):
-        record_verdict(
-            "ours-first", "holds exactly", because="Counted.", evidence=[exact("x", 1), exact("x", 2)]
-        )
+@pytest.mark.parametrize("name", ["missing.toml", "mine.json", "."])
+def test_a_ledger_is_a_toml_file(path, name):
+    (path.parent / "mine.json").write_text("{}")
+    with pytest.raises(ValueError, match="path must be the TOML file of a ledger, got"):
+        Ledger.at(path.parent / name)
+
+
+def test_recording_does_not_touch_an_installed_package(path, monkeypatch):
+    """The same call in a source checkout goes through."""
+    (path.parent / "pyproject.toml").write_text("")
+    for folder, refused in (("site-packages", True), ("src", False)):
+        here = path.parent / folder / "patch_association" / "claims"
+        monkeypatch.setattr(room, "HERE", here)
+        ledger = Ledger([path], here / "evidence", record=True)
+        if refused:
+            with pytest.raises(
+                ValueError, match="would overwrite the ledger of the installed package in .*clone"
+            ):
+                give(ledger)
+        else:
+            give(ledger)
+        assert (here / "evidence").exists() != refused
+        give(Ledger.at(path, record=True))  # an own ledger is one's own
+
+
+def test_a_failed_recording_keeps_the_old_evidence(recorded, monkeypatch):
+    before = (recorded.with_suffix("") / "setting/first.json").read_bytes()
+
+    def fail(*arguments):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(_files.os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        give(Ledger.at(recorded, record=True), largest=exact("largest", 2))
+    assert (recorded.with_suffix("") / "setting/first.json").read_bytes() == before
+    assert os.listdir(recorded.with_suffix("") / "setting") == ["first.json"]
+
+
+def test_the_card_escapes_what_is_no_mathematics(path):
+    evidence = {"odd": exact('$|x|$ at "q" < 1 & `C` | D', 3, unit="<b>")}
+    card = give(Ledger.at(path, record=True), **evidence)
+    markdown = card._repr_markdown_()
+    assert r"| $\vert x\vert $ at " + '"q" &lt; 1 &amp; \\`C\\` \\| D | 3 &lt;b&gt; | exact |' in markdown
+    assert (
+        "**holds only if** $q$ is at most 3 · Proposition 1 &amp; its &lt;converse&gt; for $n$, this book"
+        in markdown
+    )
+    assert "\n\nAlways $a < b$, \\*never\\* &lt;b&gt;not&lt;/b&gt;.\n\n" in markdown
+    assert r"of $2^{n}$ runs, 0.50 \[0.19, 0.81\] at n = 3, \[that\] is so." in markdown
+    assert "95% \\[0.19,\u00a00.81\\], 10\u00a0seeds" in markdown  # no line breaks inside an interval
+    assert '<div class="pa-verdict pa-conditional">' in markdown
+    assert markdown.count("<div") == markdown.count("</div>") == 2
+    first = "Proposition 1 & its <converse> for n (this book): holds only if q is at most 3"
+    assert repr(card).splitlines()[0] == first
+
+
+def test_the_card_of_a_definition_has_no_verdict(path):
+    ledger = Ledger.at(path, record=True)
+    ledger.chapter("setting/second")
+    markdown = ledger.check("jelassi2022-second", {"x": exact("x", 1)})._repr_markdown_()
+    assert "**definition, as used here** · Definition 2" in markdown and "pa-used" in markdown
+    assert "\n\nSometimes.\n\nAlways.\n\n" in markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [(np.int64(3), 3), (np.arange(2.0), [0.0, 1.0]), ((1, "a", None, True), [1, "a", None, True]), (range(2), [0, 1])],
+)  # fmt: skip
+def test_parameters_are_kept_as_plain_values(path, value, kept):
+    ledger = Ledger.at(path, record=True)
+    ledger.chapter("setting/second", value=value)
+    ledger.check("jelassi2022-second", {"x": exact("x", 1)})
+    assert Ledger.at(path)["jelassi2022-second"].parameters == {"value": kept}
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), True, np.bool_(True)])
@@ -186,7 +299,7 @@ def test_whole_numbers_must_be_reproduced_exactly(value):
     assert type(number.value) is int and number.tolerance == 0 and number.show() == str(int(value))
 
 
-def test_sampled_numbers_say_what_they_rest_on():
+def test_sampled_numbers_say_what_they_rest_on(tmp_path):
     estimate = proportion(5, 100)
     number = sampled("error", estimate, n=100, seeds=1, unit="%")
     assert number.tolerance == (estimate.high - estimate.low) / 2
@@ -195,7 +308,9 @@ def test_sampled_numbers_say_what_they_rest_on():
     assert tiny.show() == "−3 × 10⁻⁹" and tiny.show_basis() == "95% [−5 × 10⁻⁹, 10⁻⁹], 5 seeds"
     same = sampled("mean", Estimate(2.0, 2.0, 2.0, 3), seeds=3)
     assert same.tolerance == 2e-9 and same.show_basis() == "95% [2, 2], 3 seeds"
-    assert Number(**json.loads(json.dumps(number.as_dict()))) == number
+    run = Run({"q": 0.1}, {"ours-a": {"error": number, "gap": tiny, "count": exact("count", 3)}})
+    write_run(tmp_path / "a.json", run)
+    assert read_run(tmp_path / "a.json") == run and read_run(tmp_path / "b.json") is None
 
 
 @pytest.mark.parametrize(
@@ -203,17 +318,18 @@ def test_sampled_numbers_say_what_they_rest_on():
     [
         (lambda: exact("x", math.nan), "x must be a finite number, got nan"),
         (lambda: exact("x", "3"), "x must be a finite number, got '3'"),
+        (lambda: exact(" ", 3), "evidence needs a name with paired dollar signs, got ' '"),
+        (lambda: exact("$x", 3), "paired dollar signs, got '\\$x'"),
+        (lambda: replace(exact("x", 3), value=math.nan), "'x' must hold finite numbers, got"),
+        (lambda: replace(exact("x", 3), kind="guessed"), "must be exact or sampled .* got 'guessed' and 0"),
         (lambda: sampled("x", 0.5), "sampled evidence 'x' must say n or seeds"),
         (lambda: sampled("x", 0.5, n=3), "without an interval must state its tolerance"),
         (lambda: sampled("x", 0.5, n=0, tolerance=1), "n must be at least 1, got 0"),
         (lambda: sampled("x", 0.5, n=3, tolerance=-1), "tolerance must be at least 0, got -1"),
         (lambda: sampled("x", math.inf, n=3, tolerance=1), "x must be a finite number, got inf"),
-        (
-            lambda: sampled("x", Estimate(1.0, 0.0, math.inf, 3), n=3, tolerance=1),
-            r"finite interval, got \[0.0, inf\]",
-        ),
+        (lambda: sampled("x", Estimate(1.0, 0.0, math.inf, 3), n=3, tolerance=1), r"finite interval, got \[0.0, inf\]"),
     ],
-)
+)  # fmt: skip
 def test_refused_evidence(make, message):
     with pytest.raises(ValueError, match=message):
         make()

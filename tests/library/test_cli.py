@@ -12,7 +12,7 @@ import pytest
 
 import patch_association
 from patch_association import sweeps
-from patch_association.claims import ledger, totals
+from patch_association.claims import VERDICTS, shipped
 from patch_association.cli import main
 from patch_association.sweeps import Sweep
 
@@ -20,26 +20,57 @@ from patch_association.sweeps import Sweep
 def test_claims_as_json(capsys):
     assert main(["claims", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert rows == [claim.as_dict() for claim in ledger()]
+    assert rows == [claim.as_dict() for claim in shipped()]
     assert all({"id", "source", "statement", "chapter", "verdict", "evidence"} <= row.keys() for row in rows)
+    assert all((row["verdict"] in VERDICTS) == (row["kind"] == "claim") for row in rows)
 
 
 def test_claims_as_csv(capsys):
     assert main(["claims", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["id"] for row in rows] == [claim.id for claim in ledger()]
-    assert [row["statement"] for row in rows] == [claim.statement for claim in ledger()]
-    for row, claim in zip(rows, ledger()):
-        assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence)
+    assert [row["id"] for row in rows] == [claim.id for claim in shipped()]
+    assert [row["statement"] for row in rows] == [claim.statement for claim in shipped()]
+    for row, claim in zip(rows, shipped()):
+        assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence.values())
 
 
 def test_claims_as_text(capsys):
     assert main(["claims"]) == 0
     out = capsys.readouterr().out
-    assert all(f"{claim.id}  [{claim.verdict}]" in out for claim in ledger())
+    assert all(f"{claim.id}  [{claim.standing}" in out for claim in shipped())
     last = out.splitlines()[-1]
-    assert last.startswith(f"{len(ledger())} claims: ")
-    assert all(f"{count} {verdict}" in last for verdict, count in totals().items())
+    assert last.startswith(f"{len(shipped())} entries: ")
+    assert all(f"{count} {word}" in last for word, count in shipped().totals().items())
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_claims_on_a_terminal_without_unicode(encoding):
+    """Nothing stops, and what the encoding cannot say is spelled, not lost."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for form in ([], ["--json"], ["--csv"]):
+        command = [sys.executable, "-m", "patch_association", "claims", *form]
+        shown = subprocess.run(command, capture_output=True, env=environment, check=True).stdout.decode(
+            encoding
+        )
+        if form == ["--json"]:
+            assert json.loads(shown) == [claim.as_dict() for claim in shipped()]
+        elif form == ["--csv"]:
+            evidence = "".join(row["evidence"] for row in csv.DictReader(io.StringIO(shown)))
+            assert "?" not in evidence and " x 10^-" in evidence.replace("×", "x") and "[-0." in evidence
+        else:
+            assert shown.splitlines()[-1].startswith(f"{len(shipped())} entries: ")
+
+
+def test_claims_of_a_ledger_of_ones_own(tmp_path, capsys):
+    file = tmp_path / "mine.toml"
+    file.write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
+    assert main(["claims", "--ledger", str(file)]) == 2
+    assert capsys.readouterr().err == f"patch-association: {file}, claim 1 (ours-a): where is missing\n"
+    entry = {"where": "x", "chapter": "a", "statement": "x", "verdict": "proved here", "because": "x"}
+    with file.open("a") as end:
+        end.write("\n".join(f"{key} = {value!r}" for key, value in entry.items()))
+    assert main(["claims", "--ledger", str(file)]) == 0
+    assert capsys.readouterr().out == "ours-a  [not examined yet]\n    x: x\n1 entries: 1 not examined yet\n"
 
 
 @pytest.fixture
@@ -123,7 +154,7 @@ def test_the_installed_command_and_a_reader_who_leaves_early():
         os.close(write_end)
     assert (left.returncode, left.stderr) == (0, "")
     stayed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert len(json.loads(stayed.stdout)) == len(ledger())
+    assert len(json.loads(stayed.stdout)) == len(shipped())
 
 
 def test_the_module_runs_as_the_command_does():

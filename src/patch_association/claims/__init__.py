@@ -1,24 +1,32 @@
 """The ledger: every claim that a chapter examines, with its verdict and its evidence.
 
-``claims.toml`` states each claim in our own words. A chapter calls :func:`record_verdict` with
-what it computed; the evidence that was recorded when the book was made lies in ``evidence/``.
-Replaying a chapter compares fresh evidence with the recorded one, and a difference beyond the
-stated tolerance stops the notebook.
+``table/`` states each claim in our own words, with its verdict and the reason; ``evidence/`` holds what each
+chapter measured. A chapter says once what its parameters are, then hands in its numbers::
+
+    chapter("setting/structure", PRESET=PRESET)
+    check("ours-chance-levels", {"recall": sampled("off-diagonal recall", estimate, n=400)})
+
+At the recorded parameters a number that differs by more than its tolerance stops the notebook; at any others
+the card shows yours beside the recorded one. A ledger of one's own: :meth:`Ledger.at`.
 """
 
 from patch_association.claims.evidence import Number, exact, sampled
-from patch_association.claims.ledger import SOURCES, VERDICTS, Claim, ledger, totals
-from patch_association.claims.verdict import Verdict, record_verdict
+from patch_association.claims.ledger import PARTS, Ledger, chapter, check, shipped
+from patch_association.claims.table import SOURCES, VERDICTS, Claim, escaped
+from patch_association.claims.verdict import Card
 
 __all__ = [
+    "PARTS",
     "SOURCES",
     "VERDICTS",
+    "Card",
     "Claim",
+    "Ledger",
     "Number",
-    "Verdict",
+    "chapter",
+    "check",
+    "escaped",
     "exact",
-    "ledger",
-    "record_verdict",
     "sampled",
-    "totals",
+    "shipped",
 ]

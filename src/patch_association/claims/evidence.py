@@ -1,13 +1,17 @@
-"""Evidence: numbers that say how they were obtained and how far they may differ when replayed."""
+"""Evidence: numbers that say how they were obtained, and the file in which a chapter's are recorded."""
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import asdict, dataclass
-from numbers import Integral
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
+from patch_association._files import write_atomically
 from patch_association._validate import finite, positive_int
 from patch_association.intervals import Estimate, rounded
 from patch_association.prose import number, typeset
@@ -20,7 +24,7 @@ class Number:
     Attributes
     ----------
     name : str
-        What was measured, with its setting: "error at D = 64, C = 4, q = 0.25".
+        What was measured, with its setting: "error at $D = 64$, $C = 4$". Mathematics between dollar signs.
     value : float or int
     kind : "exact" or "sampled"
     tolerance : float
@@ -47,25 +51,45 @@ class Number:
     unit: str = ""
     digits: int = 3
 
+    def __post_init__(self):
+        numbers = (self.value, self.tolerance, *(x for x in (self.low, self.high) if x is not None))
+        if not all(isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x) for x in numbers):
+            raise ValueError(f"evidence {self.name!r} must hold finite numbers, got {numbers}")
+        if not isinstance(self.name, str) or not self.name.strip() or self.name.count("$") % 2:
+            raise ValueError(f"evidence needs a name with paired dollar signs, got {self.name!r}")
+        if self.kind not in ("exact", "sampled") or self.tolerance < 0:
+            raise ValueError(
+                f"evidence {self.name!r} must be exact or sampled with a tolerance of at least 0, "
+                f"got {self.kind!r} and {self.tolerance!r}"
+            )
+
     def differs_from(self, recorded: Number) -> str | None:
         """A sentence that says how this number contradicts the recorded one, or None."""
         if self.name != recorded.name:
-            return f"evidence {self.name!r} was recorded as {recorded.name!r}"
-        if (self.kind, self.n, self.seeds) != (recorded.kind, recorded.n, recorded.seeds):
-            return f"{self.name!r}: how it was obtained has changed since it was recorded"
+            return f"is {self.name!r} now and was recorded as {recorded.name!r}"
+        obtained = ("kind", "n", "seeds", "unit")
+        if any(getattr(self, field) != getattr(recorded, field) for field in obtained):
+            return f"({self.name}): how it was obtained has changed since it was recorded"
         if not abs(self.value - recorded.value) <= recorded.tolerance:  # so that a NaN differs too
             return (
-                f"{self.name!r} is {self.value!r} now and was recorded as {recorded.value!r}, "
+                f"({self.name}) is {self.value!r} now and was recorded as {recorded.value!r}, "
                 f"more than its tolerance {recorded.tolerance:.3g} apart"
             )
         return None
+
+    @property
+    def _rounded(self) -> tuple[str, ...]:
+        """Value and interval with as many digits as its width justifies; empty without an interval."""
+        if self.low is None or self.high is None:
+            return ()
+        return tuple(map(typeset, rounded(self.value, self.low, self.high)))
 
     def show(self) -> str:
         """The value as text, with its unit."""
         if isinstance(self.value, int):
             text = f"{self.value:,}"
-        elif self.low is not None:
-            text = typeset(rounded(self.value, self.low, self.high)[0])
+        elif self._rounded:
+            text = self._rounded[0]
         else:
             text = number(self.value, self.digits)
         return f"{text} {self.unit}".strip()
@@ -75,18 +99,95 @@ class Number:
         if self.kind == "exact":
             return "exact"
         parts = []
-        if self.low is not None:
-            _, low, high = map(typeset, rounded(self.value, self.low, self.high))
-            parts.append(f"95% [{low}, {high}]")
+        if self._rounded:
+            parts.append("95% [{1}, {2}]".format(*self._rounded))
         if self.n is not None:
             parts.append(f"n = {self.n:,}")
         if self.seeds is not None:
             parts.append(f"{self.seeds} seed{'s' if self.seeds > 1 else ''}")
         return ", ".join(parts)
 
+    def __format__(self, spec: str) -> str:
+        """As a ``{key}`` of a reason shows it; ``{key:interval}`` adds the interval, ``{key:.1%}`` rounds."""
+        if spec == "interval":
+            if not self._rounded:
+                raise ValueError(f"evidence {self.name!r} has no interval to show")
+            return "{} [{}, {}]".format(self.show(), *self._rounded[1:])
+        return typeset(format(self.value, spec)) if spec else self.show()
+
     def as_dict(self) -> dict:
-        """The fields that are set, as JSON values."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        """The fields that say something, as JSON values."""
+        return {key: value for key, value in asdict(self).items() if value not in (None, "")}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a chapter measured.
+
+    Attributes
+    ----------
+    parameters : dict
+        Every name of the chapter's parameters cell with its value.
+    numbers : dict of dict of Number
+        By claim and key.
+    """
+
+    parameters: Mapping
+    numbers: Mapping[str, Mapping[str, Number]]
+
+
+def read_run(path: Path) -> Run | None:
+    """The recorded run of a chapter; None where there is no file.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file, and where it can the claim and the number, if the file is damaged.
+    """
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or content.keys() != {"parameters", "claims"}:
+            raise ValueError("it must hold parameters and claims, and nothing else")
+        if not all(isinstance(part, dict) for part in (*content.values(), *content["claims"].values())):
+            raise ValueError("parameters, claims and the numbers of a claim must be objects")
+    except ValueError as error:  # a JSONDecodeError or UnicodeDecodeError too
+        raise ValueError(f"{path} is no evidence: {error}") from None
+    numbers = {
+        claim: {
+            key: _number(entry, f"{path}, claim {claim!r}, number {key!r}") for key, entry in kept.items()
+        }
+        for claim, kept in content["claims"].items()
+    }
+    return Run(content["parameters"], numbers)
+
+
+def _number(entry, place: str) -> Number:
+    known = [item.name for item in fields(Number)]
+    if not isinstance(entry, dict) or not set(entry) <= set(known):
+        wrong = min(set(entry) - set(known)) if isinstance(entry, dict) else entry
+        raise ValueError(f"{place}: unknown key {wrong!r}; the keys are {', '.join(known)}")
+    try:
+        return Number(**entry)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def write_run(path: Path, run: Run) -> None:
+    """Replace the recorded run of a chapter in one step; one line a number, so that a change is read easily."""
+
+    def text(value) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    claims = [
+        f"  {text(claim)}: {{\n"
+        + ",\n".join(f"   {text(key)}: {text(one.as_dict())}" for key, one in numbers.items())
+        + "\n  }"
+        for claim, numbers in run.numbers.items()
+    ]
+    body = ",\n".join(claims)
+    write_atomically(path, f'{{\n "parameters": {text(run.parameters)},\n "claims": {{\n{body}\n }}\n}}\n')
 
 
 def exact(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
@@ -134,6 +235,6 @@ def sampled(
     else:
         value, low, high = estimate, None, None
     value, tolerance = finite(name, float(value)), finite("tolerance", float(tolerance), minimum=0)
-    if low is not None and not (math.isfinite(low) and math.isfinite(high)):
+    if low is not None and high is not None and not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"sampled evidence {name!r} must have a finite interval, got [{low}, {high}]")
     return Number(name, value, "sampled", tolerance, n, seeds, low, high, unit, digits)

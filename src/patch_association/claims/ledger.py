@@ -1,138 +1,256 @@
-"""The ledger itself: statements from ``claims.toml``, verdicts from ``evidence/``."""
+"""The ledger: a table of claims, the recorded runs of the chapters, and the comparison of both with a new run."""
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass
-from importlib.resources import files
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
-from patch_association.claims.evidence import Number
+import numpy as np
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from patch_association.claims.evidence import Number, Run, read_run, write_run
+from patch_association.claims.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
+from patch_association.claims.verdict import Card
 
-#: The verdicts, from the strongest to the open; each with the family that colors its card.
-VERDICTS = {
-    "proved here": "holds",
-    "holds exactly": "holds",
-    "holds statistically": "holds",
-    "holds only if": "conditional",
-    "fails as stated": "fails",
-    "not testable": "untested",
-    "not run at this size": "untested",
-}
-
-#: Who makes the claim.
-SOURCES = {
-    "jelassi2022": "Jelassi, Sander & Li (2022)",
-    "li2023": "Li, Wang, Liu & Chen (2023)",
-    "ours": "this book",
-}
+HERE = Path(__file__).resolve().parent
+#: The parts of the book, in reading order.
+PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
+RECORD = "PATCH_ASSOCIATION_RECORD"
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One line of the ledger.
+class Ledger:
+    """Claims with their evidence, in the order of the table.
 
-    Attributes
+    A chapter says once what its parameters are, then hands in its numbers, claim by claim. Where the
+    parameters are the recorded ones a number that differs from the recorded one stops the notebook; at
+    any others the card shows both, side by side, and nothing stops.
+
+    Parameters
     ----------
-    id : str
-    source : str
-        A key of :data:`SOURCES`.
-    where : str
-        Where the source states it; for our own, where the book does.
-    statement : str
-        In our own words; inline mathematics between dollar signs.
-    chapter : str
-        The chapter that examines it, as ``part/chapter``.
-    verdict : str or None
-        A key of :data:`VERDICTS`; None until the chapter was run.
-    because : str
-        One or two sentences: the condition, the counterexample, what was checked.
-    evidence : tuple of Number
-    """
-
-    id: str
-    source: str
-    where: str
-    statement: str
-    chapter: str
-    verdict: str | None = None
-    because: str = ""
-    evidence: tuple[Number, ...] = ()
-
-    @property
-    def family(self) -> str:
-        """ "holds", "conditional", "fails" or "untested"."""
-        return VERDICTS.get(self.verdict, "untested")
-
-    def as_dict(self) -> dict:
-        """The claim with its evidence as JSON values."""
-        return {
-            "id": self.id,
-            "source": self.source,
-            "where": self.where,
-            "statement": self.statement,
-            "chapter": self.chapter,
-            "verdict": self.verdict,
-            "because": self.because,
-            "evidence": [number.as_dict() for number in self.evidence],
-        }
-
-
-def ledger(source: str | None = None, chapter: str | None = None) -> list[Claim]:
-    """Every claim in the order of ``claims.toml``, of one source or chapter if asked.
+    tables : list of Path
+        The TOML files (see :mod:`~patch_association.claims.table`).
+    evidence : Path
+        The folder in which each chapter's run is recorded, as ``part/chapter.json``.
+    record : bool, optional
+        Write what is handed in instead of comparing it; by default, whether the environment says
+        ``PATCH_ASSOCIATION_RECORD=1``.
 
     Raises
     ------
     ValueError
-        If ``source`` is unknown.
+        One line that names the file and the entry, if a file is damaged or an id is given twice.
+
+    Examples
+    --------
+    A ledger of one's own: a TOML file of ``[[claim]]`` entries, and three lines that record evidence in a
+    folder beside it. Without ``record=True`` the same lines compare.
+
+    >>> mine = Ledger.at("squares.toml", record=True)             # doctest: +SKIP
+    >>> mine.chapter("notes", n=3)                                # doctest: +SKIP
+    >>> mine.check("ours-sum", {"total": exact("sum", 14)})       # doctest: +SKIP
     """
-    if source is not None and source not in SOURCES:
-        raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
-    return [c for c in _read() if source in (None, c.source) and chapter in (None, c.chapter)]
 
+    def __init__(self, tables: list[Path], evidence: Path, record: bool | None = None):
+        self._evidence = Path(evidence)
+        self._record = record
+        self._claims: dict[str, Claim] = {}
+        self._recorded: dict[str, Run | None] = {}
+        self._run: tuple[str, Run] | None = None  # the chapter that is being run, and what it measured
+        for path in tables:
+            for claim in read_table(path):
+                if claim.id in self._claims:
+                    raise ValueError(f"{path}: the claim {claim.id!r} is stated twice")
+                self._claims[claim.id] = claim
 
-def find(claim_id: str) -> Claim:
-    """The claim of this id."""
-    for claim in _read():
-        if claim.id == claim_id:
+    @classmethod
+    def at(cls, path, record: bool | None = None) -> Ledger:
+        """A ledger of one's own: the TOML file ``path``, with evidence in the folder of its name beside it."""
+        path = Path(path)
+        if path.suffix != ".toml" or not path.is_file():
+            raise ValueError(f"path must be the TOML file of a ledger, got {path}")
+        return cls([path], path.with_suffix(""), record)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return map(self.__getitem__, self._claims)
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __getitem__(self, claim_id: str) -> Claim:
+        if claim_id not in self._claims:
+            raise ValueError(f"the ledger has no claim {claim_id!r}; it has {', '.join(self._claims)}")
+        claim = self._claims[claim_id]
+        run = self.recorded(claim.chapter)
+        if run is None or claim_id not in run.numbers:
             return claim
-    raise ValueError(f"the ledger has no claim {claim_id!r}; it has {', '.join(c.id for c in _read())}")
+        return replace(claim, evidence=run.numbers[claim_id], parameters=run.parameters)
+
+    def select(self, source: str | None = None, chapter: str | None = None, part: str | None = None) -> list:
+        """The claims of one source, chapter or part, in the table's order."""
+        if source is not None and source not in SOURCES:
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
+        return [
+            claim
+            for claim in self
+            if source in (None, claim.source)
+            and chapter in (None, claim.chapter)
+            and part in (None, claim.chapter.split("/")[0])
+        ]
+
+    def totals(self) -> dict[str, int]:
+        """How many claims have each verdict, definitions and assumptions last; zeros are left out."""
+        standings = [claim.standing for claim in self]
+        words = (*VERDICTS, UNEXAMINED, "definition", "assumption")
+        return {word: standings.count(word) for word in words if word in standings}
+
+    def recorded(self, chapter: str) -> Run | None:
+        """The recorded run of a chapter; None if there is none."""
+        if chapter not in self._recorded:
+            self._recorded[chapter] = read_run(self._evidence / f"{chapter}.json")
+        return self._recorded[chapter]
+
+    def chapter(self, name: str, /, **parameters) -> None:
+        """Say which chapter runs, with every name of its parameters cell; call it right below that cell.
+
+        Raises
+        ------
+        ValueError
+            If no claim belongs to the chapter, or a parameter is no number, text or list of such.
+        """
+        chapters = dict.fromkeys(claim.chapter for claim in self._claims.values())
+        if name not in chapters:
+            raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
+        self._refuse_to_overwrite()
+        given = {key: _plain(key, value) for key, value in parameters.items()}
+        self._run = (name, Run(given, {}))
+
+    def check(self, claim_id: str, evidence: Mapping[str, Number]) -> Card:
+        """Hand in what was measured for a claim; the card that shows it.
+
+        Parameters
+        ----------
+        claim_id : str
+        evidence : dict of Number
+            From :func:`exact` and :func:`sampled`, under the keys that the claim's reason names.
+
+        Raises
+        ------
+        ValueError
+            For an unknown claim, one of another chapter, no evidence, a key that is no name.
+        AssertionError
+            At the recorded parameters: if a number differs from the recorded one by more than its
+            tolerance, or a requirement of the verdict does not hold.
+        """
+        claim = self[claim_id]
+        if self._run is None:
+            raise ValueError(f'call chapter("{claim.chapter}", ...) below the parameters, before check')
+        name, run = self._run
+        if claim.chapter != name:
+            raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
+        _check_keys(claim_id, evidence)
+        if self._recording:
+            fresh = replace(claim, evidence=dict(evidence), parameters=run.parameters)
+            self._refuse_unmet(fresh)
+            run = Run(
+                run.parameters, {**run.numbers, claim_id: fresh.evidence}
+            )  # a file holds one run: what it held before is gone
+            write_run(self._evidence / f"{name}.json", run)
+            self._run, self._recorded[name] = (name, run), run
+            return Card(fresh)
+        if not claim.evidence:
+            raise AssertionError(f"claim {claim_id!r} has no recorded evidence yet: record it ({RECORD}=1)")
+        setting = f"{name} at {_listed(run.parameters)}"
+        if run.parameters.keys() != claim.parameters.keys():
+            raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
+        if run.parameters != claim.parameters:
+            changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
+            return Card(claim, dict(evidence), changed, tuple(claim.unmet(evidence, run.parameters)))
+        differences = _differences(evidence, claim.evidence)
+        if differences:
+            raise AssertionError(f"{setting}: claim {claim_id!r}: " + "; ".join(differences))
+        fresh = replace(claim, evidence=dict(evidence))
+        self._refuse_unmet(fresh)
+        return Card(fresh)
+
+    @property
+    def _recording(self) -> bool:
+        return os.environ.get(RECORD) == "1" if self._record is None else self._record
+
+    def _refuse_unmet(self, claim: Claim) -> None:
+        unmet = claim.unmet(claim.evidence, claim.parameters)
+        if unmet:
+            values = ", ".join(f"{key} = {number.value!r}" for key, number in claim.evidence.items())
+            raise AssertionError(
+                f"claim {claim.id!r}, {claim.verdict!r}, requires {unmet[0]} and has {values}"
+            )
+
+    def _refuse_to_overwrite(self) -> None:
+        """The ledger of an installed package is not the reader's to change."""
+        checkout = HERE.parents[1].name == "src" and (HERE.parents[2] / "pyproject.toml").is_file()
+        if self._recording and self._evidence == HERE / "evidence" and not checkout:
+            raise ValueError(
+                f"{RECORD}=1 would overwrite the ledger of the installed package in {HERE.parent}: "
+                "run in a clone of the repository, or keep your own ledger with Ledger.at(path)"
+            )
 
 
-def totals() -> dict[str, int]:
-    """How many claims have each verdict, in the order of :data:`VERDICTS`; zeros are left out."""
-    counts = {verdict: sum(c.verdict == verdict for c in _read()) for verdict in VERDICTS}
-    return {verdict: count for verdict, count in counts.items() if count}
+@lru_cache(maxsize=1)
+def shipped() -> Ledger:
+    """The book's own ledger, as it came with the package."""
+    tables = sorted((HERE / "table").glob("*.toml"), key=lambda path: PARTS.index(path.stem))
+    return Ledger(tables, HERE / "evidence")
 
 
-def evidence_file(claim_id: str):
-    """Where the recorded evidence of a claim lies in the package."""
-    return files(__package__) / "evidence" / f"{claim_id}.json"
+def chapter(name: str, /, **parameters) -> None:
+    """:meth:`Ledger.chapter` of the book's own ledger."""
+    shipped().chapter(name, **parameters)
 
 
-def _read() -> list[Claim]:
-    entries = tomllib.loads((files(__package__) / "claims.toml").read_text(encoding="utf-8")).get("claim", [])
-    return [_with_evidence(Claim(**entry)) for entry in entries]
+def check(claim_id: str, evidence: Mapping[str, Number]) -> Card:
+    """:meth:`Ledger.check` of the book's own ledger."""
+    return shipped().check(claim_id, evidence)
 
 
-def _with_evidence(claim: Claim) -> Claim:
-    file = evidence_file(claim.id)
-    if not file.is_file():
-        return claim
-    recorded = json.loads(file.read_text(encoding="utf-8"))
-    numbers = tuple(Number(**number) for number in recorded["evidence"])
-    return Claim(
-        claim.id,
-        claim.source,
-        claim.where,
-        claim.statement,
-        claim.chapter,
-        recorded["verdict"],
-        recorded["because"],
-        numbers,
-    )
+def _check_keys(claim_id: str, evidence: Mapping[str, Number]) -> None:
+    if not evidence or not all(isinstance(number, Number) for number in evidence.values()):
+        raise ValueError(f"claim {claim_id!r} needs a dict with a Number at least, got {evidence!r}")
+    wrong = [key for key in evidence if not isinstance(key, str) or not key.isidentifier()]
+    if wrong:
+        raise ValueError(f"claim {claim_id!r}: a key must be a name like largest_gap, got {wrong[0]!r}")
+    names = [number.name for number in evidence.values()]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"claim {claim_id!r}: two numbers are called {twice[0]!r}")
+
+
+def _differences(fresh: Mapping[str, Number], recorded: Mapping[str, Number]) -> list[str]:
+    said = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
+    said += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
+    for key in fresh:
+        difference = fresh[key].differs_from(recorded[key]) if key in recorded else None
+        if difference:
+            said.append(f"{key!r} {difference}")
+    return said
+
+
+def _listed(parameters: Mapping) -> str:
+    return ", ".join(f"{key} = {value!r}" for key, value in parameters.items()) or "no parameters"
+
+
+def _plain(key: str, value):
+    """A parameter as the JSON value that it is recorded as."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(key, item) for item in value]
+    if (
+        value is None
+        or isinstance(value, (bool, int, str))
+        or isinstance(value, float)
+        and math.isfinite(value)
+    ):
+        return value
+    raise ValueError(f"the parameter {key} must be a number, a text or a list of such, got {value!r}")

@@ -1,113 +1,97 @@
-"""Verdicts: a chapter hands in what it measured and shows the card that the ledger keeps."""
+"""The card of a claim: what a notebook shows below its evidence."""
 
 from __future__ import annotations
 
-import html
-import json
-import os
-from dataclasses import dataclass, replace
-from pathlib import Path
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from patch_association._files import write_atomically
 from patch_association.claims.evidence import Number
-from patch_association.claims.ledger import SOURCES, VERDICTS, Claim, evidence_file, find
+from patch_association.claims.table import SOURCES, Claim, escaped
+from patch_association.prose import plain
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A claim with its verdict, shown as a card in a notebook and as text elsewhere."""
+class Card:
+    """A claim as a card in a notebook, and as text elsewhere.
+
+    Attributes
+    ----------
+    claim : Claim
+        With the evidence that the card shows, or, at another setting, the recorded evidence.
+    yours : dict of Number, optional
+        What was measured at another setting.
+    changed : dict
+        The parameters that differ there.
+    unmet : tuple of str
+        The requirements of the verdict that do not hold there.
+    """
 
     claim: Claim
-    note: str = ""
+    yours: Mapping[str, Number] | None = None
+    changed: Mapping = field(default_factory=dict)
+    unmet: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         claim = self.claim
-        lines = [f"{claim.where} ({SOURCES[claim.source]}): {claim.verdict}", claim.because]
-        lines += [f"  {number.name}: {number.show()} ({number.show_basis()})" for number in claim.evidence]
-        return "\n".join(lines + ([self.note] if self.note else []))
+        lines = [f"{claim.where} ({SOURCES[claim.source]}): {claim.heading}", claim.reason]
+        lines += [f"{title} {text}" for title, text in self._notes()]
+        header, *rows = self._rows()
+        if self.yours is not None:
+            lines.append(", ".join(header))
+        lines += [f"- {name}: {', '.join(cells[:-1])} ({cells[-1]})" for name, *cells in rows]
+        return "\n".join(map(plain, lines))
 
     def _repr_markdown_(self) -> str:
-        """Markdown, so that the statement's mathematics is typeset wherever the notebook is read."""
+        """Markdown, so that mathematics is typeset wherever the notebook is read."""
         claim = self.claim
-        rows = "\n".join(
-            f"<tr><td>{html.escape(n.name)}</td><td>{html.escape(n.show())}</td>"
-            f"<td>{html.escape(n.show_basis())}</td></tr>"
-            for n in claim.evidence
+        verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
+        condition = escaped(claim.heading[len(claim.standing) :])
+        header, *rows = self._rows()
+        table = [header, [":--", *["--:"] * (len(header) - 2), ":--"], *rows]
+        return "\n\n".join(
+            [
+                f'<div class="pa-verdict pa-{claim.family}">\n<div class="pa-verdict-head">',
+                f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(SOURCES[claim.source])}",
+                "</div>",
+                escaped(claim.statement),
+                escaped(claim.reason),
+                *(f"**{title}** {escaped(text)}" for title, text in self._notes()),
+                "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in table),
+                "</div>",
+            ]
         )
-        note = f"\n\n{self.note}" if self.note else ""
-        return (
-            f'<div class="pa-verdict pa-{claim.family}">\n'
-            f'<p class="pa-verdict-head"><strong>{html.escape(claim.verdict)}</strong> · '
-            f"{html.escape(claim.where)}, {html.escape(SOURCES[claim.source])}</p>\n\n"
-            f"{claim.statement}\n\n{claim.because}{note}\n\n"
-            f"<table><thead><tr><th>evidence</th><th>value</th><th>basis</th></tr></thead>"
-            f"<tbody>\n{rows}\n</tbody></table>\n</div>"
+
+    def _notes(self) -> list[tuple[str, str]]:
+        """What is to be said about another setting: a title and a sentence each."""
+        if self.yours is None:
+            return []
+        recorded = self.claim.parameters
+        listed = ", ".join(
+            f"{key} = {value} (recorded: {recorded[key]})" for key, value in self.changed.items()
         )
+        notes = [("Your setting: this is not the recorded run.", f"{listed}.")]
+        if self.unmet:
+            notes.append(("The verdict asks for more than your run gives:", f"{' and '.join(self.unmet)}."))
+        return notes
+
+    def _rows(self) -> list[list[str]]:
+        """The header and a row for each number: its name, its value or values, and how it was obtained."""
+        recorded = self.claim.evidence
+        if self.yours is None:
+            rows = [[one.name, one.show(), one.show_basis()] for one in recorded.values()]
+            return [["evidence", "value", "basis"], *rows]
+        rows = []
+        for key in dict.fromkeys((*self.yours, *recorded)):
+            yours, old = self.yours.get(key), recorded.get(key)
+            shown = self.yours[key] if key in self.yours else recorded[key]
+            values = [one.show() if one else "–" for one in (yours, old)]
+            rows.append([shown.name, *values, shown.show_basis()])
+        return [["evidence", "yours", "recorded", "basis"], *rows]
 
 
-def record_verdict(claim_id: str, verdict: str, *, because: str, evidence, preset: str = "reader") -> Verdict:
-    """Give a claim its verdict, checked against the recorded one.
-
-    Parameters
-    ----------
-    claim_id : str
-        An id of ``claims.toml``.
-    verdict : str
-        A key of :data:`~patch_association.claims.VERDICTS`.
-    because : str
-        One or two sentences: the condition, the counterexample, or what was checked.
-    evidence : list of Number
-        From :func:`~patch_association.claims.exact` and :func:`~patch_association.claims.sampled`.
-    preset : str
-        Recorded evidence is the "reader" preset's; other sizes are shown without comparing.
-
-    Raises
-    ------
-    ValueError
-        For an unknown claim or verdict, no evidence, or two numbers of one name.
-    AssertionError
-        If the fresh verdict or evidence contradicts what was recorded.
-    """
-    claim = find(claim_id)
-    evidence = tuple(evidence)
-    if verdict not in VERDICTS:
-        raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {verdict!r}")
-    if not evidence or not all(isinstance(number, Number) for number in evidence):
-        raise ValueError(f"claim {claim_id!r} needs at least one Number of evidence, got {evidence!r}")
-    if len({number.name for number in evidence}) < len(evidence):
-        raise ValueError(f"the evidence of claim {claim_id!r} names one number twice")
-    because = " ".join(because.split())
-    if not because:
-        raise ValueError(f"claim {claim_id!r} needs a sentence that says why its verdict is {verdict!r}")
-    fresh = replace(claim, verdict=verdict, because=because, evidence=evidence)
-    if preset != "reader":
-        return Verdict(fresh, f"Run at preset “{preset}”; the ledger records the preset “reader”.")
-    if os.environ.get("PATCH_ASSOCIATION_RECORD") == "1":
-        _write(fresh)
-    else:
-        _compare(fresh, claim)
-    return Verdict(fresh)
-
-
-def _write(claim: Claim) -> None:
-    entry = {
-        "verdict": claim.verdict,
-        "because": claim.because,
-        "evidence": [number.as_dict() for number in claim.evidence],
-    }
-    text = json.dumps(entry, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(Path(str(evidence_file(claim.id))), text)
-
-
-def _compare(fresh: Claim, recorded: Claim) -> None:
-    if recorded.verdict is None:
-        raise AssertionError(f"claim {fresh.id!r} has no recorded evidence yet: run `make execute`")
-    differences = []
-    if fresh.verdict != recorded.verdict:
-        differences.append(f"the verdict is {fresh.verdict!r} now and was recorded as {recorded.verdict!r}")
-    if len(fresh.evidence) != len(recorded.evidence):
-        differences.append(f"{len(fresh.evidence)} numbers now, {len(recorded.evidence)} recorded")
-    pairs = zip(fresh.evidence, recorded.evidence)
-    differences += filter(None, (new.differs_from(old) for new, old in pairs))
-    if differences:
-        raise AssertionError(f"claim {fresh.id!r} contradicts the ledger: " + "; ".join(differences))
+def _cell(text: str) -> str:
+    """A table's cell: no bar that would end it, and no line that breaks inside an interval."""
+    text = re.sub(r"\$[^$]*\$", lambda found: found[0].replace("|", r"\vert "), text)
+    text = re.sub(r"\[[^\]]*\]|\w+ = [\d,]+|\d+ seeds?", lambda found: found[0].replace(" ", "\u00a0"), text)
+    return escaped(text)

@@ -1,0 +1,185 @@
+"""Damaged tables, evidence and requirements: one line that names the file and the entry."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from patch_association.claims import Ledger, exact
+from patch_association.claims.requires import holds, parse
+from patch_association.cli import main
+
+ENTRY = {
+    "id": "ours-first",
+    "source": "ours",
+    "where": "Proposition 1",
+    "chapter": "notes",
+    "statement": "It is $1$.",
+    "verdict": "proved here",
+    "because": "Counted.",
+    "requires": ["x == 1"],
+}
+GONE = object()
+
+
+def write(path, *entries):
+    """A TOML file of these entries; JSON's texts and lists are TOML's."""
+    lines = [
+        "\n".join(["[[claim]]", *(f"{key} = {json.dumps(value)}" for key, value in entry.items())])
+        for entry in entries
+    ]
+    path.write_text("\n\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"verdct": "proved here"}, "unknown key 'verdct'; the keys are id, source, where, statement,"),
+        ({"evidence": "x"}, "unknown key 'evidence'"),
+        ({"id": GONE}, "claim 2 (without id): id is missing"),
+        ({"statement": GONE}, "statement is missing"),
+        ({"statement": "  "}, "statement must be a text, got '  '"),
+        ({"statement": 3}, "statement must be a text, got 3"),
+        ({"because": "It is $1."}, "because has a dollar sign without its partner"),
+        ({"id": "first"}, "the id must be ours-PLACE in small letters"),
+        ({"id": "ours-../a"}, "the id must be ours-PLACE in small letters"),
+        ({"source": "li2024"}, "source must be one of jelassi2022, li2023, ours, got 'li2024'"),
+        ({"kind": "lemma"}, "kind must be one of claim, definition, assumption, got 'lemma'"),
+        ({"chapter": "../notes"}, "chapter must be part/chapter in small letters, got '../notes'"),
+        ({"verdict": "holds exactly"}, "verdict must be one of proved here, proved by computer,"),
+        ({"verdict": GONE}, "got None"),
+        ({"because": GONE}, "a claim has a because, and no reading"),
+        ({"reading": "So."}, "a claim has a because, and no reading"),
+        ({"condition": "it rains"}, "a condition goes with the verdict 'holds only if'"),
+        ({"verdict": "holds only if"}, "a condition goes with the verdict 'holds only if'"),
+        ({"kind": "assumption"}, "an assumption has a reading, and no verdict, because or condition"),
+        ({"kind": "definition", "verdict": GONE, "because": GONE}, "a definition has a reading"),
+        ({"requires": "x == 1"}, "requires must be a list of expressions, got 'x == 1'"),
+        ({"requires": [1]}, "requires must be a list of expressions, got [1]"),
+        ({"requires": ["x ="]}, "the requirement 'x =' is no expression"),
+        ({"id": "ours-first"}, "the claim 'ours-first' is stated twice"),
+    ],
+)
+def test_a_damaged_table(tmp_path, change, message):
+    entry = {
+        key: value for key, value in (ENTRY | {"id": "ours-second"} | change).items() if value is not GONE
+    }
+    file = write(tmp_path / "mine.toml", ENTRY, entry)
+    with pytest.raises(ValueError, match=re.escape(message)) as refused:
+        Ledger.at(file)
+    assert str(file) in str(refused.value) and "\n" not in str(refused.value)
+    assert "claim 2 (" in str(refused.value) or "stated twice" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[[claim]]\nid = ", "is no TOML: "),
+        (b"\xff", "is no TOML: "),
+        (b"title = 'x'", r"must hold \[\[claim\]\] entries alone, got title"),
+        (b"claim = 3", r"must hold \[\[claim\]\] entries alone, got claim"),
+        (b"claim = [3]", r"must hold \[\[claim\]\] entries alone, got claim"),
+    ],
+)
+def test_a_file_that_is_no_table(tmp_path, content, message):
+    file = tmp_path / "mine.toml"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as refused:
+        Ledger.at(file)
+    assert str(file) in str(refused.value) and "\n" not in str(refused.value)
+
+
+NUMBER = {"name": "x", "value": 1, "kind": "exact", "tolerance": 0}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is no evidence: "),
+        ("[]", "it must hold parameters and claims, and nothing else"),
+        ({"claims": {}}, "it must hold parameters and claims, and nothing else"),
+        ({"parameters": {}, "claims": {"ours-first": 3}}, "the numbers of a claim must be objects"),
+        ({"ours-first": {"x": 3}}, "claim 'ours-first', number 'x': unknown key 3"),
+        ({"ours-first": {"x": NUMBER | {"size": 3}}}, "claim 'ours-first', number 'x': unknown key 'size'"),
+        ({"ours-first": {"x": {"name": "x"}}}, "claim 'ours-first', number 'x': .*missing 3 required"),
+        ({"ours-first": {"x": NUMBER | {"value": None}}}, "claim 'ours-first', number 'x': .*finite numbers"),
+        ({"ours-first": {"x": NUMBER | {"value": "1"}}}, "claim 'ours-first', number 'x': .*finite numbers"),
+        ({"ours-first": {"x": NUMBER | {"kind": "guess"}}}, "claim 'ours-first', number 'x': .*got 'guess'"),
+    ],
+)
+def test_damaged_evidence(tmp_path, content, message):
+    if not isinstance(content, str):
+        content = json.dumps(content if "claims" in content else {"parameters": {}, "claims": content})
+    ledger = Ledger.at(write(tmp_path / "mine.toml", ENTRY))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.json").write_text(content)
+    with pytest.raises(ValueError, match=message) as refused:
+        list(ledger)
+    assert str(tmp_path / "mine" / "notes.json") in str(refused.value) and "\n" not in str(refused.value)
+
+
+NUMBERS = {"lost": exact("lost", 0), "share": exact("share", 0.25), "big": exact("big", 10**6)}
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [
+        ("lost == 0", True),
+        ("lost != 0 or share < 1 / 4", False),
+        ("not lost > share and share <= big", True),
+        ("-1 < lost < share < q", True),
+        ("max(lost, share) - min(lost, share) == abs(lost - share)", True),
+        ("big == 1000000 * (1 + lost)", True),
+        ("N == 16", True),
+    ],
+)
+def test_requirements(text, true):
+    assert holds(text, NUMBERS, {"q": 0.3, "N": 16, "PRESET": "reader"}) is true
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os')",
+        "lost.__class__",
+        "(lost).real",
+        "lost ** 9",
+        "open(lost)",
+        "min(lost, key=abs)",
+        "[lost][0]",
+        "lambda: lost",
+        "'a' == 'a'",
+        "lost if share else big",
+        "lost := 1",
+    ],
+)
+def test_requirements_that_could_do_more_than_compute(text):
+    with pytest.raises(ValueError, match=r"the requirement .* (may not hold|is no expression)"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("found == 0", "names 'found'; there are q, lost, share, big"),
+        ("share.high > 0", "cannot be evaluated"),
+        ("1 / lost > 0", "cannot be evaluated: .*division by zero"),
+    ],
+)
+def test_requirements_that_the_numbers_cannot_answer(text, message):
+    with pytest.raises(ValueError, match=message):
+        holds(text, NUMBERS, {"q": 0.3})
+
+
+def test_the_pages_own_ledger_works_as_printed(tmp_path, monkeypatch, capsys):
+    """The TOML and the three lines of the page `claims`; once recording, once comparing."""
+    page = (Path(__file__).resolve().parents[2] / "book" / "claims.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```(toml|python)\n(.*?)```", page, re.DOTALL))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "squares.toml").write_text(blocks["toml"])
+    exec(compile(blocks["python"], "claims.md", "exec"), {})
+    exec(compile(blocks["python"].replace(", record=True", ""), "claims.md", "exec"), {})
+    assert main(["claims", "--ledger", "squares.toml"]) == 0
+    assert "By induction. The sum is 385." in capsys.readouterr().out
