@@ -1,10 +1,12 @@
 """The sweeps of the second theory (part ``shallow_vit``): what samples, noise, starts and attention change.
 
 A trial draws its own start, training inputs, batches and test inputs; the same number means the same draws
-in every cell. Networks of 1,000 neurons run in float32, populations in float64.
+in every cell. Sampled runs are in float32; populations are exact and in float64.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import torch
 
@@ -13,64 +15,249 @@ from patch_association.records import rounded
 from patch_association.shallow_vit import (
     PatternData,
     initial_weights,
+    noise_gain,
+    output,
+    population,
+    remove,
     train,
     with_neighbors,
 )
+from patch_association.shallow_vit.training import VARIANTS
 from patch_association.sweeps import Sweep
 
-TRIALS, TEST_INPUTS, BATCH = 20, 1000, 20
-NEURONS = 1000
+TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 1000, 20, 1000
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
-#: Few confusion tokens, always as many: here the margin is about alpha_*.
+#: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
 FEW, FEW_CONFUSION = (0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.44, 0.56), 0.02
 
 
-def trained(data, trial, N, *, rate, steps, variant="trained", neurons=NEURONS, width=1, **start):
-    """One run of Algorithm 1 on N drawn inputs, half of each label, in float32, and its test inputs."""
+def designed(design: str, relevant: float, num_tokens: int = 100, **options) -> PatternData:
+    """The law of a design: "half" (alpha_# = 0.5 - alpha_*) or "few" (alpha_# = 0.02)."""
+    confusion = FEW_CONFUSION if design == "few" else round(0.5 - relevant, 2)
+    return PatternData(num_tokens, relevant, confusion, **options)
+
+
+def train_once(
+    data, trial: int, N: int, *, variant="trained", neurons=NEURONS, tests=TEST_INPUTS, prepare=None, **how
+):
+    """One run of Algorithm 1 on N drawn inputs, half of each label, measured on drawn test inputs."""
+    start = {key: how.pop(key) for key in ("head", "value_error", "score_error") if key in how}
     weights = initial_weights(data, [trial], num_neurons=neurons, dtype=torch.float32, **start)
-    inputs = data.balanced(N, seed=trial, dtype=torch.float32)
-    test = data.sample(TEST_INPUTS, seed=TEST + trial, dtype=torch.float32)
-    if width > 1:
-        weights, inputs, test = _widened(weights, width), *(with_neighbors(t, width) for t in (inputs, test))
-    run = train(inputs, weights, steps=steps, rate=rate, batch=BATCH, variant=variant, seed=trial, test=test)
-    return run, test
+    sets = [
+        data.balanced(N, seed=trial, dtype=torch.float32),
+        data.sample(tests, seed=TEST + trial, dtype=torch.float32),
+    ]
+    if prepare is not None:
+        sets = [prepare(tokens, trial) for tokens in sets]
+    if variant == "convolution":
+        weights, variant = _with_kernel(weights, 3), "identity"
+        sets = [with_neighbors(tokens, 3) for tokens in sets]
+    return train(sets[0], weights, batch=BATCH, variant=variant, seed=trial, test=sets[1], **how)
 
 
-def _widened(weights, width):
-    """A kernel of ``width`` tokens: the start's W_V for each of them, of the same total norm."""
+def _with_kernel(weights, width):
+    """A kernel of ``width`` tokens with the start's W_V for each, over sqrt(width): the norm stays."""
     wide = weights.value.repeat(1, 1, width) / width**0.5
-    zeros = torch.zeros_like(wide[:, : weights.key.shape[-2]])
-    return type(weights)(weights.head, weights.output, wide, zeros, zeros)
-
-
-def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) -> dict:
-    """Figure 1(a): the test loss of every trial, when it fitted, and its attention mass."""
-    data = PatternData(100, relevant, round(0.5 - relevant, 2))
-    runs = [trained(data, trial, N, rate=rate, steps=steps, head=head)[0] for trial in range(TRIALS)]
-    return _ends(runs)
+    unused = torch.zeros_like(wide[:, : weights.key.shape[-2]])
+    return type(weights)(weights.head, weights.output, wide, unused, unused)
 
 
 def _ends(runs) -> dict:
-    return {
-        "risk": rounded([run.risk[-1, 0] for run in runs], 4),
-        "train_loss": rounded([run.loss[-1, 0] for run in runs], 4),
-        "fitted_at": [int(run.fitted_at[0]) for run in runs],
-        "mass": rounded([run.mass[-1, 0] for run in runs], 4),
-    }
+    """What is kept of each trial."""
+    kept = {name: [getattr(run, name)[-1, 0] for run in runs] for name in ("risk", "loss", "mass")}
+    return {**rounded(kept, 4), "fitted_at": [int(run.fitted_at[0]) for run in runs]}
 
 
-SAMPLES = Sweep(
-    name="shallow-samples",
-    summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions, small steps.",
-    minutes=60,
-    cells=tuple(
-        dict(head="shared", relevant=a, N=N, rate=0.1, steps=6000)
-        for a in HALF
-        for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) -> dict:
+    """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
+    data = designed("half", relevant)
+    return _ends([train_once(data, k, N, rate=rate, steps=steps, head=head) for k in range(TRIALS)])
+
+
+def start_cell(value_error: float, score_error: float, N: int) -> dict:
+    """Figure 1(b): the same over the errors sigma and delta of the start, with the exact population beside it.
+
+    ``noise`` is the first-order standard deviation of F over F at the fit, in units of c_0.
+    """
+    data = PatternData(50, 0.3, 0.2)
+    errors = dict(value_error=value_error, score_error=score_error)
+    ends = _ends([train_once(data, k, N, rate=0.3, steps=3000, **errors) for k in range(TRIALS)])
+    law, weights = population(data), initial_weights(data, range(TRIALS), num_neurons=NEURONS, **errors)
+    exact = train(law, weights, rate=0.1, steps=20_000)
+    noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
+    return {**ends, "population_at": exact.fitted_at.tolist(), "noise": rounded(noise.mean(-1).tolist(), 5)}
+
+
+def times_cell(design: str, relevant: float, variant: str) -> dict:
+    """Figure 2: when descent on the exact population reaches a hinge of zero, and the mass it leaves."""
+    data = designed(design, relevant)
+    weights = initial_weights(data, range(TRIALS), num_neurons=NEURONS)
+    run = train(population(data), weights, rate=0.1, steps=100_000, variant=variant)
+    return {"fitted_at": run.fitted_at.tolist(), "mass": rounded(run.mass[-1].tolist(), 5)}
+
+
+def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
+    """Figures 4 and 7: the attention mass over training, N = 200, the trials' mean and their ends."""
+    dim = 10 if num_patterns == 5 else 20
+    data = PatternData(100, 0.5, 0.05, num_patterns=num_patterns, dim=dim, counts=counts)
+    rate, every = (0.1, 5) if head == "shared" else (1.0, 10)
+    how = dict(rate=rate, steps=2000, head=head, tests=100)
+    runs = [train_once(data, k, 200, record=every, **how) for k in range(TRIALS)]
+    steps = range(0, max(int(run.steps[-1]) for run in runs) + 1, every)
+    # A run that has fitted stands still: its last mass is its mass at all later steps.
+    curves = [[float(run.mass[run.steps <= t][-1, 0]) for t in steps] for run in runs]
+    mean = [sum(column) / len(runs) for column in zip(*curves)]
+    return {**_ends(runs), "steps": list(steps), "mean_mass": rounded(mean, 4)}
+
+
+def removal_cell(num_patterns: int, kind: str, share: float) -> dict:
+    """Figures 5 and 8: the test loss over training when a share of the tokens of a kind is removed."""
+    dim = 10 if num_patterns == 5 else 20
+    noisy = dict(noisy_share=0.5, noisy_std=0.4) if kind != "irrelevant" else {}
+    data = PatternData(50, 0.3, 0.1, num_patterns=num_patterns, dim=dim, **noisy)
+    steps = (0, 25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
+    how = dict(
+        rate=0.1, steps=steps[-1], record=steps, tests=400, prepare=partial(_removed, share=share, kind=kind)
+    )
+    runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
+    curves = [[float(run.risk[run.steps <= t][-1, 0]) for t in steps] for run in runs]
+    return {**_ends(runs), "steps": list(steps), "risks": rounded(curves, 4)}
+
+
+def _removed(tokens, trial, share, kind):
+    # Random removal takes as many tokens as removal of the noisy half.
+    return remove(tokens, share / 2 if kind == "random" else share, kind, seed=trial)
+
+
+def variants_cell(head: str, relevant: float, variant: str, N: int) -> dict:
+    """Figure 3 and Proposition 1: the test loss of every variant over alpha_* and N, few confusion tokens."""
+    data = designed("few", relevant, num_tokens=50)
+    rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
+    how = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=300)
+    return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+
+
+def multinomial_cell(N: int) -> dict:
+    """Multinomial counts: the exact population risk of networks trained on N inputs until they fit."""
+    data = PatternData(20, 0.4, 0.15, num_patterns=3, dim=3, noise=0.0, counts="multinomial")
+    law, runs = population(data), []
+    for trial in range(TRIALS):
+        weights = initial_weights(data, [trial], num_neurons=100)
+        inputs = data.balanced(N, seed=trial)
+        runs.append(train(inputs, weights, rate=0.3, steps=20_000, batch=BATCH, seed=trial, test=law))
+    return {**_ends(runs), "error": rounded([run.error[-1, 0] for run in runs], 4)}
+
+
+_SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
+
+SWEEPS = (
+    Sweep(
+        name="shallow-samples",
+        summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions, small steps.",
+        minutes=60,
+        cells=tuple(
+            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000)
+            for a in HALF
+            for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+        ),
+        run=samples_cell,
+        config=dict(num_tokens=100, discriminative=0.5, **_SIZE),
     ),
-    run=samples_cell,
-    config=dict(num_tokens=100, discriminative=0.5, num_neurons=NEURONS, batch=BATCH, trials=TRIALS),
+    Sweep(
+        name="shallow-positions",
+        summary="Figure 1(a) at full size with an a of its own for every position.",
+        minutes=90,
+        cells=tuple(
+            dict(head="per position", relevant=a, N=N, rate=3.0, steps=2000)
+            for a in HALF
+            for N in (4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
+        ),
+        run=samples_cell,
+        config=dict(num_tokens=100, discriminative=0.5, **_SIZE),
+    ),
+    Sweep(
+        name="shallow-start",
+        summary="Figure 1(b): success and time to fit over the errors sigma and delta of the start.",
+        minutes=15,
+        cells=(
+            *(
+                dict(value_error=s, score_error=0.2, N=N)
+                for s in (0.0, 0.1, 0.2, 0.4, 0.6, 0.8)
+                for N in (2, 4, 8, 16, 32)
+            ),
+            *(dict(value_error=0.1, score_error=d, N=8) for d in (0.0, 0.1, 0.3, 0.45)),
+        ),
+        run=start_cell,
+        config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **_SIZE),
+    ),
+    Sweep(
+        name="shallow-times",
+        summary="Figure 2 on the exact population: steps to a hinge of zero, two designs, four attentions.",
+        minutes=10,
+        cells=tuple(
+            dict(design=design, relevant=a, variant=variant)
+            for design, values in (("half", HALF), ("few", FEW))
+            for a in values
+            for variant in VARIANTS
+        ),
+        run=times_cell,
+        config=dict(rate=0.1, few_confusion=FEW_CONFUSION, num_neurons=NEURONS, trials=TRIALS),
+    ),
+    Sweep(
+        name="shallow-attention",
+        summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
+        minutes=20,
+        cells=tuple(
+            dict(num_patterns=M, head=head, counts=counts)
+            for M in (5, 10, 15, 20)
+            for head in ("shared", "per position")
+            for counts in ("fixed", "multinomial")
+        ),
+        run=attention_cell,
+        config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
+    ),
+    Sweep(
+        name="shallow-removal",
+        summary="Figures 5 and 8: test loss when irrelevant, noisy or random tokens are removed.",
+        minutes=20,
+        cells=(
+            *(
+                dict(num_patterns=M, kind="irrelevant", share=share)
+                for M in (5, 10, 15, 20)
+                for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+            ),
+            *(
+                dict(num_patterns=5, kind=kind, share=share)
+                for kind in ("noisy", "random")
+                for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+            ),
+        ),
+        run=removal_cell,
+        config=dict(num_tokens=50, relevant=0.3, confusion=0.1, N=200, rate=0.1, **_SIZE),
+    ),
+    Sweep(
+        name="shallow-variants",
+        summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
+        minutes=60,
+        cells=tuple(
+            dict(head=head, relevant=a, variant=variant, N=N)
+            for head, sizes in (("shared", (2, 4, 8, 16, 32)), ("per position", (8, 16, 32, 64, 128)))
+            for a in (0.08, 0.16, 0.32)
+            for variant in (*VARIANTS, "convolution")
+            for N in sizes
+        ),
+        run=variants_cell,
+        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, "num_neurons": 300},
+    ),
+    Sweep(
+        name="shallow-multinomial",
+        summary="The exact population risk after training on N inputs with multinomial counts.",
+        minutes=5,
+        cells=tuple(dict(N=N) for N in (4, 8, 16, 32, 64, 128, 256, 512)),
+        run=multinomial_cell,
+        config=dict(
+            num_tokens=20, relevant=0.4, confusion=0.15, num_patterns=3, num_neurons=100, trials=TRIALS
+        ),
+    ),
 )
-
-SWEEPS = (SAMPLES,)
