@@ -4,7 +4,7 @@ PY := .venv/bin/python
 CHAPTERS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test execute replay notebooks lab play bench screenshots clean
+.PHONY: help set-up book test lint execute replay notebooks lab play bench screenshots clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -19,6 +19,12 @@ book: set-up  ## build the book and say which file to open
 
 test: set-up  ## run every test: library, notebooks, the built pages in a browser
 	@$(PY) tools/test_all.py
+
+lint: set-up  ## check style, types, and which room imports which
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/pyright
+	@.venv/bin/lint-imports --no-cache --no-logo
 
 execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/part/chapter.md ..." for some
 	@$(PY) tools/execute.py $(CHAPTERS)
