@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what a machine that is about to stop sends."""
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; returns the exit status (2 for arguments that cannot be used)."""
+    """Run a command; returns the exit status.
+
+    1 for a sweep's cell that failed, 2 for arguments or files that cannot be used, 130 and 143 when stopped by
+    Ctrl-C or SIGTERM.
+    """
     parser = _parser()
     arguments = parser.parse_args(argv)
+    here = threading.current_thread() is threading.main_thread()  # only there may a signal be handled
+    before = signal.signal(signal.SIGTERM, _terminate) if here else None
     try:
         status = arguments.run(arguments)
         sys.stdout.flush()
@@ -22,9 +34,16 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"patch-association: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("patch-association: stopped; finished work is kept, --resume goes on", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        print(f"patch-association: {str(stop) or 'stopped'}", file=sys.stderr)
+        return 143 if isinstance(stop, Terminated) else 130
+    finally:
+        if here:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number, frame):
+    raise Terminated
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,30 +65,53 @@ def _parser() -> argparse.ArgumentParser:
     sweep = commands.add_parser("sweep", help="make a recorded sweep again")
     sweep.add_argument("name", metavar="NAME", nargs="?", help="the sweep; without it, the list of sweeps")
     sweep.add_argument("--out", type=Path, metavar="FILE", help="the record (default: runs/NAME.json)")
-    sweep.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
+    again = sweep.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
+    again.add_argument("--overwrite", action="store_true", help="start again, whatever record there is")
+    sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="cells side by side (default: 1)")
+    sweep.add_argument(
+        "--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
+        help="what runs them: processes, threads, or a cluster (default: loky, processes)",
+    )  # fmt: skip
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
     sweep.set_defaults(run=_sweep)
     return parser
 
 
 def _sweep(arguments) -> int:
-    from patch_association.sweeps import registry, run_sweep
+    from patch_association.sweeps import CellError, registry, run_sweep
 
     sweeps = registry()
     if arguments.name is None:
         for sweep in sweeps.values():
-            print(f"{sweep.name}  ({len(sweep.cells)} cells, about {sweep.minutes:g} min)")
-            print(f"    {sweep.summary}")
+            print(f"{sweep.name}  ({_size(sweep)})\n    {sweep.summary}")
         return 0
     if arguments.name not in sweeps:
         raise ValueError(f"there is no sweep {arguments.name!r}; there are {', '.join(sweeps)}")
     sweep = sweeps[arguments.name]
     out = arguments.out or Path("runs") / f"{sweep.name}.json"
-    size = f"{len(sweep.cells)} cells, about {sweep.minutes:g} minutes on two CPU cores"
-    print(f"{sweep.name}: {size}", flush=True)
-    record = run_sweep(sweep, out, resume=arguments.resume, progress=not arguments.quiet)
-    print(f"wrote {out}: {len(record.results)} results in {record.provenance['wall_s']:.0f} s")
+    if arguments.resume and out.is_file() and not out.with_name(out.name + ".partial").exists():
+        record = run_sweep(sweep, out, resume=True)
+        print(f"{out} is finished: {len(record)} results; --overwrite makes it again")
+        return 0
+    print(f"{sweep.name}: {_size(sweep)}", flush=True)
+    options = {key: getattr(arguments, key) for key in ("resume", "overwrite", "jobs", "backend")}
+    try:
+        record = run_sweep(sweep, out, **options, progress=not arguments.quiet)
+    except CellError as error:
+        print(f"patch-association: {error}", file=sys.stderr)
+        return 1
+    print(f"wrote {out}: {len(record)} results in {record.provenance['wall_s']:.0f} s")
     return 0
+
+
+def _size(sweep) -> str:
+    """How many cells, and how long the record took that ships."""
+    minutes = sweep.minutes
+    took = (
+        "no record yet" if minutes is None else f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
+    )
+    return f"{len(sweep.cells)} cells, {took}"
 
 
 if __name__ == "__main__":

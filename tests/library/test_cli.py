@@ -13,7 +13,7 @@ import pytest
 import patch_association
 from patch_association import sweeps
 from patch_association.claims import VERDICTS, shipped
-from patch_association.cli import main
+from patch_association.cli import Terminated, main
 from patch_association.sweeps import Sweep
 
 
@@ -80,7 +80,7 @@ def demo(tmp_path, monkeypatch):
     def run(seed):
         return {"square": seed**2}
 
-    entry = Sweep("demo", "Squares.", 2, tuple({"seed": seed} for seed in range(3)), run)
+    entry = Sweep("demo", "Squares.", tuple({"seed": seed} for seed in range(3)), run)
     monkeypatch.setattr(sweeps, "registry", lambda: {"demo": entry})
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -88,7 +88,7 @@ def demo(tmp_path, monkeypatch):
 
 def test_list_of_sweeps(demo, capsys):
     assert main(["sweep"]) == 0
-    assert capsys.readouterr().out == "demo  (3 cells, about 2 min)\n    Squares.\n"
+    assert capsys.readouterr().out == "demo  (3 cells, no record yet)\n    Squares.\n"
 
 
 def test_sweep_writes_its_record(demo, capsys):
@@ -118,13 +118,42 @@ def test_errors_are_a_sentence_and_exit_2(demo, capsys, arguments, sentence):
     assert err.startswith("patch-association: ") and sentence in err and len(err.splitlines()) == 1
 
 
-def test_interrupted(demo, capsys, monkeypatch):
-    def stop(*arguments, **options):
-        raise KeyboardInterrupt
+def test_interrupted_before_anything_is_kept(demo, capsys, monkeypatch):
+    """Nothing is promised that is not so; what a sweep says when it is stopped is in test_sweeps.py."""
+    for stop, status in ((KeyboardInterrupt, 130), (Terminated, 143)):
 
-    monkeypatch.setattr(sweeps, "run_sweep", stop)
-    assert main(["sweep", "demo", "--quiet"]) == 130
-    assert "finished work is kept, --resume goes on" in capsys.readouterr().err
+        def stopped(*arguments, stop=stop, **options):
+            raise stop
+
+        monkeypatch.setattr(sweeps, "run_sweep", stopped)
+        assert main(["sweep", "demo", "--quiet"]) == status
+        assert capsys.readouterr().err == "patch-association: stopped\n"
+
+
+def test_a_finished_sweep_is_left_alone(demo, capsys):
+    assert main(["sweep", "demo", "--quiet"]) == 0
+    before = (demo / "runs" / "demo.json").read_bytes()
+    assert main(["sweep", "demo", "--quiet"]) == 2
+    assert "demo.json holds a record already: overwrite it" in capsys.readouterr().err
+    assert main(["sweep", "demo", "--quiet", "--resume"]) == 0
+    assert "demo.json is finished: 3 results; --overwrite makes it again" in capsys.readouterr().out
+    assert (demo / "runs" / "demo.json").read_bytes() == before
+    assert main(["sweep", "demo", "--quiet", "--overwrite", "--jobs", "2", "--backend", "threading"]) == 0
+    assert json.loads((demo / "runs" / "demo.json").read_text())["provenance"]["jobs"] == 2
+
+
+def test_a_failing_cell_is_one_line_and_exit_1(demo, capsys, monkeypatch):
+    def run(seed):
+        raise RuntimeError("two\nlines")
+
+    entry = Sweep("demo", "Squares.", ({"seed": 0},), run)
+    monkeypatch.setattr(sweeps, "registry", lambda: {"demo": entry})
+    assert main(["sweep", "demo", "--quiet"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "patch-association: cell {\"seed\": 0} of sweep 'demo' failed: RuntimeError: two lines;"
+    )
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,19 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import patch_association
 from patch_association import _files
 from patch_association._files import write_atomically
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(patch_association.__file__).parents[1])}
 
 
 def test_text_and_bytes_in_folders_that_do_not_exist_yet(tmp_path):
@@ -94,3 +101,71 @@ def test_the_new_content_is_on_the_disk_before_it_takes_the_old_ones_place(tmp_p
     monkeypatch.setattr(_files.os, "replace", watched_replace)
     write_atomically(path, "new")
     assert steps == [("fsync", "old"), ("replace", "new", "old")]
+
+
+KILLED = """
+import os, signal, sys
+from patch_association import _files
+
+_files.os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+_files.write_atomically(sys.argv[1], "new")
+"""
+
+
+def test_what_a_killed_process_leaves_is_gone_after_the_next_write(tmp_path):
+    path = tmp_path / "record [1].json"  # no pattern
+    path.write_text("old")
+    for _ in range(2):
+        killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=ENVIRONMENT)
+        assert killed.returncode == -signal.SIGKILL
+    assert (
+        path.read_text() == "old" and len(os.listdir(tmp_path)) == 2
+    )  # the second removed what the first left
+    (tmp_path / ".other.json.x.tmp").write_text("of another file")
+    write_atomically(path, "new")
+    assert sorted(os.listdir(tmp_path)) == [".other.json.x.tmp", path.name] and path.read_text() == "new"
+
+
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path):
+    path, coming = tmp_path / "record.json", tmp_path / ".record.json.x.tmp"
+    with coming.open("wb") as file:
+        assert _files.lock(file) is True
+        with coming.open("rb") as other:
+            assert _files.lock(other) is False
+        write_atomically(path, "ours")
+        assert coming.exists()
+    write_atomically(path, "ours again")
+    assert os.listdir(tmp_path) == ["record.json"]
+
+
+def test_a_new_file_that_was_taken_for_a_leftover_is_made_again(tmp_path, monkeypatch):
+    """Another process may remove it in the moment before it is locked."""
+    mkstemp, made = _files.tempfile.mkstemp, []
+
+    def removed_at_first(**options):
+        descriptor, name = mkstemp(**options)
+        made.append(name)
+        if len(made) == 1:
+            os.unlink(name)
+        return descriptor, name
+
+    monkeypatch.setattr(_files.tempfile, "mkstemp", removed_at_first)
+    write_atomically(tmp_path / "record.json", "whole")
+    assert len(made) == 2 and (tmp_path / "record.json").read_text() == "whole"
+    assert os.listdir(tmp_path) == ["record.json"]
+
+
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
+    """On Windows, and on file systems that know none: it cannot be told whose file it is."""
+    (tmp_path / ".record.json.x.tmp").write_text("?")
+
+    class NoLocks:
+        LOCK_EX = LOCK_NB = 0
+
+        def flock(*arguments):
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    for fcntl in (None, NoLocks):
+        monkeypatch.setattr(_files, "fcntl", fcntl)
+        write_atomically(tmp_path / "record.json", "x")
+        assert sorted(os.listdir(tmp_path)) == [".record.json.x.tmp", "record.json"]

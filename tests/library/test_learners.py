@@ -29,7 +29,7 @@ from patch_association.learners import (
 from patch_association.model import SimplifiedViT
 from patch_association.records import load
 from patch_association.structure import Partition, row_separation
-from patch_association.sweeps.gaussian import SWEEP, gaussian_cell, select, table
+from patch_association.sweeps.gaussian import SWEEPS, gaussian_cell, select, table
 
 FOUR = Partition.blocks(4, 4, 2, 2)
 DATA = GaussianData(FOUR, 8)
@@ -243,8 +243,10 @@ def test_a_cell_says_what_it_found():
 def test_the_record_is_of_this_sweep():
     record = load("gaussian")
     keys = ("learner", "teacher", "D", "C", "steps", "seed")
-    assert [{key: row[key] for key in keys} for row in record.results] == [dict(cell) for cell in SWEEP.cells]
-    assert record.config == json.loads(json.dumps(dict(SWEEP.config)))
+    assert [{key: row[key] for key in keys} for row in record.results] == [
+        dict(cell) for cell in SWEEPS[0].cells
+    ]
+    assert record.config == json.loads(json.dumps(dict(SWEEPS[0].config)))
     assert len(select(record.results, "vit")) == 5 and len(select(record.results, "vit", longer=True)) == 1
     assert table(record.results, ["linear", "vit"]).count("\n") == 4
     with pytest.raises(ValueError, match="no run of 'gram-2'"):

@@ -1,17 +1,21 @@
-"""Sweeps: interrupted anywhere and resumed, they end as if nothing had happened."""
+"""Sweeps: interrupted anywhere, resumed, side by side, they end as if nothing had happened."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from patch_association.records import read
-from patch_association.sweeps import Sweep, registry, run_sweep
+import patch_association
+from patch_association.records import load, names, read
+from patch_association.sweeps import CellError, Sweep, journal, registry, rerun, run_sweep
+from patch_association.sweeps.catalog import FILES
 
 CELLS = tuple({"seed": seed, "q": q} for seed in range(3) for q in (0.25, 0.5))
 
@@ -20,136 +24,467 @@ def measure(seed, q):
     return {"error": float(np.random.default_rng(seed).random() * q), "pair": (seed, q)}
 
 
-def sweep(run=measure, cells=CELLS, **config):
-    return Sweep("demo", "A demonstration.", 0.1, cells, run, config)
+def sweep(run=measure, cells=CELLS, name="demo", **config):
+    return Sweep(name, "A demonstration.", cells, run, config)
 
 
-def test_an_uninterrupted_sweep(tmp_path):
-    record = run_sweep(sweep(draws=1), tmp_path / "demo.json", progress=False)
+def run_quietly(*arguments, **options):
+    return run_sweep(*arguments, **options, progress=False)
+
+
+def kept(out):
+    """The cells that wait beside a record."""
+    lines = Path(f"{out}.partial").read_text().splitlines()
+    return [json.loads(line)["cell"] for line in lines[1:]]
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "demo.json"
+
+
+def test_an_uninterrupted_sweep(tmp_path, out):
+    record = run_quietly(sweep(draws=1), out)
     assert [(r["seed"], r["q"]) for r in record.results] == [(c["seed"], c["q"]) for c in CELLS]
     assert all(r["error"] == measure(r["seed"], r["q"])["error"] for r in record.results)
     assert record.config == {"draws": 1} and record.command == "patch-association sweep demo"
-    assert read(tmp_path / "demo.json") == record and os.listdir(tmp_path) == ["demo.json"]
+    assert record.data == {"source": "nothing but its settings", "sha256": None}
+    assert read(out) == record and os.listdir(tmp_path) == ["demo.json"]
 
 
-@pytest.mark.parametrize("k", range(len(CELLS) + 1))
-def test_stopped_after_k_cells_and_resumed(tmp_path, k):
-    whole = run_sweep(sweep(), tmp_path / "whole.json", progress=False)
-    out, calls = tmp_path / "demo.json", []
+@pytest.mark.parametrize("k", range(len(CELLS)))
+def test_stopped_after_k_cells_and_resumed(tmp_path, out, k):
+    whole = run_quietly(sweep(), tmp_path / "whole.json")
+    calls = []
 
     def counted(**cell):
         calls.append(cell)
         return measure(**cell)
 
-    first = run_sweep(sweep(counted), out, progress=False, limit=k)
-    assert first.results == whole.results[:k] and out.exists() == (k == len(CELLS))
-    second = run_sweep(sweep(counted), out, resume=True, progress=False)
+    first = run_quietly(sweep(counted), out, limit=k)
+    assert first.results == whole.results[:k] and not out.exists()
+    second = run_quietly(sweep(counted), out, resume=True)
     assert second.results == whole.results == read(out).results
-    assert calls == list(CELLS) or k == len(CELLS)  # no cell twice: a finished sweep runs anew
-    assert not out.with_name("demo.json.partial").exists()
+    assert calls == list(CELLS)  # no cell twice
+    assert sorted(os.listdir(tmp_path)) == ["demo.json", "whole.json"]
     assert read(out).provenance.keys() == whole.provenance.keys()
 
 
-def test_wall_time_adds_up_over_interruptions(tmp_path, monkeypatch):
+def test_wherever_the_file_of_cells_is_torn_the_sweep_goes_on(tmp_path, out):
+    """As after a kill in the middle of a write: every length that the file can have."""
+    whole = run_quietly(sweep(), tmp_path / "whole.json").results
+    run_quietly(sweep(), out, limit=2)
+    partial, settings = Path(f"{out}.partial"), sweep().settings()
+    content, counts = partial.read_bytes(), []
+    for length in range(len(content) + 1):
+        partial.write_bytes(content[:length])
+        torn = journal.Journal(partial, settings, resume=True)
+        counts.append(len(torn.done))
+        torn.add({"seed": 9}, {"error": 0.5}, 3.0)
+        torn.close(remove=False)
+        again = journal.Journal(partial, settings, resume=True)
+        assert again.done == torn.done and again.wall_s == 3.0
+        again.close(remove=True)
+    assert counts == sorted(counts) and set(counts) == {0, 1, 2}
+    partial.write_bytes(content[:-9])
+    assert run_quietly(sweep(), out, resume=True).results == whole
+
+
+def test_wall_time_adds_up_over_interruptions(out, monkeypatch):
     clock = iter(np.arange(0, 1000, 10.0))
-    monkeypatch.setattr("patch_association.sweeps.time.perf_counter", lambda: float(next(clock)))
-    out = tmp_path / "demo.json"
+    monkeypatch.setattr("patch_association.sweeps.sweep.time.perf_counter", lambda: float(next(clock)))
     for _ in CELLS:
-        record = run_sweep(sweep(), out, resume=True, progress=False, limit=1)
-    # Each start reads the clock when it begins and when its cell is done: 10 s; the last once more.
-    assert record.provenance["wall_s"] == 10 * len(CELLS) + 10
+        record = run_quietly(sweep(), out, resume=True, limit=1)
+    assert record.provenance["wall_s"] == 10 * len(CELLS)  # each start reads the clock twice
 
 
-def test_an_error_in_a_cell_keeps_the_cells_before_it(tmp_path):
-    def fails(seed, q):
-        if seed == 1:
-            raise RuntimeError("out of memory")
-        return measure(seed, q)
+def fails(seed, q):
+    if seed == 1:
+        raise RuntimeError("out of memory")
+    return measure(seed, q)
 
-    out = tmp_path / "demo.json"
-    with pytest.raises(RuntimeError, match="out of memory"):
-        run_sweep(sweep(fails), out, progress=False)
-    assert len(json.loads((tmp_path / "demo.json.partial").read_text())["done"]) == 2 and not out.exists()
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2, "backend": "threading"}])
+def test_an_error_in_a_cell_names_the_cell_and_keeps_the_others(out, options):
+    with pytest.raises(
+        CellError,
+        match=r'cell {"seed": 1, "q": 0\.\d+} of sweep \'demo\' failed: RuntimeError: out of memory; ',
+    ) as raised:
+        run_quietly(sweep(fails), out, **options)
+    cells = kept(out) if out.with_name("demo.json.partial").exists() else []
+    said = f"{len(cells)} of 6 cells are kept in {out}.partial, and --resume goes on"
+    assert (said if cells else "nothing to resume") in str(raised.value) and not out.exists()
+    assert all(cell["seed"] != 1 for cell in cells) and (options or len(cells) == 2)
+    assert "in fails" in str(raised.value.__cause__)  # the traceback
+    assert run_quietly(sweep(), out, resume=True).results[0]["error"] == measure(0, 0.25)["error"]
+
+
+def test_a_result_that_json_cannot_hold_names_the_cell(out):
+    with pytest.raises(CellError, match=r'cell {"seed": 0, "q": 0.25} .* failed: ValueError: Out of range'):
+        run_quietly(sweep(lambda seed, q: {"error": float("nan")}), out)
+    assert os.listdir(out.parent) == []
+
+
+# --- side by side ---------------------------------------------------------------------------------
+
+
+def waits_for_the_next(folder, number, last):
+    """A cell that ends after the one behind it has, so that the first of two ends last."""
+    patience = time.monotonic() + 120
+    while number % 2 == 0 and number < last and not (folder / str(number + 1)).exists():
+        assert time.monotonic() < patience
+        time.sleep(0.005)
+    (folder / str(number)).touch()
+    return {"square": number**2}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_the_record_is_the_same_in_whatever_order_cells_end(tmp_path, out, backend):
+    from functools import partial
+
+    cells = tuple({"number": number} for number in range(5))
+    side = sweep(partial(waits_for_the_next, tmp_path, last=4), cells)
+    order = []
+    add = journal.Journal.add
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            journal.Journal,
+            "add",
+            lambda self, cell, *rest: order.append(cell["number"]) or add(self, cell, *rest),
+        )
+        record = run_quietly(side, out, jobs=2, backend=backend)
+    assert order != sorted(order) and sorted(order) == list(range(5))
+    assert record.results == [{"number": number, "square": number**2} for number in range(5)]
+    assert record.provenance["jobs"] == 2
+
+
+def test_two_workers_give_the_results_of_one(tmp_path, out):
+    whole = run_quietly(sweep(), tmp_path / "whole.json")
+    run_quietly(sweep(), out, jobs=2, limit=3)
+    assert run_quietly(sweep(), out, jobs=2, resume=True).results == whole.results
+
+
+def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
+    from distributed import Client
+
+    whole = run_quietly(sweep(), tmp_path / "whole.json")
     assert (
-        run_sweep(sweep(), out, resume=True, progress=False).results[0]["error"] == measure(0, 0.25)["error"]
-    )
+        run_quietly(sweep(), out, jobs=2, backend="dask").results == whole.results
+    )  # two processes of its own
+    with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as client:
+        assert run_quietly(sweep(), out, backend="dask", overwrite=True).results == whole.results
+        assert client.status == "running"  # a cluster that was there stays
+        alone = Sweep("demo", "", CELLS, measure, backends=("loky", "dask"))
+        with pytest.raises(ValueError, match="need Dask workers of one thread each"):
+            run_quietly(alone, out, backend="dask", overwrite=True)
+        with pytest.raises(CellError, match="out of memory"):
+            run_quietly(sweep(fails), tmp_path / "fails.json", backend="dask")
 
 
-def test_finished_cells_are_not_thrown_away_unasked(tmp_path):
-    out = tmp_path / "demo.json"
-    run_sweep(sweep(), out, progress=False, limit=2)
-    with pytest.raises(ValueError, match="holds an interrupted sweep: resume it, or remove it"):
-        run_sweep(sweep(), out, progress=False)
-    assert len(json.loads((tmp_path / "demo.json.partial").read_text())["done"]) == 2
+def test_backends_that_a_sweep_or_this_machine_does_not_have(out, monkeypatch):
+    timings = Sweep("demo", "", CELLS, measure, backends=())
+    with pytest.raises(ValueError, match="'demo' cannot run side by side on 'loky': they are timings"):
+        run_quietly(timings, out, jobs=2)
+    drawn = Sweep("demo", "", CELLS, measure, backends=("loky", "dask"))
+    with pytest.raises(ValueError, match="on 'threading': its backends are loky, dask"):
+        run_quietly(drawn, out, jobs=2, backend="threading")
+    for backend, package in (("ray", "ray"), ("dask", "distributed")):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(ValueError, match=f"the backend {backend} needs"):
+            run_quietly(sweep(), out, backend=backend)
+    assert os.listdir(out.parent) == [] and len(run_quietly(timings, out)) == 6
+
+
+def test_a_cell_runs_on_one_thread(out):
+    import torch
+
+    def threads(number):
+        return {"threads": torch.get_num_threads()}
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert run_quietly(sweep(threads, ({"number": 0},)), out).results[0]["threads"] == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+# --- nothing is thrown away unasked ------------------------------------------------------------------
+
+
+def test_finished_cells_are_not_thrown_away_unasked(out):
+    run_quietly(sweep(), out, limit=2)
+    with pytest.raises(ValueError, match=r"\.partial holds an interrupted sweep: resume it, or overwrite it"):
+        run_quietly(sweep(), out)
+    assert len(kept(out)) == 2
+    assert len(run_quietly(sweep(), out, overwrite=True, limit=1)) == 1 and len(kept(out)) == 1
+
+
+def test_a_finished_record_is_not_overwritten_unasked(out):
+    calls = []
+
+    def counted(**cell):
+        calls.append(cell)
+        return measure(**cell)
+
+    first = run_quietly(sweep(counted), out)
+    before = out.read_bytes()
+    with pytest.raises(ValueError, match=r"demo\.json holds a record already: overwrite it, or choose"):
+        run_quietly(sweep(counted), out)
+    assert run_quietly(sweep(counted), out, resume=True) == first  # it is finished: nothing is run again
+    assert out.read_bytes() == before and calls == list(CELLS)
+    run_quietly(sweep(counted), out, overwrite=True, limit=2)
+    assert out.read_bytes() == before and len(kept(out)) == 2  # the old one stays until the new one is whole
+    run_quietly(sweep(counted), out, resume=True)
+    assert len(calls) == 2 * len(CELLS) and os.listdir(out.parent) == ["demo.json"]
+    with pytest.raises(ValueError, match="give one of them"):
+        run_quietly(sweep(), out, resume=True, overwrite=True)
+
+
+@pytest.mark.parametrize("other", [sweep(draws=2), sweep(cells=CELLS[:-1]), sweep(name="other", draws=1)])
+def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
+    run_quietly(sweep(draws=1), out, limit=2)
+    with pytest.raises(ValueError, match=r"\.partial holds cells of other settings"):
+        run_quietly(other, out, resume=True)
+    run_quietly(sweep(draws=1), out, resume=True)
+    with pytest.raises(
+        ValueError, match=rf"holds a record of other settings than sweep '{other.name}' has now"
+    ):
+        run_quietly(other, out, resume=True)
+    assert len(read(out)) == 6
 
 
 @pytest.mark.parametrize(
-    "other", [sweep(draws=2), sweep(cells=CELLS[:-1]), Sweep("other", "", 0.1, CELLS, measure, {"draws": 1})]
+    "text", ["{", "[]", "{}", '{"identity": 1}', "[" * 100_000, "\xff", '{"settings": ""}\n1']
 )
-def test_cells_of_other_settings_are_refused(tmp_path, other):
-    out = tmp_path / "demo.json"
-    run_sweep(sweep(draws=1), out, progress=False, limit=2)
-    with pytest.raises(ValueError, match=f"belongs to other settings of sweep '{other.name}'"):
-        run_sweep(other, out, resume=True, progress=False)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"identity": 1}'])
-def test_a_damaged_file_of_cells_is_refused(tmp_path, text):
-    (tmp_path / "demo.json.partial").write_text(text)
+def test_a_damaged_file_of_cells_is_refused_and_stays(out, text):
+    partial = Path(f"{out}.partial")
+    partial.write_text(text + "\n", encoding="latin-1")
     with pytest.raises(ValueError, match=r"demo\.json\.partial is damaged \(.*\); remove it to start again"):
-        run_sweep(sweep(), tmp_path / "demo.json", resume=True, progress=False)
+        run_quietly(sweep(), out, resume=True)
+    assert partial.read_text(encoding="latin-1") == text + "\n"
+
+
+def test_one_process_at_a_time_writes_a_record(out):
+    run_quietly(sweep(), out, limit=1)
+    other = journal.Journal(Path(f"{out}.partial"), sweep().settings(), resume=True)
+    with pytest.raises(ValueError, match=r"\.partial is being written by another process"):
+        run_quietly(sweep(), out, resume=True)
+    other.close(remove=False)
+    assert len(run_quietly(sweep(), out, resume=True)) == 6
 
 
 def test_other_refusals(tmp_path):
     with pytest.raises(ValueError, match="got the folder"):
-        run_sweep(sweep(), tmp_path, progress=False)
-    with pytest.raises(ValueError, match="limit must be at least 0, got -1"):
-        run_sweep(sweep(), tmp_path / "a", progress=False, limit=-1)
+        run_quietly(sweep(), tmp_path)
+    for options, sentence in (
+        (dict(limit=-1), "limit must be at least 0, got -1"),
+        (dict(jobs=0), "jobs must be at least 1, got 0"),
+        (dict(backend="threads"), "on 'threads': its backends are loky, threading, dask, ray"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            run_quietly(sweep(), tmp_path / "a", **options)
     with pytest.raises(ValueError, match='must differ, got {"q": 0.25, "seed": 0} twice'):
-        run_sweep(sweep(cells=(*CELLS, CELLS[0])), tmp_path / "a", progress=False)
+        run_quietly(sweep(cells=(*CELLS, CELLS[0])), tmp_path / "a")
     assert os.listdir(tmp_path) == []
 
 
-SLOW = """
-import sys, time
-from patch_association.sweeps import Sweep, run_sweep
+def test_what_cannot_be_written_or_read_is_said_before_any_cell_is_run(tmp_path):
+    def never(**cell):
+        raise AssertionError("a cell was run")
 
-resume = "--resume" in sys.argv
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(OSError, match="file"):
+        run_quietly(sweep(never), tmp_path / "file" / "demo.json")
+
+    def missing():
+        raise ValueError("pictures.npz is missing")
+
+    without = Sweep("demo", "", CELLS, never, data=missing)
+    with pytest.raises(ValueError, match=r"pictures\.npz is missing"):
+        run_quietly(without, tmp_path / "demo.json")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("where", ["journal", "record"])
+def test_a_full_disk_keeps_what_is_finished_and_says_so(out, monkeypatch, where):
+    """While a cell is written (the fourth write of the journal), or the record itself."""
+    count, fsync = iter(range(100)), os.fsync
+
+    def full(descriptor):
+        if where == "record" or next(count) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    module = "patch_association.sweeps.journal" if where == "journal" else "patch_association._files"
+    monkeypatch.setattr(sys.modules[module], "os", SimpleOs(full))
+    cells = 2 if where == "journal" else 6
+    with pytest.raises(OSError, match=f"No space left on device; {cells} of 6 cells are kept in .*--resume"):
+        run_quietly(sweep(), out)
+    monkeypatch.undo()
+    assert len(kept(out)) == cells and os.listdir(out.parent) == ["demo.json.partial"]
+    assert len(run_quietly(sweep(), out, resume=True)) == 6
+
+
+class SimpleOs:
+    """``os`` with another ``fsync``, for one module alone."""
+
+    def __init__(self, fsync):
+        self.fsync = fsync
+
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+
+# --- stopped from outside ------------------------------------------------------------------------------
+
+PACKAGE = Path(patch_association.__file__).parents[1]
+SEEDS = tuple({"seed": seed} for seed in range(12))
+STOPPED = """
+import os, sys, time
+from pathlib import Path
+from patch_association import cli, sweeps
+
+WHAT, NUMBER, MAIN = int(sys.argv[1]), int(sys.argv[2]), os.getpid()
 
 def measure(seed):
-    if not resume:
-        time.sleep(0.01 if seed < 8 else 600)
+    Path(f"worker-{os.getpid()}").touch()
+    if seed == NUMBER:
+        os.kill(MAIN, WHAT)
+        while Path(f"/proc/{MAIN}").exists():  # until it has ended, or has ended us
+            time.sleep(0.01)
     return {"square": seed**2}
 
-sweep = Sweep("slow", "", 0.1, tuple({"seed": seed} for seed in range(40)), measure)
-run_sweep(sweep, sys.argv[1], resume=resume, progress=False)
+if __name__ == "__main__":
+    entry = sweeps.Sweep("slow", "", tuple({"seed": seed} for seed in range(12)), measure)
+    sweeps.registry = lambda: {"slow": entry}
+    sys.exit(cli.main(["sweep", "slow", "--out", "slow.json", "--quiet", *sys.argv[3:]]))
 """
 
 
-def test_killed_outright_and_resumed(tmp_path):
-    """SIGKILL at an arbitrary moment from the third cell on: the finished cells lie there whole."""
-    out, partial = tmp_path / "slow.json", tmp_path / "slow.json.partial"
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(out)])
+def square(seed):
+    return {"square": seed**2}
+
+
+def stopped(folder, what, number, *options):
+    """Run a sweep of twelve cells in which cell ``number`` sends the signal ``what`` to its sweep."""
+    (folder / "stopped.py").write_text(STOPPED)
+    command = [sys.executable, "stopped.py", str(int(what)), str(number), *options]
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def resumed(folder):
+    """The results after the sweep of :func:`stopped` has gone on to its end; nothing else may lie there."""
+    record = run_quietly(sweep(square, SEEDS, "slow"), folder / "slow.json", resume=True)
+    left = {p.name for p in folder.iterdir() if not p.name.startswith("worker-")}
+    assert left - {"stopped.py"} == {"slow.json"} and read(folder / "slow.json") == record
+    return record.results
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "number", "jobs"),
+    [(signal.SIGINT, 130, 5, "1"), (signal.SIGTERM, 143, 0, "1"), (signal.SIGTERM, 143, 5, "2")],
+)
+def test_ctrl_c_and_sigterm_keep_the_finished_cells_and_say_how_many(tmp_path, what, status, number, jobs):
+    done = stopped(tmp_path, what, number, "--jobs", jobs)
+    assert done.returncode == status, done.stderr
+    cells = [cell["seed"] for cell in kept(tmp_path / "slow.json")] if number else []
+    assert number not in cells and (jobs == "2" or cells == list(range(number)))
+    said = f"stopped; {len(cells)} of 12 cells are kept in slow.json.partial, and --resume goes on"
+    nothing = "stopped; no cell was finished, so that there is nothing to resume"
+    assert done.stderr == f"patch-association: {said if cells else nothing}\n"
+    assert (tmp_path / "slow.json.partial").exists() == bool(cells)
+    assert not any(running(int(p.name.split("-")[1])) for p in tmp_path.glob("worker-*"))
+    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
+
+
+def running(process):
+    """Whether a process still runs (one that ended and was not fetched does not)."""
     try:
-        patience = time.monotonic() + 300
-        while not partial.exists() or len(json.loads(partial.read_text())["done"]) < 3:
-            assert process.poll() is None and time.monotonic() < patience
-            time.sleep(0.005)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    finished = json.loads(partial.read_text())["done"]
-    assert 3 <= len(finished) <= 8 and not out.exists()
-    subprocess.run([sys.executable, "-c", SLOW, str(out), "--resume"], check=True)
-    assert read(out).results == [{"seed": seed, "square": seed**2} for seed in range(40)]
-    assert not partial.exists()
+        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
+def test_killed_outright_in_one_cell_after_the_other_and_resumed(tmp_path):
+    """SIGKILL in every cell of twelve: each life goes on where the last one ended, and nothing is left."""
+
+    def killed(seed):
+        if seed == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"square": seed**2}
+
+    for number in range(12):
+        life = os.fork()
+        if life == 0:
+            run_quietly(sweep(killed, SEEDS, "slow"), tmp_path / "slow.json", resume=True)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(life, 0)[1]) == -signal.SIGKILL
+        assert [cell["seed"] for cell in kept(tmp_path / "slow.json")] == list(range(number))
+    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
+
+
+def test_killed_outright_with_two_workers_and_resumed(tmp_path):
+    done = stopped(tmp_path, signal.SIGKILL, 6, "--jobs", "2")
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert 6 not in [cell["seed"] for cell in kept(tmp_path / "slow.json")]
+    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
+
+
+# --- the sweeps of the book -----------------------------------------------------------------------------
 
 
 def test_every_registered_sweep_can_be_run_and_recorded():
     for name, entry in registry().items():
-        assert (
-            entry.name == name and entry.summary.endswith(".") and entry.minutes > 0 and callable(entry.run)
-        )
+        assert entry.name == name and entry.summary.endswith(".") and callable(entry.run)
         keys = [json.dumps(dict(cell), sort_keys=True) for cell in entry.cells]
         assert len(set(keys)) == len(keys) > 0
         json.dumps(dict(entry.config))
+        if name in names():
+            assert entry.minutes == pytest.approx(load(name).provenance["wall_s"] / 60)
+        else:
+            assert entry.minutes is None
+
+
+def test_every_record_that_ships_is_its_sweeps():
+    for name in names():
+        entry, record = registry()[name], load(name)
+        assert record.config == json.loads(json.dumps(dict(entry.config)))
+        assert len(record) == len(entry.cells)
+        assert all(cell.items() <= row.items() for cell, row in zip(map(plain, entry.cells), record))
+
+
+def plain(cell):
+    return json.loads(json.dumps(dict(cell)))
+
+
+def test_every_file_of_sweeps_is_registered():
+    folder = Path(journal.__file__).parent
+    own = {"__init__", "sweep", "outcomes", "journal", "catalog"}
+    assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
+    for file, ours in FILES.items():
+        assert all(registry()[name].name == name for name in ours)
+        module = sys.modules[f"patch_association.sweeps.{file}"]
+        assert [entry.name for entry in module.SWEEPS] == list(ours)
+
+
+def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
+    code = (
+        "import sys\nfrom patch_association.sweeps import registry\n"
+        "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if n.startswith('patch_association.sweeps.')}\n"
+        "assert len(registry()) > 10 and 'torch' not in sys.modules, sorted(sys.modules)\n"
+        "before = loaded()\nregistry()['idealized']\nassert loaded() - before == {'idealized'}, loaded()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(PACKAGE)})
+
+
+def test_a_recorded_cell_is_run_again(monkeypatch):
+    monkeypatch.setattr("patch_association.sweeps.catalog.registry", lambda: {"demo": sweep()})
+    row = {"seed": 1, "q": 0.5, "error": 0.0}
+    assert rerun("demo", row) == json.loads(json.dumps(measure(1, 0.5)))
+    for row, count in (({"q": 0.5}, 3), ({"q": 2}, 0)):
+        with pytest.raises(ValueError, match=f"{count} cells of sweep 'demo' fit .*, not one"):
+            rerun("demo", row)

@@ -58,7 +58,7 @@ def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
         dict(SMALL["transfer-discovery"], learner=learner)
         for learner in ("likelihood", "coactivation", "coactivation, refined")
     )
-    sweep = Sweep(whole.name, whole.summary, 0.1, cells, whole.run, whole.config)
+    sweep = Sweep(whole.name, whole.summary, cells, whole.run, whole.config)
     expected = run_sweep(sweep, tmp_path / "whole.json", progress=False).results
     run_sweep(sweep, tmp_path / "parts.json", progress=False, limit=1)
     assert run_sweep(sweep, tmp_path / "parts.json", progress=False, resume=True).results == expected

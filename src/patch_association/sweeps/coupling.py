@@ -9,7 +9,7 @@ from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.training import Constant, Samples, Start, descend, idealized_start
 from patch_association.training.population import PopulationRun, descend_population
 
@@ -132,26 +132,27 @@ def _short(values) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-SWEEP = Sweep(
-    name="coupling",
-    summary="The empirical process beside the exact population process: gaps against N and against omega.",
-    minutes=2,
-    cells=(
-        *(dict(part="samples", seed=seed, n=n) for n in SIZES for seed in SEEDS),
-        *(dict(part="start", seed=seed, n=N_START) for seed in START_SEEDS),
+SWEEPS = (
+    Sweep(
+        name="coupling",
+        summary="The empirical process beside the exact population process: gaps against N and against omega.",
+        cells=(
+            *(dict(part="samples", seed=seed, n=n) for n in SIZES for seed in SEEDS),
+            *(dict(part="start", seed=seed, n=N_START) for seed in START_SEEDS),
+        ),
+        run=coupling_cell,
+        config={
+            "num_patches": D,
+            "set_size": C,
+            "dim": DIM,
+            "q": Q,
+            "rate": RATE,
+            "ratio": RATIO,
+            "steps": STEPS,
+            "every": EVERY,
+            "diagonal": 1.0,
+            "degree": 3,
+            "linear": 0.01,
+        },
     ),
-    run=coupling_cell,
-    config={
-        "num_patches": D,
-        "set_size": C,
-        "dim": DIM,
-        "q": Q,
-        "rate": RATE,
-        "ratio": RATIO,
-        "steps": STEPS,
-        "every": EVERY,
-        "diagonal": 1.0,
-        "degree": 3,
-        "linear": 0.01,
-    },
 )

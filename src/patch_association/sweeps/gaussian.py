@@ -9,7 +9,7 @@ from patch_association.data import GaussianData
 from patch_association.intervals import mean
 from patch_association.learners import RECIPES, error_on, make_learner, test_inputs, train
 from patch_association.structure import Partition, association, row_separation
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 
 DIM = 8
 N_TEST = 20_000
@@ -195,21 +195,22 @@ def _cells() -> tuple[dict, ...]:
     return tuple(cells)
 
 
-SWEEP = Sweep(
-    name="gaussian",
-    summary="Learners on Gaussian patches with a cubic label: their errors, and what A and P P^T know.",
-    minutes=17,
-    cells=_cells(),
-    run=gaussian_cell,
-    config={
-        "dim": DIM,
-        "n_test": N_TEST,
-        "n_probe": N_PROBE,
-        "filter_seed": 0,
-        "clip": 5.0,
-        "schedule": "cosine",
-        "optimizer": "Adam",
-        "loss": "logistic, fresh inputs in every step",
-        "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
-    },
+SWEEPS = (
+    Sweep(
+        name="gaussian",
+        summary="Learners on Gaussian patches with a cubic label: their errors, and what A and P P^T know.",
+        cells=_cells(),
+        run=gaussian_cell,
+        config={
+            "dim": DIM,
+            "n_test": N_TEST,
+            "n_probe": N_PROBE,
+            "filter_seed": 0,
+            "clip": 5.0,
+            "schedule": "cosine",
+            "optimizer": "Adam",
+            "loss": "logistic, fresh inputs in every step",
+            "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
+        },
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from patch_association.exact.risk import PopulationRisk
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.training import Constant, PopulationRun, descend_population
 from patch_association.training.valley import best_alpha, curvature
 
@@ -115,21 +115,27 @@ def select(results: list[dict], part: str = "grid", **settings) -> list[dict]:
     return [row for row in results if row["part"] == part and all(row[k] == v for k, v in settings.items())]
 
 
-SWEEP = Sweep(
-    name="idealized",
-    summary="The exact idealized process over D, q and the diagonal: association, error, Events I to III.",
-    minutes=4,
-    cells=(
-        *(dict(part="grid", D=D, q=q, diagonal=s) for D, qs in GRID.items() for q in qs for s in DIAGONALS),
-        *(dict(part="single rate", D=16, q=0.3, diagonal=s) for s in (1.0, 4.0)),
+SWEEPS = (
+    Sweep(
+        name="idealized",
+        summary="The exact idealized process over D, q and the diagonal: association, error, Events I to III.",
+        cells=(
+            *(
+                dict(part="grid", D=D, q=q, diagonal=s)
+                for D, qs in GRID.items()
+                for q in qs
+                for s in DIAGONALS
+            ),
+            *(dict(part="single rate", D=16, q=0.3, diagonal=s) for s in (1.0, 4.0)),
+        ),
+        run=idealized_cell,
+        config={
+            "set_size": SET_SIZE,
+            "degree": DEGREE,
+            "linear": LINEAR,
+            "score_rate": "D^2 rate, on the grid",
+            "horizon": {str(D): h for D, h in HORIZON.items()},
+            "single_rate": SINGLE_RATE,
+        },
     ),
-    run=idealized_cell,
-    config={
-        "set_size": SET_SIZE,
-        "degree": DEGREE,
-        "linear": LINEAR,
-        "score_rate": "D^2 rate, on the grid",
-        "horizon": {str(D): h for D, h in HORIZON.items()},
-        "single_rate": SINGLE_RATE,
-    },
 )

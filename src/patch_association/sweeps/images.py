@@ -9,7 +9,7 @@ import torch
 
 from patch_association.intervals import Estimate, mean
 from patch_association.records import decode, encode, rounded
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 
 SEEDS = (0, 1, 2, 3, 4)
 _COMMON = dict(
@@ -137,7 +137,6 @@ SWEEPS = (
     Sweep(
         name="cifar10_permuted",
         summary="Small ViTs with either attention and a small CNN on CIFAR-10 (JPEG) with shuffled tiles.",
-        minutes=15,
         cells=_cells(),
         run=permuted_cifar10,
         config={

@@ -9,7 +9,7 @@ from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
 from patch_association.records import rounded
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
 from patch_association.training.population import descend_population
 from patch_association.training.valley import best_alpha, curvature, follow_valley, score_drift
@@ -153,10 +153,9 @@ def lifetime_table(cells: dict) -> str:
     return "\n".join(lines)
 
 
-SWEEP = Sweep(
+LIMITS = Sweep(
     name="limits",
     summary="Where gamma falls, how long association lasts on N samples, how long the single rate takes.",
-    minutes=5,
     cells=(
         *(
             dict(part="fall", D=D, q=q, diagonal=diagonal)
@@ -224,8 +223,9 @@ def watchers(run: dict) -> list[tuple[int, int]]:
 ZERO = Sweep(
     name="zero-diagonal",
     summary="Training with the diagonal of A at zero: what the model learns in place of patch association.",
-    minutes=2,
     cells=tuple(dict(seed=seed, n=20_000, diagonal=0.0) for seed in range(300, 310)),
     run=zero_cell,
     config={key: LIFETIME[key] for key in ("num_patches", "dim", "q", "rate", "ratio", "steps")},
 )
+
+SWEEPS = (LIMITS, ZERO)

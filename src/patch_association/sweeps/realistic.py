@@ -10,7 +10,7 @@ import torch
 from patch_association.data import SpatialData
 from patch_association.records import rounded
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.training import Constant, EmpiricalRun, HeldOut, Samples, descend, realistic_start
 
 SET_SIZE = 4  # a 2 x 2 block of patches
@@ -128,28 +128,29 @@ def final_by_seed(runs: list[dict], name: str) -> np.ndarray:
     return np.array([np.mean([run[name][-1] for run in runs if run["seed"] == seed]) for seed in seeds])
 
 
-SWEEP = Sweep(
-    name="realistic",
-    summary="Gradient descent on N samples from a Gaussian start: association, error, cos(v, w*).",
-    minutes=6,
-    cells=tuple(
-        dict(setting=setting, layout=layout, seed=seed)
-        for setting, layouts in (
-            ("D16", ("blocks", "random")),
-            ("D36", ("blocks", "random")),
-            ("D64", ("blocks", "random")),
-            ("single-rate", ("blocks",)),
-        )
-        for layout in layouts
-        for seed in range(SEEDS)
+SWEEPS = (
+    Sweep(
+        name="realistic",
+        summary="Gradient descent on N samples from a Gaussian start: association, error, cos(v, w*).",
+        cells=tuple(
+            dict(setting=setting, layout=layout, seed=seed)
+            for setting, layouts in (
+                ("D16", ("blocks", "random")),
+                ("D36", ("blocks", "random")),
+                ("D64", ("blocks", "random")),
+                ("single-rate", ("blocks",)),
+            )
+            for layout in layouts
+            for seed in range(SEEDS)
+        ),
+        run=realistic_cell,
+        config={
+            "set_size": SET_SIZE,
+            "n_test": N_TEST,
+            "degree": 3,
+            "linear": 0.01,
+            "random_sets_seed": 1,
+            "settings": {name: asdict(setting) for name, setting in SETTINGS.items() if name != "D196"},
+        },
     ),
-    run=realistic_cell,
-    config={
-        "set_size": SET_SIZE,
-        "n_test": N_TEST,
-        "degree": 3,
-        "linear": 0.01,
-        "random_sets_seed": 1,
-        "settings": {name: asdict(setting) for name, setting in SETTINGS.items() if name != "D196"},
-    },
 )

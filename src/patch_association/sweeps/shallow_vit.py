@@ -23,7 +23,7 @@ from patch_association.shallow_vit import (
     with_neighbors,
 )
 from patch_association.shallow_vit.training import VARIANTS
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 
 TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 1000, 20, 1000
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
@@ -155,7 +155,6 @@ SWEEPS = (
     Sweep(
         name="shallow-samples",
         summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions, small steps.",
-        minutes=60,
         cells=tuple(
             dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000)
             for a in HALF
@@ -167,7 +166,6 @@ SWEEPS = (
     Sweep(
         name="shallow-positions",
         summary="Figure 1(a) at full size with an a of its own for every position.",
-        minutes=90,
         cells=tuple(
             dict(head="per position", relevant=a, N=N, rate=3.0, steps=2000)
             for a in HALF
@@ -179,7 +177,6 @@ SWEEPS = (
     Sweep(
         name="shallow-start",
         summary="Figure 1(b): success and time to fit over the errors sigma and delta of the start.",
-        minutes=15,
         cells=(
             *(
                 dict(value_error=s, score_error=0.2, N=N)
@@ -194,7 +191,6 @@ SWEEPS = (
     Sweep(
         name="shallow-times",
         summary="Figure 2 on the exact population: steps to a hinge of zero, two designs, four attentions.",
-        minutes=10,
         cells=tuple(
             dict(design=design, relevant=a, variant=variant)
             for design, values in (("half", HALF), ("few", FEW))
@@ -207,7 +203,6 @@ SWEEPS = (
     Sweep(
         name="shallow-attention",
         summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
-        minutes=20,
         cells=tuple(
             dict(num_patterns=M, head=head, counts=counts)
             for M in (5, 10, 15, 20)
@@ -220,7 +215,6 @@ SWEEPS = (
     Sweep(
         name="shallow-removal",
         summary="Figures 5 and 8: test loss when irrelevant, noisy or random tokens are removed.",
-        minutes=20,
         cells=(
             *(
                 dict(num_patterns=M, kind="irrelevant", share=share)
@@ -239,7 +233,6 @@ SWEEPS = (
     Sweep(
         name="shallow-variants",
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
-        minutes=60,
         cells=tuple(
             dict(head=head, relevant=a, variant=variant, N=N)
             for head, sizes in (("shared", (2, 4, 8, 16, 32)), ("per position", (8, 16, 32, 64, 128)))
@@ -253,7 +246,6 @@ SWEEPS = (
     Sweep(
         name="shallow-multinomial",
         summary="The exact population risk after training on N inputs with multinomial counts.",
-        minutes=5,
         cells=tuple(dict(N=N) for N in (4, 8, 16, 32, 64, 128, 256, 512)),
         run=multinomial_cell,
         config=dict(

@@ -17,7 +17,7 @@ from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.training.evaluate import HeldOut, two_numbers
 from patch_association.transfer import learners
 from patch_association.transfer.fine_tuning import draw_reads, fine_tune, usual_step
@@ -342,7 +342,6 @@ SWEEPS = (
     Sweep(
         "transfer-fixed-attention",
         "Error against downstream samples with the attention fixed: strong, weaker and hard blocks.",
-        5,
         _fine_tuning_cells(),
         _fixed,
         {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"},
@@ -350,7 +349,6 @@ SWEEPS = (
     Sweep(
         "transfer-pretrained",
         "The same with the attention of models that were pre-trained on another feature.",
-        40,
         _pretrained_cells(),
         _pretrained,
         {
@@ -363,7 +361,6 @@ SWEEPS = (
     Sweep(
         "transfer-dilution",
         "In-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu.",
-        3,
         tuple(
             _cells(
                 num_patches=[64, 144, 400],
@@ -380,7 +377,6 @@ SWEEPS = (
     Sweep(
         "transfer-discovery",
         "Learners that must find the sets: co-activation of patches, and greedy likelihood of sets.",
-        6,
         _discovery_cells(),
         _discover,
         {**COMMON, "test_draws": 4000},
@@ -388,7 +384,6 @@ SWEEPS = (
     Sweep(
         "transfer-uninformed",
         "Fine-tuning with uniform attention and with wrong sets.",
-        1,
         tuple(
             _cells(
                 num_patches=[64, 144],
@@ -404,7 +399,6 @@ SWEEPS = (
     Sweep(
         "transfer-logistic",
         "Logistic regression on all inputs, its penalty chosen on 1000 validation samples.",
-        3,
         tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])),
         _logistic,
         {**COMMON, "test_draws": 4000, "validation": 1000},
@@ -412,7 +406,6 @@ SWEEPS = (
     Sweep(
         "transfer-scratch-tuning",
         "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
-        8,
         _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0)),
         _scratch,
         {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000},
@@ -420,7 +413,6 @@ SWEEPS = (
     Sweep(
         "transfer-scratch-large-tuning",
         "The same at 256 and 400 patches, where larger diagonals and ratios are better.",
-        26,
         _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
         partial(_scratch, **LARGE),
         {**COMMON, **LARGE, "validation": 2000},
@@ -428,7 +420,6 @@ SWEEPS = (
     Sweep(
         "transfer-scratch",
         "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
-        15,
         _scratch_cells(_SCRATCH_SIZES),
         _scratch,
         {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000},
@@ -436,7 +427,6 @@ SWEEPS = (
     Sweep(
         "transfer-scratch-large",
         "The same at 256 and 400 patches, with 500 steps in single precision.",
-        40,
         _scratch_cells(_SCRATCH_LARGE_SIZES),
         partial(_scratch, **LARGE),
         {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000},
@@ -444,7 +434,6 @@ SWEEPS = (
     Sweep(
         "transfer-mismatch",
         "A fraction of the patches re-assigned downstream under the old attention.",
-        3,
         tuple(
             _cells(
                 num_patches=[64, 144],
@@ -460,7 +449,6 @@ SWEEPS = (
     Sweep(
         "transfer-heads",
         "Several features on several partitions against one head and as many heads as features.",
-        3,
         tuple(
             {"num_patches": 64, "dim": 64, "features": K, "heads": H, "sizes": [8, 32, 128], "seeds": 20}
             for K in (1, 2, 3)

@@ -18,7 +18,7 @@ from torch import nn
 from patch_association._validate import positive_int
 from patch_association.images.extras import imported
 from patch_association.images.models.layers import Block
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.vit_steps import kept_bytes, train_step
 
 KINDS = ("vanilla", "positional", "timm", "vit-pytorch")
@@ -298,7 +298,6 @@ SWEEPS = (
     Sweep(
         name="vit_blocks",
         summary="Time and memory of one layer beside those of timm and vit-pytorch, on one thread of a CPU.",
-        minutes=5,
         cells=_CELLS,
         run=partial(measure_layers, CPU),
         config=CPU.config() | {"precision": "float32"},
@@ -307,7 +306,6 @@ SWEEPS = (
     Sweep(
         name="vit_blocks_gpu",
         summary="Time and memory of one layer beside those of timm and vit-pytorch, on a GPU.",
-        minutes=5,
         cells=tuple(cell | {"precision": p} for p in ("float32", "bfloat16") for cell in _CELLS),
         run=partial(measure_layers, GPU),
         config=GPU.config(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from patch_association._validate import finite
-from patch_association.sweeps import Sweep
+from patch_association.sweeps.sweep import Sweep
 
 #: name: (configuration, changes, pictures per batch)
 SHAPES = {
@@ -185,7 +185,6 @@ SWEEPS = (
     Sweep(
         name="vit_steps",
         summary="Time and memory of a training step of ViTs with either attention, 64 to 1024 tokens.",
-        minutes=5,
         cells=tuple({"shape": shape} for shape in SHAPES),
         run=vit_step,
         config={

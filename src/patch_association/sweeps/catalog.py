@@ -1,0 +1,87 @@
+"""Every sweep by its name; the file of a sweep is imported when the sweep is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from patch_association.sweeps.outcomes import measure
+from patch_association.sweeps.sweep import Sweep
+
+#: The sweeps of each file.
+FILES = {
+    "gaussian": ("gaussian",),
+    "idealized": ("idealized",),
+    "realistic": ("realistic",),
+    "coupling": ("coupling",),
+    "limits": ("limits", "zero-diagonal"),
+    "transfer": (
+        "transfer-fixed-attention",
+        "transfer-pretrained",
+        "transfer-dilution",
+        "transfer-discovery",
+        "transfer-uninformed",
+        "transfer-logistic",
+        "transfer-scratch-tuning",
+        "transfer-scratch-large-tuning",
+        "transfer-scratch",
+        "transfer-scratch-large",
+        "transfer-mismatch",
+        "transfer-heads",
+    ),
+    "images": ("cifar10_permuted",),
+    "shallow_vit": (
+        "shallow-samples",
+        "shallow-positions",
+        "shallow-start",
+        "shallow-times",
+        "shallow-attention",
+        "shallow-removal",
+        "shallow-variants",
+        "shallow-multinomial",
+    ),
+    "vit_steps": ("vit_steps",),
+    "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
+}
+
+
+class Registry(Mapping[str, Sweep]):
+    """The sweeps by name, in the order of the book."""
+
+    _file_of = {name: file for file, names in FILES.items() for name in names}
+
+    def __getitem__(self, name: str) -> Sweep:
+        file = import_module(f"patch_association.sweeps.{self._file_of[name]}")
+        return next(sweep for sweep in file.SWEEPS if sweep.name == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file_of)
+
+    def __len__(self) -> int:
+        return len(self._file_of)
+
+
+def registry() -> Mapping[str, Sweep]:
+    """Every sweep by name."""
+    return Registry()
+
+
+def rerun(name: str, row: Mapping) -> dict:
+    """A recorded cell, run again here: the cell of sweep ``name`` with the settings that ``row`` holds.
+
+    Parameters
+    ----------
+    name : str
+    row : dict
+        A row of the record, or the settings that tell its cell from the others.
+
+    Raises
+    ------
+    ValueError
+        If no cell fits, or more than one does.
+    """
+    sweep = registry()[name]
+    fits = [cell for cell in sweep.cells if all(row.get(key, cell[key]) == cell[key] for key in cell)]
+    if len(fits) != 1:
+        raise ValueError(f"{len(fits)} cells of sweep {name!r} fit {dict(row)!r}, not one")
+    return measure(sweep.run, dict(fits[0]))

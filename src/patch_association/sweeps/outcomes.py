@@ -1,0 +1,119 @@
+"""Cells run one by one or side by side, on what joblib offers; each on one thread, none raising."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
+
+BACKENDS = ("loky", "threading", "dask", "ray")
+
+
+@contextmanager
+def outcomes(run, cells: list[dict], jobs: int, backend: str, threads: bool = True):
+    """The outcomes of cells in the order in which they finish: (cell, result, None) or (cell, None, error).
+
+    An error is a pair: what went wrong in words, and the traceback. Leaving the context stops the cells that
+    are still running. ``threads`` says whether two cells may share a process.
+
+    Raises
+    ------
+    ValueError
+        If the backend's package is not installed, or its workers do not fit.
+    """
+    from joblib import parallel_config
+
+    if backend == "ray":
+        try:
+            from ray.util.joblib import register_ray
+        except ImportError as error:
+            raise ValueError(f"the backend ray needs the package ray: {error}") from error
+        register_ray()
+    cluster = _dask_client(jobs) if backend == "dask" else nullcontext()
+    with cluster as client, parallel_config(backend=backend, n_jobs=jobs):
+        if client and not threads and max(client.nthreads().values(), default=1) > 1:
+            raise ValueError("these cells need Dask workers of one thread each (threads_per_worker=1)")
+        finishing = _run(run, cells, jobs, backend)
+        try:
+            yield finishing
+        finally:
+            with warnings.catch_warnings():  # joblib says that cells were stopped: that is what was asked
+                warnings.simplefilter("ignore", UserWarning)
+                finishing.close()
+
+
+def _run(run, cells: list[dict], jobs: int, backend: str) -> Iterator[tuple]:
+    from joblib import Parallel, delayed
+
+    tasks = [delayed(_measured)(run, cell, os.getpid() if backend == "loky" else None) for cell in cells]
+    if backend != "ray":
+        yield from Parallel(return_as="generator_unordered", batch_size=1)(tasks)
+        return
+    for first in range(0, len(tasks), jobs):  # Ray's backend gives back a list, when all of it has finished
+        yield from Parallel(batch_size=1)(tasks[first : first + jobs])
+
+
+def measure(run, cell: dict) -> dict:
+    """The result of a cell, run on one thread, as a record gives it back."""
+    with _one_thread():
+        return json.loads(json.dumps(run(**cell), allow_nan=False))
+
+
+def _measured(run, cell: dict, parent: int | None) -> tuple[dict, dict | None, tuple[str, str] | None]:
+    """A cell with its result, or with what went wrong."""
+    if parent not in (None, os.getpid()):
+        _end_with(parent)
+    try:
+        return cell, measure(run, cell), None
+    except Exception as error:
+        return cell, None, (" ".join(f"{type(error).__name__}: {error}".split()), traceback.format_exc())
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this worker end when the process that started it is killed, rather than wait for it."""
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _one_thread():
+    """Sums are in one order on one thread: the result does not depend on the cores or the other cells."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _dask_client(jobs: int):
+    """The client that is active or that Dask's configuration names; else one of ``jobs`` local processes."""
+    try:
+        import dask
+        from distributed import Client, get_client
+    except ImportError as error:
+        raise ValueError(
+            f"the backend dask needs distributed: pip install 'patch-association[parallel]' ({error})"
+        ) from error
+    try:
+        return nullcontext(get_client())
+    except ValueError:  # none is active
+        if dask.config.get("scheduler-address", None):
+            return Client()
+        return Client(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
