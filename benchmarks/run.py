@@ -34,7 +34,8 @@ def main() -> None:
                 )
     OUT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(
-        f"wrote {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}: {len(results)} results"
+        f"wrote {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}: "
+        f"{len(results)} results"
     )
 
 

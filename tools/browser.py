@@ -33,7 +33,7 @@ class BrowserMissing(Exception):
 
 
 def find_chromium() -> str | None:
-    """The browser named by PATCH_ASSOCIATION_CHROMIUM, or the first one on the path; None if there is none."""
+    """The browser named by PATCH_ASSOCIATION_CHROMIUM, or the first on the path; None if there is none."""
     named = os.environ.get(VARIABLE)
     if named:
         if not shutil.which(named):

@@ -12,14 +12,14 @@ import matplotlib
 
 matplotlib.use("svg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
 
-from patch_association.data import SpatialData, random_feature  # noqa: E402
-from patch_association.figures import draw_matrix, draw_patches, draw_sets, use_style  # noqa: E402
-from patch_association.model import SimplifiedViT  # noqa: E402
-from patch_association.structure import Partition, association  # noqa: E402
+from patch_association.data import SpatialData, random_feature
+from patch_association.figures import draw_matrix, draw_patches, draw_sets, use_style
+from patch_association.model import SimplifiedViT
+from patch_association.structure import Partition, association
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
 HEIGHT = WIDTH = 6

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from notebooks import chapters, differences, name_of, notebook_from_text, write_notebook  # noqa: E402
+from notebooks import chapters, differences, name_of, notebook_from_text, write_notebook
 
 LIMIT_S = 60  # a reader waits this long for a chapter on two cores, and no longer
 CELL_TIMEOUT_S = 600
@@ -79,7 +79,8 @@ def _execute_all(paths: list[Path], allow_slow: bool) -> int:
             slow.append(path)
     for path in slow:
         print(
-            f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep (--allow-slow accepts it)"
+            f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep "
+            "(--allow-slow accepts it)"
         )
     if failed:
         print(f"{len(failed)} of {len(paths)} chapters failed: {', '.join(map(name_of, failed))}")

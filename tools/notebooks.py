@@ -55,7 +55,7 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
 
 
 def differences(text: Path) -> list[str]:
-    """Where a chapter's notebook differs from its ``.md`` in anything but outputs, as a diff; empty when in sync."""
+    """A diff of a chapter's notebook and its ``.md`` in all but outputs; empty when in sync."""
     file = text.with_suffix(".ipynb")
     if not file.exists():
         return [f"{name_of(text)}: the notebook {file.name} is missing"]

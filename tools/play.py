@@ -23,13 +23,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from notebooks import ROOT, chapters, name_of, notebook_from_text  # noqa: E402
+from notebooks import ROOT, chapters, name_of, notebook_from_text
 
 CELL_TIMEOUT_S = 300
 #: Values that the library must refuse with a sentence, by the name of the parameter.
 NONSENSE = {
     "q": "2.0", "degree": "4", "set_size": "3.5", "C": "3.5", "num_patches": "0", "D": "0", "N": "0",
-    "rate": "-1.0", "score_rate": "-1.0", "steps": "-1", "seed": "-1", "diagonal": "float('nan')", "PRESET": "'fast'",
+    "rate": "-1.0", "score_rate": "-1.0", "steps": "-1", "seed": "-1", "diagonal": "float('nan')",
+    "PRESET": "'fast'",
 }  # fmt: skip
 
 
@@ -60,7 +61,8 @@ def read_parameters(source: str) -> list[Parameter]:
     Raises
     ------
     NotPlayable
-        If a statement is no plain assignment, or its comment names fewer than two values to try (one for PRESET).
+        If a statement is no plain assignment, or its comment names fewer than two values to try (one for
+        PRESET).
     """
     comments = {
         token.start[0]: token.string

@@ -2,7 +2,8 @@
 
 What Colab does, made strict. The package is built into a wheel and installed into an empty folder;
 each notebook of the edition (the book's cells and those that show its prose's numbers) is written by
-itself into another, so that nothing of the repository lies beside it; nbval runs it there and compares every output with the stored one (pictures excepted).
+itself into another, so that nothing of the repository lies beside it; nbval runs it there and compares every
+output with the stored one (pictures excepted).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from book_labels import read_book  # noqa: E402
-from edition import make  # noqa: E402
-from notebooks import ROOT, chapters, name_of, write_notebook  # noqa: E402
+from book_labels import read_book
+from edition import make
+from notebooks import ROOT, chapters, name_of, write_notebook
 
 SANITIZE = ROOT / "tests" / "nbval_sanitize.cfg"
 CELL_TIMEOUT_S = 300

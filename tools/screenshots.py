@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from browser import ROOT, SITE, BrowserMissing, built_pages, chromium, settle  # noqa: E402
+from browser import ROOT, SITE, BrowserMissing, built_pages, chromium, settle
 
 OUT = ROOT / "screenshots"
 SLICE = 2000  # pixels of height

@@ -34,12 +34,15 @@ ADVICE = (
     ),
     (
         "No space left|Errno 28",
-        f"the disk is full. Free some space ({NEEDED_GB} GB, or {CUDA_GB} GB where pip brings PyTorch with CUDA; "
+        f"the disk is full. Free some space ({NEEDED_GB} GB, or {CUDA_GB} GB where pip brings PyTorch "
+        "with CUDA; "
         f"{CPU_ONLY} asks for the smaller build) and run the command again.",
     ),
     (
-        "NewConnectionError|name resolution|Timeout|ProxyError|unreachable|refused|Max retries|SSLError|aborted",
-        "pip could not reach the package index. Check the network (and HTTPS_PROXY), and run the command again.",
+        "NewConnectionError|name resolution|Timeout|ProxyError|unreachable|refused|Max "
+        "retries|SSLError|aborted",
+        "pip could not reach the package index. Check the network (and HTTPS_PROXY), and run the "
+        "command again.",
     ),
     (
         "ResolutionImpossible|No matching distribution",
@@ -75,7 +78,8 @@ def check_python(version):
     """Refuse a Python that the package does not support, and say how to name another one."""
     if not OLDEST <= tuple(version[:2]) <= NEWEST:
         raise CannotSetUp(
-            "this is Python {}.{}, and the book needs Python {}.{} to {}.{}. Install one of them, or name one "
+            "this is Python {}.{}, and the book needs Python {}.{} to {}.{}. Install one of them, or "
+            "name one "
             "that is there: make book PYTHON=python3.12".format(*version[:2], *OLDEST, *NEWEST)
         )
 
@@ -101,12 +105,14 @@ def check_disk():
         free = shutil.disk_usage(place).free / 1e9
         if free < NEEDED_GB:
             raise CannotSetUp(
-                f"{free:.1f} GB are free in {place}, and the set-up needs about {NEEDED_GB} GB. Free some space, or "
+                f"{free:.1f} GB are free in {place}, and the set-up needs about {NEEDED_GB} GB. Free "
+                "some space, or "
                 "set TMPDIR to a larger disk if it is the temporary folder that is full."
             )
         if free < CUDA_GB and sys.platform.startswith("linux"):
             print(
-                f"Only {free:.1f} GB are free in {place}: PyTorch with CUDA needs {CUDA_GB}; {CPU_ONLY} avoids it."
+                f"Only {free:.1f} GB are free in {place}: PyTorch with CUDA needs {CUDA_GB}; "
+                f"{CPU_ONLY} avoids it."
             )
 
 

@@ -1,8 +1,8 @@
 """Show the ledger of claims on a page, read while the book is built: no page can disagree with it.
 
 ``claims-totals``       how many claims have each verdict
-``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``, ``source``
-``claims-definitions``  the definitions and assumptions, with the reading that the book chose
+``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``,
+``source`` ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
 ``claims-filter``       choices that hide what is not asked for from the tables of the page
 

@@ -17,8 +17,8 @@ class Terminated(KeyboardInterrupt):
 def main(argv: list[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
-    1 for a sweep's cell that failed, 2 for arguments or files that cannot be used, 130 and 143 when stopped by
-    Ctrl-C or SIGTERM.
+    1 for a sweep's cell that failed, 2 for arguments or files that cannot be used, 130 and 143 when stopped
+    by Ctrl-C or SIGTERM.
     """
     parser = _parser()
     arguments = parser.parse_args(argv)

@@ -121,7 +121,8 @@ DEPARTURES = (
         SMALL_START,
         "section 4.1 begins at a small $\\alpha^{(0)}$. $0.1$ is near the best $\\alpha$ at the starting "
         "scores (beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
-        f"so $\\alpha^{{(0)}} = {SMALL_START.alpha:g}$; $\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ over the curvature, at most $0.08/D$",
+        f"so $\\alpha^{{(0)}} = {SMALL_START.alpha:g}$; $\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ "
+        "over the curvature, at most $0.08/D$",
     ),
     Departure(
         ("dynamics/realistic",),

@@ -103,9 +103,9 @@ class SpatialData:
         return np.where(inside, y[:, None], s), y, signal
 
     def labeling_function(self, X) -> torch.Tensor:
-        """f*(X) = sum_l Threshold_{0.9 C}(sum_{i in S_l} <w*, X_i>), shape (n,).
+        r"""f*(X) = sum_l Threshold_{0.9 C}(sum_{i in S_l} <w*, X_i>), shape (n,).
 
-        Threshold_c(z) is z where \\|z\\| > c and 0 elsewhere. The sums are integers on draws of this
+        Threshold_c(z) is z where \|z\| > c and 0 elsewhere. The sums are integers on draws of this
         class; a sum that lies within rounding of 0.9 C counts as not above it.
         """
         C = self.partition.set_size

@@ -57,7 +57,8 @@ def show(text: str, **recorded: str) -> None:
 def number(x: float, digits: int = 3) -> str:
     """``x`` to that many significant digits: 0.0123, 12,300, and powers of ten as mathematics: 1.2 × 10⁻⁵."""
     text = f"{x:.{digits}g}"
-    # "g" turns to powers of ten as soon as the digits end before the point; up to a million, zeros are read better.
+    # "g" turns to powers of ten as soon as the digits end before the point; up to a million, zeros are read
+    # better.
     return typeset(f"{float(text):,.0f}" if "e" in text and 1 <= abs(x) < 999_999.5 else text)
 
 
@@ -67,7 +68,7 @@ def percent(x: float, digits: int = 1) -> str:
 
 
 def with_interval(estimate: Estimate, as_percent: bool = False, unit: str | None = None) -> str:
-    """ "value [low, high]", rounded as the interval's width asks (:func:`~patch_association.intervals.rounded`).
+    """The text "value [low, high]", rounded by :func:`~patch_association.intervals.rounded`.
 
     ``as_percent`` multiplies by 100 and writes "%" behind the value, unless ``unit`` says otherwise: a
     difference of two percentages is one of percentage points.

@@ -71,7 +71,7 @@ class Partition:
     @classmethod
     def random(cls, num_patches: int, set_size: int, seed: int = 0) -> Partition:
         """A partition drawn uniformly among all with these sizes (Figure 1b-2)."""
-        D, C, L = divides(num_patches, set_size)
+        _D, C, L = divides(num_patches, set_size)
         seed = positive_int("seed", seed, minimum=0)
         return cls(np.random.default_rng(seed).permutation(np.repeat(np.arange(L), C)))
 
@@ -128,7 +128,8 @@ class Partition:
 class Association:
     """How well scores recover a partition; made by :func:`association`.
 
-    Scores of shape (D, D) give one bool or float each; a stack (..., D, D), as of several seeds, gives arrays (...).
+    Scores of shape (D, D) give one bool or float each; a stack (..., D, D), as of several seeds, gives arrays
+    (...).
 
     Attributes
     ----------

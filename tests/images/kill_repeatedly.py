@@ -56,7 +56,8 @@ def main(folder: Path, kills: int, seed: int) -> dict:
         k += 1
         state = load_checkpoint(folder / "killed") if (folder / "killed").exists() else None
         steps.append(0 if state is None else state["epoch"] * 6 + state["step"])
-    # A fork may inherit a lock that nobody will open, and hang: it is killed like the others, and another begins.
+    # A fork may inherit a lock that nobody will open, and hang: it is killed like the others, and another
+    # begins.
     assert any(live(folder / "killed", 30 + 10 * length) for _ in range(4)), "no life came to its end"
     last = train(CONFIG, folder / "killed", resume=True, progress=False)
     record = json.loads((folder / "killed" / "record.json").read_text())

@@ -54,7 +54,8 @@ def test_other_tokens_are_left_out(monkeypatch):
 )
 def test_weights_that_cannot_be_fetched(monkeypatch, failure):
     monkeypatch.setitem(sys.modules, "timm", Timm(failure, pos_embed=TABLE, num_prefix_tokens=1))
-    said = rf"the weights of a ViT could not be fetched.*needs the network \({type(failure).__name__}: {failure}\)"
+    reason = rf"\({type(failure).__name__}: {failure}\)"
+    said = rf"the weights of a ViT could not be fetched.*needs the network {reason}"
     with pytest.raises(ValueError, match=said) as caught:
         pretrained_positions("a ViT")
     assert caught.value.__cause__ is failure

@@ -121,7 +121,7 @@ def test_everything_is_returned_on_request(attention, pooling):
 def test_one_P_per_layer():
     model = ViT(small(attention="positional", shared_positions=False))
     assert tuple(model.positions.shape) == (2, 16, 8)
-    first, second = model(pictures(), return_all=True)[1]["attention"]
+    _first, second = model(pictures(), return_all=True)[1]["attention"]
     torch.testing.assert_close(second, model.blocks[1].attention.attention(model.positions[1]))
     assert tuple(model.similarity().shape) == (2, 16, 16)
 

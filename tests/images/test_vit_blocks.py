@@ -1,4 +1,4 @@
-"""Our layers beside those of timm and vit-pytorch: the same function where they should be, and the reports."""
+"""Our layers beside those of timm and vit-pytorch: the same function where they should be; reports."""
 
 import json
 import sys
@@ -246,7 +246,7 @@ def test_on_a_gpu(stand_ins):
 
 
 def row(part, n, vanilla, **more):
-    """Positional takes half, timm the same, vit-pytorch 1, 2 and 4 times the time, and ten times the memory."""
+    """Positional takes half, timm as much, vit-pytorch 1, 2 and 4 times the time, ten times the memory."""
     seconds = {
         "vanilla": vanilla,
         "positional": [s / 2 for s in vanilla],
@@ -269,7 +269,7 @@ def test_costs_are_medians_and_medians_of_paired_ratios():
     theirs = costs["vit-pytorch"]
     assert (theirs.least, theirs.time_ratio, theirs.most) == pytest.approx((1, 2, 4))
     assert theirs.seconds == 0.4 and theirs.memory == 30_000_000 and theirs.memory_ratio == 10
-    peak = {kind: 7 for kind in KINDS}
+    peak = dict.fromkeys(KINDS, 7)
     assert layer_costs(row("layer", 64, [1.0] * 3, peak_bytes=peak))["timm"].memory == 7
 
 

@@ -84,4 +84,4 @@ def all_partitions(patches: list[int], set_size: int) -> Iterator[list[frozenset
     for others in combinations(rest, set_size - 1):
         left = [i for i in rest if i not in others]
         for tail in all_partitions(left, set_size):
-            yield [frozenset((first, *others))] + tail
+            yield [frozenset((first, *others)), *tail]

@@ -30,7 +30,7 @@ def outcomes(partition: Partition, q: float):
                     rows.append(s)
                     labels.append(float(y))
                     chances.append(p)
-    as_tensor = lambda x: torch.tensor(x, dtype=torch.float64)  # noqa: E731
+    as_tensor = lambda x: torch.tensor(x, dtype=torch.float64)
     return as_tensor(rows), as_tensor(labels), as_tensor(chances)
 
 

@@ -131,9 +131,7 @@ def test_shapes_and_types_that_do_not_fit(which, data):
         if which == 0:  # the others are measured by X, so it may be they that no longer fit
             assert " must have " in message or "X must be" in message
         else:
-            assert message.startswith(f"{names[which]} must have") or message.startswith(
-                f"{names[which]} must be"
-            )
+            assert message.startswith((f"{names[which]} must have", f"{names[which]} must be"))
             assert str(came) in message
 
 

@@ -120,7 +120,8 @@ def test_evidence_within_its_tolerance_passes(path, change):
 @pytest.mark.parametrize(
     ("evidence", "message"),
     [
-        ({"largest": exact("largest", 4)}, r"'largest' \(largest\) is 4 now and was recorded as 3, more than its tolerance 0 apart"),
+        ({"largest": exact("largest", 4)}, r"'largest' \(largest\) is 4 now and was recorded as 3, "
+                                           r"more than its tolerance 0 apart"),
         ({"largest": exact("greatest", 3)}, "'largest' is 'greatest' now and was recorded as 'largest'"),
         ({"largest": sampled("largest", 3, seeds=1, tolerance=9)}, "how it was obtained has changed"),
         ({"largest": exact("largest", 3, unit="m")}, "how it was obtained has changed"),
@@ -196,13 +197,18 @@ def test_a_reason_of_a_number_that_is_not_there(recorded):
     ("call", "message"),
     [
         (lambda ledger: ledger.check("ours-first", {"x": exact("x", 1)}), r'call chapter\("setting/first"'),
-        (lambda ledger: ledger.chapter("setting/third"), "one of setting/first, setting/second, got 'setting/third'"),
-        (lambda ledger: ledger.chapter("setting/first", f=len), "parameter f must be a number, a text or a list"),
+        (lambda ledger: ledger.chapter("setting/third"), "one of setting/first, setting/second, got "
+                                                         "'setting/third'"),
+        (lambda ledger: ledger.chapter("setting/first", f=len), "parameter f must be a number, a text "
+                                                                "or a list"),
         (lambda ledger: ledger.chapter("setting/first", x=math.inf), "parameter x must be a number"),
-        (lambda ledger: give(ledger, "ours-third"), "no claim 'ours-third'; it has ours-first, jelassi2022-second"),
-        (lambda ledger: give(ledger, "jelassi2022-second"), "belongs to setting/second, and setting/first is being"),
+        (lambda ledger: give(ledger, "ours-third"), "no claim 'ours-third'; it has ours-first, "
+                                                    "jelassi2022-second"),
+        (lambda ledger: give(ledger, "jelassi2022-second"), "belongs to setting/second, and "
+                                                            "setting/first is being"),
         (lambda ledger: give(ledger, x=0.5), "'ours-first' needs a dict with a Number at least, got"),
-        (lambda ledger: give(ledger, **{"a b": exact("x", 1)}), "a key must be a name like largest_gap, got 'a b'"),
+        (lambda ledger: give(ledger, **{"a b": exact("x", 1)}), "a key must be a name like "
+                                                                "largest_gap, got 'a b'"),
         (lambda ledger: give(ledger, more=exact("largest", 1)), "two numbers are called 'largest'"),
     ],
 )  # fmt: skip
@@ -284,8 +290,13 @@ def test_the_card_of_a_definition_has_no_verdict(path):
 
 @pytest.mark.parametrize(
     ("value", "kept"),
-    [(np.int64(3), 3), (np.arange(2.0), [0.0, 1.0]), ((1, "a", None, True), [1, "a", None, True]), (range(2), [0, 1])],
-)  # fmt: skip
+    [
+        (np.int64(3), 3),
+        (np.arange(2.0), [0.0, 1.0]),
+        ((1, "a", None, True), [1, "a", None, True]),
+        (range(2), [0, 1]),
+    ],
+)
 def test_parameters_are_kept_as_plain_values(path, value, kept):
     ledger = Ledger.at(path, record=True)
     ledger.chapter("setting/second", value=value)
@@ -327,7 +338,8 @@ def test_sampled_numbers_say_what_they_rest_on(tmp_path):
         (lambda: sampled("x", 0.5, n=0, tolerance=1), "n must be at least 1, got 0"),
         (lambda: sampled("x", 0.5, n=3, tolerance=-1), "tolerance must be at least 0, got -1"),
         (lambda: sampled("x", math.inf, n=3, tolerance=1), "x must be a finite number, got inf"),
-        (lambda: sampled("x", Estimate(1.0, 0.0, math.inf, 3), n=3, tolerance=1), r"finite interval, got \[0.0, inf\]"),
+        (lambda: sampled("x", Estimate(1.0, 0.0, math.inf, 3), n=3, tolerance=1), r"finite interval, "
+                                                                                  r"got \[0.0, inf\]"),
     ],
 )  # fmt: skip
 def test_refused_evidence(make, message):

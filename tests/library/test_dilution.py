@@ -1,4 +1,4 @@
-"""What imperfect attention costs a perfect value vector: against brute force over all inputs, and the limit."""
+"""What imperfect attention costs a perfect value vector: against brute force, and the limit."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ EIGHT = Partition([0, 0, 1, 1, 2, 2, 3, 3])
 
 
 def enumerated_error(S, signal, q, alpha, linear, degree=3):
-    """P[F < 0] + P[F = 0] / 2 at y = +1 with v = alpha w* and attention S, over all coefficients off ``signal``."""
+    """P[F < 0] + P[F = 0] / 2 at y = +1, v = alpha w*, attention S, over all coefficients off ``signal``."""
     D = S.shape[0]
     others = [j for j in range(D) if j not in signal]
     error = 0.0
@@ -49,7 +49,7 @@ def test_the_mass_inside_a_set_is_that_of_block_attention(set_size, num_sets, ga
     ],
 )
 def test_the_diluted_error_is_that_of_all_inputs(gamma, q, linear, response):
-    """400,000 draws against enumeration at D = 8: 6 standard errors are passed by chance less than once in 10^8."""
+    """400,000 draws against enumeration at D = 8: 6 standard errors are passed less than once in 10^8."""
     D, C, draws = 8, 2, 400_000
     g = math.expm1(gamma)
     alpha = response * (D + C * g) / (g * C * D)  # the signal set's response is alpha g C D / (D + C g)
@@ -63,7 +63,7 @@ def test_the_diluted_error_is_that_of_all_inputs(gamma, q, linear, response):
 
 @pytest.mark.parametrize("strength, mu", [(0.0, 0.0), (0.02, 0.0), (0.25, 0.4), (3.0, 2.0)])
 def test_the_limit_is_the_error_at_many_patches(strength, mu):
-    """At D = 4 million no integer T changes sign on the way to the limit: 6 standard errors (chance < 10^-8)."""
+    """At D = 4 million no integer T changes sign on the way to the limit: 6 standard errors (< 10^-8)."""
     D, C, draws = 4_000_000, 4, 400_000
     gamma = math.log1p((strength * D) ** (1 / 3)) if strength else 0.5
     expected = dilution.diluted_limit(C, 1.0, strength, mu)
@@ -100,7 +100,7 @@ def test_attention_without_dilution_leaves_the_sets_alone():
 
 @pytest.mark.parametrize("signal, moved", [((0, 1), 0), ((0, 2), 1), ((2, 4), 2)])
 def test_the_error_of_a_broken_set_is_that_of_all_inputs(signal, moved):
-    """Hard attention to the old sets; the signal set (0, 2) has lost 2, and (2, 4) has nobody left in (0, 1)."""
+    """Hard attention to the old sets; the signal set (0, 2) has lost 2; (2, 4) has nobody left in (0, 1)."""
     S = BlockAttention.hard(EIGHT).matrix().numpy()
     expected = enumerated_error(S, signal, 0.5, 1.0, 0.0)
     assert dilution.broken_set_error(8, 2, 0.5, moved) == pytest.approx(expected, rel=1e-12)

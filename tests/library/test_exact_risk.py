@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit
 from risk_enumeration import enumerated, family_scores, outcomes
+from scipy.special import expit
 
 from patch_association.data import random_feature
 from patch_association.exact import risk as risk_module
@@ -98,7 +98,7 @@ def test_symmetries(size, q, degree, alpha, beta, gamma, rho, shift):
     assert risk.error(0.0, beta, gamma, rho) == pytest.approx(0.5, rel=1e-12)
     assert risk.gradient(0.0, beta, gamma, rho)[1:] == pytest.approx([0, 0], abs=1e-15)
     # F is odd in alpha.
-    F, p = risk.predictions(alpha, beta, gamma, rho)
+    F, _p = risk.predictions(alpha, beta, gamma, rho)
     assert (risk.predictions(-alpha, beta, gamma, rho)[0] == -F).all()
     both = risk.error(alpha, beta, gamma, rho) + risk.error(-alpha, beta, gamma, rho)
     assert both == pytest.approx(1, abs=1e-12)

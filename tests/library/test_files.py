@@ -36,7 +36,7 @@ class FullDisk:
     """A file on a disk that has room for three bytes."""
 
     def __init__(self, descriptor, mode):
-        self.file = open(descriptor, mode)
+        self.file = open(descriptor, mode)  # noqa: SIM115
 
     def __enter__(self):
         return self

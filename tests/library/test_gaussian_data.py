@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import pytest
 import torch
 from sampler_checks import binomial_fits, chi_square_fits, standard_normal, uncorrelated

@@ -1,4 +1,4 @@
-"""The house: how long a file may be, what the package needs, and that its papers agree. `make lint` does the rest."""
+"""The house: how long files may be, what the package needs, that its papers agree. See also `make lint`."""
 
 import re
 import sys

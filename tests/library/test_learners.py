@@ -23,8 +23,10 @@ from patch_association.learners import (
     error_on,
     first_step,
     make_learner,
-    test_inputs as draw_test_inputs,  # pytest would collect its own name as a test
     train,
+)
+from patch_association.learners import (
+    test_inputs as draw_test_inputs,  # pytest would collect its own name as a test
 )
 from patch_association.model import SimplifiedViT
 from patch_association.records import load

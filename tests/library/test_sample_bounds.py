@@ -59,7 +59,7 @@ def test_genie_error_is_the_bayes_risk_by_enumeration(N, q):
 
 
 def test_told_bound_is_below_and_close_to_enumeration():
-    """Told whether the set was seen, the rest can still be ambiguous: the formula bounds the Bayes risk from below."""
+    """Told whether the set was seen, the rest can be ambiguous: the formula is a lower bound."""
     for N in (0, 1, 2):
         weak, brute = genie_error(6, 2, 0.5, N, told=True), brute_genie(6, 2, 0.5, N, told=True)
         assert weak <= brute + 1e-12 and brute <= genie_error(6, 2, 0.5, N) + 1e-12
@@ -113,7 +113,7 @@ def test_lower_bound_is_where_the_curve_crosses(L, error):
 
 
 def test_no_learner_here_beats_the_genie():
-    """Greedy likelihood at N = 4 L / 2; averaged over 12 partitions of 600 tests, 4 standard errors of slack."""
+    """Greedy likelihood at N = 4 L / 2, over 12 partitions of 600 tests, with 4 standard errors of slack."""
     D, N = 64, 32
     errors = []
     for seed in range(12):

@@ -64,7 +64,7 @@ def test_no_scores_pass_the_ceiling(counts, seed, scale):
 
 
 def test_the_ceiling_is_approached_by_ascent_and_is_one_without_confusion():
-    """Scores chosen by the formula's own optimum come within 1e-6; nothing else is needed to attain the sup."""
+    """Scores chosen by the formula's own optimum come within 1e-6: nothing else is needed for the sup."""
     a, b = 0.4, 0.1
     r = a / b
     t = (r + math.sqrt(r) + 1) / math.sqrt(r)

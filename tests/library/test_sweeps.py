@@ -474,7 +474,8 @@ def test_every_file_of_sweeps_is_registered():
 def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
     code = (
         "import sys\nfrom patch_association.sweeps import registry\n"
-        "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if n.startswith('patch_association.sweeps.')}\n"
+        "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if "
+        "n.startswith('patch_association.sweeps.')}\n"
         "assert len(registry()) > 10 and 'torch' not in sys.modules, sorted(sys.modules)\n"
         "before = loaded()\nregistry()['idealized']\nassert loaded() - before == {'idealized'}, loaded()\n"
     )

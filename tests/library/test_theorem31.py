@@ -18,7 +18,7 @@ from patch_association.exact.laws import trinomial
 
 def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:
     """The law of y g at y = +1 for integer patch weights (L, C), by visiting every outcome."""
-    L, C = weights.shape
+    L, _C = weights.shape
     law: dict[int, float] = {}
     for signal in range(L):
         others = np.delete(weights, signal, axis=0).reshape(-1)

@@ -44,7 +44,7 @@ def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draw
 
 
 def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
-    """The same law by two ways of drawing it: mean errors over 40 seeds differ by less than 6 standard errors."""
+    """One law drawn in two ways: mean errors over 40 seeds differ by less than 6 standard errors."""
     scores = np.where(SCATTERED.same_set, 2.5, 0.0)
     ways = [
         learners.with_fixed_attention(DATA, attention, [4], range(40), steps=150, draws=4000).errors[:, 0]
@@ -65,7 +65,7 @@ def test_the_shares_and_cosines_are_those_of_the_value_vectors():
 
 @pytest.mark.parametrize("search", ["likelihood", "coactivation", "coactivation, refined"])
 def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(search):
-    """At N = 600 every companion is told apart. (The last of six sets need not be named: it is what is left.)"""
+    """At N = 600 every companion is told apart. (The last of six sets need not be named.)"""
     data = SpatialData(Partition.random(24, 4, seed=2), 16, 0.15, feature=random_feature(16, 2))
     many, few = learners.by_search(data, 600, 3, search), learners.by_search(data, 3, 3, search)
     assert many.recall >= (0.8 if search == "likelihood" else 1) and many.error < 0.01
@@ -109,7 +109,7 @@ def test_training_in_single_precision_ends_where_double_precision_ends():
 
 
 def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
-    """At score rate 0 the attention keeps its random start; the error is that of the value vector under it."""
+    """At score rate 0 attention keeps its random start; the error is that of the value vector under it."""
     frozen = usual_step(16, 0.0)
     still = learners.from_scratch(DATA, 40, 1, 4000, step=frozen, steps=100, diagonal=0.0, init_std=1e-9)
     flat = learners.with_fixed_attention(

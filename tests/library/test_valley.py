@@ -104,7 +104,7 @@ def test_crossings():
 
 
 def test_three_fates_of_a_run():
-    """At q = 0.8 wrong votes win; at D = 16, q = 0.4 a large common rate overshoots, a larger one diverges."""
+    """At q = 0.8 wrong votes win; at D = 16, q = 0.4 a large rate overshoots, a larger one diverges."""
     easy, hard = PopulationRisk(16, 4, 0.4), PopulationRisk(16, 4, 0.8)
     valley = follow_valley(easy, points=10)
     at_start = 2 / valley.curvature[0]

@@ -20,9 +20,11 @@ def chapter(monkeypatch):
     """A chapter that needs no file: two labels, one glued number."""
     made = Chapter.__new__(Chapter)
     made.book = Book("https://example.org/", {"book/part/one": 3})
-    made.book.labels = {"thm-a": Label("Theorem 3.1", "https://example.org/book/part/one.html#thm-a"),
-                        "eq-b": Label("(3.2)", "https://example.org/book/part/one.html#equation-eq-b"),
-                        "ex-c": Label("Exercise 3.1", "https://example.org/book/part/one.html#ex-c")}  # fmt: skip
+    made.book.labels = {
+        "thm-a": Label("Theorem 3.1", "https://example.org/book/part/one.html#thm-a"),
+        "eq-b": Label("(3.2)", "https://example.org/book/part/one.html#equation-eq-b"),
+        "ex-c": Label("Exercise 3.1", "https://example.org/book/part/one.html#ex-c"),
+    }
     made.book.titles = {"book/part/two": "The second", "book/why": "Why"}
     made.book.works = {"jelassi2022": "Jelassi et al. (2022)"}
     made.file, made.glued = "book/part/one", {"share": "12%"}
@@ -58,11 +60,16 @@ def test_every_chapter_is_plain_and_keeps_its_code(file):
         ("{cite:t}`jelassi2022`", "[Jelassi et al. (2022)](https://example.org/book/references.html)"),
         ("(sec-a)=\n## A", "## A"),
         (":::{admonition} In short\n:class: in-short\n\nYes.\n:::", "**In short.** Yes."),
-        (":::{solution} ex-c\n:class: dropdown\n\nTwo.\n:::",
-         "<details><summary>Solution of exercise 3.1</summary>\n\nTwo.\n\n</details>"),
-        ("::::{prf:theorem} Sets\n:label: thm-a\n\n:::{note}\nOdd.\n:::\n::::", "**Theorem 3.1 (Sets).** **Note.** Odd."),
+        (
+            ":::{solution} ex-c\n:class: dropdown\n\nTwo.\n:::",
+            "<details><summary>Solution of exercise 3.1</summary>\n\nTwo.\n\n</details>",
+        ),
+        (
+            "::::{prf:theorem} Sets\n:label: thm-a\n\n:::{note}\nOdd.\n:::\n::::",
+            "**Theorem 3.1 (Sets).** **Note.** Odd.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_becomes_of_each_form(chapter, myst, plain):
     assert chapter.plain(myst) == plain
 

@@ -40,7 +40,8 @@ def test_one_change_leaves_no_red_cell(path):
 
 
 def test_changes_are_read_from_the_comments():
-    source = "q = 0.3  # a chance; try 0.1, 0.5\nsides = (4, 4)  # a grid; try (2, 6), (6, 6)\nPRESET = 'reader'  # or full"
+    grid = "sides = (4, 4)  # a grid; try (2, 6), (6, 6)"
+    source = f"q = 0.3  # a chance; try 0.1, 0.5\n{grid}\nPRESET = 'reader'  # or full"
     q, sides, preset = play.read_parameters(source)
     assert (q.name, q.value, q.tries) == ("q", "0.3", ("0.1", "0.5"))
     assert sides.tries == ("(2, 6)", "(6, 6)") and preset.tries == ()

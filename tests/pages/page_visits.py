@@ -12,13 +12,15 @@ from browser import SITE, settle
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 
-#: What axe holds a page to: the whole standard in light; in dark, where only colors differ, its rule for them.
+#: What axe holds a page to: the whole standard in light; in dark, where only colors differ, its rule for
+#: them.
 AXE_RULES = {
     "light": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     "dark": {"type": "rule", "values": ["color-contrast"]},
 }
 
-#: (rule, what the element's HTML holds) that is left out, because docutils writes it and no page can change it:
+#: (rule, what the element's HTML holds) that is left out, because docutils writes it and no page can change
+#: it:
 #: it marks a list of references with ARIA's publishing roles, some of which axe's newest version deprecates.
 AXE_EXCEPTIONS = [
     ("aria-deprecated-role", 'role="doc-biblioentry"'),
@@ -48,7 +50,8 @@ EQUATIONS = r"""() => {
 }"""
 
 IMAGES = """() => [...document.querySelectorAll('article img')].map(
-  e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'), loaded: e.complete && e.naturalWidth > 0}))"""
+  e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'), loaded: e.complete && e.naturalWidth >
+  0}))"""
 
 # Events such as resize are delivered before a frame's callbacks: in the second frame from now they have been.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -67,7 +70,8 @@ WIDTH = """() => {
   const boxes = document.querySelectorAll("div.math, mjx-container[display='true'], .pa-verdict table");
   const unreachable = [...boxes].filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
   // A formula in a line of text: cut, and not to be scrolled; or faded, though it is all there.
-  const lines = [...document.querySelectorAll("span.math:has(> mjx-container)")].filter(e => e.getClientRects().length);
+  const lines = [...document.querySelectorAll("span.math:has(> mjx-container)")].filter(e =>
+  e.getClientRects().length);
   const goesOn = e => e.firstElementChild.getBoundingClientRect().width > e.clientWidth + 1;
   unreachable.push(...lines.filter(e => goesOn(e) && e.tabIndex < 0));
   const faded = lines.filter(e => !goesOn(e) && getComputedStyle(e).maskImage !== "none");
@@ -81,8 +85,8 @@ WIDTH = """() => {
 CONTRAST = """() => {
   const channels = c => c.match(/[\\d.]+/g).map(Number);
   const luminance = c => {
-    const [r, g, b] = c.slice(0, 3).map(x => x / 255).map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    const [r, g, b] = c.slice(0, 3).map(x => x / 255).map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) /
+    1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = element => {
     for (let e = element; e; e = e.parentElement) {
@@ -92,8 +96,8 @@ CONTRAST = """() => {
     return [255, 255, 255];
   };
   const ratio = e => {
-    const [a, b] = [luminance(channels(getComputedStyle(e).color)), luminance(ground(e))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
+    const [a, b] = [luminance(channels(getComputedStyle(e).color)), luminance(ground(e))].sort((x, y) => y -
+    x); return (a + 0.05) / (b + 0.05);
   };
   const groups = [
     ['mjx-container, mjx-container [style*="color"]', 4.5],
@@ -184,7 +188,8 @@ def _axe_findings(tab, theme: str) -> list[str]:
     options = {"runOnly": AXE_RULES[theme], "resultTypes": ["violations"], "preload": False}
     violations = Axe().run(tab, options=options).response["violations"]
     return [
-        f"{violation['id']} ({violation['help']}): {node['html'][:160]} {node.get('failureSummary', '')[:240]}"
+        f"{violation['id']} ({violation['help']}): {node['html'][:160]} "
+        f"{node.get('failureSummary', '')[:240]}"
         for violation in violations
         for node in violation["nodes"]
         if not any(violation["id"] == rule and part in node["html"] for rule, part in AXE_EXCEPTIONS)

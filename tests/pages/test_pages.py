@@ -63,7 +63,7 @@ def test_nothing_scrolls_sideways_on_a_phone(visit, page):
 
 @every_page
 def test_boxes_that_scroll_are_reached_with_the_keyboard(visit, page):
-    """On a phone a wide equation scrolls in its own box, which the Tab key must reach; what fits is not faded."""
+    """On a phone a wide equation scrolls in its box, which the Tab key must reach; what fits is not faded."""
     assert visit(page).width["unreachable"] == [] and visit(page).width["faded"] == []
 
 

@@ -175,7 +175,7 @@ def _number(entry, place: str) -> Number:
 
 
 def write_run(path: Path, run: Run) -> None:
-    """Replace the recorded run of a chapter in one step; one line a number, so that a change is read easily."""
+    """Replace the recorded run of a chapter in one step; one line a number, so that changes read well."""
 
     def text(value) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""The ledger: a table of claims, the recorded runs of the chapters, and the comparison of both with a new run."""
+"""The ledger: a table of claims, the chapters' recorded runs, and how a new run compares with both."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Ledger:
 
     @classmethod
     def at(cls, path, record: bool | None = None) -> Ledger:
-        """A ledger of one's own: the TOML file ``path``, with evidence in the folder of its name beside it."""
+        """A ledger of one's own: the TOML file ``path``, with evidence in the folder named like it."""
         path = Path(path)
         if path.suffix != ".toml" or not path.is_file():
             raise ValueError(f"path must be the TOML file of a ledger, got {path}")
@@ -249,8 +249,7 @@ def _plain(key: str, value):
     if (
         value is None
         or isinstance(value, (bool, int, str))
-        or isinstance(value, float)
-        and math.isfinite(value)
+        or (isinstance(value, float) and math.isfinite(value))
     ):
         return value
     raise ValueError(f"the parameter {key} must be a number, a text or a list of such, got {value!r}")

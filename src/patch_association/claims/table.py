@@ -84,7 +84,7 @@ class Claim:
 
     @property
     def family(self) -> str:
-        """ "holds", "conditional", "fails", "untested"; "used" for a definition or assumption."""
+        """One of "holds", "conditional", "fails", "untested"; "used" for a definition or assumption."""
         return "used" if self.kind != "claim" else VERDICTS.get(self.standing, "untested")
 
     @property

@@ -105,7 +105,7 @@ class BlockAttention:
         return torch.from_numpy(S)
 
     def tokens(self, X: torch.Tensor) -> torch.Tensor:
-        """What the attention sees of X, (..., D, d) -> (..., T, d): patches by set, set sums, or their sum."""
+        """What attention sees of X, (..., D, d) -> (..., T, d): patches by set, set sums, or their sum."""
         _check_inputs(X, self.num_patches)
         if self.level == "all":
             return X.sum(dim=-2, keepdim=True)

@@ -44,7 +44,8 @@ def exact_error(
 
     Otherwise the terms share t. Given t they are independent again, so the inner expectation becomes
 
-        E[e^(i eta F); t] = (1 / 2 pi) int e^(-i omega t) prod_l E[e^(i omega W_l + i eta sigma(z_l))] d omega,
+        E[e^(i eta F); t] = (1 / 2 pi) int e^(-i omega t) prod_l E[e^(i omega W_l + i eta sigma(z_l))] d
+        omega,
 
     integrated over t as well. All integrals are trapezoidal sums of smooth, decaying integrands, so
     they converge faster than any power of the step.

@@ -38,7 +38,7 @@ def hard_attention_error(
         k; divides the number of sets.
     ties : "half" or "error"
     """
-    D, C, L = divides(num_patches, set_size)
+    _D, C, L = divides(num_patches, set_size)
     p, q, k = odd_degree(degree), probability("q", q), positive_int("pooled_sets", pooled_sets)
     if L % k:
         raise ValueError(f"pooled_sets must divide the {L} sets, got {k}")

@@ -45,7 +45,7 @@ def linear_weight(
     response: float = 1.0,
     degree: int = TRANSFER.degree,
 ) -> float:
-    """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part of the activation gives to the plain sum."""
+    """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part gives to the plain sum."""
     D, C, _ = divides(num_patches, set_size)
     p, g = odd_degree(degree), _gain(gamma)
     return (
@@ -81,7 +81,7 @@ def diluted_error(
     degree : int
     draws, seed : int
     """
-    D, C, L = divides(num_patches, set_size)
+    _D, C, L = divides(num_patches, set_size)
     p, g = odd_degree(degree), _gain(gamma)
     mu = finite("linear_weight", linear_weight, minimum=0)
     law = trinomial(C, probability("q", q))
@@ -98,7 +98,7 @@ def diluted_error(
 def diluted_limit(
     set_size: int, kappa: float, strength: float, linear_weight: float = 0.0, degree: int = TRANSFER.degree
 ) -> float:
-    """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c in [0, inf]."""
+    """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c >= 0."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
     mean = finite("kappa", kappa, minimum=0) * C**2 / 2
     if isinstance(strength, bool) or not strength >= 0:
@@ -120,9 +120,10 @@ def broken_set_error(
     """The error on inputs of whose signal set ``moved`` patches lie in as many other sets of the attention.
 
     Hard attention, v along w*, nu = 0, exactly: P[F < 0] + P[F = 0] / 2 for
-    F = (C - r + Z_r)^p + sum of r terms (1 + Z_(C-1))^p + sum of L - 1 - r terms Z_C^p, with Z_k a sum of k signs.
+    F = (C - r + Z_r)^p + sum of r terms (1 + Z_(C-1))^p + sum of L - 1 - r terms Z_C^p, with Z_k a sum of k
+    signs.
     """
-    D, C, L = divides(num_patches, set_size)
+    _D, C, L = divides(num_patches, set_size)
     p, q, r = odd_degree(degree), probability("q", q), positive_int("moved", moved, minimum=0)
     if r > min(C, L - 1):
         raise ValueError(f"moved must be at most {min(C, L - 1)}, got {r}")
@@ -138,7 +139,7 @@ def broken_set_error(
 def mismatch_forecast(
     num_patches: int, set_size: int, q: float, fraction: float, degree: int = TRANSFER.degree
 ) -> float:
-    """The error when each patch has moved with this probability: :func:`broken_set_error` averaged over a binomial r.
+    """The error when each patch has moved with this chance: :func:`broken_set_error` over a binomial r.
 
     It forgets that exactly a fraction moves, and that two patches of a set may move to the same place.
     """

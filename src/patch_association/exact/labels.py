@@ -31,7 +31,7 @@ def labeling_bounds(num_patches: int, set_size: int, q: float) -> tuple[float, f
     M r (1 - 2 (M - 1) r') <= P[y f* <= 0] <= M r + (M r')^2 / 2 with M = L - 1; the last term is
     dropped for C <= 10, where the threshold asks for unanimity and r' = r.
     """
-    D, C, L = divides(num_patches, set_size)
+    _D, C, L = divides(num_patches, set_size)
     M, r, passed = L - 1, mimic_probability(C, q), pass_probability(C, q)
     low = M * r * max(0.0, 1 - 2 * (M - 1) * passed)
     high = M * r if C <= 10 else M * r + (M * passed) ** 2 / 2

@@ -8,7 +8,7 @@ signs (+1 or -1 with probability q/2 each, 0 otherwise). The noise is orthogonal
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 from scipy.optimize import brentq
@@ -60,7 +60,7 @@ def labeling_error(num_patches: int, set_size: int, q: float) -> float:
 
 def labeling_law(num_patches: int, set_size: int, q: float) -> IntegerLaw:
     """The law of y f*(X)."""
-    D, C, L = divides(num_patches, set_size)
+    _D, C, L = divides(num_patches, set_size)
     # 10 |s| > 9 C in integers: 0.9 C is not a float.
     passed = trinomial(C, probability("q", q)).map(lambda s: np.where(10 * np.abs(s) > 9 * C, s, 0))
     return passed.times(L - 1).shift(C)
@@ -79,7 +79,7 @@ def critical_q(num_patches: int, set_size: int, error: float = 1 / 8, ties: str 
     grid = [0.0, 1.0]
     if ties == "error":
         grid = [*np.linspace(0, 0.5, 65), *(1 - np.geomspace(0.5, 0.01 / D, 129)[1:]), 1.0]
-    for low, high in zip(grid, grid[1:]):
+    for low, high in pairwise(grid):
         if linear_error(D, C, high, ties) >= error:
             return float(brentq(lambda q: linear_error(D, C, q, ties) - error, low, high, xtol=1e-13))
     return None

@@ -210,7 +210,7 @@ class PopulationRisk:
             raise ValueError(f"alpha must leave (D alpha)^p finite, got {alpha:g} with p = {self.degree}")
 
     def weights_and_slopes(self, alpha: float, beta: float, gamma: float, rho: float):
-        """The features' weights in y F, (features,), and their derivatives by alpha, gamma, rho, (3, features)."""
+        """The weights in y F (features,) and their derivatives by alpha, gamma and rho (3, features)."""
         self._check(alpha, beta, gamma, rho)
         D, C, p = self.num_patches, self.set_size, self.degree
         # A value that no entry takes must not enter: it could dwarf the ones that do.

@@ -121,7 +121,7 @@ def wrong_sign(num_patches: int, set_size: int, q: float, samples: int) -> float
 
 
 def binomial_ratio(n: np.ndarray, C: int, M: int) -> np.ndarray:
-    """binom(n, C) / binom(M, C) for counts n of any shape, 1 <= C <= M: (n - i) / (M - i) multiplied over i < C."""
+    """binom(n, C) / binom(M, C) for counts n of any shape: (n - i) / (M - i) multiplied over i < C."""
     ratio = np.ones(np.shape(n))
     for i in range(C):
         ratio *= np.maximum(n - i, 0) / (M - i)

@@ -114,8 +114,12 @@ def plot_recorded_losses(ax: Axes, results, models=("vanilla", "positional")) ->
         for key, name in (("train_loss", "training"), ("val_loss", "validation"))
     ]
     palette = seaborn_looks(MODELS.values())["palette"]
-    sns.lineplot(pd.DataFrame(rows), x="epoch", y="value", hue="model", style="loss", errorbar=None,
-                 palette={MODELS[name]: palette[MODELS[name]] for name in models}, markers=True, ax=ax)  # fmt: skip
+    look = {
+        "palette": {MODELS[name]: palette[MODELS[name]] for name in models},
+        "errorbar": None,
+        "markers": True,
+    }
+    sns.lineplot(pd.DataFrame(rows), x="epoch", y="value", hue="model", style="loss", ax=ax, **look)
     ax.set(ylabel="loss (nats)", xticks=sorted({row["epoch"] for row in rows}))
     ax.legend()
 

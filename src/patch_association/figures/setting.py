@@ -70,7 +70,8 @@ def plot_first_step(ax: Axes, diagonals, forces) -> None:
 def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
     """Error, and what the scores and P P^T know, for each learner: one mark a seed.
 
-    A gray tick is where a seed's knowledge started; at its end a full disk for exact association, else a ring.
+    A gray tick is where a seed's knowledge started; at its end a full disk for exact association, else a
+    ring.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ LETTERING, DPI = 10.5, 300
 
 
 def tints(quantity: str, count: int) -> list[str]:
-    """``count`` colors from a light tint of a quantity's color to the color: for settings that have an order."""
+    """``count`` colors from a light tint of a quantity's color to the color: for ordered settings."""
     return sns.light_palette(COLORS[quantity], count + 2).as_hex()[2:]
 
 
@@ -111,7 +111,7 @@ def seaborn_looks(names) -> dict:
     return {
         "palette": {name: style["color"] for name, style in styles.items()},
         "markers": {name: style["marker"] for name, style in styles.items()},
-        "dashes": {name: dash for name, dash in zip(styles, _SEABORN_DASHES)},
+        "dashes": dict(zip(styles, _SEABORN_DASHES)),
         "hue_order": list(styles),
         "style_order": list(styles),
     }
@@ -167,7 +167,7 @@ def use_style() -> None:
 
 
 def _store_as_svg() -> None:
-    """Let a notebook keep figures as SVG of exactly the size that was asked for; elsewhere nothing happens."""
+    """Let a notebook keep figures as SVG of exactly the size asked for; elsewhere nothing happens."""
     try:
         from IPython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -210,7 +210,7 @@ def draw_estimate(ax, where: float, estimate, *, horizontal: bool = False, **opt
 
 
 def draw_means(ax, x, values, **options):
-    """Means over seeds with two standard errors: ``values`` is (seeds, len(x)); options as of ``Axes.errorbar``."""
+    """Means over seeds with two standard errors: ``values`` (seeds, len(x)); options of ``Axes.errorbar``."""
     values = np.asarray(values, dtype=np.float64)
     spread = 2 * values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return ax.errorbar(x, values.mean(axis=0), spread, **{"capsize": 2, "elinewidth": 0.9, **options})

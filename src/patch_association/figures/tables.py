@@ -87,8 +87,8 @@ def table(
 
     Examples
     --------
-    >>> table(pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]}).set_index("$q$"), digits={"error": "1%"})
-    $q$   error
+    >>> table(pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]}).set_index("$q$"), digits={"error":
+    "1%"}) $q$   error
     0.10   1.2%
     0.25  50.0%
     """
@@ -163,7 +163,7 @@ def _floats(values, digits: int) -> list[str]:
 
 
 def _align(texts: list[str]) -> list[str]:
-    """Pad with spaces of a digit's width, so that points stand under one another; intervals stay in one piece."""
+    """Pad with spaces of a digit's width, so that points stand in line; intervals stay in one piece."""
     values, rests = zip(*(text.partition(" [")[::2] for text in texts))
     after = [len(value.partition(".")[2]) for value in values]
     padded = []

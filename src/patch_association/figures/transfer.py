@@ -94,7 +94,7 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
 
 
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
-    """The error of a perfect value vector against D, a line a rule for gamma, and the limit at fixed gamma."""
+    """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma."""
     _target(ax, limit)
     for name, style in looks(errors).items():
         ax.plot(patches, errors[name], label=name, **style)
@@ -123,7 +123,7 @@ def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: f
 
 
 def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
-    """Mean error against samples for K features: dashed with one head, solid with K heads; two standard errors.
+    """Mean error against samples for K features, two standard errors: dashed one head, solid K heads.
 
     Parameters
     ----------

@@ -9,7 +9,6 @@ import numpy as np
 
 from patch_association.records.codec import decode, is_encoded
 
-
 if TYPE_CHECKING:
     from typing_extensions import Self
 

@@ -21,9 +21,9 @@ from patch_association.shallow_vit.tokens import Tokens, stack, with_neighbors
 from patch_association.shallow_vit.training import VARIANTS, train
 
 __all__ = [
+    "VARIANTS",
     "PatternData",
     "Tokens",
-    "VARIANTS",
     "Weights",
     "attention_map",
     "check_assumption",

@@ -22,7 +22,7 @@ from patch_association.shallow_vit.tokens import Tokens
 
 
 class ExtendedViT(nn.Module):
-    """Model (1) with H heads, c outputs and, if asked for, a skip connection.
+    r"""Model (1) with H heads, c outputs and, if asked for, a skip connection.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ExtendedViT(nn.Module):
         One a head, each of one trial, with one a for all positions. The first gives a and W_O; with H
         heads W_O has H blocks, that of head h from ``starts[h]``.
     num_outputs : int
-        c. Neuron i has a_i / \\|a_i\\| in {-1, +1}^c; the signs of the outputs after the first are drawn.
+        c. Neuron i has a_i / \|a_i\| in {-1, +1}^c; the signs of the outputs after the first are drawn.
     skip : bool
         Add x_l to what the attention returns; needs one head and m_a = d.
     seed : int
@@ -75,7 +75,7 @@ class ExtendedViT(nn.Module):
 
 @dataclass(frozen=True)
 class ExtendedRun:
-    """What :func:`train_extended` recorded: ``steps`` (T,), ``loss`` and ``mass`` (T,), ``error`` at the end."""
+    """What :func:`train_extended` recorded: ``steps``, ``loss`` and ``mass`` (T,), ``error`` at the end."""
 
     steps: np.ndarray
     loss: np.ndarray

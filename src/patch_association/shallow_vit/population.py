@@ -149,7 +149,7 @@ def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str
     c_0^2 / L sum_j |dF/dmu_j|^2 / f_j.
     """
     L = positive_int("num_tokens", num_tokens)
-    n, M = tokens.share.shape
+    n, _M = tokens.share.shape
     X = tokens.X.expand(n, -1, -1).clone().requires_grad_()
     deviations = []
     for r in range(weights.num_trials):
@@ -162,7 +162,7 @@ def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str
 
 
 def _output_of(weights, tokens, attention):
-    """F (n,) of one network, written for autograd: the gates of the neurons are constants almost everywhere."""
+    """F (n,) of one network, written for autograd: the neurons' gates are constants almost everywhere."""
     share = tokens.share
     V = tokens.X @ weights.value[0].mT
     if attention == "softmax":

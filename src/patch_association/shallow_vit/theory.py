@@ -51,7 +51,7 @@ def time_to_fit(relevant: float, confusion: float, variant: str, num_patterns: i
 
 
 def class_overlap(relevant: float, confusion: float, num_patterns: int = 5) -> float:
-    """kappa = (alpha_* + alpha_#)^2 + 2 nd^2 / (M - 2): twice the squared norm of the mean class fractions."""
+    """kappa = (alpha_* + alpha_#)^2 + 2 nd^2 / (M - 2): twice |mean class fractions|^2."""
     a, b = _fractions(relevant, confusion)
     M = positive_int("num_patterns", num_patterns, minimum=3)
     return (a + b) ** 2 + 2 * (1 - a - b) ** 2 / (M - 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import ClassVar
 
 from patch_association.sweeps.outcomes import measure
 from patch_association.sweeps.sweep import Sweep
@@ -48,7 +49,7 @@ FILES = {
 class Registry(Mapping[str, Sweep]):
     """The sweeps by name, in the order of the book."""
 
-    _file_of = {name: file for file, names in FILES.items() for name in names}
+    _file_of: ClassVar[dict[str, str]] = {name: file for file, names in FILES.items() for name in names}
 
     def __getitem__(self, name: str) -> Sweep:
         file = import_module(f"patch_association.sweeps.{self._file_of[name]}")

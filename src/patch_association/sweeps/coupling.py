@@ -135,7 +135,8 @@ def _short(values) -> list[float]:
 SWEEPS = (
     Sweep(
         name="coupling",
-        summary="The empirical process beside the exact population process: gaps against N and against omega.",
+        summary="The empirical process beside the exact population process: gaps against N and "
+        "against omega.",
         cells=(
             *(dict(part="samples", seed=seed, n=n) for n in SIZES for seed in SEEDS),
             *(dict(part="start", seed=seed, n=N_START) for seed in START_SEEDS),

@@ -118,7 +118,8 @@ def select(results: list[dict], part: str = "grid", **settings) -> list[dict]:
 SWEEPS = (
     Sweep(
         name="idealized",
-        summary="The exact idealized process over D, q and the diagonal: association, error, Events I to III.",
+        summary="The exact idealized process over D, q and the diagonal: association, error, Events I "
+        "to III.",
         cells=(
             *(
                 dict(part="grid", D=D, q=q, diagonal=s)

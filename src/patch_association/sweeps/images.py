@@ -119,7 +119,7 @@ def accuracy_gap(results: list[dict], one: tuple[str, int], other: tuple[str, in
 
 
 def mean_locality(results: list[dict], model: str, tile: int, which: str, measure: str) -> Estimate:
-    """The locality of P over seeds: ``which`` is "as_seen" or "undone", ``measure`` "recall" or "correlation"."""
+    """Locality of P over seeds: ``which`` "as_seen" or "undone", ``measure`` "recall" or "correlation"."""
     return mean([row["locality"][which][measure] for row in select(results, model, tile)])
 
 

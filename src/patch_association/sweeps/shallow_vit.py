@@ -76,7 +76,7 @@ def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) ->
 
 
 def start_cell(value_error: float, score_error: float, N: int) -> dict:
-    """Figure 1(b): the same over the errors sigma and delta of the start, with the exact population beside it.
+    """Figure 1(b): the same over the errors sigma and delta of the start, the exact population beside it.
 
     ``noise`` is the first-order standard deviation of F over F at the fit, in units of c_0.
     """

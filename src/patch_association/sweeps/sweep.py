@@ -166,12 +166,9 @@ def _checked(sweep, out, both, jobs, backend, limit) -> list[str]:
         raise ValueError(f"out must be the file of the record, got the folder {out}")
     if both:
         raise ValueError("resume goes on with what is there and overwrite throws it away: give one of them")
-    if positive_int("jobs", jobs) > 1 or backend != "loky":
-        if backend not in sweep.backends:
-            allowed = (
-                f"its backends are {', '.join(sweep.backends)}" if sweep.backends else "they are timings"
-            )
-            raise ValueError(f"the cells of {sweep.name!r} cannot run side by side on {backend!r}: {allowed}")
+    if (positive_int("jobs", jobs) > 1 or backend != "loky") and backend not in sweep.backends:
+        allowed = f"its backends are {', '.join(sweep.backends)}" if sweep.backends else "they are timings"
+        raise ValueError(f"the cells of {sweep.name!r} cannot run side by side on {backend!r}: {allowed}")
     if limit is not None:
         positive_int("limit", limit, minimum=0)
     keys = [json.dumps(dict(cell), sort_keys=True) for cell in sweep.cells]

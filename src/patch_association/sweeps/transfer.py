@@ -55,7 +55,8 @@ SCRATCH_CHOICE = {
     400: (5.0, 2048.0),
 }
 SCRATCH_STEPS = 250
-#: How the two largest sizes are trained: 250 steps would not fit their samples, and single precision gives the
+#: How the two largest sizes are trained: 250 steps would not fit their samples, and single precision gives
+#: the
 #: same errors (to four digits where both were run) in half the time.
 LARGE = {"steps": 500, "dtype": "float32"}
 
@@ -89,7 +90,7 @@ def fixed_attention(name: str, partition: Partition):
 def pretrained(
     num_patches: int, samples: int, seed: int, steps: int, dim: int = 32
 ) -> tuple[torch.Tensor, dict]:
-    """A after model (T) was trained from scratch on another feature (section 4.2's pre-training), and what it is like.
+    """A after pre-training (section 4.2): model (T) from scratch on another feature, and what A is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """

@@ -63,7 +63,7 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
 
 @dataclass(frozen=True)
 class Columns:
-    """What is measured of a run: arrays of shape (R, S), a row a recorded step, a column a seed.
+    r"""What is measured of a run: arrays of shape (R, S), a row a recorded step, a column a seed.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Columns:
     exact, recall, margin : arrays
         :func:`~patch_association.structure.association` of A with the true sets.
     alpha, orthogonal, cosine : arrays
-        <v, w*>, \\|v - alpha w*\\|, alpha / \\|v\\|.
+        <v, w*>, \|v - alpha w*\|, alpha / \|v\|.
     inside_mean, inside_std, outside_mean, outside_std : arrays
         Of the off-diagonal scores inside sets and across sets; NaN where there are none.
     """
@@ -99,7 +99,7 @@ COLUMNS = tuple(field.name for field in fields(Columns))
 
 @dataclass(frozen=True)
 class EmpiricalRun(Columns):
-    """What :func:`descend` recorded: its :class:`Columns`, and
+    """What :func:`descend` recorded: its :class:`Columns` and more.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ class _Measure:
         return np.array([loss, wrong, test_error, exact, recall, margin, *value, *spread])
 
     def _structure(self, A: np.ndarray) -> np.ndarray:
-        """(7, S): association, and the mean and spread of the scores inside and outside; NaN for lost seeds."""
+        """(7, S): association, mean and spread of the scores inside and outside; NaN for lost seeds."""
         table = np.full((7, len(A)), np.nan)
         ok = np.isfinite(A).all(axis=(1, 2))
         if ok.any():

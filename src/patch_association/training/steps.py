@@ -1,4 +1,4 @@
-"""Steps of gradient descent as values, which steps are recorded, the bar, and the end of a run that diverges."""
+"""Steps of gradient descent as values, which of them are recorded, the bar, and how a run diverges."""
 
 from __future__ import annotations
 
@@ -131,6 +131,7 @@ def check_step(step, num_patches: int) -> Constant:
 
 
 def check_on_divergence(value: str) -> None:
+    """Refuse anything but "raise" and "flag"."""
     if value not in ("raise", "flag"):
         raise ValueError(f'on_divergence must be "raise" or "flag", got {value!r}')
 

@@ -178,7 +178,8 @@ def slope_interval(
     Returns
     -------
     slope, low, high, censored
-        ``censored`` is the share of resamples in which some D never crosses; they are left out of the interval.
+        ``censored`` is the share of resamples in which some D never crosses; they are left out of the
+        interval.
     """
     x = np.log(np.asarray(num_patches, dtype=np.float64))
     if len(x) < 2 or len(sizes) != len(x) or len(errors_by_patches) != len(x):

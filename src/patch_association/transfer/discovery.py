@@ -178,7 +178,7 @@ class _Search:
         return np.flatnonzero(~used[self.candidates].any(axis=1))
 
     def best(self, tried: int = 24):
-        """The free candidate with the highest value, among those that explain the most unexplained samples."""
+        """The best free candidate among those that explain the most unexplained samples."""
         free = self._free()
         if not free.size:
             return None, -math.inf
@@ -187,7 +187,7 @@ class _Search:
         )
         cover = self.full[free][:, ~explained].sum(axis=1)
         order = free[np.argsort(-cover, kind="stable")[:tried]]
-        values = [self._value(self.chosen + [int(k)]) for k in order]
+        values = [self._value([*self.chosen, int(k)]) for k in order]
         at = int(np.argmax(values))
         return int(order[at]), values[at]
 

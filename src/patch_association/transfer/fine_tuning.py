@@ -26,7 +26,7 @@ from patch_association.training.steps import Clipped, Constant, check_step
 
 
 def usual_step(num_patches: int, ratio: float = 1.0) -> Clipped:
-    """Clipped steps with rate 0.5 / D^2, since z = D <...> carries a factor D; the scores ``ratio`` times D^2 faster."""
+    """Clipped steps with rate 0.5 / D^2, as z = D <...> has a factor D; scores ``ratio`` times D^2 faster."""
     return Clipped(0.5 / num_patches**2, 0.5 * ratio)
 
 

@@ -124,7 +124,8 @@ def with_fixed_attention(
         and attention.other == 0
         and np.array_equal(attention.partition.same_set, data.partition.same_set)
     ):
-        # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four digits.
+        # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four
+        # digits.
         floored = np.maximum(tau, 0.02 * np.abs(alpha))
         errors = np.vectorize(lambda a, t: exact_error(attention, data.q, a, t, linear=linear))(
             alpha, floored
@@ -150,7 +151,7 @@ def train_from_scratch(
     init_std: float = TRANSFER.init_std,
     dtype: torch.dtype = torch.float64,
 ) -> EmpiricalRun:
-    """Model (T), A and v together, from a small random start (Parametrization 3.1, case 2); the end is recorded.
+    """Model (T), A and v together, from a small random start (Parametrization 3.1, case 2), to its end.
 
     A starts as N(0, omega^2) off its diagonal and v as N(0, (omega / D)^2 I), as in fine-tuning.
     ``step`` is :func:`~patch_association.transfer.fine_tuning.usual_step` by default.
@@ -236,7 +237,7 @@ def by_logistic(
 
 
 def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
-    """The sign of <w, sum_j X_j> with w the first moment of the samples: no sets, no attention. Its error is exact."""
+    """The sign of <w, sum_j X_j>, w the first moment of the samples: no sets, no attention; exact."""
     X, y = (t.numpy() for t in data.sample(samples, seed))
     alpha, noise = two_numbers(torch.from_numpy(first_moment(X, y)), data)
     # Uniform attention reads the plain sum, and the activation keeps its sign.

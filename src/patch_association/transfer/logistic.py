@@ -1,4 +1,4 @@
-"""Logistic regression on all D d inputs: the learner that knows neither the sets nor that patches share a feature."""
+"""Logistic regression on all D d inputs: knows neither the sets nor that patches share a feature."""
 
 from __future__ import annotations
 

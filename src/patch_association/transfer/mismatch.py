@@ -1,4 +1,4 @@
-"""Structure that is shared only in part: some patches re-assigned, or several features on several partitions."""
+"""Structure shared only in part: some patches re-assigned, or several features on several partitions."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Heads:
 
 
 def shared_attention(partitions, gamma: float) -> DenseAttention:
-    """One head for several partitions: the score gamma wherever two patches share a set of any of them, else 0.
+    """One head for several partitions: the score gamma where two patches share a set of any, else 0.
 
     The diagonal has gamma too. With one partition this is block attention with beta = gamma.
 

@@ -24,7 +24,9 @@ OFFICIAL: dict[str, dict[str, str]] = {
         f"{_CIFAR}/cifar-10-binary.tar.gz": "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
     },
     "cifar100": {
-        f"{_CIFAR}/cifar-100-binary.tar.gz": "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"
+        f"{_CIFAR}/cifar-100-binary.tar.gz": (
+            "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"
+        ),
     },
     "svhn": {
         f"{_HOUSES}/train_32x32.mat": "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",

@@ -17,7 +17,7 @@ import torch
 
 from patch_association.images.data.sets import ImageSet, prefix
 
-_CLASSES = tuple(["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"])
+_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:

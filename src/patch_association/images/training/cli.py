@@ -46,7 +46,8 @@ def run(arguments) -> int:
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     except KeyboardInterrupt:  # the second one, or one that came before the run began
-        print(f"stopped at once: --resume goes on from the last checkpoint in {arguments.out}, if there is one",
+        print(f"stopped at once: --resume goes on from the last checkpoint in {arguments.out}, if "
+              "there is one",
               file=sys.stderr)  # fmt: skip
         return 130
     if not result.record["finished"]:

@@ -47,7 +47,7 @@ class ManyProcesses(OneProcess):
 
 
 def processes(device: str = "auto") -> OneProcess:
-    """This process's place among those that the launcher started, on its own device.
+    """The place of this process among those that the launcher started, on its own device.
 
     Raises
     ------

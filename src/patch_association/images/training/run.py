@@ -1,4 +1,4 @@
-"""Training runs: from settings to a finished model with a record and checkpoints, and back from its folder."""
+"""Training runs: from settings to a finished model with record and checkpoints, and back from its folder."""
 
 from __future__ import annotations
 
