@@ -72,5 +72,7 @@ def page_names() -> list[str]:
 
 def settle(page) -> None:
     """Wait until the equations of a page are typeset and its fonts are there."""
-    page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('.math')].some(e => !('typeset' in e.dataset))"
+    )
     page.evaluate("() => document.fonts.ready.then(() => true)")

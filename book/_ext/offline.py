@@ -1,40 +1,123 @@
-"""Make the built book independent of any network.
+"""Make the built book independent of any network, and its pages light.
 
-MathJax comes with the pages, so that equations are typeset from ``file://``. Its files are those of
-the package ``sphinx-mathjax-offline``; that package's own Sphinx extension copies all of them, 24 MB,
-and a page needs the entries below, 2 MB. Jupyter Book's hooks for Thebe, which would load code from
-a server and which this book does not use, are taken out (declared twice, they are an error besides).
+Formulas are typeset by KaTeX, which comes with the pages (``_static/katex``) and is a third of MathJax. After a
+build, what no page uses is taken out: the theme's whole set of icons (a script of 1.5 MB and three fonts, of
+which a page shows some twenty), style rules for classes that occur nowhere, and Jupyter Book's hooks for Thebe,
+which would load code from a server. The search's index is fetched by the search alone.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
+import re
 from pathlib import Path
 
-ENTRY = "tex-chtml-full.js"  # TeX in with every TeX extension, HTML and CSS out
-NEEDED = [ENTRY, "output/chtml", "a11y/assistive-mml.js"]
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
+
+#: Style sheets of the theme and of extensions that hold rules for far more than these pages.
+SHEETS = (
+    "styles/pydata-sphinx-theme.css",
+    "sphinx-design.min.css",
+    "mystnb*.css",
+    "styles/sphinx-book-theme.css",
+)
+
+#: Scripts that every page loads and none needs; the search page keeps what it searches with.
+UNUSED = r"fontawesome\.js|design-tabs\.js"
+SEARCH = r"searchtools\.js|language_data\.js|searchindex\.js"
+
+_SCRIPT = r'<script[^>]*src="[^"]*(?:{names})[^"]*"[^>]*></script>\s*'
+_RULE = re.compile(r"(?P<head>[^{};]+)\{(?P<body>[^{}]*)\}")
 
 
-def source() -> Path:
-    """MathJax's folder inside the installed package, whose name has hyphens and cannot be imported."""
-    spec = importlib.util.find_spec("sphinx-mathjax-offline")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("sphinx-mathjax-offline is not installed: run `make book`")
-    return Path(spec.origin).parent / "static" / "mathjax"
-
-
-def copy_mathjax(app, error: Exception | None) -> None:
-    """After a build: put what is needed into ``_static/mathjax`` and nothing else."""
+def lighten(app, error: Exception | None) -> None:
+    """After a build of HTML: drop from pages, style sheets and fonts what is not used."""
     if error is not None or app.builder.format != "html":
         return
-    target = Path(app.outdir) / "_static" / "mathjax"
-    for name in NEEDED:
-        if (source() / name).is_dir():
-            shutil.copytree(source() / name, target / name, dirs_exist_ok=True)
+    out, static = Path(app.outdir), Path(app.outdir) / "_static"
+    pages = [page for page in out.rglob("*.html") if "_static" not in page.parts]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        unused = UNUSED if page == out / "search.html" else f"{UNUSED}|{SEARCH}"
+        lighter = re.sub(_SCRIPT.format(names=unused), "", text)
+        if lighter != text:
+            page.write_text(lighter, encoding="utf-8")
+    for path in static.glob("scripts/fontawesome*"):
+        path.unlink()
+    words = used_words(pages, static)
+    for sheet in (path for pattern in SHEETS for path in static.glob(pattern)):
+        sheet.write_text(purge(sheet.read_text(encoding="utf-8"), words), encoding="utf-8")
+    shrink_icons(static)
+
+
+def used_words(pages: list[Path], static: Path) -> set[str]:
+    """Every class that a page has, and every word that a script or template might make one of."""
+    words: set[str] = set()
+    for page in pages:
+        for classes in re.findall(r'class="([^"]*)"', page.read_text(encoding="utf-8")):
+            words.update(classes.split())
+    for script in static.rglob("*.js"):
+        if "katex" not in script.parts:
+            words.update(re.findall(r"[A-Za-z_][\w-]*", script.read_text(encoding="utf-8")))
+    return words
+
+
+def purge(css: str, words: set[str]) -> str:
+    """The style sheet without the selectors that name a class no page has."""
+
+    def keep(rule: re.Match) -> str:
+        head = rule["head"]
+        if head.lstrip().startswith("@") or "." not in head:
+            return rule[0]
+        some = [selector for selector in split(head) if possible(selector, words)]
+        return f"{','.join(some)}{{{rule['body']}}}" if some else ""
+
+    notices = "".join(re.findall(r"/\*!.*?\*/", css, flags=re.DOTALL))  # the licenses stay
+    bare = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    return notices + re.sub(r"@media[^{}]*\{\s*\}", "", _RULE.sub(keep, bare))
+
+
+def split(selectors: str) -> list[str]:
+    """A list of selectors at its commas, not at those inside parentheses."""
+    parts, depth = [""], 0
+    for letter in selectors:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
         else:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source() / name, target / name)
+            parts[-1] += letter
+    return parts
+
+
+def possible(selector: str, words: set[str]) -> bool:
+    """Whether an element of these pages could be meant; what stands inside :not(), :is() does not decide."""
+    bare = re.sub(r"\[[^\]]*\]", "", selector)
+    while "(" in bare and (barer := re.sub(r":[\w-]+\([^()]*\)", "", bare)) != bare:
+        bare = barer
+    return all(name in words for name in re.findall(r"\.(-?[A-Za-z_][\w-]*)", bare.replace("\\", "")))
+
+
+def shrink_icons(static: Path) -> None:
+    """Keep the icons that a style sheet still names, as the only files of their fonts."""
+    sheets = [*static.glob("*.css"), *static.glob("styles/*.css")]
+    codes = {
+        int(code, 16) for path in sheets for code in re.findall(r"\\(f[0-9a-f]{3})", path.read_text("utf-8"))
+    }
+    folder = static / "vendor" / "fontawesome" / "webfonts"
+    for path in folder.glob("*.ttf"):
+        font = TTFont(path)
+        chosen = subset.Subsetter(subset.Options(notdef_outline=True, layout_features=[]))
+        chosen.populate(unicodes=codes)
+        chosen.subset(font)
+        font.flavor = "woff"
+        font.save(path.with_suffix(".woff"))
+        path.unlink()
+        path.with_suffix(".woff2").unlink()
+    for path in sheets:
+        text = path.read_text(encoding="utf-8")
+        faces = r"url\(([^)]*webfonts/[\w-]+)\.woff2\) format\(\"woff2\"\),url\([^)]*\.ttf\) format\(\"truetype\"\)"
+        path.write_text(re.sub(faces, r'url(\1.woff) format("woff")', text), encoding="utf-8")
 
 
 def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -47,8 +130,12 @@ def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) ->
 
 
 def setup(app) -> dict:
-    """Point Sphinx to the local MathJax, and clean the pages after the other extensions."""
-    app.config.mathjax_path = f"mathjax/{ENTRY}"
-    app.connect("build-finished", copy_mathjax)
+    """Typeset with KaTeX, and clean the pages after the other extensions."""
+    app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
+    app.config.html_math_renderer = "katex"
+    app.add_css_file("katex/katex.min.css")
+    app.add_js_file("katex/katex.min.js", loading_method="defer")
+    app.add_js_file("mathematics.js", loading_method="defer")
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("build-finished", lighten, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

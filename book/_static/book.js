@@ -1,12 +1,12 @@
 // What scrolls in its own box (a wide equation, a table of evidence, a wide figure on a phone) must be
 // reachable with the Tab key.
 (() => {
-  const BOXES = "div.math, span.math, mjx-container[display='true'], .pa-verdict table, .bd-article .cell_output table, " +
+  const BOXES = "div.math, span.math, .pa-verdict table, .bd-article .cell_output table, " +
     ".pa-drawing, .pa-table, div.highlight pre, .pst-scrollable-table-container";
 
-  // In a line of text the hidden copy for screen readers widens scrollWidth: there the formula itself is measured.
+  // In a line of text a formula may break between its parts: it scrolls where one of them is wider than the line.
   const scrolls = (box) => box.matches("span.math")
-    ? (box.firstElementChild?.getBoundingClientRect().width ?? 0) > box.clientWidth + 1
+    ? [...box.querySelectorAll(".base")].some((part) => part.offsetWidth > box.closest("p, li, td, dd, figcaption, div").clientWidth + 1)
     : box.scrollWidth > box.clientWidth + 1;
 
   // Fades the right edge while there is more beyond it; code has a shadow there.
@@ -25,7 +25,7 @@
   };
 
   addEventListener("load", () => {
-    Promise.resolve(window.MathJax?.startup?.promise).then(mark);
+    mark();
     addEventListener("resize", mark);
     document.addEventListener("toggle", mark, true);
     document.addEventListener("click", () => setTimeout(mark, 50));

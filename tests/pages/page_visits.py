@@ -36,22 +36,27 @@ UNFOLD = """() => {
   document.head.append(still);
 }"""
 
-# Equations that were not typeset, that failed, or that name a macro MathJax does not know (shown in red).
+# Equations that were not typeset, or hold what KaTeX does not know (shown in red).
 EQUATIONS = r"""() => {
   const say = e => e.textContent.trim().slice(0, 80);
   const prose = document.querySelector('main').cloneNode(true);
-  prose.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
+  prose.querySelectorAll('pre, code, script, style, .katex').forEach(e => e.remove());
   return {
-    raw: [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(say),
-    failed: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(say),
-    unknown: [...document.querySelectorAll('mjx-container [style*="color: red"]')].map(say),
+    raw: [...document.querySelectorAll('.math')].filter(e => !e.querySelector('.katex')).map(say),
+    failed: [...document.querySelectorAll('.katex-error, .katex [style*="rgb(204, 0, 0)"]')].map(say),
     tex: prose.textContent.match(/\\[a-zA-Z]+\{|\\\(|\\\[|\$[^$\n]+\$/g) || [],
   };
 }"""
 
-IMAGES = """() => [...document.querySelectorAll('article img')].map(
-  e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'), loaded: e.complete && e.naturalWidth >
-  0}))"""
+# Pictures, and drawings that are part of the page.
+IMAGES = """() => [
+  ...[...document.querySelectorAll('article img')].map(
+    e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'),
+           loaded: e.complete && e.naturalWidth > 0})),
+  ...[...document.querySelectorAll('article .pa-drawing svg')].map(
+    (e, k) => ({src: `drawing ${k + 1}`, alt: e.getAttribute('aria-label'),
+                loaded: e.querySelectorAll('path').length > 0})),
+]"""
 
 # Events such as resize are delivered before a frame's callbacks: in the second frame from now they have been.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -67,20 +72,20 @@ WIDTH = """() => {
   };
   const wide = [...document.querySelectorAll('main *')].filter(
     e => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e));
-  const boxes = document.querySelectorAll("div.math, mjx-container[display='true'], .pa-verdict table");
+  const boxes = document.querySelectorAll(
+    "div.math, .pa-verdict table, .pa-table, .pa-drawing, div.highlight pre");
   const unreachable = [...boxes].filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
-  // A formula in a line of text: cut, and not to be scrolled; or faded, though it is all there.
-  const lines = [...document.querySelectorAll("span.math:has(> mjx-container)")].filter(e =>
-  e.getClientRects().length);
-  const goesOn = e => e.firstElementChild.getBoundingClientRect().width > e.clientWidth + 1;
-  unreachable.push(...lines.filter(e => goesOn(e) && e.tabIndex < 0));
-  const faded = lines.filter(e => !goesOn(e) && getComputedStyle(e).maskImage !== "none");
+  // A formula in a line of text of which a part is wider than the line, and which does not scroll.
+  const parts = [...document.querySelectorAll("span.math .base")].filter(e => e.getClientRects().length);
+  const line = e => e.closest("p, li, td, dd, figcaption, div");
+  const cut = e => e.offsetWidth > line(e).clientWidth + 1 && e.closest(".math").tabIndex < 0;
+  unreachable.push(...parts.filter(cut));
   const show = elements => elements.slice(0, 3).map(e => e.outerHTML.slice(0, 150));
-  return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable),
-          faded: show(faded)};
+  return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
 }"""
 
-# axe does not see MathJax's glyphs, nor icons: their color is set against the ground they lie on.
+# axe does not see the glyphs of equations, which are hidden from screen readers, nor icons: their color is set
+# against the ground they lie on.
 # `floor` is the contrast that is asked for: 4.5 for text, 3 for icons.
 CONTRAST = """() => {
   const channels = c => c.match(/[\\d.]+/g).map(Number);
@@ -100,7 +105,7 @@ CONTRAST = """() => {
     x); return (a + 0.05) / (b + 0.05);
   };
   const groups = [
-    ['mjx-container, mjx-container [style*="color"]', 4.5],
+    ['.katex, .katex [style*="color"]', 4.5],
     ['.search-button-field, .search-button-field *', 4.5],
     ['.article-header-buttons .btn, .article-header-buttons .btn *, .primary-toggle', 3],
   ];
@@ -111,9 +116,9 @@ CONTRAST = """() => {
 
 
 # axe takes a second for some thousand elements, and most are the glyphs of equations, which it cannot judge
-# (they are drawn by style sheets, and hidden from screen readers). They leave boxes of their size behind.
+# (a screen reader gets MathML in their place). They leave boxes of their size behind.
 HOLLOW = """() => {
-  const equations = [...document.querySelectorAll('mjx-math')].map(e => [e, e.getBoundingClientRect()]);
+  const equations = [...document.querySelectorAll('.katex-html')].map(e => [e, e.getBoundingClientRect()]);
   for (const [e, box] of equations) {
     e.style.cssText += `;display:inline-block;width:${box.width}px;height:${box.height}px`;
     e.replaceChildren();

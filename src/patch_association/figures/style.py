@@ -49,7 +49,7 @@ INK, PAPER = "#1F2328", "#FFFFFF"
 
 #: The counterpart of each color on a dark page. A color that is not here gets one by its lightness.
 DARK = {
-    **dict(zip(COLORS.values(), ("#8CB1E5", "#F9A01A", "#B863F8", "#5DD6A0", "#E2E4E9", "#F54E65"))),
+    **dict(zip(COLORS.values(), ("#7BCAFF", "#FFA620", "#B380ED", "#47AC75", "#E4E5E7", "#F9A0BB"))),
     **dict(zip(CATEGORIES, ("#4BD2FD", "#FAA19E", "#9A69FB", "#FFD629", "#E93AA0", "#76A824", "#F1F3F3"))),
     INK: "#DCE1E6",
     PAPER: "#121212",
