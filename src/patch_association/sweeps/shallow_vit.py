@@ -25,7 +25,7 @@ from patch_association.shallow_vit import (
 from patch_association.shallow_vit.training import VARIANTS
 from patch_association.sweeps.sweep import Sweep
 
-TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 1000, 20, 1000
+TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
 #: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
@@ -101,10 +101,9 @@ def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
     """Figures 4 and 7: the attention mass over training, N = 200, the trials' mean and their ends."""
     dim = 10 if num_patterns == 5 else 20
     data = PatternData(100, 0.5, 0.05, num_patterns=num_patterns, dim=dim, counts=counts)
-    rate, every = (0.1, 5) if head == "shared" else (1.0, 10)
-    how = dict(rate=rate, steps=2000, head=head, tests=100)
-    runs = [train_once(data, k, 200, record=every, **how) for k in range(TRIALS)]
-    steps = range(0, max(int(run.steps[-1]) for run in runs) + 1, every)
+    steps = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000)
+    how = dict(rate=0.1 if head == "shared" else 1.0, steps=steps[-1], record=steps, head=head, tests=100)
+    runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
     # A run that has fitted stands still: its last mass is its mass at all later steps.
     curves = [[float(run.mass[run.steps <= t][-1, 0]) for t in steps] for run in runs]
     mean = [sum(column) / len(runs) for column in zip(*curves)]
@@ -117,9 +116,7 @@ def removal_cell(num_patterns: int, kind: str, share: float) -> dict:
     noisy = dict(noisy_share=0.5, noisy_std=0.4) if kind != "irrelevant" else {}
     data = PatternData(50, 0.3, 0.1, num_patterns=num_patterns, dim=dim, **noisy)
     steps = (0, 25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-    how = dict(
-        rate=0.1, steps=steps[-1], record=steps, tests=400, prepare=partial(_removed, share=share, kind=kind)
-    )
+    how = dict(rate=0.1, steps=steps[-1], record=steps, prepare=partial(_removed, share=share, kind=kind))
     runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
     curves = [[float(run.risk[run.steps <= t][-1, 0]) for t in steps] for run in runs]
     return {**_ends(runs), "steps": list(steps), "risks": rounded(curves, 4)}
@@ -205,9 +202,8 @@ SWEEPS = (
         summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
         cells=tuple(
             dict(num_patterns=M, head=head, counts=counts)
-            for M in (5, 10, 15, 20)
+            for M, counts in ((5, "fixed"), (10, "fixed"), (15, "fixed"), (20, "fixed"), (5, "multinomial"))
             for head in ("shared", "per position")
-            for counts in ("fixed", "multinomial")
         ),
         run=attention_cell,
         config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
@@ -219,12 +215,12 @@ SWEEPS = (
             *(
                 dict(num_patterns=M, kind="irrelevant", share=share)
                 for M in (5, 10, 15, 20)
-                for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+                for share in (0.0, 0.25, 0.5, 0.75)
             ),
             *(
                 dict(num_patterns=5, kind=kind, share=share)
                 for kind in ("noisy", "random")
-                for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+                for share in (0.0, 0.5, 1.0)
             ),
         ),
         run=removal_cell,
@@ -235,7 +231,7 @@ SWEEPS = (
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
         cells=tuple(
             dict(head=head, relevant=a, variant=variant, N=N)
-            for head, sizes in (("shared", (2, 4, 8, 16, 32)), ("per position", (8, 16, 32, 64, 128)))
+            for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 16, 32, 64, 128)))
             for a in (0.08, 0.16, 0.32)
             for variant in (*VARIANTS, "convolution")
             for N in sizes
