@@ -1,9 +1,9 @@
 """Runs that are proofs: population descent in ball arithmetic, and statements about all time.
 
 ``law`` lists the inputs with exact probabilities, ``field`` evaluates the derivatives of the risk on balls,
-``descent`` follows gradient descent step by step inside a parallelepiped that is sure to contain it, ``cover``
-subdivides a region until an inequality holds on every piece, and ``statements`` puts them together. What must
-be trusted: the mathematics in the text, this room, Python, and FLINT's ball arithmetic (Arb); for the one
-statement at D = 36 the double precision of the processor takes the place of FLINT. Nothing here calls
-:mod:`patch_association.exact`.
+``descent`` follows gradient descent step by step inside a parallelepiped that is sure to contain it,
+``cover`` subdivides a region until an inequality holds on every piece, and ``statements`` puts them
+together. What must be trusted: the mathematics in the text, this room, Python, and FLINT's ball arithmetic
+(Arb); for the one statement at D = 36 the double precision of the processor takes the place of FLINT.
+Nothing here calls :mod:`patch_association.exact`.
 """

@@ -22,8 +22,8 @@ class Inequality:
     Attributes
     ----------
     chart, target : str
-        As in :mod:`~patch_association.certify.polynomials`: "towards" or "away"; "alpha", "gamma" or "rho" for
-        the bracket -E[w (...)] that has the sign of that derivative.
+        As in :mod:`~patch_association.certify.polynomials`: "towards" or "away"; "alpha", "gamma" or "rho"
+        for the bracket -E[w (...)] that has the sign of that derivative.
     sign : 1 or -1
     alpha : (float, float)
         Boxes on which alpha cannot lie between these are left out.
@@ -74,7 +74,9 @@ class Covered:
     seconds: float
 
 
-def cover(problem: Inequality, field, *, checkpoint: Path | None = None, most=5_000_000, every=60.0, tell=None):
+def cover(
+    problem: Inequality, field, *, checkpoint: Path | None = None, most=5_000_000, every=60.0, tell=None
+):
     """Prove ``problem`` on its whole region; returns :class:`Covered`.
 
     Raises

@@ -6,8 +6,8 @@ are tied. Lohner's method keeps them tied: the state is known to lie in
     { c + Q r :  |r_k| <= R_k },    Q close to orthogonal,
 
 and one step Phi maps it, by the mean value theorem, into Phi(c) + J Q r with J a ball matrix that contains
-the Jacobian of Phi over the box hull. A new Q is taken from the QR decomposition of the middle of J Q. Only the
-expansion of the map itself is paid for, so double precision lasts for thousands of steps.
+the Jacobian of Phi over the box hull. A new Q is taken from the QR decomposition of the middle of J Q. Only
+the expansion of the map itself is paid for, so double precision lasts for thousands of steps.
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ class Descent:
         return State(self.steps, tuple(c + arb(0, h) for c, h in zip(self._c, self._half_widths())))
 
     def _half_widths(self):
-        return [
-            magnitude(sum((abs(self._Q[i, j]) * self._r[j] for j in range(3)), arb(0))) for i in range(3)
-        ]
+        return [magnitude(sum((abs(self._Q[i, j]) * self._r[j] for j in range(3)), arb(0))) for i in range(3)]
 
     def _advance(self):
         gradient, hessian = self.engine.step(self._c, self._half_widths())

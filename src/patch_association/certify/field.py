@@ -1,12 +1,12 @@
 """The derivatives of the population risk on balls, with their own derivatives.
 
 y F = (D alpha)^p sum_abc N_abc Lambda^a Gamma^b Xi^c + nu D alpha M for the integers N of
-:mod:`~patch_association.certify.law`. Every derivative of the risk is -E[w V . N] with w = 1 / (1 + e^(yF)) and
-some vector V of weights. On a box a quantity is enclosed by the mean value form: its value at the center, plus
-its derivatives over the box times the half widths.
+:mod:`~patch_association.certify.law`. Every derivative of the risk is -E[w V . N] with w = 1 / (1 + e^(yF))
+and some vector V of weights. On a box a quantity is enclosed by the mean value form: its value at the
+center, plus its derivatives over the box times the half widths.
 
-:class:`Field` sums over the atoms in Arb. :class:`~patch_association.certify.rounded.RoundedField` does the same
-sums in double precision with error bounds, for sizes at which there are too many atoms.
+:class:`Field` sums over the atoms in Arb. :class:`~patch_association.certify.rounded.RoundedField` does the
+same sums in double precision with error bounds, for sizes at which there are too many atoms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from patch_association.certify.jets import Jet, constant, powers, variables
+from patch_association.certify.jets import constant, powers, variables
 from patch_association.certify.law import Atoms
 from patch_association.certify.polynomials import CHARTS, bracket
 
@@ -45,9 +45,12 @@ class Field:
     def name(self) -> str:
         """What this risk is, and in which arithmetic it is summed."""
         a = self.atoms
-        return f"{type(self).__name__}(D={self.D}, C={self.C}, q={a.q}, p={self.p}, {self.beta}, {self.linear})"
+        return (
+            f"{type(self).__name__}(D={self.D}, C={self.C}, q={a.q}, p={self.p}, {self.beta}, {self.linear})"
+        )
 
-    # -- one step of descent, in (alpha, gamma, rho) ----------------------------------------------------------
+    # -- one step of descent, in (alpha, gamma, rho)
+    # ----------------------------------------------------------
 
     def step(self, center, half):
         """(gradient at the center, Hessian over the box) by (alpha, gamma, rho), balls."""
@@ -88,7 +91,8 @@ class Field:
         line = alpha * (self.linear * D)
         return [*W, line], [[*by_alpha, constant(self.linear * D)], [*by_gamma, zero], [*by_rho, zero]]
 
-    # -- inequalities on a box of a chart ---------------------------------------------------------------------
+    # -- inequalities on a box of a chart
+    # ---------------------------------------------------------------------
 
     def alpha_of(self, chart: str, box) -> arb:
         """alpha over a box of the chart."""
@@ -121,7 +125,7 @@ class Field:
         return {"W": [*W, line], "V": [*V, line], "extra": extra}
 
     def _bracket(self, name):
-        """The features of a target's bracket: its monomials' integer coefficients; M for alpha, else zeros."""
+        """The integer coefficients of a target's bracket; the last column is M for alpha, else zero."""
         if name not in self._brackets:
             N = self.atoms.features
             made = np.zeros_like(N)
@@ -132,7 +136,8 @@ class Field:
             self._brackets[name] = self._matrix(made)
         return self._brackets[name], name
 
-    # -- sums over the atoms, in Arb --------------------------------------------------------------------------
+    # -- sums over the atoms, in Arb
+    # --------------------------------------------------------------------------
 
     def _prepare(self):
         n, K = self.atoms.features.shape
@@ -192,8 +197,8 @@ class Field:
     def loss_and_error(self, box):
         """(loss, error) as balls over a box of (alpha, gamma, rho).
 
-        The error is P[y F < 0] + P[F = 0] / 2. An atom whose features all vanish has F = 0 and counts half; one
-        whose ball contains zero otherwise is undecided and widens the error's ball by its probability.
+        The error is P[y F < 0] + P[F = 0] / 2. An atom whose features all vanish has F = 0 and counts half;
+        one whose ball contains zero otherwise is undecided and widens the error's ball by its probability.
         """
         W, _ = self._derivatives(box)
         F = self._predictions([w.value for w in W]).entries()

@@ -3,8 +3,8 @@
 Written apart from :mod:`patch_association.exact.risk` and its convolution, which it checks. Given y = +1 the
 signal set carries +1 throughout and the other L - 1 sets are independent. A set of type (k, m) has k patches
 with s = +1, m with s = -1 and the rest with s = 0; which patches they are does not matter to the model on the
-family of three scores. So an input is a multiset of L - 1 types, here called an *atom*. At D = 16, C = 4 there
-are 680 of them, at D = 36 there are 319,770.
+family of three scores. So an input is a multiset of L - 1 types, here called an *atom*. At D = 16, C = 4
+there are 680 of them, at D = 36 there are 319,770.
 
 For attention (Lambda, Gamma, Xi) to itself, a companion and a stranger, patch i of a set with sum n hears
 

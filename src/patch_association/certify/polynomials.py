@@ -40,7 +40,9 @@ class Chart:
             i = a * self.own[0] + b * self.companion[0] + c * self.stranger[0] - drop
             j = a * self.own[1] + b * self.companion[1] + c * self.stranger[1]
             # A negative power belongs to a monomial whose coefficients are all zero.
-            result.append(top * y_powers[i] * z_powers[j] * beta_power[a] if i >= 0 else constant(u.value * 0))
+            result.append(
+                top * y_powers[i] * z_powers[j] * beta_power[a] if i >= 0 else constant(u.value * 0)
+            )
         return result
 
     def sum_of_row(self, at, e_beta, D: int, C: int) -> Jet:

@@ -1,8 +1,8 @@
 """The sums over the atoms in double precision, with bounds on every rounding error.
 
-Arb spends a microsecond on an operation; at D = 36 there are 319,770 atoms. Here the same sums run in numpy. A
-quantity is a pair (mid, rad) of arrays, and the exact number lies within rad of mid. Only this is used of the
-processor: +, -, * and / of doubles are rounded to the nearest double, so that
+Arb spends a microsecond on an operation; at D = 36 there are 319,770 atoms. Here the same sums run in
+numpy. A quantity is a pair (mid, rad) of arrays, and the exact number lies within rad of mid. Only this is
+used of the processor: +, -, * and / of doubles are rounded to the nearest double, so that
 
     |fl(a o b) - (a o b)| <= u |fl(a o b)| + tiny,    u = 2^-53,
 
@@ -59,9 +59,9 @@ def _total(x):
 def exp(x):
     """e^x within a relative 2^-44, for doubles |x| <= 700.
 
-    x = k log 2 + r with |r| <= 0.3466. The high part of log 2 has 32 bits, so k times it is exact, and r is right
-    to 2^-50. The Taylor sum to r^13 misses less than 2^-57 of e^r; by Horner it is off by at most 28 u sum |r|^i/i!
-    <= 28 u e^0.35, that is 2^-47 of e^r. Scaling by 2^k is exact.
+    x = k log 2 + r with |r| <= 0.3466. The high part of log 2 has 32 bits, so k times it is exact, and r is
+    right to 2^-50. The Taylor sum to r^13 misses less than 2^-57 of e^r; by Horner it is off by at most 28
+    u sum |r|^i/i! <= 28 u e^0.35, that is 2^-47 of e^r. Scaling by 2^k is exact.
     """
     k = np.rint(x * 1.4426950408889634)
     r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
@@ -72,10 +72,10 @@ def exp(x):
 
 
 def logistic(F):
-    """((w), (w (1 - w))) as pairs over the pairs F, w = 1 / (1 + e^F): from the ends, as both are monotone apart.
+    """((w), (w (1 - w))) as pairs over the pairs F, w = 1 / (1 + e^F), from the ends of F.
 
-    w falls in F. w (1 - w) is even, and falls in |F| from 1/4. Beyond 700 the ends are clipped, and the bounds
-    0 and 1 take their place.
+    w falls in F. w (1 - w) is even, and falls in |F| from 1/4. Beyond 700 the ends are clipped, and the
+    bounds 0 and 1 take their place.
     """
     low, high = (F[0] - F[1]) * 1.0, F[0] + F[1]
     low, high = low - 4 * U * np.abs(low) - TINY, high + 4 * U * np.abs(high) + TINY
@@ -103,7 +103,9 @@ class RoundedField(Field):
 
     def _prepare(self):
         self._N = self._matrix(self.atoms.features)
-        P = np.array([x / self.atoms.denominator for x in self.atoms.numerator])  # Python rounds this quotient once
+        P = np.array(
+            [x / self.atoms.denominator for x in self.atoms.numerator]
+        )  # Python rounds this quotient once
         self._P = P, P * (2 * U) + TINY
 
     @staticmethod

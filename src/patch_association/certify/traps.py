@@ -32,7 +32,12 @@ class Towards:
 
     def inequalities(self, D: int, C: int, rate: Fraction, score_rate: Fraction) -> dict:
         """What has to be covered, by name."""
-        where = {"chart": "towards", "alpha": _floats(self.alpha), "y": (0.0, float(self.Y)), "z": (0.0, float(self.X))}
+        where = {
+            "chart": "towards",
+            "alpha": _floats(self.alpha),
+            "y": (0.0, float(self.Y)),
+            "z": (0.0, float(self.X)),
+        }
         c = score_rate / (D * (C - 1))
         keep_gamma = ((-1 / c, 0, 1, 0, 0), (1 / (c * self.Y), 0, 1, 1, 0))
         return {
