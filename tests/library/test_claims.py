@@ -345,3 +345,9 @@ def test_sampled_numbers_say_what_they_rest_on(tmp_path):
 def test_refused_evidence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("parameters", [{"PRESET": "paper"}, {"PRESET": "reader", "seed": -1}])
+def test_the_book_knows_two_presets_and_no_negative_seed(parameters):
+    with pytest.raises(ValueError, match="must be"):
+        room.chapter("setting/structure", **parameters)

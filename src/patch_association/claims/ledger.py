@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from patch_association._validate import positive_int
 from patch_association.claims.evidence import Number, Run, read_run, write_run
 from patch_association.claims.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_association.claims.verdict import Card
@@ -18,6 +19,8 @@ from patch_association.claims.verdict import Card
 HERE = Path(__file__).resolve().parent
 #: The parts of the book, in reading order.
 PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
+#: The sizes in which every chapter runs: a minute on two cores, and as large as makes sense.
+PRESETS = ("reader", "full")
 RECORD = "PATCH_ASSOCIATION_RECORD"
 
 
@@ -205,7 +208,12 @@ def shipped() -> Ledger:
 
 
 def chapter(name: str, /, **parameters) -> None:
-    """:meth:`Ledger.chapter` of the book's own ledger."""
+    """:meth:`Ledger.chapter` of the book's own ledger; refuses a preset or a seed that no chapter has."""
+    preset = parameters.get("PRESET", PRESETS[0])
+    if preset not in PRESETS:
+        raise ValueError(f"PRESET must be one of {', '.join(PRESETS)}, got {preset!r}")
+    if "seed" in parameters:
+        positive_int("seed", parameters["seed"], minimum=0)
     shipped().chapter(name, **parameters)
 
 
