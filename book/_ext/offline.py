@@ -1,9 +1,9 @@
 """Make the built book independent of any network, and its pages light.
 
-Formulas are typeset by KaTeX, which comes with the pages (``_static/katex``) and is a third of MathJax. After a
-build, what no page uses is taken out: the theme's whole set of icons (a script of 1.5 MB and three fonts, of
-which a page shows some twenty), style rules for classes that occur nowhere, and Jupyter Book's hooks for Thebe,
-which would load code from a server. The search's index is fetched by the search alone.
+Formulas are typeset by KaTeX, which comes with the pages (``_static/katex``) and is a third of MathJax.
+After a build, what no page uses is taken out: the theme's whole set of icons (a script of 1.5 MB and three
+fonts, of which a page shows some twenty), style rules for classes that occur nowhere, and Jupyter Book's
+hooks for Thebe, which would load code from a server. The search's index is fetched by the search alone.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ def shrink_icons(static: Path) -> None:
         font.save(path.with_suffix(".woff"))
         path.unlink()
         path.with_suffix(".woff2").unlink()
+    faces = r"url\(([^)]*webfonts/[\w-]+)\.woff2\)[^,;}]*,url\([^)]*\.ttf\) format\(\"truetype\"\)"
     for path in sheets:
         text = path.read_text(encoding="utf-8")
-        faces = r"url\(([^)]*webfonts/[\w-]+)\.woff2\) format\(\"woff2\"\),url\([^)]*\.ttf\) format\(\"truetype\"\)"
         path.write_text(re.sub(faces, r'url(\1.woff) format("woff")', text), encoding="utf-8")
 
 

@@ -27,11 +27,11 @@ def bind(doctree: nodes.Element) -> None:
         if not opening and not closing:
             continue
         parent.replace(formula, together)
-        if opening:
+        if before is not None and opening:
             together += nodes.Text(opening[0])
             parent.replace(before, nodes.Text(before.astext()[: opening.start()]))
         together += formula
-        if closing:
+        if behind is not None and closing:
             together += nodes.Text(closing[0])
             parent.replace(behind, nodes.Text(behind.astext()[closing.end() :]))
 

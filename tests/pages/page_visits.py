@@ -84,8 +84,8 @@ WIDTH = """() => {
   return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
 }"""
 
-# axe does not see the glyphs of equations, which are hidden from screen readers, nor icons: their color is set
-# against the ground they lie on.
+# axe does not see the glyphs of equations, which are hidden from screen readers, nor icons: their color is
+# set against the ground they lie on.
 # `floor` is the contrast that is asked for: 4.5 for text, 3 for icons.
 CONTRAST = """() => {
   const channels = c => c.match(/[\\d.]+/g).map(Number);

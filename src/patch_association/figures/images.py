@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -51,23 +53,20 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
         Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
         its accuracy is drawn through as a thin line.
     """
-    frame = pd.DataFrame(results).assign(
-        model=lambda f: f["model"].map(MODELS), accuracy=lambda f: 100 * f["test_accuracy"]
+    runs = Counter((run["model"], run["tile"]) for run in results)
+    frame = pd.DataFrame(
+        {"model": MODELS[run["model"]], "tile": run["tile"], "accuracy": 100 * run["test_accuracy"]}
+        for run in results
+        if runs[run["model"], run["tile"]] > 1  # one seed has no interval
     )
-    frame = frame[frame.groupby(["model", "tile"])["accuracy"].transform("size") > 1]
-    style = {
-        "hue": "model",
-        "style": "model",
-        "errorbar": _student,
-        "err_style": "bars",
-        "err_kws": {"capsize": 3},
-    }
+    style = dict(hue="model", style="model", errorbar=_student, err_style="bars", err_kws={"capsize": 3})
     sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_looks(MODELS.values()))
-    whole = frame[frame["tile"] == frame["tile"].max()].groupby("model")["accuracy"].mean()
-    for name, color in zip(MODELS.values(), CATEGORIES):
-        ax.axhline(whole[name], color=color, linestyle=":", linewidth=1)
+    tiles = sorted(set(frame["tile"]))
+    for (model, _), color in zip(MODELS.items(), CATEGORIES):
+        whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
+        ax.axhline(100 * np.mean(whole), color=color, linestyle=":", linewidth=1)
     ax.set_xscale("log", base=2)
-    label_ticks(ax.xaxis, sorted(frame["tile"].unique()))
+    label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
     ax.legend(loc="lower right")
 
@@ -94,13 +93,13 @@ def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> F
 
 def plot_losses(ax: Axes, losses: dict, window: int = 10) -> None:
     """Training losses by model, each a mean over ``window`` batches."""
-    smooth = (
-        pd.DataFrame({MODELS[kind]: curve for kind, curve in losses.items()}).rolling(window).mean().dropna()
-    )
     style = seaborn_looks(MODELS.values())
-    sns.lineplot(
-        smooth.rename(index=lambda step: step + 1), ax=ax, palette=style["palette"], dashes=style["dashes"]
-    )
+    for kind, curve in losses.items():
+        smooth = np.convolve(curve, np.full(window, 1 / window), mode="valid")
+        ax.plot(
+            range(window, len(curve) + 1), smooth, color=style["palette"][MODELS[kind]], label=MODELS[kind]
+        )
+    ax.legend()
     ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from importlib import resources
 from itertools import cycle
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
+from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
@@ -122,7 +122,7 @@ def use_style() -> None:
 
     In a notebook, figures are stored as SVG from then on, the same bytes at every run.
     """
-    for file in resources.files(__package__).joinpath("fonts").iterdir():
+    for file in resources.files("patch_association.figures").joinpath("fonts").iterdir():
         if file.name.endswith(".ttf"):
             with resources.as_file(file) as path:
                 font_manager.fontManager.addfont(path)
@@ -158,7 +158,7 @@ def use_style() -> None:
             "font.family": ["Book Sans", "DejaVu Sans"],
             "mathtext.fontset": "cm",  # what the equations beside it are set in
             "axes.formatter.use_mathtext": True,
-            "axes.prop_cycle": mpl.cycler(color=list(CATEGORIES)),
+            "axes.prop_cycle": cycler(color=list(CATEGORIES)),
             "svg.fonttype": "path",  # any viewer shows the same letters
             "svg.hashsalt": "patch-association",  # names inside the file do not change from run to run
         },
@@ -169,7 +169,7 @@ def use_style() -> None:
 def _store_as_svg() -> None:
     """Let a notebook keep figures as SVG of exactly the size asked for; elsewhere nothing happens."""
     try:
-        from IPython import get_ipython
+        from IPython.core.getipython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats
     except ImportError:
         return

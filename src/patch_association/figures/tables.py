@@ -129,20 +129,26 @@ def _is_bool(value: object) -> bool:
 
 def _text(value: object, digits: int | str) -> str:
     """One cell."""
-    share = int(digits[:-1]) if isinstance(digits, str) else None
+    decimals = int(digits[:-1]) if isinstance(digits, str) else None
     if _missing(value):
         return "–"
     if _is_bool(value):
         return "yes" if value else "no"
     if isinstance(value, Estimate):
-        return with_interval(value, as_percent=share is not None)
+        return with_interval(value, as_percent=decimals is not None)
     if isinstance(value, Integral):
-        return typeset(f"{value:,}")
+        return typeset(f"{int(value):,}")
     if isinstance(value, Real):
-        if not np.isfinite(value):
-            return "∞" if value > 0 else "−∞"
-        return percent(value, share).replace("-", "−") if share is not None else number(value, digits)
+        return _real(float(value), digits)
     return str(value)
+
+
+def _real(value: float, digits: int | str) -> str:
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    if isinstance(digits, str):
+        return percent(value, int(digits[:-1])).replace("-", "−")
+    return number(value, digits)
 
 
 def _floats(values, digits: int) -> list[str]:
