@@ -104,8 +104,18 @@ NUMBER = {"name": "x", "value": 1, "kind": "exact", "tolerance": 0}
         ({"ours-first": {"x": 3}}, "claim 'ours-first', number 'x': unknown key 3"),
         ({"ours-first": {"x": NUMBER | {"size": 3}}}, "claim 'ours-first', number 'x': unknown key 'size'"),
         ({"ours-first": {"x": {"name": "x"}}}, "claim 'ours-first', number 'x': .*missing 3 required"),
-        ({"ours-first": {"x": NUMBER | {"value": None}}}, "claim 'ours-first', number 'x': .*finite numbers"),
-        ({"ours-first": {"x": NUMBER | {"value": "1"}}}, "claim 'ours-first', number 'x': .*finite numbers"),
+        (
+            {"ours-first": {"x": NUMBER | {"value": None}}},
+            "claim 'ours-first', number 'x': .*must hold numbers",
+        ),
+        (
+            {"ours-first": {"x": NUMBER | {"value": "1"}}},
+            "claim 'ours-first', number 'x': .*must hold numbers",
+        ),
+        (
+            {"ours-first": {"x": NUMBER | {"value": float("nan")}}},
+            "claim 'ours-first', number 'x': .*be finite",
+        ),
         ({"ours-first": {"x": NUMBER | {"kind": "guess"}}}, "claim 'ours-first', number 'x': .*got 'guess'"),
     ],
 )

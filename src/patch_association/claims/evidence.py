@@ -53,15 +53,20 @@ class Number:
 
     def __post_init__(self):
         numbers = (self.value, self.tolerance, *(x for x in (self.low, self.high) if x is not None))
-        if not all(isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x) for x in numbers):
-            raise ValueError(f"evidence {self.name!r} must hold finite numbers, got {numbers}")
+        if not all(isinstance(x, Real) and not isinstance(x, bool) for x in numbers):
+            raise ValueError(f"evidence {self.name!r} must hold numbers, got {numbers}")
         if not isinstance(self.name, str) or not self.name.strip() or self.name.count("$") % 2:
             raise ValueError(f"evidence needs a name with paired dollar signs, got {self.name!r}")
-        if self.kind not in ("exact", "sampled") or self.tolerance < 0:
+        if self.kind not in ("exact", "sampled") or not 0 <= self.tolerance < math.inf:
             raise ValueError(
                 f"evidence {self.name!r} must be exact or sampled with a tolerance of at least 0, "
                 f"got {self.kind!r} and {self.tolerance!r}"
             )
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it can be recorded: at a reader's setting a measure may not be defined."""
+        return all(math.isfinite(x) for x in (self.value, self.low, self.high) if x is not None)
 
     def differs_from(self, recorded: Number) -> str | None:
         """A sentence that says how this number contradicts the recorded one, or None."""
@@ -80,13 +85,15 @@ class Number:
     @property
     def _rounded(self) -> tuple[str, ...]:
         """Value and interval with as many digits as its width justifies; empty without an interval."""
-        if self.low is None or self.high is None:
+        if self.low is None or self.high is None or not self.is_finite:
             return ()
         return tuple(map(typeset, rounded(self.value, self.low, self.high)))
 
     def show(self) -> str:
         """The value as text, with its unit."""
-        if isinstance(self.value, int):
+        if not math.isfinite(self.value):
+            text = "not defined" if math.isnan(self.value) else "infinite"
+        elif isinstance(self.value, int):
             text = f"{self.value:,}"
         elif self._rounded:
             text = self._rounded[0]
@@ -169,7 +176,10 @@ def _number(entry, place: str) -> Number:
         wrong = min(set(entry) - set(known)) if isinstance(entry, dict) else entry
         raise ValueError(f"{place}: unknown key {wrong!r}; the keys are {', '.join(known)}")
     try:
-        return Number(**entry)
+        number = Number(**entry)
+        if not number.is_finite:
+            raise ValueError(f"recorded evidence must be finite, got {entry}")
+        return number
     except (TypeError, ValueError) as error:
         raise ValueError(f"{place}: {error}") from None
 
@@ -194,8 +204,9 @@ def exact(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e
     """A number that was computed without sampling; integers must be reproduced exactly."""
     if isinstance(value, (Integral, np.bool_)):  # bool is an Integral
         return Number(name, int(value), "exact", 0, unit=unit)
-    value = finite(name, value)
-    return Number(name, value, "exact", max(rtol * abs(value), 1e-15), unit=unit, digits=digits)
+    value = _real(name, value)
+    tolerance = max(rtol * abs(value), 1e-15) if math.isfinite(value) else 0
+    return Number(name, value, "exact", tolerance, unit=unit, digits=digits)
 
 
 def sampled(
@@ -230,11 +241,16 @@ def sampled(
         if tolerance is None:
             # Equal values have an interval of no width; another machine may still round differently.
             tolerance = max((high - low) / 2, 1e-9 * abs(value), 1e-15)
+            tolerance = tolerance if math.isfinite(tolerance) else 0
     elif tolerance is None:
         raise ValueError(f"sampled evidence {name!r} without an interval must state its tolerance")
     else:
         value, low, high = estimate, None, None
-    value, tolerance = finite(name, float(value)), finite("tolerance", float(tolerance), minimum=0)
-    if low is not None and high is not None and not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError(f"sampled evidence {name!r} must have a finite interval, got [{low}, {high}]")
+    value, tolerance = _real(name, value), finite("tolerance", float(tolerance), minimum=0)
     return Number(name, value, "sampled", tolerance, n, seeds, low, high, unit, digits)
+
+
+def _real(name: str, value) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return float(value)

@@ -156,6 +156,9 @@ class Ledger:
         _check_keys(claim_id, evidence)
         if self._recording:
             fresh = replace(claim, evidence=dict(evidence), parameters=run.parameters)
+            undefined = [number.name for number in evidence.values() if not number.is_finite]
+            if undefined:
+                raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
             self._refuse_unmet(fresh)
             run = Run(
                 run.parameters, {**run.numbers, claim_id: fresh.evidence}
