@@ -102,6 +102,18 @@ def test_recording_starts_a_file_afresh(recorded):
     assert list(Ledger.at(recorded)["ours-first"].evidence) == ["good", "largest"]
 
 
+@pytest.mark.parametrize(("relative", "kept"), [(1e-12, True), (1e-6, False)])
+def test_recording_again_changes_nothing_but_what_has_changed(path, relative, kept):
+    """Another machine rounds differently: the file stays as it is, and a real change is written."""
+    for scale in (1, 1 + relative):
+        estimate = Estimate(0.1 * scale, 0.05 * scale, 0.15 * scale, 3)
+        give(Ledger.at(path, record=True), share=sampled("share", estimate, seeds=3), x=exact("x", scale / 3))
+    evidence = Ledger.at(path)["ours-first"].evidence
+    assert (evidence["x"] == exact("x", 1 / 3)) == (evidence["share"].low == 0.05) == kept
+    give(Ledger.at(path, record=True), x=exact("renamed", 1 / 3))
+    assert Ledger.at(path)["ours-first"].evidence["x"].name == "renamed"
+
+
 def test_entries_by_source_chapter_and_part(path):
     ledger = Ledger.at(path)
     assert [claim.id for claim in ledger.select(source="ours")] == ["ours-first"]

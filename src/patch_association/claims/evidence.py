@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
 
@@ -81,6 +81,15 @@ class Number:
                 f"more than its tolerance {recorded.tolerance:.3g} apart"
             )
         return None
+
+    def settled(self, recorded: Number | None) -> Number:
+        """The recorded number where this one differs by rounding alone: recording again changes nothing."""
+        if recorded is None:
+            return self
+        mine = {field: getattr(self, field) for field in ("value", "tolerance", "low", "high")}
+        pairs = [(new, getattr(recorded, field)) for field, new in mine.items()]
+        near = all(a == b or (a and b and math.isclose(a, b, rel_tol=1e-9)) for a, b in pairs)
+        return recorded if near and replace(recorded, **mine) == self else self
 
     @property
     def _rounded(self) -> tuple[str, ...]:

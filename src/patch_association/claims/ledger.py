@@ -155,7 +155,8 @@ class Ledger:
             raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
         _check_keys(claim_id, evidence)
         if self._recording:
-            fresh = replace(claim, evidence=dict(evidence), parameters=run.parameters)
+            kept = {key: one.settled(claim.evidence.get(key)) for key, one in evidence.items()}
+            fresh = replace(claim, evidence=kept, parameters=run.parameters)
             undefined = [number.name for number in evidence.values() if not number.is_finite]
             if undefined:
                 raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
