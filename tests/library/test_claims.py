@@ -94,12 +94,14 @@ def test_the_environment_records_too(path, monkeypatch):
 
 
 def test_recording_starts_a_file_afresh(recorded):
-    """What an older run left is not mixed with a new one."""
-    write_run(
-        recorded.with_suffix("") / "setting/first.json", Run({}, {"ours-first": {"old": exact("old", 1)}})
-    )
+    """What an older run left, of this claim or of others, is not mixed with a new one."""
+    file, old = recorded.with_suffix("") / "setting/first.json", {"old": exact("old", 1)}
+    write_run(file, Run({}, {"ours-first": old, "ours-gone": old}))
     give(Ledger.at(recorded, record=True))
-    assert list(Ledger.at(recorded)["ours-first"].evidence) == ["good", "largest"]
+    run = read_run(file)
+    assert run and {claim: list(numbers) for claim, numbers in run.numbers.items()} == {
+        "ours-first": ["good", "largest"]
+    }
 
 
 @pytest.mark.parametrize(("relative", "kept"), [(1e-12, True), (1e-6, False)])
