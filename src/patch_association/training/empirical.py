@@ -177,8 +177,9 @@ def descend(
 
     Examples
     --------
-    >>> law = SpatialData(Partition.blocks(4, 4, 2, 2), dim=16, q=0.4)
-    >>> run = descend(Samples.draw(law, 2000, [0]), realistic_start(law, [0]), Constant(0.02), steps=150)
+    >>> from patch_association.structure import Partition
+    >>> law = SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3)
+    >>> run = descend(Samples.draw(law, 2000, [0]), idealized_start(law), Constant(0.02), steps=50)
     >>> bool(run.exact[-1, 0])
     True
     """

@@ -45,6 +45,7 @@ class Samples:
 
     Examples
     --------
+    >>> from patch_association.structure import Partition
     >>> law = SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3)
     >>> Samples.draw(law, 1000, seeds=[0, 1]).X.shape
     torch.Size([2, 1000, 16, 8])
