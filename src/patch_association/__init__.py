@@ -12,8 +12,7 @@ from the ground up; each imports only what stands above it in this list.
 ``attention``    self-attention and positional attention
 ``model``        the simplified ViT (T)
 ``exact``        what needs no sampling: laws, errors, the population risk
-``training``     gradient descent on (T), on samples and on the population
-``learners``     the other models that chapters compare with it
+``training``     gradient descent on (T), on samples and on the population, and on what is compared with it
 ``transfer``     structure learned once and used again
 ``images``       ViTs with positional attention on real images
 ``records``      runs with their provenance

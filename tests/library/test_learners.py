@@ -16,22 +16,13 @@ from patch_association.exact.gaussian import (
     linear_disagreement,
     sample_linear_disagreement,
 )
-from patch_association.learners import (
-    RECIPES,
-    GramScores,
-    OneLayerViT,
-    error_on,
-    first_step,
-    make_learner,
-    train,
-)
-from patch_association.learners import (
-    test_inputs as draw_test_inputs,  # pytest would collect its own name as a test
-)
 from patch_association.model import SimplifiedViT
 from patch_association.records import load
 from patch_association.structure import Partition, row_separation
 from patch_association.sweeps.gaussian import SWEEPS, gaussian_cell, select, table
+from patch_association.training.adam import error_on, first_step, train
+from patch_association.training.adam import test_inputs as draw_test_inputs  # not a test
+from patch_association.training.learners import RECIPES, GramScores, OneLayerViT, make_learner
 
 FOUR = Partition.blocks(4, 4, 2, 2)
 DATA = GaussianData(FOUR, 8)

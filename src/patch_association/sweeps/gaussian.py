@@ -7,9 +7,10 @@ import torch
 
 from patch_association.data import GaussianData
 from patch_association.intervals import mean
-from patch_association.learners import RECIPES, error_on, make_learner, test_inputs, train
 from patch_association.structure import Partition, association, row_separation
 from patch_association.sweeps.sweep import Sweep
+from patch_association.training.adam import error_on, test_inputs, train
+from patch_association.training.learners import RECIPES, make_learner
 
 DIM = 8
 N_TEST = 20_000
@@ -25,7 +26,7 @@ def gaussian_cell(learner: str, teacher: str, D: int, C: int, steps: int, seed: 
     Parameters
     ----------
     learner : str
-        A kind of :data:`~patch_association.learners.RECIPES`.
+        A kind of :data:`~patch_association.training.learners.RECIPES`.
     teacher : "shared" or "convolution"
         The filters of :class:`~patch_association.data.GaussianData`; drawn once, for all seeds.
     D, C, steps, seed : int

@@ -1,4 +1,4 @@
-"""The trained models that chapters compare, and the one loop that trains them all.
+"""The models that chapters compare with one another; :mod:`patch_association.training.adam` trains them all.
 
 Every learner maps inputs (n, D, d) to outputs F(X) of shape (n,), whose sign is the prediction,
 and can say what it thinks of the patches: ``attention_scores(X)``, a (D, D) matrix of who attends
@@ -14,21 +14,31 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from scipy.optimize import minimize_scalar
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 from patch_association._validate import finite, positive_int
 from patch_association.attention import positional_attention, self_attention, softmax_attention
 from patch_association.conventions import DEFAULT, GAUSSIAN
-from patch_association.intervals import Estimate, mean
 from patch_association.model import SimplifiedViT, polynomial_activation
 
 DTYPE = torch.float64
 
 
-class Linear(nn.Module):
+class Learner(nn.Module):
+    """What all learners have; those without attention or without encodings say None."""
+
+    def attention_scores(self, X):
+        """(D, D): who attends to whom, on inputs X where it depends on them."""
+        return None
+
+    def encoding_gram(self):
+        """P P^T, (D, D)."""
+        P = getattr(self, "encodings", None)
+        return None if P is None else (P @ P.T).detach()
+
+
+class Linear(Learner):
     """F(X) = sum_j <w_j, X_j> + b: logistic regression on all D d numbers, the baseline."""
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0):
@@ -39,17 +49,9 @@ class Linear(nn.Module):
     def forward(self, X):
         return torch.einsum("njd,jd->n", X, self.weights) + self.bias  # (n, D, d), (D, d) -> (n,)
 
-    def attention_scores(self, X):
-        """None: a linear model attends to nothing."""
-        return None
 
-    def encoding_gram(self):
-        """None: it has no encodings."""
-        return None
-
-
-class FreeScores(SimplifiedViT):
-    """Model (T) as the theorems train it: A is free off its fixed diagonal, F = sum_i sigma(D (S u)_i)."""
+class FreeScores(SimplifiedViT, Learner):
+    """Model (T) as the theorems train it: A is free off its fixed diagonal, in the place of P P^T."""
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = GAUSSIAN.diagonal):
         super().__init__(
@@ -57,15 +59,10 @@ class FreeScores(SimplifiedViT):
         )
 
     def attention_scores(self, X):
-        """A."""
         return self.scores.detach()
 
-    def encoding_gram(self):
-        """None: Simplification 3.1 trains A in the place of P P^T."""
-        return None
 
-
-class _PositionalModel(nn.Module):
+class _PositionalModel(Learner):
     """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>): the readout of model (T) over any scores of positions."""
 
     def __init__(self, num_patches: int, dim: int, seed: int, diagonal: float):
@@ -77,12 +74,7 @@ class _PositionalModel(nn.Module):
         self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def attention_scores(self, X):
-        """A."""
         return self.positional_scores().detach()
-
-    def encoding_gram(self):
-        """P P^T, (D, D)."""
-        return (self.encodings @ self.encodings.T).detach()
 
     def forward(self, X):
         u = X @ self.value  # (n, D, d) @ (d,) -> (n, D)
@@ -130,7 +122,7 @@ class PositionalScores(_PositionalModel):
         return (self.encodings @ self.W_Q) @ (self.encodings @ self.W_K).T
 
 
-class SelfAttention(nn.Module):
+class SelfAttention(Learner):
     """Self-attention of Definition 3.1 on X + P with the readout of (T); P lives in R^d with the patches."""
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0):
@@ -152,16 +144,12 @@ class SelfAttention(nn.Module):
         """The mean of S over the inputs ``X``."""
         return self._attend(X)[1].mean(dim=0)
 
-    def encoding_gram(self):
-        """P P^T, (D, D)."""
-        return (self.encodings @ self.encodings.T).detach()
-
     def _attend(self, X):
         W_V = self.value[:, None]
         return self_attention(X, self.encodings, self.W_Q, self.W_K, W_V, return_attention=True)
 
 
-class OneLayerViT(nn.Module):
+class OneLayerViT(Learner):
     """A small Vision Transformer of one layer and one head, with all that (T) leaves out.
 
     Z = X E + P;  Z += Attention(LN(Z)) W_O;  Z += MLP(LN(Z));  F = <head, mean_i LN(Z)_i> + b.
@@ -205,10 +193,6 @@ class OneLayerViT(nn.Module):
         """The mean of S over the inputs ``X``; S itself where it sees positions alone."""
         S = self._attend(X)[2]
         return S.mean(dim=0) if S.ndim == 3 else S
-
-    def encoding_gram(self):
-        """P P^T, (D, D)."""
-        return (self.encodings @ self.encodings.T).detach()
 
     def _attend(self, X):
         Z = X.to(self.embed) @ self.embed + self.encodings  # (n, D, d) @ (d, m) + (D, m) -> (n, D, m)
@@ -265,110 +249,6 @@ def make_learner(kind: str, num_patches: int, dim: int, seed: int = 0) -> nn.Mod
         raise ValueError(f"kind must be one of {', '.join(RECIPES)}, got {kind!r}")
     num_patches, dim = positive_int("num_patches", num_patches), positive_int("dim", dim)
     return RECIPES[kind].make(num_patches, dim, positive_int("seed", seed, minimum=0))
-
-
-def train(
-    learner: nn.Module,
-    data,
-    *,
-    steps: int,
-    batch: int = 512,
-    learning_rate: float = 1e-2,
-    clip: float = 5.0,
-    seed: int = 0,
-    points: int = 20,
-    n_curve: int = 4000,
-) -> list[tuple[int, float]]:
-    """Train in place on the logistic loss mean log(1 + exp(-y F(X))), with fresh inputs in every step.
-
-    Adam, its rate falling to zero along a cosine, gradients clipped to the norm ``clip``.
-
-    Parameters
-    ----------
-    data : an object with ``sample(n, seed)`` -> (X, y)
-    steps, batch, learning_rate, clip
-        Of the optimizer.
-    seed : int
-        Of the batches; learners with the same seed see the same inputs.
-    points, n_curve : int
-        How many points of the learning curve are taken, and on how many held-out inputs.
-
-    Returns
-    -------
-    The learning curve: pairs (step, error), from step 0 to the last.
-
-    Raises
-    ------
-    ValueError
-        On sizes and rates that are not positive.
-    FloatingPointError
-        When the loss is no longer finite.
-    """
-    steps, batch = positive_int("steps", steps), positive_int("batch", batch)
-    points = positive_int("points", points)
-    if not (finite("learning_rate", learning_rate) > 0 and finite("clip", clip) > 0):
-        raise ValueError(f"learning_rate and clip must be positive, got {learning_rate!r} and {clip!r}")
-    optimizer = torch.optim.Adam(learner.parameters(), lr=learning_rate)
-    held_out = data.sample(n_curve, seed=GAUSSIAN_CURVE)
-    marks = {round(steps * k / points) for k in range(points + 1)}
-    curve = [(0, error_on(learner, *held_out))]
-    for step in range(steps):
-        X, y = data.sample(batch, seed=GAUSSIAN_BATCHES + seed * 10_000_000 + step)
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate * (1 + math.cos(math.pi * step / steps)) / 2
-        optimizer.zero_grad(set_to_none=True)
-        loss = F.softplus(-y * learner(X).to(y)).mean()
-        if not torch.isfinite(loss):
-            raise FloatingPointError(f"the loss is {loss.item()} at step {step}")
-        loss.backward()
-        nn.utils.clip_grad_norm_(learner.parameters(), clip)
-        optimizer.step()
-        if step + 1 in marks:
-            curve.append((step + 1, error_on(learner, *held_out)))
-    return curve
-
-
-def first_step(data, diagonal: float, n: int = 20_000, parts: int = 20, seed: int = 0) -> Estimate:
-    """Which way model (T) first moves: mean of -dL/dA_ij over companions, less that over strangers.
-
-    At A = ``diagonal`` I and v = r w*, with w* the shared filter of ``data`` and r >= 0 the length
-    that minimizes the loss at this A. Positive: attention moves toward the own set. The interval
-    comes from ``parts`` independent parts of the ``n`` inputs.
-    """
-    D, partition = data.partition.num_patches, data.partition
-    n, parts = positive_int("n", n), positive_int("parts", parts, minimum=2)
-    if n % parts:
-        raise ValueError(f"n must be a multiple of parts, got {n} inputs in {parts} parts")
-    X, y = data.sample(n, seed=seed)
-    model = SimplifiedViT(D, data.dim, diagonal=diagonal)
-    direction = data.filters[0]
-
-    def loss(r):
-        with torch.no_grad():
-            model.value.copy_(r * direction)
-            return float(F.softplus(-y * model(X)).mean())
-
-    r = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-4}).x
-    loss(r)  # leaves v at its best length
-    same = torch.from_numpy(partition.same_set)
-    companions = same & ~torch.eye(D, dtype=torch.bool)
-    moves = []
-    for X_part, y_part in zip(X.split(n // parts), y.split(n // parts)):
-        (gradient,) = torch.autograd.grad(F.softplus(-y_part * model(X_part)).mean(), model.scores)
-        moves.append(float(gradient[~same].mean() - gradient[companions].mean()))
-    return mean(moves)
-
-
-@torch.no_grad()
-def error_on(learner: nn.Module, X, y) -> float:
-    """The share of inputs with y F(X) < 0, outputs of exactly zero counted by half."""
-    outputs = y * torch.cat([learner(part) for part in X.split(2000)]).to(y)
-    return float((outputs < 0).double().mean() + (outputs == 0).double().mean() / 2)
-
-
-def test_inputs(data, n: int = 20_000):
-    """The inputs on which finished learners are compared: never seen in training or on its curve."""
-    return data.sample(n, seed=GAUSSIAN_TEST)
 
 
 def _normal(shape, seed: int, stream: int = 0) -> torch.Tensor:
