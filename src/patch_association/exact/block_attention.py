@@ -94,6 +94,11 @@ class BlockAttention:
         return self._a, self._b, self._c
 
     @property
+    def is_hard(self) -> bool:
+        """Whether every patch averages over its own set and reads nothing else."""
+        return self.level == "set" and self.other == 0
+
+    @property
     def in_set_mass(self) -> float:
         """Lambda + (C - 1) Gamma: the attention that a patch pays to its own set."""
         return self.itself + (self.partition.set_size - 1) * self.same

@@ -9,7 +9,7 @@ import numpy as np
 
 from patch_association._validate import finite
 from patch_association.conventions import DEFAULT, initial_alpha
-from patch_association.exact.risk import PopulationRisk, attention_values
+from patch_association.exact.risk import PopulationRisk
 from patch_association.training.steps import (
     LOSS_LIMIT,
     Constant,
@@ -39,8 +39,6 @@ class PopulationRun:
     entry_gradient : (R, 3) array
         The same for one entry: gamma's divided by D (C-1), rho's by D (D-C). The update of a step
         is ``-(rate, score_rate, score_rate) * entry_gradient`` where nothing is clipped.
-    Lambda, Gamma, Xi, G : arrays
-        Attention to oneself, to each companion, to each stranger; G = D (Lambda + (C-1) Gamma).
     diverged_at : int or None
     """
 
@@ -60,26 +58,6 @@ class PopulationRun:
     @property
     def entry_gradient(self) -> np.ndarray:
         return self.gradient / _shared_entries(self.num_patches, self.set_size)
-
-    @property
-    def Lambda(self) -> np.ndarray:
-        return self._attention[0]
-
-    @property
-    def Gamma(self) -> np.ndarray:
-        return self._attention[1]
-
-    @property
-    def Xi(self) -> np.ndarray:
-        return self._attention[2]
-
-    @property
-    def G(self) -> np.ndarray:
-        return self.num_patches * (self.Lambda + (self.set_size - 1) * self.Gamma)
-
-    @property
-    def _attention(self):
-        return attention_values(self.num_patches, self.set_size, self.diagonal, self.gamma, self.rho)
 
 
 def descend_population(

@@ -16,7 +16,7 @@ from patch_association.intervals import Estimate
 
 
 @dataclass(frozen=True)
-class SampleComplexity:
+class SampleComplexity(Estimate):
     """N* with a bootstrap interval over seeds.
 
     Attributes
@@ -26,29 +26,13 @@ class SampleComplexity:
         the grid's sizes; infinite when no size reaches it.
     low, high : float
         The percentile bootstrap over seeds; ``high`` is infinite when too many resamples never cross.
-    smallest : float
-        The smallest size of the grid whose mean error is at most the target (infinite when none).
-    seeds : int
+    n : int
+        How many seeds.
     censored : float
         The share of resamples that never cross.
-    level : float
     """
 
-    value: float
-    low: float
-    high: float
-    smallest: float
-    seeds: int
-    censored: float
-    level: float = 0.95
-
-    @property
-    def estimate(self) -> Estimate:
-        """The value with its interval, for the evidence of a claim."""
-        return Estimate(self.value, self.low, self.high, self.seeds, self.level)
-
-    def __str__(self) -> str:
-        return str(self.estimate)
+    censored: float = 0.0
 
 
 def sample_complexity(
@@ -78,14 +62,11 @@ def sample_complexity(
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([crossing(N, e[d].mean(axis=0), target) for d in draws])
     low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
-    mean = e.mean(axis=0)
-    reached = np.flatnonzero(mean <= target)
     return SampleComplexity(
-        value=crossing(N, mean, target),
+        value=crossing(N, e.mean(axis=0), target),
         low=float(low),
         high=float(high),
-        smallest=float(N[reached[0]]) if reached.size else math.inf,
-        seeds=len(e),
+        n=len(e),
         censored=float(np.isinf(crossings).mean()),
         level=level,
     )

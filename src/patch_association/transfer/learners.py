@@ -120,8 +120,7 @@ def with_fixed_attention(
     *errors, best = test.errors_under(attention, *measured, linear=linear)
     if (
         isinstance(attention, BlockAttention)
-        and attention.level == "set"
-        and attention.other == 0
+        and attention.is_hard
         and np.array_equal(attention.partition.same_set, data.partition.same_set)
     ):
         # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four
