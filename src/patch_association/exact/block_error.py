@@ -52,7 +52,8 @@ def exact_error(
     degree, linear : int, float
         p and nu.
     fineness : float
-        Divides every step of the quadrature. At 1 the tests hold the error below 1e-4, and below 1e-6 at noise of half |alpha|.
+        Divides every step of the quadrature. At 1 the tests hold the error below 1e-4, and below 1e-6
+        where the noise is at most half |alpha|.
 
     Raises
     ------

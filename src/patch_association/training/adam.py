@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
+from scipy.optimize import fminbound
 from torch import nn
 from torch.nn import functional as F
 
@@ -97,8 +97,7 @@ def first_step(data, diagonal: float, n: int = 20_000, parts: int = 20, seed: in
         value = (float(r) * data.filters[:1]).expand(len(X), -1)
         return loss_and_gradients(X, y, A.expand(len(X), -1, -1), value)
 
-    search = {"bounds": (0.0, 1.0), "method": "bounded", "options": {"xatol": 1e-4}}
-    r = minimize_scalar(lambda r: float(at(r, X[None], y[None])[0]), **search).x
+    r = fminbound(lambda r: float(at(r, X[None], y[None])[0]), 0.0, 1.0, xtol=1e-4)
     _, dA, _ = at(
         r, X.reshape(parts, -1, *X.shape[1:]), y.reshape(parts, -1)
     )  # (n, D, d) -> (parts, n / parts, D, d)

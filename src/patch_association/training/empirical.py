@@ -191,6 +191,7 @@ def descend(
     wanted = set(recorded_steps(steps, record).tolist())
     kept = set(recorded_steps(steps, snapshots).tolist()) if np.size(snapshots) else set()
     step = check_step(step, D)
+    rate, score_rate = step.rates(D)
     check_on_divergence(on_divergence)
     A, v = _check_start(samples, start)
 
@@ -233,8 +234,8 @@ def descend(
                 break
             dv = sums.dv / samples.n
             share = torch.as_tensor(step.share(v.norm(dim=1), dv.norm(dim=1))).to(A).view(-1, 1)  # or (1, 1)
-            A = A - (step.score_rate / samples.n * share[..., None]) * score_gradient(S, sums.K, scale)
-            v = v - (step.rate * share) * dv
+            A = A - (score_rate / samples.n * share[..., None]) * score_gradient(S, sums.K, scale)
+            v = v - (rate * share) * dv
     return finish()
 
 

@@ -103,14 +103,17 @@ def workers(device, num_chunks: int):
 
 def total(chunks, pool, *arguments) -> Sums:
     """The sums over all chunks, added in their order: the same result for any number of threads."""
+    return reduce(add, _parts(iter(chunks), pool, arguments))
+
+
+def _parts(chunks, pool, arguments):
     if pool is None:
-        return reduce(add, (accumulate(X, y, *arguments) for X, y in chunks))
-    (threads, at_once), chunks, sums = pool, iter(chunks), None
+        yield from (accumulate(X, y, *arguments) for X, y in chunks)
+        return
+    threads, at_once = pool
     # A few at a time: chunks may be drawn or read only when their turn comes.
     while some := list(islice(chunks, at_once)):
-        for part in threads.map(lambda chunk: accumulate(*chunk, *arguments), some):
-            sums = part if sums is None else sums + part
-    return sums
+        yield from threads.map(lambda chunk: accumulate(*chunk, *arguments), some)
 
 
 def accumulate(X, y, S, value, degree: int, linear: float, prefactor: float) -> Sums:

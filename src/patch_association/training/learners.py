@@ -10,6 +10,7 @@ same on another machine, except the ViT: four times dearer there, it takes float
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,38 +63,32 @@ class FreeScores(SimplifiedViT, Learner):
         return self.scores.detach()
 
 
-class _PositionalModel(Learner):
-    """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>): the readout of model (T) over any scores of positions."""
-
-    def __init__(self, num_patches: int, dim: int, seed: int, diagonal: float):
-        super().__init__()
-        self.num_patches = num_patches
-        # Rows of squared length about ``diagonal``: A = P P^T then starts near where FreeScores does.
-        scale = math.sqrt(finite("diagonal", diagonal, minimum=0) / num_patches)
-        self.encodings = nn.Parameter(scale * _normal((num_patches, num_patches), seed, 0))
-        self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
-
-    def attention_scores(self, X):
-        return self.positional_scores().detach()
-
-    def forward(self, X):
-        u = X @ self.value  # (n, D, d) @ (d,) -> (n, D)
-        z = self.num_patches * u @ softmax_attention(self.positional_scores()).T  # (n, D) @ (D, D) -> (n, D)
-        return polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=1)
-
-
-class GramScores(_PositionalModel):
+class GramScores(Learner):
     """Model (T) with A = P P^T, trained through P in R^{D x D}: Simplification 3.1 before A is set free."""
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0, diagonal: float = GAUSSIAN.diagonal):
-        super().__init__(num_patches, dim, seed, diagonal)
+        super().__init__()
+        self.num_patches = num_patches
+        # Rows of squared length about ``diagonal``: A then starts near where FreeScores does.
+        scale = math.sqrt(finite("diagonal", diagonal, minimum=0) / num_patches)
+        self.encodings = nn.Parameter(scale * _normal((num_patches, num_patches), seed, 0))
+        self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def positional_scores(self):
         """A = P P^T."""
         return self.encodings @ self.encodings.T
 
+    def attention_scores(self, X):
+        return self.positional_scores().detach()
 
-class PositionalScores(_PositionalModel):
+    def forward(self, X):
+        """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>), as in (T)."""
+        u = X @ self.value  # (n, D, d) @ (d,) -> (n, D)
+        z = self.num_patches * u @ softmax_attention(self.positional_scores()).T  # (n, D) @ (D, D) -> (n, D)
+        return polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=1)
+
+
+class PositionalScores(GramScores):
     """Positional attention of Definition 3.2, A = (P W_Q)(P W_K)^T, with the readout of (T).
 
     ``start="identity"`` begins at W_Q = W_K = I, where A = P P^T; ``"random"`` draws both with
@@ -223,7 +218,7 @@ class Recipe:
     """
 
     title: str
-    make: object
+    make: Callable[..., nn.Module]
     learning_rate: float
     batch: int
 

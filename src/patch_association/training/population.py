@@ -117,13 +117,12 @@ def descend_population(
         raise ValueError(f"risk must be a PopulationRisk, got {type(risk).__name__}")
     chosen = recorded_steps(steps, record)
     step = check_step(step, risk.num_patches)
+    rate, score_rate = step.rates(risk.num_patches)
     check_on_divergence(on_divergence)
     diagonal = finite("diagonal", diagonal)
     alpha = initial_alpha(risk.degree, risk.linear) if alpha is None else finite("alpha", alpha)
     point = np.array([alpha, finite("gamma", gamma), finite("rho", rho)])
-    move = np.array([step.rate, step.score_rate, step.score_rate]) / _shared_entries(
-        risk.num_patches, risk.set_size
-    )
+    move = np.array([rate, score_rate, score_rate]) / _shared_entries(risk.num_patches, risk.set_size)
 
     wanted = set(chosen.tolist())
     rows, kept, diverged_at = [], [], None

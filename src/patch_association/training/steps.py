@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,6 +12,9 @@ from tqdm import tqdm
 
 from patch_association._validate import finite, positive_int
 from patch_association.conventions import DEFAULT
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # A mean logistic loss beyond this is on its way to infinity: it starts at log 2.
 LOSS_LIMIT = 1e6
@@ -43,13 +47,14 @@ class Constant:
         if self.score_rate is not None:
             finite("score_rate", self.score_rate, minimum=0)
 
-    def for_patches(self, num_patches: int):
+    def for_patches(self, num_patches: int) -> Self:
         """The same step with its score rate written out."""
-        return (
-            self
-            if self.score_rate is not None
-            else replace(self, score_rate=DEFAULT.score_rate(num_patches, self.rate))
-        )
+        return replace(self, score_rate=self.rates(num_patches)[1])
+
+    def rates(self, num_patches: int) -> tuple[float, float]:
+        """Both rates, of v and of A."""
+        usual = DEFAULT.score_rate(num_patches, self.rate)
+        return self.rate, usual if self.score_rate is None else self.score_rate
 
     def share(self, norm, gradient_norm):
         """The share of both rates that a step takes, given |v| and |dL/dv|: all of them."""

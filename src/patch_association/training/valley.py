@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from patch_association._validate import finite, positive_int
 from patch_association.exact.risk import PopulationRisk
@@ -36,7 +36,7 @@ def best_alpha(risk: PopulationRisk, beta: float, gamma: float = 0.0, rho: float
             f"the risk must have a minimum in alpha below 100, got {risk!r} with beta = {beta:g}, "
             f"gamma = {gamma:g}, rho = {rho:g}"
         )
-    return float(np.exp(brentq(slope, low, high, xtol=1e-12)))
+    return float(np.exp(root_scalar(slope, bracket=(low, high), xtol=1e-12).root))
 
 
 def curvature(risk: PopulationRisk, alpha: float, beta: float, gamma: float = 0.0, rho: float = 0.0) -> float:

@@ -47,14 +47,17 @@ def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, f
     if C > X.shape[1]:
         raise ValueError(f"set_size must be at most the {X.shape[1]} patches, got {C}")
     w = first_moment(X, y)
-    for step in range(positive_int("rounds", rounds, minimum=0) + 1):
+
+    def respond(w):
         z = X @ w  # (n, D, d) @ (d,) -> (n, D)
-        threshold = 0.5 * float(np.median(np.sort(y[:, None] * z, axis=1)[:, -C]))
-        if step == rounds:
-            return w, threshold
+        return z, 0.5 * float(np.median(np.sort(y[:, None] * z, axis=1)[:, -C]))
+
+    for _ in range(positive_int("rounds", rounds, minimum=0)):
+        z, threshold = respond(w)
         signs = np.sign(z) * (np.abs(z) > abs(threshold))
         w = np.tensordot(signs, X, axes=2)  # (n, D), (n, D, d) -> (d,)
         w /= max(np.linalg.norm(w), 1e-300)
+    return w, respond(w)[1]
 
 
 def coactivation(X, y, w) -> np.ndarray:

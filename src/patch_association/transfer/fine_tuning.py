@@ -133,12 +133,16 @@ def fine_tune(
     v = torch.from_numpy(start * finite("init_std", init_std, minimum=0) / D)[:, :, None]
     v = v.repeat(1, 1, len(sizes))  # (S, d, K)
     flat = reads.reshape(S, n * T, d)
-    for t in range(positive_int("steps", steps, minimum=0) + 1):
+
+    def forward(v):
+        """F (S, n, K) and the derivative of the loss by z (S, n, T, K)."""
         z = (flat @ v).view(S, n, T, -1)  # (S, n T, d) @ (S, d, K) -> (S, n, T, K)
-        F, h = readout(z, m, -m * weight, p, nu)  # (S, n, K), (S, n, T, K)
-        if t < steps:
-            gradient = flat.mT @ h.view(S, n * T, -1)  # (S, d, n T) @ (S, n T, K) -> (S, d, K)
-            share = torch.as_tensor(step.share(v.norm(dim=1), gradient.norm(dim=1)), dtype=v.dtype)
-            v = v - step.rate * share.expand(S, len(sizes))[:, None] * gradient
+        return readout(z, m, -m * weight, p, nu)
+
+    for _ in range(positive_int("steps", steps, minimum=0)):
+        gradient = flat.mT @ forward(v)[1].view(S, n * T, -1)  # (S, d, n T) @ (S, n T, K) -> (S, d, K)
+        share = torch.as_tensor(step.share(v.norm(dim=1), gradient.norm(dim=1)), dtype=v.dtype)
+        v = v - step.rate * share.expand(S, len(sizes))[:, None] * gradient
+    F = forward(v)[0]
     loss = (torch.nn.functional.softplus(-F) * weight).sum(dim=1)  # (S, K)
     return FineTuned(v.mT.contiguous(), loss, sizes)

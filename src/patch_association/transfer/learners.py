@@ -223,7 +223,7 @@ def by_search(
     error = HeldOut(data, draws, seed + TEST).errors_under(
         DenseAttention(A), scale * alpha, scale * noise, linear=TRANSFER.linear
     )
-    return Outcome(float(error), association(A, data.partition).recall)
+    return Outcome(float(error), float(association(A, data.partition).recall))
 
 
 def by_logistic(

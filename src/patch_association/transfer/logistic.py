@@ -49,14 +49,15 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
 
 def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray, float]:
     """The fit whose validation error is least (the largest such penalty), with its penalty."""
-    best = None
-    for penalty in sorted(penalties, reverse=True):
+    X_val, y_val = np.asarray(X_val), np.asarray(y_val)
+
+    def validated(penalty):
         W = fit_logistic(X, y, penalty)
-        margin = np.asarray(y_val) * np.einsum("njd,jd->n", np.asarray(X_val), W)  # (n, D, d), (D, d) -> (n,)
-        error = float((margin <= 0).mean())
-        if best is None or error < best[0]:
-            best = (error, penalty, W)
-    return best[2], best[1]
+        margin = y_val * np.einsum("njd,jd->n", X_val, W)  # (n, D, d), (D, d) -> (n,)
+        return float((margin <= 0).mean()), -penalty, W
+
+    _, penalty, W = min((validated(penalty) for penalty in penalties), key=lambda found: found[:2])
+    return W, -penalty
 
 
 def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) -> float:
