@@ -26,6 +26,8 @@ from patch_association.shallow_vit.training import VARIANTS
 from patch_association.sweeps.sweep import Sweep
 
 TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
+#: Of the success diagrams, which are many runs: test inputs, and inputs a step.
+FEWER_TESTS, SMALLER_BATCH = 200, 10
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
 #: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
@@ -39,7 +41,16 @@ def designed(design: str, relevant: float, num_tokens: int = 100, **options) -> 
 
 
 def train_once(
-    data, trial: int, N: int, *, variant="trained", neurons=NEURONS, tests=TEST_INPUTS, prepare=None, **how
+    data,
+    trial: int,
+    N: int,
+    *,
+    variant="trained",
+    neurons=NEURONS,
+    tests=TEST_INPUTS,
+    batch=BATCH,
+    prepare=None,
+    **how,
 ):
     """One run of Algorithm 1 on N drawn inputs, half of each label, measured on drawn test inputs."""
     start = {key: how.pop(key) for key in ("head", "value_error", "score_error") if key in how}
@@ -53,7 +64,7 @@ def train_once(
     if variant == "convolution":
         weights, variant = _with_kernel(weights, 3), "identity"
         sets = [with_neighbors(tokens, 3) for tokens in sets]
-    return train(sets[0], weights, batch=BATCH, variant=variant, seed=trial, test=sets[1], **how)
+    return train(sets[0], weights, batch=batch, variant=variant, seed=trial, test=sets[1], **how)
 
 
 def _with_kernel(weights, width):
@@ -72,7 +83,8 @@ def _ends(runs) -> dict:
 def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) -> dict:
     """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
     data = designed("half", relevant)
-    return _ends([train_once(data, k, N, rate=rate, steps=steps, head=head) for k in range(TRIALS)])
+    how = dict(rate=rate, steps=steps, head=head, tests=FEWER_TESTS, batch=SMALLER_BATCH)
+    return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
 def start_cell(value_error: float, score_error: float, N: int) -> dict:
@@ -132,6 +144,7 @@ def variants_cell(head: str, relevant: float, variant: str, N: int) -> dict:
     data = designed("few", relevant, num_tokens=50)
     rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
     how = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=300)
+    how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
     return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
@@ -147,6 +160,7 @@ def multinomial_cell(N: int) -> dict:
 
 
 _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
+_SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 
 SWEEPS = (
     Sweep(
@@ -158,18 +172,18 @@ SWEEPS = (
             for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
         ),
         run=samples_cell,
-        config=dict(num_tokens=100, discriminative=0.5, **_SIZE),
+        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     ),
     Sweep(
         name="shallow-positions",
-        summary="Figure 1(a) at full size with an a of its own for every position.",
+        summary="Figure 1(a) with an a of its own for every position.",
         cells=tuple(
             dict(head="per position", relevant=a, N=N, rate=3.0, steps=2000)
-            for a in HALF
-            for N in (4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
+            for a in (0.28, 0.3, 0.32, 0.34, 0.4, 0.5)
+            for N in (8, 16, 32, 64, 96, 128, 256, 512)
         ),
         run=samples_cell,
-        config=dict(num_tokens=100, discriminative=0.5, **_SIZE),
+        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     ),
     Sweep(
         name="shallow-start",
@@ -231,13 +245,13 @@ SWEEPS = (
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
         cells=tuple(
             dict(head=head, relevant=a, variant=variant, N=N)
-            for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 16, 32, 64, 128)))
+            for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 32, 128)))
             for a in (0.08, 0.16, 0.32)
             for variant in (*VARIANTS, "convolution")
             for N in sizes
         ),
         run=variants_cell,
-        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, "num_neurons": 300},
+        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 300},
     ),
     Sweep(
         name="shallow-multinomial",
