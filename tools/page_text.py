@@ -1,0 +1,154 @@
+"""Read the built pages for what no reader should meet: ``tools/page_text.py [book/setting/structure ...]``.
+
+Two things are looked for. What a broken format leaves behind: ``nan``, ``None``, e-notation, a bare
+backslash, a reference that led nowhere. And numbers in running text that no computation put there: a glued
+number follows the run, a typed one goes stale.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, Tag
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from browser import SITE, built_pages
+
+#: What a format that went wrong leaves on a page, and its name.
+LEFTOVERS = {
+    "a truth value behind a number": r"\d\s?(?:True|False)\b",
+    "not a number": r"(?<![\w-])(?:nan|NaN)(?![\w-])",
+    "an infinite number as Python writes it": r"(?<![\w-])-?inf(?![\w-])",
+    "a missing value": r"(?<=\w[ ,(=])None\b(?! of\b)|^None$",
+    "a number in e-notation": r"(?<![\w#])[\d.]*\d[eE][-+−]?\d+\b",
+    "a role that was not read": r"\{(?:glue|cite|doc|eq|ref|numref|prf|math)[^}]*\}",
+    "a reference to nothing": r"\?\?|\[\?\]",
+    "a bare backslash": r"\\",
+    "an object as Python writes it": r"\b(?:np\.\w+|array|tensor|Estimate|dtype)\(|<\w+ object at |\[object ",
+}
+
+#: Elements whose text is not prose: code, formulas, marks of the theme, scripts.
+NOT_TEXT = (
+    "pre, code, .math, script, style, svg, .headerlink, .pa-fold, .copybtn, .prev-next-area, .toggle-button"
+)
+
+#: Elements whose numbers something else answers for: computations, references, titles with running numbers.
+ANSWERED = (
+    ".pasted-text, .cell_output, .pa-verdict, .pa-claims, .pa-totals, a, .caption-number, .section-number, "
+    ".admonition-title, cite, .citation, table.pa-conventions, h1, h2, h3, h4"
+)
+
+#: Where running text stands.
+PROSE = "p, li, dd, figcaption"
+
+_POWER = "10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+_NUMBER = re.compile(
+    rf"(?<![\w.,/−-])(?:{_POWER}|[-−]?\d(?:[\d,.]*\d)?(?:\s?[×·]\s?{_POWER})?(?:\s?%)?(?![\w-]))"
+)
+
+#: Counts up to this one may stand as digits ("patch 1", "at most 1"): they are named, not measured.
+SMALL = 12
+
+#: What stands before the number of a statement, in a paper or here; the second of two follows "and".
+_LABELED = re.compile(
+    r"(?:Theorem|Lemma|Proposition|Prop\.|Definition|Def\.|Assumption|Simplification|Corollary|Figure|Fig\.|Table|"
+    r"Section|section|Sec\.|Equation|Eq\.|Algorithm|Appendix|Chapter|chapter|Event|Remark|Exercise|Python|version)"
+    r"s?[\s\u00a0(]+(?:\d+(?:\.\d+)?\w?,?\s(?:and|to|or)\s)?$"
+)
+
+
+def leftovers(html: str) -> list[str]:
+    """What broken formats left in the text of a page, each with what stands around it."""
+    main = _article(html)
+    for element in main.select(NOT_TEXT):
+        element.decompose()
+    found = []
+    for element in main.find_all(
+        ["p", "li", "td", "th", "dd", "figcaption", "h1", "h2", "h3", "h4", "caption"]
+    ):
+        text = " ".join(element.get_text().split())
+        for name, pattern in LEFTOVERS.items():
+            found += [f"{name}: {_around(text, match)}" for match in re.finditer(pattern, text)]
+    return list(dict.fromkeys(found))
+
+
+def typed_numbers(html: str) -> list[str]:
+    """The numbers in a page's running text that no computation glued, each with what stands around it.
+
+    Mathematics, code, references, years, numbers of statements and names with digits are left alone; so are
+    small numbers in words.
+    """
+    main = _article(html)
+    for element in main.select(f"{NOT_TEXT}, {ANSWERED}"):
+        element.replace_with(NavigableString("\u25c7"))  # so that its neighbors do not grow together
+    found = []
+    for element in main.select(PROSE):
+        if element.find(PROSE.split(", ")):
+            for inner in element.find_all(PROSE.split(", ")):
+                inner.replace_with(NavigableString("\u25c7"))
+        text = " ".join(element.get_text().split())
+        found += [_around(text, match) for match in _NUMBER.finditer(text) if not _is_name(text, match)]
+    return list(dict.fromkeys(found))
+
+
+def _article(html: str) -> Tag:
+    page = BeautifulSoup(html, "html.parser")
+    article = page.select_one("article.bd-article") or page.select_one("main") or page
+    return article
+
+
+def _is_name(text: str, match: re.Match) -> bool:
+    """Whether a number is small, a year, the level of an interval, or names a statement ("Lemma 4.3")."""
+    number, before, after = match[0], text[: match.start()], text[match.end() :]
+    if number.isdigit() and int(number) <= SMALL:
+        return not after.startswith("/")
+    if re.fullmatch(r"(?:19|20)\d\d", number):
+        return True
+    if number == "95%" and re.match(r"[\s\u00a0-](?:\w+ )?(?:confidence|interval)", after):
+        return True
+    return re.fullmatch(r"\d{1,2}(?:\.\d{1,2})?", number) is not None and _LABELED.search(before) is not None
+
+
+def _around(text: str, match: re.Match, reach: int = 40) -> str:
+    before, after = text[: match.start()][-reach:], text[match.end() :][:reach]
+    return f"…{before}»{match[0]}«{after}…"
+
+
+ADVICE = (
+    "Glue a number that was computed ({glue:text}`name`), put one that the text sets between dollars "
+    "($D = 16$), write a small count in words."
+)
+
+
+def main() -> int:
+    """Read the pages that were named, by default all; 1 where something was found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
+    named = parser.parse_args().pages
+    pages = [SITE / f"{name.removesuffix('.html')}.html" for name in named] or built_pages()
+    missing = [str(page) for page in pages if not page.exists()]
+    if missing or not pages:
+        print(f"Not built: {', '.join(missing) or 'the book'}. Run `make book` first.")
+        return 1
+    total = 0
+    for page in pages:
+        html = page.read_text(encoding="utf-8")
+        broken, typed = leftovers(html), typed_numbers(html)
+        total += len(broken) + len(typed)
+        if broken or typed:
+            print(f"\n{page.relative_to(SITE)}")
+        for line in broken:
+            print(f"  left behind, {line}")
+        for line in typed:
+            print(f"  typed: {line}")
+    print(f"\n{total} found. {ADVICE}" if total else f"Nothing was found on {len(pages)} pages.")
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
