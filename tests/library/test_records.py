@@ -202,6 +202,7 @@ def test_cells_are_chosen_by_values_by_several_and_by_functions():
     assert [row["q"] for row in GRID.where(D=16)] == [0.25, 0.5]
     assert len(GRID.where(part="a", D=(16, 36), q={0.5})) == 2
     assert len(GRID.where(D=range(30, 40))) == 3 and len(GRID.where(D=lambda D: D > 16).where(part="b")) == 1
+    assert GRID.where(D=36)[0]["q"] == 0.25 and GRID[-1]["part"] == "b"
     assert GRID.one(D=16, q=0.5)["at"] == {"end": {"error": 8.0}}
     assert GRID.where(path=[1.0]).results == [GRID.results[4]]  # a list is a value
     with pytest.raises(ValueError, match=r"record 'grid' has 2 cells with D = 16, not one"):
@@ -237,6 +238,8 @@ def test_columns_are_stacked_and_decoded():
     path = view.column("path")
     assert path.shape == (4, 2) and path[2, 0] == 36 and np.isnan(path[:, 1]).all()
     assert GRID.where(part="b").column("omega 0.1.x").tolist() == [2]
+    assert GRID.column("path", at=0).tolist() == [16, 16, 36, 36, 1]
+    assert np.isnan(view.column("path", at=-1)).all()
     with pytest.raises(ValueError, match="has no column 'at.end'; it has part, D, q, at.end.error, path, P"):
         view.column("at.end")
     with pytest.raises(ValueError, match="column 'path' of record 'grid' differs in shape"):

@@ -13,7 +13,7 @@ the hardware, the wall time and the results. Records of finished runs ship with 
 ``codec``   one rounding, one form for arrays, one hash for drawn data
 """
 
-from patch_association.records.codec import decode, encode, fingerprint, rounded
+from patch_association.records.codec import decode, drawn, encode, fingerprint, rounded
 from patch_association.records.record import Record, hardware, load, names, parse, provenance, read
 from patch_association.records.table import Table
 
@@ -21,6 +21,7 @@ __all__ = [
     "Record",
     "Table",
     "decode",
+    "drawn",
     "encode",
     "fingerprint",
     "hardware",

@@ -97,3 +97,10 @@ def fingerprint(*arrays) -> str:
         values = np.rint(1000 * np.asarray(array, dtype=np.float64)).astype("<i8")
         sha.update(f"{values.shape}".encode() + values.tobytes())
     return sha.hexdigest()
+
+
+def drawn(law, seed: int) -> dict:
+    """What a record says of data that ``law.sample`` draws: where they come from, and a hash of 100 inputs."""
+    inputs, labels = law.sample(100, seed)
+    source = f"inputs drawn from the seeds of its cells (hashed: 100 of {law!r}, seed {seed})"
+    return {"source": source, "sha256": fingerprint(inputs, labels)}

@@ -25,6 +25,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.results)
 
+    def __getitem__(self, place: int) -> dict:
+        return self.results[place]
+
     def __iter__(self) -> Iterator[dict]:
         return iter(self.results)
 
@@ -70,7 +73,7 @@ class Table:
             raise ValueError(self._nothing(self.results, key, {key: ...}))
         return {value: self.where(**{key: value}) for value in sorted(values)}
 
-    def column(self, name: str) -> np.ndarray:
+    def column(self, name: str, at=...) -> np.ndarray:
         """One result of every cell, stacked: (cells, ...).
 
         Parameters
@@ -78,6 +81,8 @@ class Table:
         name : str
             Inside a dict with dots: "locality.undone.recall". None becomes NaN, and encoded arrays are
             decoded.
+        at : index, optional
+            The place in each cell's array: -1 is the last.
 
         Raises
         ------
@@ -91,7 +96,8 @@ class Table:
                 raise ValueError(
                     f"a cell of record {self.name!r} has no column {name!r}; it has {', '.join(flat)}"
                 )
-            values.append(decode(flat[name]) if is_encoded(flat[name]) else flat[name])
+            value = decode(flat[name]) if is_encoded(flat[name]) else flat[name]
+            values.append(value if at is ... else np.asarray(value)[at])
         try:
             array = np.array(values)
             return array.astype(np.float64) if array.dtype == object else array  # None -> NaN

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
+from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
-from patch_association.records import rounded
+from patch_association.records import drawn, rounded
 from patch_association.structure import Partition
-from patch_association.sweeps.sweep import Sweep
+from patch_association.sweeps.sweep import Sweep, grid
 from patch_association.training import Constant, EmpiricalRun, HeldOut, Samples, descend, realistic_start
 
 SET_SIZE = 4  # a 2 x 2 block of patches
 N_TEST = 50_000
-SEEDS = 10
 COLUMNS = (
     "loss",
     "test_error",
@@ -92,65 +92,38 @@ def train_setting(
 
 
 def realistic_cell(setting: str, layout: str, seed: int) -> dict:
-    """The recorded columns of one run; seed 0 also keeps A at six steps."""
+    """The recorded columns of one run; seed 0 also keeps A, at six steps for one setting."""
     chosen = SETTINGS[setting]
-    frames = [round(chosen.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
-    keep = seed == 0
-    run = train_setting(chosen, layout, seed, snapshots=frames if keep else ())
-    result = {"steps": run.steps.tolist()}
-    for name in COLUMNS:
-        result[name] = rounded(getattr(run, name)[:, 0].astype(float))
-    if keep:
-        shown = frames if (setting, layout) == ("D36", "blocks") else frames[-1:]
-        result["scores"] = {str(t): rounded(run.scores[t][0], 3) for t in shown}
-    return result
+    frames = frame_steps(chosen) if (setting, layout) == ("D36", "blocks") else (chosen.steps,)
+    run = train_setting(chosen, layout, seed, snapshots=frames if seed == 0 else ())
+    result = {name: getattr(run, name)[:, 0].astype(float) for name in COLUMNS}
+    if seed == 0:
+        result["scores"] = {str(t): rounded(A[0], 3) for t, A in run.scores.items()}
+    return rounded({"steps": run.steps, **result})
 
 
-def select(results: list[dict], setting: str, layout: str | None = None) -> list[dict]:
-    """The runs of one setting, of one layout or of both."""
-    runs = [r for r in results if r["setting"] == setting and layout in (None, r["layout"])]
-    if not runs:
-        raise ValueError(f"there is no run of setting {setting!r} with layout {layout!r}")
-    return runs
-
-
-def column(runs: list[dict], name: str) -> np.ndarray:
-    """(seeds, records) of one column."""
-    return np.array([run[name] for run in runs])
-
-
-def final_by_seed(runs: list[dict], name: str) -> np.ndarray:
-    """(seeds,) last value of one column, the mean over the layouts that share a seed.
-
-    The layouts of a seed are made from the same random numbers, so only seeds are independent.
-    """
-    seeds = sorted({run["seed"] for run in runs})
-    return np.array([np.mean([run[name][-1] for run in runs if run["seed"] == seed]) for seed in seeds])
+def frame_steps(setting: Setting) -> list[int]:
+    """The steps at which A is shown."""
+    return [round(setting.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
 
 
 SWEEPS = (
     Sweep(
         name="realistic",
         summary="Gradient descent on N samples from a Gaussian start: association, error, cos(v, w*).",
-        cells=tuple(
-            dict(setting=setting, layout=layout, seed=seed)
-            for setting, layouts in (
-                ("D16", ("blocks", "random")),
-                ("D36", ("blocks", "random")),
-                ("D64", ("blocks", "random")),
-                ("single-rate", ("blocks",)),
-            )
-            for layout in layouts
-            for seed in range(SEEDS)
+        cells=(
+            *grid(setting=("D16", "D36", "D64"), layout=("blocks", "random"), seed=range(10)),
+            *grid(setting="single-rate", layout="blocks", seed=range(10)),
         ),
         run=realistic_cell,
         config={
             "set_size": SET_SIZE,
             "n_test": N_TEST,
-            "degree": 3,
-            "linear": 0.01,
+            "degree": DEFAULT.degree,
+            "linear": DEFAULT.linear,
             "random_sets_seed": 1,
             "settings": {name: asdict(setting) for name, setting in SETTINGS.items() if name != "D196"},
         },
+        data=lambda: drawn(make_law(SETTINGS["D16"]), 0),
     ),
 )

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 from tqdm import tqdm
@@ -67,6 +68,12 @@ class Sweep:
         """A hash of the name, the configuration and the cells: what must agree for cells to be resumed."""
         text = json.dumps([self.name, dict(self.config), [dict(c) for c in self.cells]], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def grid(**axes) -> tuple[dict, ...]:
+    """Cells of all combinations; each axis a tuple or range of values, or one value. The last runs fastest."""
+    values = [axis if isinstance(axis, tuple | range) else (axis,) for axis in axes.values()]
+    return tuple(dict(zip(axes, chosen)) for chosen in product(*values))
 
 
 def run_sweep(

@@ -16,6 +16,7 @@ from patch_association.training.empirical import (
     Start,
     descend,
     idealized_start,
+    perturbed_start,
     realistic_start,
 )
 from patch_association.training.evaluate import HeldOut
@@ -38,6 +39,7 @@ __all__ = [
     "descend_population",
     "idealized_start",
     "loss_and_gradients",
+    "perturbed_start",
     "realistic_start",
     "recorded_steps",
 ]

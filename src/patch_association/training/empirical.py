@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import torch
 
+from patch_association._streams import Stream, generator
 from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.conventions import DEFAULT, initial_alpha
 from patch_association.data import SpatialData
@@ -59,6 +60,14 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
         torch.stack([model.scores.detach() for model in models]),
         torch.stack([model.value.detach() for model in models]),
     )
+
+
+def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
+    """Case 1 with N(0, omega^2) added to the scores off the diagonal and to each coordinate of v; one seed."""
+    draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
+    noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
+    noise.fill_diagonal_(0.0)
+    return Start(start.scores + omega * noise, start.value + omega * value)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The sweep ``idealized`` and the drawings of its chapter."""
+"""The events of a run of the idealized process, and the drawings of its chapter."""
 
 from types import SimpleNamespace
 
@@ -6,8 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from patch_association import figures, records
-from patch_association.sweeps import idealized, registry
+from patch_association import figures
+from patch_association.exact.risk import PopulationRisk
+from patch_association.training.events import events, run_to_the_horizon, spread_steps
+from patch_association.training.valley import best_alpha
 
 
 def run(alpha, gamma, rho, loss, steps=None):
@@ -19,7 +21,7 @@ def run(alpha, gamma, rho, loss, steps=None):
 
 
 def test_events_of_a_run_that_shows_all_three():
-    found = idealized.events(
+    found = events(
         run(
             alpha=[0.1, 0.94, 0.96, 1.0, 1.0, 1.3, 1.2],
             gamma=[0, 0.01, 0.02, 0.1, 0.4, 0.9, 1.0],
@@ -42,40 +44,28 @@ def test_events_of_a_run_that_shows_all_three():
 
 
 def test_events_that_do_not_happen_are_none():
-    found = idealized.events(run([0.1, 0.5, 0.9], [0, 0.1, -0.2], [0, -0.1, -0.1], [0.7, 0.6, 0.5]), 1.0)
+    found = events(run([0.1, 0.5, 0.9], [0, 0.1, -0.2], [0, -0.1, -0.1], [0.7, 0.6, 0.5]), 1.0)
     assert found["T0"] is found["T1"] is found["plateau"] is found["alpha_late"] is None
     assert found["companions_lose"] == 1 and found["alpha_end"] == 0.9
     # |rho| of the whole run counts, the future included.
     short = run([1.0] * 3, [0, 0.2, 0.3], [0, -0.1, -0.15], [1] * 3)
     longer = run([1.0] * 4, [0, 0.2, 0.3, 0.5], [0, -0.1, -0.15, -0.4], [1] * 4)
-    assert idealized.events(short, 1.0)["T1"] == 1 and idealized.events(longer, 1.0)["T1"] == 3
+    assert events(short, 1.0)["T1"] == 1 and events(longer, 1.0)["T1"] == 3
 
 
 @pytest.mark.parametrize("steps, count", [(1, 10), (7, 100), (10_000, 40)])
 def test_spread_steps_begins_and_ends_where_the_run_does(steps, count):
-    chosen = idealized.spread_steps(steps, count)
+    chosen = spread_steps(steps, count)
     assert chosen[0] == 0 and chosen[-1] == steps and len(chosen) <= min(count, steps + 1)
     assert (np.diff(chosen) > 0).all()
 
 
-def test_a_cell_is_what_the_record_ships():
-    stored = {
-        (row["part"], row["D"], row["q"], row["diagonal"]): row for row in records.load("idealized").results
-    }
-    assert len(stored) == len(registry()["idealized"].cells)
-    cell = idealized.idealized_cell("grid", 16, 0.2, 1.0)
-    row = stored["grid", 16, 0.2, 1.0]
-    assert cell["steps"] == row["steps"] and cell["T1"] == row["T1"]
-    for name in ("alpha", "gamma", "rho", "loss", "error"):
-        assert np.allclose(cell[name], row[name], rtol=1e-4, atol=1e-7)
-
-
 def test_the_rate_is_stable_and_small():
     for q, diagonal in ((0.1, 1.0), (0.3, 4.0)):
-        risk = idealized.make_risk(16, q)
-        alpha = idealized.run_to_the_horizon(risk, diagonal, 200).alpha
+        risk = PopulationRisk(16, 4, q, linear=1e-4)
+        alpha = run_to_the_horizon(risk, diagonal, 200).alpha
         assert (np.diff(alpha)[:3] > 0).all()
-        assert alpha.max() <= 1.01 * idealized.best_alpha(risk, diagonal)  # no overshoot
+        assert alpha.max() <= 1.01 * best_alpha(risk, diagonal)  # no overshoot
 
 
 @pytest.fixture
@@ -111,7 +101,7 @@ def test_the_other_drawings(axes):
     scalars = run([1, 1], [0, 1], [0, -1], [1, 1])
     figures.draw_entries(axes[0, 0], [0, 1], np.zeros((2, 4, 4)), partition_same, scalars)
     assert len(axes[0, 0].lines) == 4 + 8 + 2 + 1  # companions, strangers, two scalars, zero
-    figures.draw_atoms(axes[0, 1], [8, 12], {"a": ("noise", [10, 100]), "b": ("same set", [5, None])})
+    figures.draw_atoms(axes[0, 1], [8, 12], {"a": [10, 100], "b": [5, None]})
     assert list(axes[0, 1].lines[1].get_xdata()) == [8]
     figures.draw_drift(axes[1, 0], [0.1, 0.2], [[1e-3, 0], [8e-3, 0]], 0.15, "q")
     assert axes[1, 0].lines[0].get_ydata() == pytest.approx([1, 1])

@@ -1,0 +1,27 @@
+"""The records that ship come out again: of each the cheapest cells, run here, and the hash of the data."""
+
+import numpy as np
+import pytest
+
+from patch_association import records
+from patch_association.records.table import flattened
+from patch_association.sweeps import registry, rerun
+
+#: Settings of a cheap cell of each record, and how far a number may be off where rounding takes its course.
+CHEAP = [
+    ("idealized", dict(part="grid", D=16, q=0.2, diagonal=1.0), 1e-5),
+    ("coupling", dict(part="samples", n=1000, seed=101), 1e-4),
+    ("limits", dict(part="fall", D=12, q=0.9, diagonal=1.0), 1e-4),
+    ("limits", dict(part="valley", D=24), 1e-4),
+    ("limits", dict(part="lifetime", n=500, seed=201), 1e-3),
+]
+
+
+@pytest.mark.parametrize(("name", "cell", "tolerance"), CHEAP, ids=lambda x: x if isinstance(x, str) else "")
+def test_a_recorded_cell_comes_out_again(name, cell, tolerance):
+    recorded = flattened(records.load(name).where(**cell)[0])
+    fresh = flattened(rerun(name, records.load(name).where(**cell)[0]))
+    assert fresh.keys() == recorded.keys() - registry()[name].cells[0].keys() - cell.keys()
+    for key, value in fresh.items():
+        ours, theirs = (np.array(x, dtype=np.float64) for x in (value, recorded[key]))
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, err_msg=key)
