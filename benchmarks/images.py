@@ -53,7 +53,8 @@ def bench_positional_attention() -> list[dict]:
         results.append(
             compare(
                 f"positional ViT, forward and backward, {tokens} tokens, {batch} pictures",
-                *(_step(model, pictures) for model in models),
+                _step(models[0], pictures),
+                _step(models[1], pictures),
                 "vanilla with PyTorch's fused attention",
             )
         )

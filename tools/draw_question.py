@@ -10,6 +10,8 @@ from pathlib import Path
 
 import matplotlib
 
+from patch_association.training import Constant, Samples, descend, realistic_start
+
 matplotlib.use("svg")
 
 import matplotlib.pyplot as plt
@@ -18,7 +20,6 @@ import torch
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.figures import draw_matrix, draw_patches, draw_sets, use_style
-from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
@@ -28,16 +29,9 @@ RATE, STEPS, N = 0.02, 110, 20_000
 
 def learn(data: SpatialData) -> torch.Tensor:
     """The scores after gradient descent on (E), with the score rate D^2 times the value rate."""
-    D = data.partition.num_patches
     X, y = data.sample(N, seed=1)
-    model = SimplifiedViT(D, data.dim, init_std=0.01, seed=1)
-    for _ in range(STEPS):
-        model.zero_grad()
-        torch.nn.functional.softplus(-y * model(X)).mean().backward()
-        with torch.no_grad():
-            model.scores -= RATE * D**2 * model.scores.grad
-            model.value -= RATE * model.value.grad
-    return model.scores.detach()
+    run = descend(Samples(data, X[None], y[None]), realistic_start(data, [1]), Constant(RATE), steps=STEPS)
+    return run.final.scores[0]
 
 
 def sets_found(scores, set_size: int) -> Partition:

@@ -57,7 +57,7 @@ def write_edition(out: Path = DEFAULT_OUT) -> list[Path]:
 
 def main() -> int:
     """Write the edition; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT, metavar="FOLDER")
     out = parser.parse_args().out
     written = write_edition(out)

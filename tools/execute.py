@@ -30,7 +30,7 @@ class ChapterFailed(Exception):
 
 def main() -> int:
     """Execute or check the chapters that were named, by default all; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--check", action="store_true", help="compare the pairs, execute nothing")
     parser.add_argument("--allow-slow", action="store_true", help=f"accept chapters over {LIMIT_S} s")

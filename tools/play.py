@@ -74,25 +74,25 @@ def read_parameters(source: str) -> list[Parameter]:
         line = ast.get_source_segment(source, statement)
         if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
             raise NotPlayable(f"the parameters cell holds plain assignments only, got: {line}")
-        name, comment = statement.targets[0].id, comments.get(statement.end_lineno, "")
+        name, comment = statement.targets[0].id, comments.get(statement.end_lineno or 0, "")
         said = re.search(r"\btry (.+)$", comment)
         if said is None and name != "PRESET":
             raise NotPlayable(f"the comment of {name} must end in 'try A, B', got {comment!r}")
         tries = _values(said.group(1).rstrip(". ")) if said else ()
         if len(tries) < 2 and name != "PRESET":
             raise NotPlayable(f"the comment of {name} must name two values to try, got {comment!r}")
-        found.append(Parameter(name, ast.get_source_segment(source, statement.value), tries))
+        found.append(Parameter(name, ast.unparse(statement.value), tries))
     return found
 
 
 def _values(text: str) -> tuple[str, ...]:
     """The elements of "0.1, (2, 4), 'x'" as source text."""
-    wrapped = f"({text},)"
     try:
-        elements = ast.parse(wrapped, mode="eval").body.elts
+        values = ast.parse(f"({text},)", mode="eval").body
     except SyntaxError as error:
         raise NotPlayable(f"what to try must be Python values between commas, got {text!r}") from error
-    return tuple(ast.get_source_segment(wrapped, element) for element in elements)
+    assert isinstance(values, ast.Tuple)
+    return tuple(map(ast.unparse, values.elts))
 
 
 def changed(notebook, parameter: Parameter, value: str):
@@ -165,7 +165,7 @@ def play(path: Path, everything: bool = False) -> list[str]:
 
 def main() -> int:
     """Play with the chapters that were named, by default all; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--all", action="store_true", help="every change, and nonsense: hours")
     arguments = parser.parse_args()

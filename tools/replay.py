@@ -29,7 +29,7 @@ WORKERS = 2
 
 def main() -> int:
     """Replay the chapters that were named, by default all; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.ipynb")
     named = parser.parse_args().chapters
     notebooks = [path.resolve().with_suffix(".ipynb") for path in named or chapters()]
@@ -128,7 +128,7 @@ def unsettled(report: Path) -> tuple[list[str], bool]:
     for case in ElementTree.parse(report).iter("testcase"):
         for trouble in (*case.findall("error"), *case.findall("failure")):
             if "Kernel didn't respond" in f"{trouble.get('message')} {trouble.text}":
-                silent.add(case.get("classname").removesuffix(".ipynb"))
+                silent.add(case.get("classname", "").removesuffix(".ipynb"))
             else:
                 failed = True
     return sorted(silent), failed

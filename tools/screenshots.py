@@ -20,7 +20,7 @@ SLICE = 2000  # pixels of height
 
 def main() -> int:
     """Take the pictures that were asked for; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
     parser.add_argument("--themes", nargs="+", default=["light", "dark"], choices=["light", "dark"])
     parser.add_argument("--widths", nargs="+", type=int, default=[1280, 390])

@@ -26,7 +26,7 @@ STAGES = {
 
 def main() -> int:
     """Run the stages that were named, by default all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stages", nargs="*", metavar="STAGE", help=", ".join(STAGES))
     names = parser.parse_args().stages or list(STAGES)
     if unknown := set(names) - set(STAGES):

@@ -26,7 +26,7 @@ def seed_list(seeds) -> tuple[int, ...]:
 
 def finite(name: str, value, minimum: float = -math.inf) -> float:
     """``value`` as a finite float of at least ``minimum``."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
+    if not _is_real(value) or not _is_finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
@@ -35,7 +35,7 @@ def finite(name: str, value, minimum: float = -math.inf) -> float:
 
 def probability(name: str, value) -> float:
     """``value`` as a float in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+    if not _is_real(value) or not 0 <= value <= 1:
         raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
     return float(value)
 
@@ -54,6 +54,10 @@ def divides(num_patches, set_size) -> tuple[int, int, int]:
     if D % C:
         raise ValueError(f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}")
     return D, C, D // C
+
+
+def _is_real(value) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_finite(value) -> bool:

@@ -38,7 +38,7 @@ class Estimate:
         return f"{value} [{low}, {high}]"
 
 
-def rounded(value: float, low: float, high: float) -> tuple[str, str, str]:
+def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
     """The three numbers as text, with the decimals that show two digits of the interval's width.
 
     So neither end is rounded into the value: 0.155 [0.149, 0.164]. An interval without a finite width gives

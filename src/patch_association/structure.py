@@ -8,6 +8,7 @@ scores of its own set. :class:`Partition` is the first, :func:`association` test
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -151,11 +152,11 @@ class Association:
         outside it. Positive exactly when ``exact``. Infinite when L = 1.
     """
 
-    exact: bool | np.ndarray
-    exact_weak: bool | np.ndarray
-    recall: float | np.ndarray
-    auc: float | np.ndarray
-    margin: float | np.ndarray
+    exact: Any
+    exact_weak: Any
+    recall: Any
+    auc: Any
+    margin: Any
 
 
 def association(scores, partition: Partition) -> Association:

@@ -117,7 +117,7 @@ def violations(scores, partition: Partition, ties: str = "kind", diagonal: bool 
         return np.ones(D, dtype=bool)
     if ties == "index":
         top = np.argsort(-A, axis=1, kind="stable")[:, :C]
-        return np.take_along_axis(same, top, axis=1).any(axis=1)
+        return np.take_along_axis(same, top, axis=1).sum(axis=1) > 0
     best_inside = np.where(same, A, -np.inf).max(axis=1)
     # Top_C can miss the own set when the C-th highest stranger reaches the own set's best.
     stranger = np.sort(np.where(same, -np.inf, A), axis=1)[:, -C]

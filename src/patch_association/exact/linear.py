@@ -11,7 +11,7 @@ import math
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.stats import norm
 
 from patch_association._validate import divides, positive_int, probability
@@ -81,7 +81,9 @@ def critical_q(num_patches: int, set_size: int, error: float = 1 / 8, ties: str 
         grid = [*np.linspace(0, 0.5, 65), *(1 - np.geomspace(0.5, 0.01 / D, 129)[1:]), 1.0]
     for low, high in pairwise(grid):
         if linear_error(D, C, high, ties) >= error:
-            return float(brentq(lambda q: linear_error(D, C, q, ties) - error, low, high, xtol=1e-13))
+            return root_scalar(
+                lambda q: linear_error(D, C, q, ties) - error, bracket=(low, high), xtol=1e-13
+            ).root
     return None
 
 
@@ -99,7 +101,7 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     try:
         a = np.asarray(weights)
     except ValueError:  # NumPy's word on rows of different lengths
-        a = np.empty(0)
+        a = np.empty((0, 0))
     if a.ndim not in (1, 2) or a.size == 0 or not np.issubdtype(a.dtype, np.integer):
         raise ValueError(f"weights must be integers of shape (L,) or (L, C), got {weights!r}")
     C, L = positive_int("set_size", set_size), a.shape[0]
@@ -147,7 +149,7 @@ def search_weights(
     levels = range(positive_int("largest", largest) + 1)
     kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
     tried = (np.array(choice) for choice in combinations_with_replacement(kinds, L))
-    best, minimizer = math.inf, None
+    best, minimizer = math.inf, np.zeros(0, dtype=int)
     for a in tried:
         # A strict gain: among equals the first wins, on every machine, whatever the rounding.
         if a.any() and (error := best_monotone_error(weighted_law(a, C, q))) < best - 1e-12:

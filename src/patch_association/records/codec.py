@@ -7,13 +7,14 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 _ENCODED = re.compile(r"(f[248]):(\d+(?:x\d+)*):([A-Za-z0-9+/]*=*)")
 
 
-def rounded(values, digits: int = 5):
+def rounded(values, digits: int = 5) -> Any:
     """Values as JSON holds them, floats with so many significant digits.
 
     Parameters

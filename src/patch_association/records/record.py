@@ -96,7 +96,7 @@ def load(name: str) -> Record:
     ValueError
         If there is none of this name; the message lists those there are.
     """
-    resource = files(__package__) / "data" / f"{name}.json"
+    resource = files("patch_association.records") / "data" / f"{name}.json"
     if not resource.is_file():
         there = ", ".join(names()) or "none"
         raise ValueError(f"there is no recorded run {name!r}; the package ships {there}")
@@ -131,7 +131,7 @@ def _refuse(constant: str):
 
 def names() -> list[str]:
     """The records that ship with the package."""
-    entries = (entry.name for entry in (files(__package__) / "data").iterdir())
+    entries = (entry.name for entry in (files("patch_association.records") / "data").iterdir())
     return sorted(name[: -len(".json")] for name in entries if name.endswith(".json"))
 
 

@@ -114,8 +114,9 @@ def train_extended(
             rows.append((t, float(loss.detach()), float((p[:, None] * paid * relevant).sum().detach())))
         if done:
             break
-        for parameter, slope in zip(model.parameters(), torch.autograd.grad(loss, model.parameters())):
+        for parameter, slope in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):
             with torch.no_grad():
                 parameter -= rate * slope
     wrong = float((p * ((labels * F) <= 0).any(-1)).sum())
-    return ExtendedRun(*(np.array(column) for column in zip(*rows)), wrong)
+    kept, losses, masses = (np.array(column) for column in zip(*rows))
+    return ExtendedRun(kept, losses, masses, wrong)

@@ -87,7 +87,7 @@ class Forward:
     """What a forward pass knows: everything has the axes (R, n, ...)."""
 
     F: torch.Tensor  # (R, n)
-    S: torch.Tensor  # (R, n, L, L), key i by query l; identity attention leaves it out (None)
+    S: torch.Tensor | None  # (R, n, L, L), key i by query l; identity attention leaves it out
     Z: torch.Tensor  # (R, n, L, ma)
     V: torch.Tensor  # (R, n, L, ma)
     active: torch.Tensor  # (R, n L, m): a_l 1[W_O z_l > 0]

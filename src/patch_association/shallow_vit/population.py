@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 import torch
@@ -123,7 +125,7 @@ def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Mea
     """Risk, error, attention mass and margin of R networks."""
     parts = [_measure_part(weights, part, attention) for part in tokens.chunks(chunk_size(weights, tokens))]
     *sums, margins = zip(*parts)
-    found = *(sum(column) for column in sums), torch.stack(margins).amin(0)
+    found = *(reduce(add, column) for column in sums), torch.stack(margins).amin(0)
     return Measures(*(x.detach().double().cpu().numpy() for x in found))
 
 

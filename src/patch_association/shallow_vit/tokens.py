@@ -76,11 +76,12 @@ class Tokens:
         axis = self.y.ndim - 1
 
         def cut(values, start):
-            whole = values is None or values.shape[axis] == 1 < len(self)
-            return values if whole else values.narrow(axis, start, min(size, len(self) - start))
+            if values is None or values.shape[axis] == 1 < len(self):
+                return values
+            return values.narrow(axis, start, min(size, len(self) - start))
 
         for start in range(0, len(self), positive_int("size", size)):
-            yield Tokens(*(cut(getattr(self, name), start) for name in names))
+            yield replace(self, **{name: cut(getattr(self, name), start) for name in names})
 
     def take(self, index) -> Tokens:
         """The inputs of these indices, all counting alike.
@@ -115,7 +116,7 @@ def stack(trials) -> Tokens:
         raise ValueError("trials must be one or more sets of inputs of one size")
     names = ("X", "y", "share", "probability", "pattern")
     noisy = None if trials[0].noisy is None else torch.stack([t.noisy for t in trials])
-    return Tokens(*(torch.stack([getattr(t, name) for t in trials]) for name in names), noisy)
+    return Tokens(**{name: torch.stack([getattr(t, name) for t in trials]) for name in names}, noisy=noisy)
 
 
 def with_neighbors(tokens: Tokens, width: int) -> Tokens:

@@ -159,7 +159,8 @@ def train(
     if not kept or kept[-1] != t:
         note(t)
     table = np.array(rows).transpose(1, 0, 2)  # (T, columns, R) -> (columns, T, R)
-    return TrainingRun(np.array(kept), *table, fitted_at, weights)
+    columns = dict(zip(("loss", *COLUMNS), table))
+    return TrainingRun(steps=np.array(kept), **columns, fitted_at=fitted_at, weights=weights)
 
 
 def _full_slope(weights, tokens, attention, margin):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from patch_association.records import decode, encode, rounded
 from patch_association.sweeps.sweep import Sweep
 
 SEEDS = (0, 1, 2, 3, 4)
-_COMMON = dict(
+_COMMON: dict[str, Any] = dict(
     dataset="cifar10", train_size=11_000, val_size=1000, test_size=2000, vit="reader", patch_size=4, epochs=4,
     batch_size=128, warmup_epochs=0.4, label_smoothing=0.0, augment="shift-flip", device="cpu", threads=1,
 )  # fmt: skip
@@ -47,7 +48,9 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     from patch_association.images.training.config import TrainConfig
     from patch_association.images.training.run import train
 
-    kind = {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
+    kind: dict[str, Any] = (
+        {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
+    )
     config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
     run = train(config, progress=False, data=_data())
     found = {
@@ -59,7 +62,7 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     if model != "small_cnn":
         found |= {"locality": run.record["locality"], "attention": _attention_locality(run.model, tile)}
         if seed == 0:
-            found["positions"] = encode(run.model.positions[0])
+            found["positions"] = encode(run.model.get_parameter("positions")[0])
     return found
 
 

@@ -8,9 +8,10 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from typing import Any
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -31,7 +32,7 @@ def outcomes(run, cells: list[dict], jobs: int, backend: str, threads: bool = Tr
 
     if backend == "ray":
         try:
-            from ray.util.joblib import register_ray
+            from ray.util.joblib import register_ray  # pyright: ignore[reportMissingImports]  (nobody has to have it)
         except ImportError as error:
             raise ValueError(f"the backend ray needs the package ray: {error}") from error
         register_ray()
@@ -48,15 +49,16 @@ def outcomes(run, cells: list[dict], jobs: int, backend: str, threads: bool = Tr
                 finishing.close()
 
 
-def _run(run, cells: list[dict], jobs: int, backend: str) -> Iterator[tuple]:
+def _run(run, cells: list[dict], jobs: int, backend: str) -> Generator[Any]:
     from joblib import Parallel, delayed
 
+    one: dict[str, Any] = {"batch_size": 1}
     tasks = [delayed(_measured)(run, cell, os.getpid() if backend == "loky" else None) for cell in cells]
     if backend != "ray":
-        yield from Parallel(return_as="generator_unordered", batch_size=1)(tasks)
+        yield from Parallel(return_as="generator_unordered", **one)(tasks)
         return
     for first in range(0, len(tasks), jobs):  # Ray's backend gives back a list, when all of it has finished
-        yield from Parallel(batch_size=1)(tasks[first : first + jobs])
+        yield from Parallel(**one)(tasks[first : first + jobs])
 
 
 def measure(run, cell: dict) -> dict:
@@ -102,10 +104,10 @@ def _one_thread():
         torch.set_num_threads(before)
 
 
-def _dask_client(jobs: int):
+def _dask_client(jobs: int) -> Any:
     """The client that is active or that Dask's configuration names; else one of ``jobs`` local processes."""
     try:
-        import dask
+        import dask.config
         from distributed import Client, get_client
     except ImportError as error:
         raise ValueError(

@@ -151,6 +151,10 @@ def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
     }
 
 
+def _mean(found: list[learners.Outcome], name: str) -> float:
+    return float(np.mean([getattr(one, name) for one in found]))
+
+
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
     found = [
@@ -162,7 +166,7 @@ def _discover(num_patches, dim, learner, samples, seeds) -> dict:
         )
         for seed in range(seeds)
     ]
-    return {"errors": _rounded([f.error for f in found]), "recall": float(np.mean([f.recall for f in found]))}
+    return {"errors": _rounded([f.error for f in found]), "recall": _mean(found, "recall")}
 
 
 def _logistic(num_patches, dim, samples, seeds) -> dict:
@@ -185,7 +189,7 @@ def _scratch(
 ) -> dict:
     """Model (T) from scratch; errors on fresh draws, or on 2000 validation draws."""
     data = downstream(num_patches, dim)
-    if diagonal is None:
+    if diagonal is None or ratio is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
     found = [
@@ -204,8 +208,8 @@ def _scratch(
     ]
     return {
         "errors": _rounded([f.error for f in found]),
-        "recall": float(np.mean([f.recall for f in found])),
-        "loss": float(np.mean([f.loss for f in found])),
+        "recall": _mean(found, "recall"),
+        "loss": _mean(found, "loss"),
     }
 
 

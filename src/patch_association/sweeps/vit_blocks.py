@@ -8,6 +8,7 @@ same widths. vit-pytorch's attention has no biases in queries, keys and values; 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -27,7 +28,7 @@ WIDTH, HEADS, MLP_WIDTH = 384, 12, 384  # the paper's for small images
 _PURPOSE = "the comparison of layers"
 
 
-class Layer(nn.Module):
+class Layer(nn.Module, ABC):
     """A layer of some library, or its first half, as a function of the tokens (B, N, width)."""
 
     def __init__(self, part: str):
@@ -39,6 +40,14 @@ class Layer(nn.Module):
     def forward(self, x):
         """(B, N, width) -> (B, N, width)."""
         return self.whole(x) if self.part == "layer" else self.mixed(x)
+
+    @abstractmethod
+    def whole(self, x) -> torch.Tensor:
+        """The layer."""
+
+    @abstractmethod
+    def mixed(self, x) -> torch.Tensor:
+        """Its first half: attention with its norm and residual connection."""
 
 
 class Ours(Layer):

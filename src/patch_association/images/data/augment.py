@@ -88,7 +88,7 @@ def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
         )
     if draws.top is not None:
         images = _shift_flip(images, draws)
-    if draws.operation is not None:
+    if draws.operation is not None and draws.value is not None:
         values = images.float()
         for i in range(draws.operation.shape[1]):
             values = policies.apply(values, draws.operation[:, i], draws.value[:, i])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def digits() -> ImageSet:
             "the embedded digits ship with scikit-learn, which is missing: "
             "pip install 'patch-association[images]'"
         ) from error
-    source = load_digits()
+    source: Any = load_digits()
     images = np.clip(source.images * 16, 0, 255).astype(np.uint8)[..., None]  # 0..16 -> 0..255
     order = np.random.default_rng(0).permutation(len(images))
     train, test = order[:1437], order[1437:]

@@ -61,7 +61,7 @@ def load_official(name: str, root, download: bool = False) -> ImageSet:
     else:
         folder, train, test = _BATCHES[name]
         with tarfile.open(fileobj=io.BytesIO(files[0])) as tar:
-            held = {m.name.removeprefix("./"): tar.extractfile(m).read() for m in tar if m.isfile()}
+            held = {m.name.removeprefix("./"): file.read() for m in tar if (file := tar.extractfile(m))}
         arrays = []
         for batches in (train, test):
             content = b"".join(held[f"{folder}/{batch}"] for batch in batches)

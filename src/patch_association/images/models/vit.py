@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import nn
@@ -243,8 +244,9 @@ class ViT(nn.Module):
                 "only positional attention can be cached: vanilla attention depends on the input"
             )
         with torch.no_grad():
+            blocks: Any = self.blocks
             self._known_attention = [
-                block.attention.attention(self._layer_positions(i)) for i, block in enumerate(self.blocks)
+                block.attention.attention(self._layer_positions(i)) for i, block in enumerate(blocks)
             ]
         try:
             yield self

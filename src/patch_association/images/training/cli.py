@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 
 def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
@@ -39,7 +40,9 @@ def run(arguments) -> int:
     words = ["patch-association", "train", "--preset", arguments.preset, "--out", "DIR"]
     if arguments.settings:
         words += ["--set", *arguments.settings]
-    options = dict(resume=arguments.resume, progress=not arguments.quiet, name=arguments.preset)
+    options: dict[str, Any] = dict(
+        resume=arguments.resume, progress=not arguments.quiet, name=arguments.preset
+    )
     options |= dict(command=shlex.join(words), provenance=arguments.provenance)
     try:
         result = train(config, arguments.out, **options)

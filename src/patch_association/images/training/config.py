@@ -167,7 +167,7 @@ def _value(key, text, kind):
 # The recipe of the small images (peak 1e-3, 5 epochs of warm-up, label smoothing 0.1, AutoAugment)
 # is the one that a public training of this very architecture on CIFAR-10 uses; the paper names AdamW,
 # the cosine, 300 epochs, the batch sizes and AutoAugment.
-_SMALL_IMAGES = dict(vit="small", patch_size=4, epochs=300, batch_size=128)
+_SMALL_IMAGES: dict[str, typing.Any] = dict(vit="small", patch_size=4, epochs=300, batch_size=128)
 PRESETS: dict[str, TrainConfig] = {
     # Seconds on a laptop, no download: that everything works, not that it learns well.
     "smoke": TrainConfig(

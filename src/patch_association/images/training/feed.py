@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -14,7 +18,7 @@ from patch_association.images.training.processes import OneProcess, own_share
 _EVALUATION_BATCH = 500
 
 
-class Feed:
+class Feed(ABC):
     """What resident and streamed pictures share: the split, the order of an epoch, the shuffle.
 
     The order and all draws of an epoch depend on the seed and the epoch alone, and are made on the
@@ -46,6 +50,14 @@ class Feed:
         """(steps, batch_size) numbers of training pictures in the order of an epoch."""
         order = self.train_numbers[torch.randperm(len(self.train_numbers), generator=generator)]
         return order[: self.steps * self.config.batch_size].view(self.steps, -1)
+
+    @abstractmethod
+    def epoch(self, number: int, start: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """(images, labels) of this process's share of an epoch, from step ``start`` on."""
+
+    @abstractmethod
+    def evaluation(self, split: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """(images, labels) of this process's share of "val" or "test"."""
 
     def shuffled(self, images):
         """pi_s of a batch, or the batch."""
@@ -120,7 +132,9 @@ class FolderFeed(Feed):
 
     def _loader(self, pictures, batches):
         pinned = self.place.device.type == "cuda"
-        options = dict(batch_sampler=batches, num_workers=self.config.workers, pin_memory=pinned)
+        options: dict[str, Any] = dict(
+            batch_sampler=batches, num_workers=self.config.workers, pin_memory=pinned
+        )
         try:
             yield from torch.utils.data.DataLoader(pictures, **options)
         except ValueError as error:
@@ -130,4 +144,6 @@ class FolderFeed(Feed):
 
 def make_feed(data, config, place) -> Feed:
     """The feed that fits the data set."""
-    return (FolderFeed if isinstance(data, FolderSet) else ResidentFeed)(data, config, place)
+    if isinstance(data, FolderSet):
+        return FolderFeed(data, config, place)
+    return ResidentFeed(data, config, place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 from tqdm import tqdm
 
@@ -17,7 +18,7 @@ class Progress:
         self.config, self.looked = config, time.perf_counter()
         self.started, self.first, self.bar = self.looked, first, None
         if show:  # a bar takes a lock between processes even where it draws nothing
-            look = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
+            look: dict[str, Any] = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
             self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **look)
 
     def __enter__(self) -> Progress:

@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from patch_association.images.data.augment import normalize
+from patch_association.images.models.vit import ViT
 
 
 def learning_rate(step: int, total: int, warmup: int, peak: float) -> float:
@@ -94,8 +95,12 @@ def evaluate(model: nn.Module, batches, step: TrainStep, place) -> dict:
     sums = torch.zeros_like(step.sums)
     training = model.training
     model.eval()
-    positional = getattr(getattr(model, "config", None), "attention", None) == "positional"
-    with step.autocast(), model.cached_attention() if positional else nullcontext():
+    fixed = (
+        model.cached_attention
+        if isinstance(model, ViT) and model.config.attention == "positional"
+        else nullcontext
+    )
+    with step.autocast(), fixed():
         for images, labels in batches:
             logits = model(normalize(images, step.mean, step.std)).float()
             sums += _sums(F.cross_entropy(logits, labels, reduction="sum"), logits, labels)
