@@ -9,7 +9,8 @@ from patch_association.claims import Claim
 
 #: What may hold a digit without being a measured number.
 NAMES = re.compile(
-    r"\b(?:Algorithm|Equation|Definition|Assumption|Theorem|Lemma|Figure|Simplification|Parametrization|[Ss]ection)s? "
+    r"\b(?:Algorithm|Equation|Definition|Assumption|Theorem|Lemma|Figure"
+    r"|Simplification|Parametrization|[Ss]ection)s? "
     r"[\d.]+[a-z]?"
     r"|\bCIFAR-100?|\bResNet-\d+|\bVGG-\d+"
 )

@@ -52,7 +52,7 @@ def test_the_bound_is_not_idle():
 
 
 def test_two_inputs_are_enough_for_a_risk_of_zero():
-    """The theorem of the chapter: N = 2, margin 1 + g, twice the bound below g; then draws cannot refute it."""
+    """The chapter's theorem: N = 2, margin 1 + g, twice the bound below g; then draws cannot refute it."""
     data = PatternData(20, 0.4, 0.1, noise=0.001, noise_kind="ball")
     start = initial_weights(data, [0], num_neurons=100)
     run = train(data.balanced(2, seed=1), start, steps=2000, rate=0.1, margin=1.2)

@@ -151,7 +151,8 @@ class Field:
 
     @staticmethod
     def _matrix(table):
-        return arb_mat(*table.shape, [x for row in table.tolist() for x in row])
+        rows, columns = table.shape
+        return arb_mat(rows, columns, [x for row in table.tolist() for x in row])
 
     def _predictions(self, W):
         return self._N * arb_mat(len(W), 1, W)

@@ -154,18 +154,18 @@ class RoundedField(Field):
         parts = [_total((x[0][i : i + _CHUNK], x[1][i : i + _CHUNK])) for i in range(0, len(x[0]), _CHUNK)]
         return _total((np.array([m for m, _ in parts]), np.array([r for _, r in parts])))
 
-    def _mean_value(self, N, name, here, over, half):
+    def _mean_value(self, N: tuple, name, here, over, half):
         center = self._predictions([w.value for w in here["W"]])
         w = logistic(center)[0]
-        R = _apply(*N, self._columns([v.value for v in here["V"]]))
+        R = _apply(N[0], N[1], self._columns([v.value for v in here["V"]]))
         value = self._sum(_times(self._weighted(w), R))
 
         slopes = [w.slope[k] for w in over["W"] for k in range(3)]
         F_slopes = _apply(*self._N, self._columns(slopes, 3))  # (n, 3)
-        R_slopes = _apply(*N, self._columns([v.slope[k] for v in over["V"] for k in range(3)], 3))
+        R_slopes = _apply(N[0], N[1], self._columns([v.slope[k] for v in over["V"] for k in range(3)], 3))
         reach = ((np.abs(F_slopes[0]) + F_slopes[1]) @ np.array(half)[:, None]) * UP + TINY
         w, s = logistic(_plus(center, (np.zeros_like(reach), reach)))
-        R = _apply(*N, self._columns([v.value for v in over["V"]]))
+        R = _apply(N[0], N[1], self._columns([v.value for v in over["V"]]))
         terms = _plus(_times(_times(s, R), F_slopes), _negative(_times(w, R_slopes)))  # (n, 3)
         slopes = self._sum(self._weighted(terms))
         return -arb(value[0][0], value[1][0]), [arb(m, r) for m, r in zip(*slopes)]

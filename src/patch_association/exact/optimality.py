@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import expit
 
 from patch_association._validate import divides, probability
@@ -114,7 +114,7 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
     law = others[L - 1].shift(C**3)
     values = law.support.astype(np.float64)
     slope = lambda x: float((law.mass * expit(-math.exp(x) * values) * values).sum())
-    v = math.exp(brentq(slope, -60.0, 8.0, xtol=1e-13))
+    v = math.exp(root_scalar(slope, bracket=(-60.0, 8.0), xtol=1e-13).root)
 
     # A set by its type: (probability, n^3, E[s], E[s^2], E[s s'], E[s^2 s'], E[s s' s'']) for distinct
     # patches.

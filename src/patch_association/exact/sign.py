@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import expit
 
 from patch_association._validate import divides, odd_degree, probability
@@ -88,7 +88,7 @@ class FirstMove:
     def strength(self) -> float:
         """u* = D (alpha*)^p, the zero of E[w M^p]."""
         slope = lambda x: self._mean(self._laws[0], math.exp(x), self.degree)
-        return math.exp(brentq(slope, -100.0, 8.0, xtol=1e-13))
+        return math.exp(root_scalar(slope, bracket=(-100.0, 8.0), xtol=1e-13).root)
 
     @property
     def alpha(self) -> float:
@@ -110,7 +110,7 @@ class FirstMove:
             return 0.0
         if self.delta(reach) > 0:
             return math.inf
-        u = math.exp(brentq(lambda x: self.delta(math.exp(x)), -100.0, 8.0, xtol=1e-13))
+        u = math.exp(root_scalar(lambda x: self.delta(math.exp(x)), bracket=(-100.0, 8.0), xtol=1e-13).root)
         return (u / self.num_patches) ** (1 / self.degree)
 
 
@@ -140,8 +140,12 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
         raise ValueError(
             f"the wins at D = {num_patches}, C = {set_size} are no single window above {start:.2g}"
         )
-    low = brentq(margin, grid[first - 1], grid[first], xtol=1e-12)
-    high = brentq(margin, grid[last], grid[last + 1], xtol=1e-12) if last + 1 < grid.size else 1.0
+    low = root_scalar(margin, bracket=(grid[first - 1], grid[first]), xtol=1e-12).root
+    high = (
+        root_scalar(margin, bracket=(grid[last], grid[last + 1]), xtol=1e-12).root
+        if last + 1 < grid.size
+        else 1.0
+    )
     return float(low), float(high)
 
 
@@ -153,5 +157,5 @@ def best_strengths(num_patches: int, set_size: int, q: float, degree: int = DEFA
     N = one.times(L - 1).shift(C**p)
     values = N.support.astype(np.float64)
     slope = lambda x: float((N.mass * expit(-math.exp(x) * values) * values).sum())
-    v = math.exp(brentq(slope, -100.0, 8.0, xtol=1e-13))
+    v = math.exp(root_scalar(slope, bracket=(-100.0, 8.0), xtol=1e-13).root)
     return FirstMove(D, C, q, p).alpha, (v * C ** (p - 1)) ** (1 / p) / D

@@ -64,7 +64,7 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     tiles = sorted(set(frame["tile"]))
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
         whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
-        ax.axhline(100 * np.mean(whole), color=color, linestyle=":", linewidth=1)
+        ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")

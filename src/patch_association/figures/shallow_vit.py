@@ -12,7 +12,7 @@ ROLES = {"relevant": "signal", "confusion": "other sets", "other": "noise"}
 
 
 def draw_tokens(ax, tokens) -> None:
-    """Inputs as rows of squares: label-relevant green, confusion orange, the others gray, with pattern numbers.
+    """Inputs as rows of squares, numbered by pattern: label-relevant green, confusion orange, others gray.
 
     Parameters
     ----------

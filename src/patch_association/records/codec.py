@@ -101,7 +101,7 @@ def fingerprint(*arrays) -> str:
 
 
 def drawn(law, seed: int) -> dict:
-    """What a record says of data that ``law.sample`` draws: where they come from, and a hash of 100 inputs."""
+    """What a record says of data that ``law.sample`` draws: where they come from, a hash of 100 inputs."""
     inputs, labels = law.sample(100, seed)
     source = f"inputs drawn from the seeds of its cells (hashed: 100 of {law!r}, seed {seed})"
     return {"source": source, "sha256": fingerprint(inputs, labels)}

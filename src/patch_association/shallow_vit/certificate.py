@@ -10,13 +10,13 @@ from patch_association.shallow_vit.network import ATTENTION, Weights
 
 
 def noise_bound(weights: Weights, radius: float, attention: str = "softmax") -> np.ndarray:
-    """B with \\|F(X) - F(X')\\| <= B for all X, X' whose tokens differ by at most ``radius``, one a trial.
+    r"""B with \|F(X) - F(X')\| <= B for all X, X' whose tokens differ by at most ``radius``, one a trial.
 
-    For tokens of X' of norm at most 1 (patterns) and one head. With A = sum_i \\|a_i\\| \\|row i of W_O\\|
+    For tokens of X' of norm at most 1 (patterns) and one head. With A = sum_i \|a_i\| \|row i of W_O\|
     the neurons change by at most A times the change of z. Scores change by at most
-    D = \\|W_K^T W_Q\\| (2 tau + tau^2), so each attention weight by a factor of at most exp(2 D), and
+    D = \|W_K^T W_Q\| (2 tau + tau^2), so each attention weight by a factor of at most exp(2 D), and
 
-        B = A \\|W_V\\| (tau + exp(2 D) - 1),
+        B = A \|W_V\| (tau + exp(2 D) - 1),
 
     without the last two terms where attention does not look at the tokens.
 

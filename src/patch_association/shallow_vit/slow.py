@@ -89,7 +89,8 @@ def follow_logistic(
         weights = weights.moved(backward(weights, tokens, passed, slope), rate)
     else:
         raise ValueError(f"max_steps must be larger than {max_steps}: y F is {least:.3g} of {until:g}")
-    return LogisticRun(*(np.array(column) for column in zip(*rows)), weights)
+    output, log_times, mass, confused = (np.array(column) for column in zip(*rows))
+    return LogisticRun(output, log_times, mass, confused, weights)
 
 
 def reduced_gap(strength, odds: float, start: float = 1.0) -> np.ndarray:

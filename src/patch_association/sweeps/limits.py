@@ -1,4 +1,4 @@
-"""The sweeps ``limits`` and ``zero-diagonal``: where gradient descent stops finding the sets, and how long it takes."""
+"""The sweeps ``limits`` and ``zero-diagonal``: where descent stops finding the sets, and when."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ SWEEPS = (
     ),
     Sweep(
         name="zero-diagonal",
-        summary="Training with the diagonal of A at zero: what the model learns in place of patch association.",
+        summary="Training with the diagonal of A at zero: what the model learns in place of patch "
+        "association.",
         cells=grid(seed=range(300, 310), n=20_000, diagonal=0.0),
         run=zero_cell,
         config={key: value for key, value in LIFETIME.items() if key != "every"},

@@ -7,6 +7,7 @@ in every cell. Sampled runs are in float32; populations are exact and in float64
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -83,7 +84,7 @@ def _ends(runs) -> dict:
 def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) -> dict:
     """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
     data = designed("half", relevant)
-    how = dict(rate=rate, steps=steps, head=head, tests=FEWER_TESTS, batch=SMALLER_BATCH)
+    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, tests=FEWER_TESTS, batch=SMALLER_BATCH)
     return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
@@ -93,7 +94,7 @@ def start_cell(value_error: float, score_error: float, N: int) -> dict:
     ``noise`` is the first-order standard deviation of F over F at the fit, in units of c_0.
     """
     data = PatternData(50, 0.3, 0.2)
-    errors = dict(value_error=value_error, score_error=score_error)
+    errors: dict[str, Any] = dict(value_error=value_error, score_error=score_error)
     ends = _ends([train_once(data, k, N, rate=0.3, steps=3000, **errors) for k in range(TRIALS)])
     law, weights = population(data), initial_weights(data, range(TRIALS), num_neurons=NEURONS, **errors)
     exact = train(law, weights, rate=0.1, steps=20_000)
@@ -114,7 +115,9 @@ def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
     dim = 10 if num_patterns == 5 else 20
     data = PatternData(100, 0.5, 0.05, num_patterns=num_patterns, dim=dim, counts=counts)
     steps = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000)
-    how = dict(rate=0.1 if head == "shared" else 1.0, steps=steps[-1], record=steps, head=head, tests=100)
+    how: dict[str, Any] = dict(
+        rate=0.1 if head == "shared" else 1.0, steps=steps[-1], record=steps, head=head, tests=100
+    )
     runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
     # A run that has fitted stands still: its last mass is its mass at all later steps.
     curves = [[float(run.mass[run.steps <= t][-1, 0]) for t in steps] for run in runs]
@@ -125,10 +128,12 @@ def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
 def removal_cell(num_patterns: int, kind: str, share: float) -> dict:
     """Figures 5 and 8: the test loss over training when a share of the tokens of a kind is removed."""
     dim = 10 if num_patterns == 5 else 20
-    noisy = dict(noisy_share=0.5, noisy_std=0.4) if kind != "irrelevant" else {}
+    noisy: dict[str, Any] = dict(noisy_share=0.5, noisy_std=0.4) if kind != "irrelevant" else {}
     data = PatternData(50, 0.3, 0.1, num_patterns=num_patterns, dim=dim, **noisy)
     steps = (0, 25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-    how = dict(rate=0.1, steps=steps[-1], record=steps, prepare=partial(_removed, share=share, kind=kind))
+    how: dict[str, Any] = dict(
+        rate=0.1, steps=steps[-1], record=steps, prepare=partial(_removed, share=share, kind=kind)
+    )
     runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
     curves = [[float(run.risk[run.steps <= t][-1, 0]) for t in steps] for run in runs]
     return {**_ends(runs), "steps": list(steps), "risks": rounded(curves, 4)}
@@ -143,7 +148,7 @@ def variants_cell(head: str, relevant: float, variant: str, N: int) -> dict:
     """Figure 3 and Proposition 1: the test loss of every variant over alpha_* and N, few confusion tokens."""
     data = designed("few", relevant, num_tokens=50)
     rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
-    how = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=300)
+    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=300)
     how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
     return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 

@@ -71,7 +71,7 @@ class Sweep:
 
 
 def grid(**axes) -> tuple[dict, ...]:
-    """Cells of all combinations; each axis a tuple or range of values, or one value. The last runs fastest."""
+    """Cells of all combinations; each axis a tuple or range of values, or one. The last runs fastest."""
     values = [axis if isinstance(axis, tuple | range) else (axis,) for axis in axes.values()]
     return tuple(dict(zip(axes, chosen)) for chosen in product(*values))
 

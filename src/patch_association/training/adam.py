@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -107,7 +108,7 @@ def first_step(data, diagonal: float, n: int = 20_000, parts: int = 20, seed: in
 
 
 @torch.no_grad()
-def error_on(learner: nn.Module, X, y) -> float:
+def error_on(learner: Callable, X, y) -> float:
     """The share of inputs with y F(X) < 0, outputs of exactly zero counted by half."""
     return float(error_rate(y * torch.cat([learner(part) for part in X.split(2000)]).to(y)))
 

@@ -63,7 +63,7 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
 
 
 def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
-    """Case 1 with N(0, omega^2) added to the scores off the diagonal and to each coordinate of v; one seed."""
+    """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed."""
     draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
     noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
     noise.fill_diagonal_(0.0)

@@ -66,7 +66,7 @@ def flow_line(risk: PopulationRisk, beta: float, taus, gamma: float = 0.0, rho: 
     if not solution.success:
         raise ValueError(f"the reduced flow could not be followed: {solution.message}")
     alphas = [best_alpha(risk, beta, *x) for x in solution.y.T]
-    return FlowLine(taus, *solution.y, np.array(alphas))
+    return FlowLine(taus, solution.y[0], solution.y[1], np.array(alphas))
 
 
 def lag(risk: PopulationRisk, beta: float, gamma: float, rho: float, step: float = 1e-4) -> float:
