@@ -12,12 +12,15 @@ from patch_association.structure import Partition
 from patch_association.training import Samples, loss_and_gradients
 
 
-def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: int = 5) -> dict:
-    """One full-batch gradient of (T): by hand, against autograd through the formula as it is written.
+def gradients_against_autograd(
+    num_patches: int = 36, n: int = 2000, repeats: int = 5, order: str = "(S X) v"
+) -> dict:
+    """One full-batch gradient of (T): by hand, against autograd in the order "(S X) v" or "S (X v)".
 
     (T) reads sum_j S_ij <v, X_j>; written with a matrix product per input, S X comes first and
     costs d times as much as X v. This is the order of the definition, of attention layers, and of
-    ``torch.nn.functional.scaled_dot_product_attention``. Float64, both on the threads of torch.
+    ``torch.nn.functional.scaled_dot_product_attention``. The other order is the best that autograd can
+    do. Float64, both on the threads of torch.
     """
     D = d = num_patches
     law = SpatialData(Partition.random(D, 4), d, 0.2)
@@ -32,7 +35,9 @@ def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: in
 
     def by_autograd():
         scores, value = A[0].clone().requires_grad_(), v[0].clone().requires_grad_()
-        z = D * (torch.softmax(scores, dim=-1) @ X[0]) @ value  # (D, D) @ (n, D, d) -> (n, D, d) -> (n, D)
+        S = torch.softmax(scores, dim=-1)
+        # (D, D) @ (n, D, d) -> (n, D, d) -> (n, D), or (n, D, d) @ (d,) -> (n, D) @ (D, D) -> (n, D)
+        z = D * (S @ X[0]) @ value if order == "(S X) v" else D * (X[0] @ value) @ S.T
         F = (z**3 + 0.01 * z).sum(dim=1)
         loss = torch.nn.functional.softplus(-y[0] * F).mean()
         dA, dv = torch.autograd.grad(loss, (scores, value))
@@ -41,7 +46,7 @@ def gradients_against_autograd(num_patches: int = 36, n: int = 2000, repeats: in
     for ours, theirs in zip(by_hand(), by_autograd()):
         assert (ours[0] - theirs).abs().max() < 1e-8  # softplus is linear beyond 20
     name = f"gradient of model (T), D = d = {D}, N = {n}"
-    return compare(name, by_hand, by_autograd, "torch autograd of (S X) v, float64", repeats)
+    return compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", repeats)
 
 
 def exact_risk_against_monte_carlo(
@@ -110,9 +115,11 @@ def fused_gradient(num_patches: int, q: float, repeats: int = 15) -> dict:
 def bench_dynamics() -> list[dict]:
     """All comparisons of this part."""
     return [
-        gradients_against_autograd(16, 8000),
-        gradients_against_autograd(36, 2000),
-        gradients_against_autograd(64, 500),
+        *(
+            gradients_against_autograd(D, n, order=order)
+            for D, n in ((16, 8000), (36, 2000), (64, 500))
+            for order in ("(S X) v", "S (X v)")
+        ),
         fused_gradient(16, 0.3),
         fused_gradient(64, 0.1),
         exact_risk_against_monte_carlo(16, 0.3),

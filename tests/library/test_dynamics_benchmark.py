@@ -16,6 +16,7 @@ def test_every_comparison_runs_and_reports(monkeypatch):
     assert Path(benchmarks.__file__).parent == BENCHMARKS
     rows = [
         benchmarks.gradients_against_autograd(16, 60, repeats=1),
+        benchmarks.gradients_against_autograd(16, 60, repeats=1, order="S (X v)"),
         benchmarks.exact_risk_against_monte_carlo(16, 0.3, n=500, repeats=1),
         benchmarks.fused_gradient(24, 0.2, repeats=1),
     ]
