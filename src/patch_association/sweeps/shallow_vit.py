@@ -220,8 +220,8 @@ SWEEPS = (
         name="shallow-attention",
         summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
         cells=tuple(
-            dict(num_patterns=M, head=head, counts=counts)
-            for M, counts in ((5, "fixed"), (10, "fixed"), (15, "fixed"), (20, "fixed"), (5, "multinomial"))
+            dict(num_patterns=M, head=head, counts="fixed")
+            for M in (5, 10, 15, 20)
             for head in ("shared", "per position")
         ),
         run=attention_cell,
