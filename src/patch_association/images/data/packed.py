@@ -28,15 +28,10 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     ValueError
         If the file is truncated, altered or something else; the message names it.
     """
-    from PIL import Image
-
     path = Path(path)
-    try:
-        with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
-            header, scan, length, label = (archive[k] for k in ("header", "scan", "length", "label"))
-            n_train = int(archive["n_train"])
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a whole packed CIFAR-10 file: {error}") from error
+    names = ("header", "scan", "length", "label", "n_train")
+    header, scan, length, label, n_train = _arrays(path, names, "packed CIFAR-10 file")
+    n_train = int(n_train)
     n, ends = len(label), np.cumsum(length, dtype=np.int64)
     whole = 0 < n_train < n == len(length) and ends[-1] == scan.size and label.max() < len(_CLASSES)
     if not whole:
@@ -50,16 +45,69 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
         images = np.empty((count, 32, 32, 3), dtype=np.uint8)
         for k in range(first, first + count):
             jpeg = head + body[ends[k] - int(length[k]) : ends[k]] + b"\xff\xd9"
-            try:
-                with Image.open(io.BytesIO(jpeg)) as picture:
-                    if picture.size != (32, 32) or picture.mode != "RGB":  # known before it is decoded
-                        raise ValueError(f"it has {picture.size} pixels in mode {picture.mode}")
-                    images[k - first] = np.asarray(picture)
-            except (OSError, ValueError, Image.DecompressionBombError) as error:
-                raise ValueError(f"{path}: picture {k} cannot be decoded: {error}") from error
+            images[k - first] = _decoded(jpeg, (32, 32), f"{path}: picture {k}")
         pictures = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         return pictures, torch.from_numpy(label[first : first + count].astype(np.int64))
 
     train = decode(0, prefix("train_size", train_size, n_train, path.name))
     test = decode(n_train, prefix("test_size", test_size, n - n_train, path.name))
     return ImageSet("cifar10", "JPEG re-encoded CIFAR-10", _CLASSES, *train, *test)
+
+
+def load_crops(path, count: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pictures of one size from an npz of JPEGs, (n, 3, H, W) uint8, and their labels (n,).
+
+    The file holds ``jpeg`` (uint8, all JPEGs one after another), ``length`` (bytes of each) and ``label``.
+
+    Parameters
+    ----------
+    path : path
+    count : int, optional
+        Only the first so many.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such one; the message names it, and the picture that is at fault.
+    """
+    path = Path(path)
+    jpeg, length, label = _arrays(path, ("jpeg", "length", "label"), "file of crops")
+    ends = np.cumsum(length, dtype=np.int64)
+    if len(length) != len(label) or len(label) == 0 or ends[-1] != jpeg.size:
+        raise ValueError(f"{path} contradicts itself: {len(label)} labels, {len(length)} lengths")
+    n = prefix("count", count, len(label), path.name)
+    body, pictures, size = jpeg.tobytes(), [], None
+    for k in range(n):
+        size = size or _size(body[: ends[0]], path)
+        pictures.append(_decoded(body[ends[k] - int(length[k]) : ends[k]], size, f"{path}: picture {k}"))
+    images = np.stack(pictures).transpose(0, 3, 1, 2)  # (n, H, W, 3) -> (n, 3, H, W)
+    return torch.from_numpy(np.ascontiguousarray(images)), torch.from_numpy(label[:n].astype(np.int64))
+
+
+def _size(jpeg, path):
+    from PIL import Image
+
+    try:
+        return Image.open(io.BytesIO(jpeg)).size
+    except OSError as error:
+        raise ValueError(f"{path}: picture 0 cannot be decoded: {error}") from error
+
+
+def _arrays(path, names, kind):
+    try:
+        with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
+            return [archive[name] for name in names]
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a whole {kind}: {error}") from error
+
+
+def _decoded(jpeg, size, name):
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(jpeg)) as picture:
+            if picture.size != size or picture.mode != "RGB":  # known before it is decoded
+                raise ValueError(f"it has {picture.size} pixels in mode {picture.mode}")
+            return np.asarray(picture)
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{name} cannot be decoded: {error}") from error

@@ -1,0 +1,188 @@
+"""A ViT taken apart: what of its attention is position and what is content, and what depends on which.
+
+The stream of tokens entering layer l is x = m + c: m its mean over pictures, one vector for each place,
+the *position part*, and c the rest, the *content part*. Layer norm divides by a number that depends on the
+token; with that number as it is, the normed tokens, queries and keys are sums of a position part (with all
+biases) and a content part, and the logits are exactly a sum of four products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch.nn import functional as F
+
+from patch_association.images.models.layers import Block
+from patch_association.images.models.vit import ViT, patches
+
+PARTS = ("position-position", "position-content", "content-position", "content-content")
+Edit = Callable[["Inside"], torch.Tensor]
+
+
+class Inside:
+    """The attention of one layer on some pictures, for whoever wants to change it.
+
+    Attributes
+    ----------
+    block : Block
+    x : (B, T, width)
+        The tokens that enter the layer.
+    z : (B, T, width)
+        Normed.
+    """
+
+    def __init__(self, block: Block, x: torch.Tensor):
+        self.block, self.x, self.z = block, x, block.attention_norm(x)
+
+    def logits(self) -> torch.Tensor:
+        """Q K^T / sqrt(d_h), (B, H, T, T)."""
+        q, k = self.block.attention._queries_keys(self.z)
+        return q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+
+    def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
+        """The four parts of the logits by the names of :data:`PARTS`: query part, then key part.
+
+        Parameters
+        ----------
+        mean : (T, width)
+            m, the mean of the tokens that enter this layer. With ``after_norm``, of the normed tokens.
+        after_norm : bool
+            Split after the layer norm instead: content then is what differs from the mean normed token,
+            and a place whose token is long on every picture counts as content where its length varies.
+        """
+        if after_norm:
+            position = mean.expand_as(self.z)
+        else:
+            norm = self.block.attention_norm
+            spread = (self.x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
+            position = (mean - mean.mean(dim=-1, keepdim=True)) / spread * norm.weight + norm.bias
+        project = self.block.attention._queries_keys
+        q, k = project(position)
+        of_all = project(self.z)
+        parts = {"position": (q, k), "content": (of_all[0] - q, of_all[1] - k)}
+        scale = q.shape[-1] ** -0.5
+        return {
+            f"{one}-{other}": parts[one][0] @ parts[other][1].transpose(-1, -2) * scale
+            for one in parts
+            for other in parts
+        }
+
+
+def start(model: ViT, images: torch.Tensor) -> torch.Tensor:
+    """The tokens (B, T, width) that enter the first layer, encodings added."""
+    x = model.embed(patches(images, model.config.patch_size))
+    if model.config.pooling == "cls":
+        x = torch.cat([x, model.class_token.expand(len(x), 1, -1)], dim=1)
+    return x + model.positions[0]
+
+
+def through(
+    model: ViT, x: torch.Tensor, edits=None, first: int = 0, seen: list | None = None
+) -> torch.Tensor:
+    """Logits (B, classes) from the tokens that enter layer ``first``, attention changed where asked.
+
+    Parameters
+    ----------
+    edits : dict of int to Edit
+        For some layers a function that is given the layer's :class:`Inside` and returns the attention to
+        use, (B or 1, H, T, T).
+    seen : list, optional
+        The tokens that enter each layer are appended to it.
+    """
+    edits = edits or {}
+    for layer in range(first, model.config.depth):
+        block = model.blocks[layer]
+        if seen is not None:
+            seen.append(x)
+        if layer in edits:
+            inside = Inside(block, x)
+            v = block.attention.value(inside.z).unflatten(-1, (block.attention.heads, -1)).transpose(1, 2)
+            mixed = (edits[layer](inside) @ v).transpose(1, 2).flatten(2)  # (B, H, T, d_h) -> (B, T, H d_h)
+            x = x + block.attention.output(mixed)
+            x = x + block.mlp(block.mlp_norm(x))
+        else:
+            x, _ = block(x, None, False)
+    pooled = x[:, -1] if model.config.pooling == "cls" else x.mean(dim=1)
+    return model.head(model.norm(pooled))
+
+
+def fixed(maps: torch.Tensor, heads: Sequence[int] | None = None) -> Edit:
+    """Attention (H, T, T) whatever the picture; with ``heads``, in these heads alone."""
+    if heads is None:
+        return lambda inside: maps[None]
+
+    def edit(inside):
+        S = inside.logits().softmax(dim=-1)
+        S[:, list(heads)] = maps[list(heads)]
+        return S
+
+    return edit
+
+
+def parts_only(mean: torch.Tensor, names: Sequence[str]) -> Edit:
+    """Attention from some parts of the logits alone."""
+
+    def edit(inside):
+        parts = inside.parts(mean)
+        return sum(parts[name] for name in names).softmax(dim=-1)
+
+    return edit
+
+
+def without_keys(keys: Sequence[int]) -> Edit:
+    """Attention with some keys masked; a masked token still sees itself where nothing else is left."""
+
+    def edit(inside):
+        logits = inside.logits()
+        logits[..., list(keys)] = float("-inf")
+        return logits.softmax(dim=-1)
+
+    return edit
+
+
+def logit_shares(
+    parts: dict[str, torch.Tensor], queries: int, keys: Sequence[int] | None = None
+) -> torch.Tensor:
+    """(B, H, 5): covariance with the total over keys of each part, and the total's variance, summed over queries.
+
+    Divided by the last, the first four sum to one: the parts' shares of what tells keys apart.
+
+    Parameters
+    ----------
+    queries : int
+        The first so many tokens are looked at, as queries and as keys: the patches.
+    keys : sequence of int, optional
+        Only these keys.
+    """
+    chosen = list(range(queries)) if keys is None else list(keys)
+    centered = []
+    for name in PARTS:
+        part = parts[name][..., :queries, :][..., chosen]
+        centered.append(part - part.mean(dim=-1, keepdim=True))
+    total = sum(centered)
+    shares = [(part * total).sum(dim=(-1, -2)) for part in centered]
+    return torch.stack([*shares, (total * total).sum(dim=(-1, -2))], dim=-1)
+
+
+def normalized(images: torch.Tensor) -> torch.Tensor:
+    """uint8 pictures as the AugReg ViTs see them: from -1 to 1."""
+    return images.float() / 127.5 - 1
+
+
+def neighbor_maps(grid: int, step: tuple[int, int], tokens: int) -> torch.Tensor:
+    """(T, T) attention of each patch to the one ``step`` = (rows, columns) away; to itself at the border.
+
+    Tokens beyond the grid's patches attend to themselves.
+    """
+    S = torch.eye(tokens)
+    for patch in range(grid * grid):
+        row, column = patch // grid + step[0], patch % grid + step[1]
+        if 0 <= row < grid and 0 <= column < grid:
+            S[patch, patch], S[patch, row * grid + column] = 0.0, 1.0
+    return S
+
+
+def kl(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """(B,) divergence in nats of the classes' probabilities, from logits."""
+    return F.kl_div(other.log_softmax(-1), own.log_softmax(-1), log_target=True, reduction="none").sum(-1)
