@@ -148,6 +148,27 @@ def locality(similarities, grid: int) -> Locality:
     return Locality(float(np.mean(recalls)), float(np.mean(chances)), float(np.mean(correlations)))
 
 
+def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
+    """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches, itself left out.
+
+    Averaged over patches; ties count by their order. Without structure it is k / (N - 1).
+
+    Examples
+    --------
+    >>> neighbor_recall(-grid_distances(5), 5)
+    1.0
+    """
+    distance, A = grid_distances(positive_int("grid", grid, minimum=2)), _array(similarities).copy()
+    if A.shape != distance.shape or not np.isfinite(A).all():
+        raise ValueError(f"similarities must be finite with shape {distance.shape}, got {A.shape}")
+    if not 1 <= positive_int("k", k) < len(A):
+        raise ValueError(f"k must be less than the {len(A)} patches, got {k}")
+    np.fill_diagonal(A, -np.inf)
+    top = np.argsort(-A, axis=1, kind="stable")[:, :k]
+    near = distance == 1
+    return float((np.take_along_axis(near, top, axis=1).sum(axis=1) / near.sum(axis=1)).mean())
+
+
 def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality:
     """The locality of encodings (N, width) of a square grid, by the cosines of centered encodings.
 
