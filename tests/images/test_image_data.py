@@ -11,6 +11,7 @@ from training import TINY
 
 from patch_association.images.data import ENVIRONMENT, ImageSet, data_root, embedded, load
 from patch_association.images.data.folder import Pictures, load_folder, read_picture
+from patch_association.images.data.packed import load_crops
 from patch_association.images.data.sets import interleaved, validation_split
 from patch_association.images.training import train
 
@@ -159,7 +160,7 @@ def test_the_packed_file(packed, monkeypatch):
     )
     with pytest.raises(ValueError, match="train_size must be at most 8 for packed.npz, got 9"):
         load("cifar10", train_size=9)
-    with pytest.raises(ValueError, match=r"packed.npz is a packed CIFAR-10 file, and svhn was asked for"):
+    with pytest.raises(ValueError, match="packed.npz is a packed cifar10 file, and svhn was asked for"):
         load("svhn")
 
 
@@ -168,7 +169,7 @@ def test_a_truncated_packed_file_is_refused_by_name(packed, where):
     path, *_ = packed
     content = path.read_bytes()
     path.write_bytes(content[: int(where * len(content))])
-    with pytest.raises(ValueError, match="packed.npz is not a whole packed CIFAR-10 file"):
+    with pytest.raises(ValueError, match="packed.npz is not a whole packed file"):
         load("cifar10", path)
 
 
@@ -177,7 +178,7 @@ def test_an_altered_packed_file_is_refused_by_name(packed):
     content = bytearray(path.read_bytes())
     content[content.index(arrays["scan"].tobytes()) + 5] ^= 255
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="packed.npz is not a whole packed CIFAR-10 file.*CRC"):
+    with pytest.raises(ValueError, match="packed.npz is not a whole packed file.*CRC"):
         load("cifar10", path)
     np.savez(path, **(arrays | {"label": arrays["label"][:-1]}))
     with pytest.raises(ValueError, match="packed.npz contradicts itself: 11 labels, 12 lengths"):
@@ -272,11 +273,58 @@ def test_a_bad_picture_is_one_clear_line(folder, workers):
 
 def test_packed_pictures_of_another_size_are_refused_before_they_are_decoded(packed):
     path, arrays, _ = packed
-    buffer = io.BytesIO()
-    Image.new("RGB", (64, 64)).save(buffer, "JPEG")
-    whole = buffer.getvalue()[:-2]
-    lengths = [len(whole)] + [0] * 11
-    changes = dict(header=np.zeros(0, np.uint8), scan=np.frombuffer(whole, np.uint8))
-    np.savez(path, **(arrays | changes | {"length": np.array(lengths, np.uint16)}))
-    with pytest.raises(ValueError, match=r"picture 0 cannot be decoded: it has \(64, 64\) pixels"):
-        load("cifar10", path)
+    for side, at in ((1100, 0), (64, 1)):
+        buffer = io.BytesIO()
+        Image.new("RGB", (side, side)).save(buffer, "JPEG")
+        scans = [buffer.getvalue()[:-2] if k == at else b"" for k in range(12)]
+        if at:
+            small = io.BytesIO()
+            Image.new("RGB", (32, 32)).save(small, "JPEG")
+            scans[0] = small.getvalue()[:-2]
+        changes = dict(header=np.zeros(0, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8))
+        np.savez(path, **(arrays | changes | {"length": np.array([len(x) for x in scans], np.uint16)}))
+        with pytest.raises(ValueError, match=rf"picture {at} cannot be decoded: it has \({side}, {side}\) pixels"):
+            load("cifar10", path)
+
+
+def test_a_packed_set_with_two_headers_and_class_names(tmp_path):
+    """Color and gray pictures, as Tiny ImageNet has them."""
+    blobs, which = [], [0, 1, 1, 0]
+    for k, gray in enumerate(which):
+        buffer = io.BytesIO()
+        Image.new("L" if gray else "RGB", (16, 16), 40 * k if gray else (40 * k, 9, 9)).save(buffer, "JPEG")
+        blobs.append(buffer.getvalue())
+    heads = [next(b for b, w in zip(blobs, which) if w == k)[:200] for k in (0, 1)]
+    assert all(b.startswith(heads[w]) for b, w in zip(blobs, which))
+    scans = [b[200:-2] for b in blobs]
+    np.savez(
+        tmp_path / "tiny.npz", header0=np.frombuffer(heads[0], np.uint8), header1=np.frombuffer(heads[1], np.uint8),
+        header_id=np.array(which, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8),
+        length=np.array([len(x) for x in scans], np.uint16), label=np.array([0, 1, 0, 1], np.uint8),
+        n_train=np.int64(3), wnid=np.array([b"n01", b"n02"]),
+    )  # fmt: skip
+    data = load("tiny-imagenet", tmp_path / "tiny.npz")
+    want = [np.asarray(Image.open(io.BytesIO(b)).convert("RGB")).transpose(2, 0, 1) for b in blobs]
+    assert np.array_equal(torch.cat([data.train_images, data.test_images]).numpy(), np.stack(want))
+    assert data.classes == ("n01", "n02") and data.train_labels.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="tiny.npz is a packed tiny-imagenet file, and cifar10 was asked for"):
+        load("cifar10", tmp_path / "tiny.npz")
+    with pytest.raises(ValueError, match="is no packed file: tiny-imagenet is read from one"):
+        load("tiny-imagenet", tmp_path)
+
+
+def test_a_file_of_whole_jpegs(tmp_path):
+    blobs = []
+    for k in range(3):
+        buffer = io.BytesIO()
+        Image.new("RGB", (24, 24), (80 * k, 9, 9)).save(buffer, "JPEG")
+        blobs.append(buffer.getvalue())
+    arrays = dict(jpeg=np.frombuffer(b"".join(blobs), np.uint8), length=np.array([len(b) for b in blobs]))
+    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6, 7]))
+    images, labels = load_crops(tmp_path / "crops.npz")
+    assert labels.tolist() == [5, 6, 7] and tuple(images.shape) == (3, 3, 24, 24)
+    want = np.asarray(Image.open(io.BytesIO(blobs[2]))).transpose(2, 0, 1)
+    assert np.array_equal(images[2].numpy(), want) and len(load_crops(tmp_path / "crops.npz", 2)[1]) == 2
+    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6]))
+    with pytest.raises(ValueError, match="crops.npz contradicts itself: 2 labels, 3 lengths"):
+        load_crops(tmp_path / "crops.npz")

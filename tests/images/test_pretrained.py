@@ -1,23 +1,175 @@
-"""Encodings of public models: the rows of patches, whatever else has a row, and clear refusals."""
+"""Models that others trained: their encodings, themselves as our ViT, their attention, and clear refusals."""
 
-import importlib
+import pickle
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from vision_shim import other_or_none
 
-from patch_association.images.pretrained import patch_rows, pretrained_positions
+from patch_association.images.models import ViT, ViTConfig
+from patch_association.images.pretrained import attention_of, encodings_of, read_weights, vit_of
 
 EXTRA = r"pip install 'patch-association\[compare\]'"
+PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))
+
+
+def theirs(**changes):
+    """A small ViT of timm: 3 x 3 patches."""
+    timm = other_or_none("timm")
+    if timm is None:
+        pytest.skip("timm or torchvision is not installed: the comparison with timm did not run")
+    torch.manual_seed(0)
+    shape = dict(img_size=24, patch_size=8, embed_dim=16, depth=3, num_heads=2, num_classes=5, mlp_ratio=2.0)
+    model = timm.models.VisionTransformer(**(shape | changes)).eval()
+    for parameter in model.parameters():  # away from the start, where norms are trivial and much is zero
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model
+
+
+FORMS = [
+    dict(),
+    dict(class_token=False, global_pool="avg"),
+    dict(init_values=0.1),
+    dict(qkv_bias=False),
+    dict(no_embed_class=True),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_model_of_timm_is_one_of_ours(form):
+    """The same logits, the same encodings, and the same attention by two ways."""
+    model = theirs(**form)
+    ours = vit_of(model)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(PICTURES), model(PICTURES), atol=1e-5, rtol=1e-4)
+    P = encodings_of(model)
+    assert tuple(P.shape) == (9, 16) and torch.equal(P, encodings_of(ours)) and not P.requires_grad
+    by_hook, by_ours = attention_of(model, PICTURES), attention_of(ours, PICTURES)
+    assert tuple(by_hook.shape) == (3, 3, 2, 9, 9)
+    torch.testing.assert_close(by_hook, by_ours, atol=1e-6, rtol=1e-4)
+    rest = 1 - by_hook.sum(-1)  # what goes to the class token
+    assert (rest.max() < 1e-5) if form.get("class_token") is False else (rest.min() > 0)
+
+
+def test_a_model_is_left_as_it_was():
+    model = theirs().train()
+    before = [block.attn.fused_attn for block in model.blocks]
+    attention_of(model, PICTURES)
+    assert model.training and [block.attn.fused_attn for block in model.blocks] == before
+    assert all(not block.attn.attn_drop._forward_hooks for block in model.blocks)
+
+
+def test_weights_from_a_file(tmp_path):
+    model = theirs()
+    np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
+    ours = vit_of(tmp_path / "w.npz", heads=2)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(PICTURES), model(PICTURES), atol=1e-5, rtol=1e-4)
+    assert torch.equal(encodings_of(str(tmp_path / "w.npz")), encodings_of(model))
+    np.savez(tmp_path / "p.npz", pos=np.arange(20.0).reshape(10, 2), n_prefix=1, grid=[3, 3])
+    assert torch.equal(encodings_of(tmp_path / "p.npz"), torch.arange(2.0, 20.0).reshape(9, 2))
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (dict(reg_tokens=2), "parts that this library's ViT has not: .*reg_token"),
+        (dict(qk_norm=True), "parts that this library's ViT has not: .*k_norm"),
+        (dict(pos_embed="none"), "has no learned positional encodings"),
+        (dict(img_size=(24, 16)), "has a grid of 3 x 2 patches, and a square one is needed"),
+        (dict(pre_norm=True), "no plain ViT|parts that this library's ViT has not: .*norm_pre"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_models_that_ours_is_not(form, words):
+    with pytest.raises(ValueError, match=words):
+        vit_of(theirs(**form))
+
+
+def test_registers_are_left_out():
+    model = theirs(reg_tokens=2)
+    assert tuple(encodings_of(model).shape) == (9, 16)
+    assert tuple(attention_of(model, PICTURES).shape) == (3, 3, 2, 9, 9)
+
+
+def test_a_network_without_attention():
+    timm = other_or_none("timm")
+    if timm is None:
+        pytest.skip("timm or torchvision is not installed: the comparison with timm did not run")
+    network = timm.create_model("resnet18", pretrained=False, num_classes=3)
+    for call in (encodings_of, vit_of):
+        with pytest.raises(ValueError, match="ResNet has no learned positional encodings"):
+            call(network)
+    with pytest.raises(ValueError, match="ResNet shows no attention"):
+        attention_of(network, torch.zeros(1, 3, 64, 64))
+
+
+def test_positional_attention_is_one_for_all_pictures():
+    model = ViT(ViTConfig.named("reader", attention="positional", image_size=24, patch_size=8))
+    S = attention_of(model, PICTURES)
+    assert tuple(S.shape) == (1, 3, 4, 9, 9) and torch.equal(S[:, 0], S[:, 2])
+    assert torch.equal(encodings_of(model), model.positions[0])
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ({}, "weights must be tensors by name, got none at all"),
+        ({"pos_embed": 3}, r"weights must be tensors by name, got \['pos_embed'\]"),
+        ({"pos_embed": torch.zeros(1, 9, 4)}, "is no plain ViT: it has no tensor 'patch_embed.proj.weight'"),
+        (
+            {"pos_embed": torch.zeros(1, 8, 4)},
+            "8 positional encodings for unknown patches and 0 other tokens",
+        ),
+        ({"pos": torch.zeros(8, 4)}, r"encodings of shape \(8, 4\): their patches form no square grid"),
+        ({"head.weight": torch.zeros(3, 4)}, "no learned positional encodings of shape"),
+    ],
+)
+def test_weights_that_are_none(weights, words):
+    with pytest.raises(ValueError, match=words):
+        vit_of(weights)
+
+
+def test_a_missing_or_misshapen_tensor_is_named():
+    weights = dict(theirs().state_dict())
+    left_out = {k: v for k, v in weights.items() if k != "blocks.1.mlp.fc2.bias"}
+    with pytest.raises(ValueError, match=r"is no plain ViT: it has no tensor 'blocks.1.mlp.fc2.bias'"):
+        vit_of(left_out, heads=2)
+    with pytest.raises(ValueError, match=r"is no plain ViT: size mismatch for head.bias"):
+        vit_of(weights | {"head.bias": torch.zeros(4)}, heads=2)
+    with pytest.raises(ValueError, match="width must be a multiple of heads"):
+        vit_of(weights, heads=3)
+
+
+def test_nothing_is_unpickled(tmp_path, monkeypatch):
+    class Bomb:
+        def __reduce__(self):
+            return (sys.exit, ("it was unpickled",))
+
+    for name, content in (("raw.npz", pickle.dumps(Bomb())), ("short.npz", b"PK\x03\x04")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=f"{name} is no whole npz file of arrays"):
+            encodings_of(tmp_path / name)
+    np.savez(tmp_path / "objects.npz", pos=np.array([Bomb()], dtype=object))
+    with pytest.raises(ValueError, match="objects.npz is no whole npz file of arrays: .*allow_pickle"):
+        read_weights(tmp_path / "objects.npz")
+    for bad in (np.array(["text"]), np.array([1.0, np.nan])):
+        np.savez(tmp_path / "bad.npz", pos=bad)
+        with pytest.raises(ValueError, match="bad.npz holds 'pos', which is no array of finite numbers"):
+            read_weights(tmp_path / "bad.npz")
+    with pytest.raises(ValueError, match="nowhere.npz is no whole npz file"):
+        encodings_of(tmp_path / "nowhere.npz")
+    with pytest.raises(ValueError, match="a model must be a module, weights, a file or a name, got int"):
+        encodings_of(3)
 
 
 class Timm:
-    """A stand-in for the library: what is asked of it, and a model as it returns them."""
+    """A stand-in for the library: what is asked of it, and a failure."""
 
-    def __init__(self, failure=None, patches=9, **attributes):
-        self.model = SimpleNamespace(patch_embed=SimpleNamespace(num_patches=patches), **attributes)
+    def __init__(self, failure):
         self.failure, self.asked = failure, []
 
     def create_model(self, name, pretrained):
@@ -26,114 +178,37 @@ class Timm:
             raise RuntimeError("Unknown model (nothing)")
         if pretrained and self.failure:
             raise self.failure
-        return self.model
-
-
-TABLE = torch.nn.Parameter(torch.arange(30.0).reshape(1, 10, 3))
-
-
-def test_other_tokens_are_left_out(monkeypatch):
-    timm = Timm(pos_embed=TABLE, num_prefix_tokens=1)
-    monkeypatch.setitem(sys.modules, "timm", timm)
-    P = pretrained_positions("a ViT")
-    assert timm.asked == [("a ViT", False), ("a ViT", True)]
-    assert torch.equal(P, TABLE[0, 1:]) and not P.requires_grad
-    timm.model.patch_embed.num_patches = 10  # then the table has no row for the class token
-    assert torch.equal(pretrained_positions(), TABLE[0])
-    assert timm.asked[-1][0].startswith("vit_small_patch32_224")
+        table = torch.nn.Parameter(torch.arange(30.0).reshape(1, 10, 3))
+        model = torch.nn.Module()
+        model.pos_embed, model.num_prefix_tokens = table, 1
+        model.patch_embed = SimpleNamespace(num_patches=9, grid_size=(3, 3))
+        return model
 
 
 @pytest.mark.parametrize(
     "failure",
     [
-        FileNotFoundError("cannot find the requested files in the local cache"),
-        RuntimeError("No pretrained weights exist"),
+        FileNotFoundError("not in the local cache"),
+        RuntimeError("No weights"),
         ConnectionResetError("halfway"),
     ],
     ids=lambda failure: type(failure).__name__,
 )
 def test_weights_that_cannot_be_fetched(monkeypatch, failure):
-    monkeypatch.setitem(sys.modules, "timm", Timm(failure, pos_embed=TABLE, num_prefix_tokens=1))
-    reason = rf"\({type(failure).__name__}: {failure}\)"
-    said = rf"the weights of a ViT could not be fetched.*needs the network {reason}"
+    monkeypatch.setitem(sys.modules, "timm", Timm(failure))
+    said = rf"the weights of a ViT could not be fetched.*needs the network \({type(failure).__name__}: {failure}\)"
     with pytest.raises(ValueError, match=said) as caught:
-        pretrained_positions("a ViT")
+        encodings_of("a ViT")
     assert caught.value.__cause__ is failure
 
 
-@pytest.mark.parametrize(
-    ("attributes", "said"),
-    [
-        (dict(pos_embed=None), "a CNN has no learned positional encodings"),
-        (dict(pos_embed=torch.zeros(1, 4, 4, 3)), "a CNN has no learned positional encodings"),
-        (dict(pos_embed=TABLE, patches=8), "10 positional encodings for 8 patches and 1 other tokens"),
-        (dict(pos_embed=TABLE, patches=None), "10 positional encodings for None patches"),
-        (dict(pos_embed=TABLE, patches=11), "10 positional encodings for 11 patches"),
-    ],
-)
-def test_encodings_that_are_not_there(monkeypatch, attributes, said):
-    timm = Timm(num_prefix_tokens=1, **attributes)
+def test_names_are_timms(monkeypatch):
+    timm = Timm(None)
     monkeypatch.setitem(sys.modules, "timm", timm)
-    with pytest.raises(ValueError, match=said):
-        pretrained_positions("a CNN")
-    assert timm.asked == [("a CNN", False)]  # nothing was fetched for it
-
-
-def test_refusals(monkeypatch):
-    monkeypatch.setitem(sys.modules, "timm", Timm())
-    with pytest.raises(ValueError, match="timm cannot build a model called 'nothing': Unknown model"):
-        pretrained_positions("nothing")
+    assert encodings_of("a ViT").tolist() == torch.arange(3.0, 30.0).reshape(9, 3).tolist()
+    assert timm.asked == [("a ViT", False), ("a ViT", True)]
+    with pytest.raises(ValueError, match=r"timm cannot build a model called 'nothing': Unknown model"):
+        encodings_of("nothing")
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(ValueError, match=rf"needs timm, .*{EXTRA}"):
-        pretrained_positions()
-
-
-#: Class tokens with rows and without, distilled, registers, pooled by a mean, another kind of ViT.
-REAL = {
-    "vit_tiny_patch16_224": 14**2,
-    "vit_small_patch32_224": 7**2,
-    "deit_tiny_patch16_224": 14**2,
-    "deit_tiny_distilled_patch16_224": 14**2,
-    "deit3_small_patch16_224": 14**2,
-    "flexivit_small": 15**2,
-    "vit_wee_patch16_reg1_gap_256": 16**2,
-    "vit_small_patch14_reg4_dinov2": 37**2,
-    "cait_xxs24_224": 14**2,
-}
-
-
-def timm_or_none():
-    """The library; where it is not installed, None, and then the extra must be named."""
-    timm = other_or_none("timm")
-    if timm is None:
-        with pytest.raises(ValueError, match=EXTRA):
-            pretrained_positions()
-    return timm
-
-
-def test_models_of_timm():
-    """Their own code, without weights: as many rows as patches, and not the first for a class token."""
-    timm = timm_or_none()
-    if timm is None:
-        return
-    for name, patches in REAL.items():
-        model = timm.create_model(name, pretrained=False)
-        P = patch_rows(model, name)
-        assert P.shape == (patches, model.embed_dim), name
-        assert torch.equal(P, model.pos_embed[0, -patches:])
-    with pytest.raises(ValueError, match="resnet18 has no learned positional encodings"):
-        patch_rows(timm.create_model("resnet18", pretrained=False), "resnet18")
-
-
-def test_timm_without_a_network(monkeypatch, tmp_path):
-    """The hub's own failure, at once: it is told to stay offline, and its cache is empty."""
-    if timm_or_none() is None:
-        return
-    hub = importlib.import_module("huggingface_hub.constants")
-    monkeypatch.setattr(hub, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(hub, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(
-        ValueError, match="the weights of vit_tiny_patch16_224 could not be fetched"
-    ) as caught:
-        pretrained_positions("vit_tiny_patch16_224")
-    assert type(caught.value.__cause__).__module__.startswith("huggingface_hub")
+    with pytest.raises(ValueError, match=rf"fetching a ViT needs timm.*{EXTRA}"):
+        encodings_of("a ViT")

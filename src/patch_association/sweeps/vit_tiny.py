@@ -20,6 +20,7 @@ from patch_association.images.pretrained import encodings_of, vit_of
 FILES = {
     "vit_tiny_patch16_224.npz": "e23b795e737e7d2da40762b3f17515ff566bef7b2dd4d96ede14cf17282c963a",
     "imagenet1000_crop224.npz": "8ef8a3757ff8f98e87325f819f3cad5574dcdda96edf3555732e7d6936c04aee",
+    "tiny_imagenet_halfA.npz": "2f7e64ec05de6eb24b5e2730cbc5197022e223be5cc7bb780c942ece539a2544",
     "deit_tiny_patch16_224.npz": "5a64b2b56979cd8f741a3f335912959176a239c1f365118b072d4a837860bfe9",
 }
 SOURCES = {
@@ -27,6 +28,7 @@ SOURCES = {
     "github.com/codr-shiv/VisionTransformer b2d262d3",
     "pictures": "one picture of each ImageNet class, github.com/EliSchwartz/imagenet-sample-images bc69043e: "
     "shorter side 248, middle 224, JPEG; not shipped",
+    "tiny_imagenet": "the even 100 classes of Tiny ImageNet's 200, github.com/seshuad/IMagenet 153dbc16; not shipped",
     "deit": "encodings of DeiT-Tiny/16-224, Apache-2.0; github.com/einlang/einlang 0ebbb5ff",
 }
 SPLITS = (0, 1, 2)
@@ -59,6 +61,7 @@ class Subject:
     Attributes
     ----------
     model : ViT
+    images : (n, 3, H, H) uint8 tensor
     labels : (n,) tensor
     seen : list of (n, T, width) tensors
         The tokens that enter each layer.
@@ -73,6 +76,7 @@ class Subject:
     """
 
     model: ViT
+    images: torch.Tensor
     labels: torch.Tensor
     seen: list[torch.Tensor]
     logits: torch.Tensor
@@ -122,7 +126,7 @@ def look(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
         torch.stack([torch.stack([x[half == k].mean(dim=0) for x in whole]) for k in (0, 1)])
         for half in halved.int()
     ])  # fmt: skip
-    return Subject(model, labels, whole, torch.cat(logits), halved.int(), maps, means)
+    return Subject(model, images, labels, whole, torch.cat(logits), halved.int(), maps, means)
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from patch_association.images.data.sets import ImageSet
 __all__ = ["ENVIRONMENT", "NAMES", "GridPermutation", "ImageSet", "data_root", "load"]
 
 ENVIRONMENT = "PATCH_ASSOCIATION_DATA"
-NAMES = ("photographs", "digits", "cifar10", "cifar100", "svhn")
+NAMES = ("photographs", "digits", "cifar10", "cifar100", "svhn", "tiny-imagenet")
 
 
 def load(
@@ -28,10 +28,10 @@ def load(
     ----------
     name : str
         "photographs" and "digits" ship with dependencies and need no download. "cifar10",
-        "cifar100" and "svhn" are the official files in ``root``; "cifar10" may also be one packed
-        file: see ``root``.
+        "cifar100" and "svhn" are the official files in ``root``. "cifar10" may be, and "tiny-imagenet"
+        is, one packed file (:mod:`patch_association.images.data.packed`): then ``root`` is that file.
     root : path, optional
-        The folder of the official files, or the packed CIFAR-10 file itself; by default what the
+        The folder of the official files, or a packed file; by default what the
         environment variable PATCH_ASSOCIATION_DATA says, else the user's cache folder.
     train_size, test_size : int, optional
         Keep only the first so many. The packed file and the embedded sets are interleaved by
@@ -60,12 +60,12 @@ def load(
     if folder.is_file():
         from patch_association.images.data.packed import load_packed
 
-        if name != "cifar10":
-            raise ValueError(
-                f"{folder} is a packed CIFAR-10 file, and {name} was asked for: "
-                f"give the folder of its official files as root or in {ENVIRONMENT}"
-            )
-        return load_packed(folder, train_size, test_size)
+        data = load_packed(folder, train_size, test_size)
+        if data.name != name:
+            raise ValueError(f"{folder} is a packed {data.name} file, and {name} was asked for")
+        return data
+    if name == "tiny-imagenet":
+        raise ValueError(f"{folder} is no packed file: tiny-imagenet is read from one")
     from patch_association.images.data.official import load_official
 
     return load_official(name, folder, download).limited(train_size, test_size)

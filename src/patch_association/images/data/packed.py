@@ -1,8 +1,10 @@
-"""CIFAR-10 as one file of 18 MB: JPEGs whose common header is stored once.
+"""Data sets as one npz file of JPEGs, read without unpickling anything.
 
-The file is an npz with ``header`` and ``scan`` (uint8), ``length`` (uint16, bytes of each scan),
-``label`` (uint8) and ``n_train``; JPEG number k is header + its part of scan + FF D9. These JPEGs
-are lossy: say "JPEG re-encoded CIFAR-10" beside every accuracy.
+Small pictures whose JPEGs begin alike keep their headers once: JPEG number k is its header, its part of
+``scan`` (``length`` bytes) and FF D9. ``header`` is the only one, or ``header0``, ``header1``, ... are
+several, and ``header_id`` says which. Then there are ``label``, ``n_train`` (the first so many are for
+training), and for ImageNet's classes ``wnid`` and ``name``. Larger pictures come as whole JPEGs, one after
+another, in ``jpeg``. Such JPEGs are lossy copies: say so beside every accuracy.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ import torch
 
 from patch_association.images.data.sets import ImageSet, prefix
 
-_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+_CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
-    """Read the packed file; only the pictures asked for are decoded.
+    """Read a packed set, "cifar10" or (where it has ``wnid``) "tiny-imagenet"; only what is asked for is decoded.
 
     Raises
     ------
@@ -29,41 +31,34 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
         If the file is truncated, altered or something else; the message names it.
     """
     path = Path(path)
-    names = ("header", "scan", "length", "label", "n_train")
-    header, scan, length, label, n_train = _arrays(path, names, "packed CIFAR-10 file")
-    n_train = int(n_train)
-    n, ends = len(label), np.cumsum(length, dtype=np.int64)
-    whole = 0 < n_train < n == len(length) and ends[-1] == scan.size and label.max() < len(_CLASSES)
-    if not whole:
+    arrays = _arrays(path, ("scan", "length", "label", "n_train"))
+    n, n_train = len(arrays["label"]), int(arrays["n_train"])
+    heads = _headers(arrays, path)
+    which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
+    imagenet = "wnid" in arrays
+    classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
+    whole = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
+    if not whole or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
         raise ValueError(
-            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
-            f"in all for {scan.size} bytes, {n_train} training pictures"
+            f"{path} contradicts itself: {n_train} training pictures of {n}, labels to {arrays['label'].max()} "
+            f"for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
         )
-    head, body = header.tobytes(), scan.tobytes()
 
-    def decode(first, count):
-        images = np.empty((count, 32, 32, 3), dtype=np.uint8)
-        for k in range(first, first + count):
-            jpeg = head + body[ends[k] - int(length[k]) : ends[k]] + b"\xff\xd9"
-            images[k - first] = _decoded(jpeg, (32, 32), f"{path}: picture {k}")
-        pictures = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-        return pictures, torch.from_numpy(label[first : first + count].astype(np.int64))
+    def jpeg(k, scan):
+        return heads[which[k]] + scan + b"\xff\xd9"
 
-    train = decode(0, prefix("train_size", train_size, n_train, path.name))
-    test = decode(n_train, prefix("test_size", test_size, n - n_train, path.name))
-    return ImageSet("cifar10", "JPEG re-encoded CIFAR-10", _CLASSES, *train, *test)
+    a, b = (
+        prefix("train_size", train_size, n_train, path.name),
+        prefix("test_size", test_size, n - n_train, path.name),
+    )
+    train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))
+    name = "tiny-imagenet" if imagenet else "cifar10"
+    origin = f"100 classes of Tiny ImageNet ({path.name})" if imagenet else "JPEG re-encoded CIFAR-10"
+    return ImageSet(name, origin, classes, *train, *test)
 
 
-def load_crops(path, count: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pictures of one size from an npz of JPEGs, (n, 3, H, W) uint8, and their labels (n,).
-
-    The file holds ``jpeg`` (uint8, all JPEGs one after another), ``length`` (bytes of each) and ``label``.
-
-    Parameters
-    ----------
-    path : path
-    count : int, optional
-        Only the first so many.
+def load_crops(path, size: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first ``size`` pictures of a file of whole JPEGs, (n, 3, H, H) uint8, and their labels (n,).
 
     Raises
     ------
@@ -71,43 +66,66 @@ def load_crops(path, count: int | None = None) -> tuple[torch.Tensor, torch.Tens
         If the file is no such one; the message names it, and the picture that is at fault.
     """
     path = Path(path)
-    jpeg, length, label = _arrays(path, ("jpeg", "length", "label"), "file of crops")
-    ends = np.cumsum(length, dtype=np.int64)
-    if len(length) != len(label) or len(label) == 0 or ends[-1] != jpeg.size:
-        raise ValueError(f"{path} contradicts itself: {len(label)} labels, {len(length)} lengths")
-    n = prefix("count", count, len(label), path.name)
-    body, pictures, size = jpeg.tobytes(), [], None
-    for k in range(n):
-        size = size or _size(body[: ends[0]], path)
-        pictures.append(_decoded(body[ends[k] - int(length[k]) : ends[k]], size, f"{path}: picture {k}"))
-    images = np.stack(pictures).transpose(0, 3, 1, 2)  # (n, H, W, 3) -> (n, 3, H, W)
-    return torch.from_numpy(np.ascontiguousarray(images)), torch.from_numpy(label[:n].astype(np.int64))
+    arrays = _arrays(path, ("jpeg", "length", "label"))
+    _consistent(arrays, path, "jpeg")
+    n = prefix("size", size, len(arrays["label"]), path.name)
+    return _decoded(arrays, "jpeg", path, 0, n, lambda k, content: content)
 
 
-def _size(jpeg, path):
-    from PIL import Image
-
-    try:
-        return Image.open(io.BytesIO(jpeg)).size
-    except OSError as error:
-        raise ValueError(f"{path}: picture 0 cannot be decoded: {error}") from error
-
-
-def _arrays(path, names, kind):
+def _arrays(path, needed) -> dict[str, np.ndarray]:
     try:
         with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
-            return [archive[name] for name in names]
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a whole {kind}: {error}") from error
+            arrays = {name: archive[name] for name in archive.files}
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(f"{path} is not a whole packed file: {error}") from error
+    if missing := set(needed) - set(arrays):
+        raise ValueError(f"{path} is not a whole packed file: it has no {', '.join(sorted(missing))}")
+    return arrays
 
 
-def _decoded(jpeg, size, name):
+def _headers(arrays, path) -> list[bytes]:
+    if "header" in arrays:
+        return [arrays["header"].tobytes()]
+    several = sorted(name for name in arrays if name.startswith("header") and name[6:].isdigit())
+    if not several:
+        raise ValueError(f"{path} is not a whole packed file: it has no header")
+    return [arrays[name].tobytes() for name in several]
+
+
+def _consistent(arrays, path, content) -> bool:
+    n, length = len(arrays["label"]), arrays["length"]
+    if len(length) != n or n == 0 or int(length.sum()) != arrays[content].size:
+        raise ValueError(
+            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
+            f"in all for {arrays[content].size} bytes"
+        )
+    return True
+
+
+def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pictures first, ..., first + n - 1, all of the first one's size, and their labels."""
     from PIL import Image
 
-    try:
-        with Image.open(io.BytesIO(jpeg)) as picture:
-            if picture.size != size or picture.mode != "RGB":  # known before it is decoded
-                raise ValueError(f"it has {picture.size} pixels in mode {picture.mode}")
-            return np.asarray(picture)
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{name} cannot be decoded: {error}") from error
+    ends = np.cumsum(arrays["length"], dtype=np.int64)
+    body, pictures, size = arrays[content].tobytes(), [], None
+    for k in range(first, first + n):
+        part = body[ends[k] - int(arrays["length"][k]) : ends[k]]
+        try:
+            with Image.open(io.BytesIO(jpeg(k, part))) as picture:
+                size = size or picture.size
+                # Known before anything is decoded: no file makes us decode more than a small square.
+                if picture.size != size or size[0] != size[1] or size[0] > 1024:
+                    raise ValueError(f"it has {picture.size} pixels")
+                pictures.append(np.asarray(picture.convert("RGB")))
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise ValueError(f"{path}: picture {k} cannot be decoded: {error}") from error
+    images = np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))  # (n, H, W, 3) -> (n, 3, H, W)
+    return torch.from_numpy(images), torch.from_numpy(arrays["label"][first : first + n].astype(np.int64))

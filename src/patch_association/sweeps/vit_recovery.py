@@ -1,0 +1,118 @@
+"""Can a ViT live with fixed attention? The pretrained ViT-Tiny/16 with fixed maps, and some training of the rest.
+
+The maps of all heads are fixed, so that no picture decides where to look; everything else is then trained to
+give the classes the probabilities that the unchanged model gives them, on pictures of 100 classes of
+Tiny ImageNet at their 64 pixels, enlarged. No label is used.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from patch_association.images.data import load
+from patch_association.images.dissect import fixed, kl, normalized, start, through
+from patch_association.images.training.step import learning_rate
+from patch_association.records import rounded
+from patch_association.sweeps import Sweep, vit_tiny
+from patch_association.sweeps.vit_tiny import file, subject
+
+TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 10_000, 1000, 2, 32, 5e-4
+_STEPS = EPOCHS * TRAIN // BATCH
+TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
+
+
+@lru_cache(maxsize=1)
+def _pictures():
+    """Pictures to train on and held-out ones, the unchanged model's logits of both, and their classes' places."""
+    path, teacher = file("tiny_imagenet_halfA.npz"), subject().model
+    data = load("tiny-imagenet", path, TRAIN, HELD_OUT)
+    with torch.no_grad():
+        wanted = [
+            torch.cat([teacher(enlarged(batch, teacher.config.image_size)) for batch in images.split(50)])
+            for images in (data.train_images, data.test_images)
+        ]
+    with np.load(path) as archive:
+        return data, *wanted, torch.from_numpy(archive["imagenet_index"].astype(np.int64))
+
+
+def enlarged(images: torch.Tensor, side: int) -> torch.Tensor:
+    """uint8 pictures as the model sees them, at ``side`` pixels."""
+    size = (side, side)
+    return normalized(F.interpolate(images.float(), size, mode="bicubic", antialias=True).clamp(0, 255))
+
+
+def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> dict:
+    """Fix the maps, train the rest (AdamW, bfloat16 products), and test on the way in single precision.
+
+    Parameters
+    ----------
+    maps : "mean", "uniform" or "own"
+        "own": nothing is fixed, and the training is the same: what it does by itself.
+    seed : int
+        Of the order of the pictures.
+
+    Returns
+    -------
+    dict
+        ``curve``: for some steps the shares of right classes among ``crops``, the half of the thousand ImageNet
+        crops on which the maps were not estimated, and ``held_out``, pictures of Tiny ImageNet that were
+        not trained on, of its 100 classes; ``kl`` to the unchanged model, on the latter, in nats.
+    """
+    s = subject()
+    student, side = copy.deepcopy(s.model).requires_grad_(True), s.model.config.image_size
+    kinds = {"mean": s.maps[0, 0], "uniform": torch.full_like(s.maps[0, 0], 1 / s.maps.shape[-1])}
+    edits = {layer: fixed(S) for layer, S in enumerate(kinds[maps])} if maps in kinds else {}
+    data, wanted, wanted_held, places = _pictures()
+    other = torch.nonzero(s.halves[0] == 1).flatten()
+
+    def answer(x):
+        return through(student, start(student, x), edits)
+
+    @torch.no_grad()
+    def tested():
+        crops = torch.cat([answer(normalized(s.images[batch])) for batch in other.split(50)])
+        held = torch.cat([answer(enlarged(batch, side)) for batch in data.test_images.split(50)])
+        return {
+            "crops": float((crops.argmax(dim=1) == s.labels[other]).float().mean()),
+            "held_out": float((held[:, places].argmax(dim=1) == data.test_labels).float().mean()),
+            "kl": float(kl(wanted_held, held).mean()),
+        }
+
+    optimizer = torch.optim.AdamW(student.parameters(), lr=rate, weight_decay=0.0)
+    generator = torch.Generator().manual_seed(seed)
+    epochs = -(-steps * BATCH // TRAIN)
+    order = torch.cat([torch.randperm(TRAIN, generator=generator) for _ in range(epochs)])
+    curve = [{"step": 0, **tested()}]
+    for step, chosen in enumerate(order[: steps * BATCH].split(BATCH)):
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = answer(enlarged(data.train_images[chosen], side))
+        loss = kl(wanted[chosen], logits.float()).mean()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
+        optimizer.param_groups[0]["lr"] = learning_rate(step, steps, max(1, steps // 20), rate)
+        optimizer.step()
+        if step + 1 in TESTED or step + 1 == steps:
+            curve.append({"step": step + 1, **tested(), "loss": loss.item()})
+    return {"curve": rounded(curve, 4), "n_crops": len(other), "n_held_out": len(wanted_held)}
+
+
+SWEEPS = (
+    Sweep(
+        name="vit_recovery",
+        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained for two epochs on 10,000 pictures.",
+        minutes=300,
+        cells=tuple({"maps": maps, "seed": seed} for seed in (0, 1) for maps in ("mean", "own", "uniform")),
+        run=recovery,
+        config={
+            "train": TRAIN, "held_out": HELD_OUT, "epochs": EPOCHS, "batch": BATCH,
+            "rate": RATE, "threads": 1,
+            "files": vit_tiny.FILES, "sources": vit_tiny.SOURCES,
+        },
+    ),
+)  # fmt: skip

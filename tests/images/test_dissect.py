@@ -1,0 +1,135 @@
+"""A ViT taken apart: the parts add up, edits do what they say, and shares are shares."""
+
+import pytest
+import torch
+
+from patch_association.images.dissect import (
+    PARTS,
+    Inside,
+    fixed,
+    kl,
+    logit_shares,
+    neighbor_maps,
+    normalized,
+    parts_only,
+    start,
+    through,
+    without_keys,
+)
+from patch_association.images.models import ViT, ViTConfig
+
+
+@pytest.fixture
+def model():
+    """Three layers on 4 x 4 patches, far from its start, in double precision."""
+    config = ViTConfig.named("reader", image_size=16, depth=3, heads=2, width=8, mlp_width=12, pooling="cls")
+    model = ViT(config, seed=1).double()
+    generator = torch.Generator().manual_seed(2)
+    for parameter in model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.5
+    return model.requires_grad_(False)
+
+
+@pytest.fixture
+def pictures():
+    return torch.randn(6, 3, 16, 16, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
+def test_the_whole_is_the_model(model, pictures):
+    seen = []
+    logits = through(model, start(model, pictures), seen=seen)
+    torch.testing.assert_close(logits, model(pictures), atol=1e-12, rtol=0)
+    maps = model(pictures, return_all=True)[1]["attention"]
+    for layer, x in enumerate(seen):
+        S = Inside(model.blocks[layer], x).logits().softmax(-1)
+        torch.testing.assert_close(S, maps[layer], atol=1e-12, rtol=0)
+        torch.testing.assert_close(through(model, x, first=layer), logits, atol=1e-12, rtol=0)
+
+
+def test_own_attention_changes_nothing_and_other_attention_does(model, pictures):
+    x = start(model, pictures)
+    own = {layer: lambda inside: inside.logits().softmax(-1) for layer in range(3)}
+    torch.testing.assert_close(through(model, x, own), model(pictures), atol=1e-12, rtol=0)
+    uniform = torch.full((2, 17, 17), 1 / 17, dtype=torch.float64)
+    assert kl(model(pictures), through(model, x, {1: fixed(uniform)})).min() > 1e-6
+    assert kl(model(pictures), model(pictures)).abs().max() < 1e-12
+
+
+def test_some_heads_are_fixed_and_the_others_are_not(model, pictures):
+    inside = Inside(model.blocks[0], start(model, pictures))
+    own, maps = inside.logits().softmax(-1), torch.eye(17, dtype=torch.float64).expand(2, 17, 17)
+    S = fixed(maps, [1])(inside)
+    assert torch.equal(S[:, 0], own[:, 0]) and torch.equal(S[:, 1], maps[1].expand(6, 17, 17))
+
+
+@pytest.mark.parametrize("after_norm", [False, True])
+def test_four_parts_make_the_logits(model, pictures, after_norm):
+    inside = Inside(model.blocks[1], start(model, pictures))
+    stream = inside.z if after_norm else inside.x
+    parts = inside.parts(stream.mean(0), after_norm)
+    assert tuple(parts) == PARTS
+    torch.testing.assert_close(sum(parts.values()), inside.logits(), atol=1e-12, rtol=1e-12)
+    shares = logit_shares(parts, 16).sum(0)
+    torch.testing.assert_close(shares[:, :4].sum(-1), shares[:, 4], atol=1e-9, rtol=1e-9)
+
+
+def test_the_position_part_is_the_mean_stream_normed_with_each_tokens_own_number(model, pictures):
+    """By hand for one picture, query, key and head."""
+    block = model.blocks[1]
+    inside = Inside(block, start(model, pictures))
+    mean = inside.x.mean(0)
+    part = inside.parts(mean)["position-content"][4, 1, 2, 7]
+    norm, attention = block.attention_norm, block.attention
+
+    def projected(x, token, row):
+        spread = (inside.x[4, token].var(correction=0) + norm.eps).sqrt()
+        normed = (x - x.mean()) / spread * norm.weight
+        return normed, row
+
+    position, _ = projected(mean[2], 2, None)
+    content, _ = projected(inside.x[4, 7] - mean[7], 7, None)
+    W, b = attention.query_key.weight, attention.query_key.bias
+    q = W[4:8] @ (position + norm.bias) + b[4:8]  # head 1 of queries: rows 4..7
+    k = W[12:16] @ content  # head 1 of keys
+    assert part == pytest.approx(float(q @ k) / 4**0.5, abs=1e-12)
+
+
+def test_without_content_all_is_position(model):
+    """The same picture every time: what is not its mean is zero."""
+    same = torch.randn(1, 3, 16, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).expand(
+        4, -1, -1, -1
+    )
+    inside = Inside(model.blocks[0], start(model, same))
+    parts = inside.parts(inside.x.mean(0))
+    assert max(parts[name].abs().max() for name in PARTS[1:]) < 1e-12
+    torch.testing.assert_close(parts_only(inside.x.mean(0), PARTS[:1])(inside), inside.logits().softmax(-1))
+    shares = logit_shares(parts, 16)
+    torch.testing.assert_close(shares[..., 0], shares[..., 4])
+
+
+def test_masked_keys_get_nothing(model, pictures):
+    S = without_keys([0, 5])(Inside(model.blocks[0], start(model, pictures)))
+    assert S[..., [0, 5]].max() == 0
+    torch.testing.assert_close(S.sum(-1), torch.ones_like(S[..., 0]))
+
+
+def test_shares_over_some_keys(model, pictures):
+    inside = Inside(model.blocks[0], start(model, pictures))
+    parts = inside.parts(inside.x.mean(0))
+    keys = [1, 2, 9, 11]
+    found = logit_shares(parts, 16, keys)
+    part, total = parts["content-content"][..., :16, keys], inside.logits()[..., :16, keys]
+    centered = [x - x.mean(-1, keepdim=True) for x in (part, total)]
+    torch.testing.assert_close(found[..., 3], (centered[0] * centered[1]).sum((-1, -2)), atol=1e-9, rtol=1e-9)
+
+
+def test_neighbor_maps():
+    S = neighbor_maps(3, (0, -1), 10)
+    assert S[4].tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]  # the middle looks to its left
+    assert S[3, 3] == 1 and S[9, 9] == 1  # at the border, and the class token: itself
+    assert torch.equal(S.sum(1), torch.ones(10))
+    assert neighbor_maps(3, (1, 0), 9)[1, 4] == 1
+
+
+def test_pictures_lie_between_minus_one_and_one():
+    assert normalized(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [-1, 1]
