@@ -283,7 +283,9 @@ def test_packed_pictures_of_another_size_are_refused_before_they_are_decoded(pac
             scans[0] = small.getvalue()[:-2]
         changes = dict(header=np.zeros(0, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8))
         np.savez(path, **(arrays | changes | {"length": np.array([len(x) for x in scans], np.uint16)}))
-        with pytest.raises(ValueError, match=rf"picture {at} cannot be decoded: it has \({side}, {side}\) pixels"):
+        with pytest.raises(
+            ValueError, match=rf"picture {at} cannot be decoded: it has \({side}, {side}\) pixels"
+        ):
             load("cifar10", path)
 
 
@@ -298,7 +300,8 @@ def test_a_packed_set_with_two_headers_and_class_names(tmp_path):
     assert all(b.startswith(heads[w]) for b, w in zip(blobs, which))
     scans = [b[200:-2] for b in blobs]
     np.savez(
-        tmp_path / "tiny.npz", header0=np.frombuffer(heads[0], np.uint8), header1=np.frombuffer(heads[1], np.uint8),
+        tmp_path / "tiny.npz",
+        header0=np.frombuffer(heads[0], np.uint8), header1=np.frombuffer(heads[1], np.uint8),
         header_id=np.array(which, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8),
         length=np.array([len(x) for x in scans], np.uint16), label=np.array([0, 1, 0, 1], np.uint8),
         n_train=np.int64(3), wnid=np.array([b"n01", b"n02"]),
@@ -307,7 +310,9 @@ def test_a_packed_set_with_two_headers_and_class_names(tmp_path):
     want = [np.asarray(Image.open(io.BytesIO(b)).convert("RGB")).transpose(2, 0, 1) for b in blobs]
     assert np.array_equal(torch.cat([data.train_images, data.test_images]).numpy(), np.stack(want))
     assert data.classes == ("n01", "n02") and data.train_labels.tolist() == [0, 1, 0]
-    with pytest.raises(ValueError, match="tiny.npz is a packed tiny-imagenet file, and cifar10 was asked for"):
+    with pytest.raises(
+        ValueError, match="tiny.npz is a packed tiny-imagenet file, and cifar10 was asked for"
+    ):
         load("cifar10", tmp_path / "tiny.npz")
     with pytest.raises(ValueError, match="is no packed file: tiny-imagenet is read from one"):
         load("tiny-imagenet", tmp_path)

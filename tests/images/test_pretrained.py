@@ -196,7 +196,7 @@ class Timm:
 )
 def test_weights_that_cannot_be_fetched(monkeypatch, failure):
     monkeypatch.setitem(sys.modules, "timm", Timm(failure))
-    said = rf"the weights of a ViT could not be fetched.*needs the network \({type(failure).__name__}: {failure}\)"
+    said = rf"weights of a ViT could not be fetched.*the network \({type(failure).__name__}: {failure}\)"
     with pytest.raises(ValueError, match=said) as caught:
         encodings_of("a ViT")
     assert caught.value.__cause__ is failure

@@ -125,7 +125,7 @@ def parts_only(mean: torch.Tensor, names: Sequence[str]) -> Edit:
 
     def edit(inside):
         parts = inside.parts(mean)
-        return sum(parts[name] for name in names).softmax(dim=-1)
+        return torch.stack([parts[name] for name in names]).sum(dim=0).softmax(dim=-1)
 
     return edit
 
@@ -144,9 +144,10 @@ def without_keys(keys: Sequence[int]) -> Edit:
 def logit_shares(
     parts: dict[str, torch.Tensor], queries: int, keys: Sequence[int] | None = None
 ) -> torch.Tensor:
-    """(B, H, 5): covariance with the total over keys of each part, and the total's variance, summed over queries.
+    """(B, H, 5): covariance of each part with the total over keys, and the total's variance.
 
-    Divided by the last, the first four sum to one: the parts' shares of what tells keys apart.
+    Summed over queries. Divided by the last, the first four are the parts' shares of what tells keys
+    apart, and sum to one.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def logit_shares(
     for name in PARTS:
         part = parts[name][..., :queries, :][..., chosen]
         centered.append(part - part.mean(dim=-1, keepdim=True))
-    total = sum(centered)
+    total = torch.stack(centered).sum(dim=0)
     shares = [(part * total).sum(dim=(-1, -2)) for part in centered]
     return torch.stack([*shares, (total * total).sum(dim=(-1, -2))], dim=-1)
 

@@ -149,9 +149,10 @@ def locality(similarities, grid: int) -> Locality:
 
 
 def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
-    """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches, itself left out.
+    """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches.
 
-    Averaged over patches; ties count by their order. Without structure it is k / (N - 1).
+    The patch itself is left out. Averaged over patches; ties count by their order. Without structure it
+    is k / (N - 1).
 
     Examples
     --------

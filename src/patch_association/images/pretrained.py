@@ -100,7 +100,9 @@ def vit_of(model, heads: int | None = None) -> ViT:
         return model
     P = encodings_of(model)
     if isinstance(model, nn.Module):
-        heads = heads or getattr(getattr(model.blocks[0], "attn", None), "num_heads", None)
+        heads = heads or getattr(
+            getattr(next(iter(getattr(model, "blocks", ())), None), "attn", None), "num_heads", None
+        )
         model = model.state_dict()
     left = {key: value.detach().float() for key, value in model.items()}
     try:

@@ -43,6 +43,9 @@ FILES = {
     ),
     "vit_steps": ("vit_steps",),
     "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
+    "vit_attention": ("vit_encodings", "vit_attention"),
+    "vit_interventions": ("vit_interventions",),
+    "vit_recovery": ("vit_recovery",),
 }
 
 

@@ -9,7 +9,8 @@ from patch_association.images.dissect import PARTS, Inside, logit_shares
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import encodings_of
 from patch_association.records import encode, rounded
-from patch_association.sweeps import Sweep, vit_tiny
+from patch_association.sweeps import vit_tiny
+from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.vit_interventions import changed_positions, corners
 from patch_association.sweeps.vit_tiny import Subject, deit_encodings, file, subject
 
@@ -35,8 +36,8 @@ def attention(positions: str, seed: int) -> dict:
 
     - ``share``: of the attention beyond uniform, what the mean map of the other pictures explains (L, H).
     - ``parts``, ``parts_after_norm``, ``parts_without_corners``: shares of the logits (L, H, 4).
-    - ``recall_4``, ``recall_8``, ``against_P``: of the mean maps; the last is the correlation of log attention
-      with P P^T within rows, other patches only (L, H).
+    - ``recall_4``, ``recall_8``, ``against_P``: of the mean maps; the last is the correlation of log
+      attention with P P^T within rows, other patches only (L, H).
     - ``top_step``, ``top_share``: the commonest step (rows, columns) from a query to the key with most
       attention, and how common it is where that step stays on the grid (L, H).
     - ``profile``: mean attention by step, (L, H, 2 g - 1, 2 g - 1); ``rows``: of nine queries, (L, H, 9, N).
@@ -99,7 +100,7 @@ def _own(s: Subject) -> dict:
                 steps[layer].scatter_add_(-1, top.permute(1, 2, 0), torch.ones_like(top.permute(1, 2, 0)))
     maps = s.maps[0].mean(dim=0)[..., :N, :N].double().numpy()  # over both halves, which are of one size
     G = similarity(model.positions[0, :N])
-    found = {"share": _ratio(energy - rest, energy)}
+    found: dict = {"share": _ratio(energy - rest, energy)}
     found |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
     found |= {"to_corners": _with_intervals(to_corners), "part_names": list(PARTS)}
     found |= {f"recall_{k}": _each(maps, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
@@ -115,7 +116,7 @@ def _own(s: Subject) -> dict:
     return found | {"lengths": rounded(torch.stack(at, dim=1), 4)}
 
 
-def _each(maps, measure) -> list[list[float]]:
+def _each(maps, measure):
     return rounded([[float(measure(S)) for S in layer] for layer in maps], 4)
 
 
@@ -178,17 +179,17 @@ SWEEPS = (
     Sweep(
         name="vit_encodings",
         summary="P P^T of two ViTs that others trained on ImageNet.",
-        minutes=1,
         cells=tuple({"model": model} for model in ("ViT-Tiny/16", "DeiT-Tiny/16")),
         run=encodings,
+        data=vit_tiny.data,
         config={"files": vit_tiny.FILES, "sources": vit_tiny.SOURCES},
     ),
     Sweep(
         name="vit_attention",
-        summary="How positional the attention of a pretrained ViT-Tiny/16 is, layer by layer, on 1,000 pictures.",
-        minutes=30,
+        summary="How positional the attention of a pretrained ViT-Tiny/16 is, by layer, on 1,000 pictures.",
         cells=({"positions": "own", "seed": 0}, {"positions": "corners replaced", "seed": 0}, *_CELLS),
         run=attention,
+        data=vit_tiny.data,
         config={
             "pictures": 1000,
             "threads": 1,

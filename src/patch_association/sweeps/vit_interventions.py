@@ -21,7 +21,8 @@ from patch_association.images.dissect import (
     through,
     without_keys,
 )
-from patch_association.sweeps import Sweep, vit_tiny
+from patch_association.sweeps import vit_tiny
+from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.vit_tiny import Subject, bits, deit_encodings, subject
 
 _L = 12
@@ -115,7 +116,8 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
                 sign = -1 if how == "reversed" else 1
                 maps[layer, head] = neighbor_maps(s.grid, (sign * down, sign * right), tokens)
             elif how == "four neighbors":
-                maps[layer, head] = sum(neighbor_maps(s.grid, step, tokens) for step in _SIDES) / 4
+                sides = [neighbor_maps(s.grid, step, tokens) for step in _SIDES]
+                maps[layer, head] = torch.stack(sides).mean(dim=0)
     else:
         chosen = _heads(s, change, seed, split, estimated)
     return {
@@ -159,7 +161,8 @@ def _refitted(s, layers, split, estimated):
     x = s.seen[layers[0]][chosen]
     for layer in layers:
         block = s.model.blocks[layer]
-        S = sum(Inside(block, part).logits().softmax(dim=-1).sum(dim=0) for part in x.split(50)) / len(x)
+        sums = [Inside(block, part).logits().softmax(dim=-1).sum(dim=0) for part in x.split(50)]
+        S = torch.stack(sums).sum(dim=0) / len(x)
         edits[layer] = fixed(S)
         x = torch.cat([_one_layer(block, part, edits[layer]) for part in x.split(50)])
     return edits
@@ -260,10 +263,10 @@ def _with_positions(s: Subject, how: str, seed: int) -> torch.Tensor:
 SWEEPS = (
     Sweep(
         name="vit_interventions",
-        summary="A pretrained ViT-Tiny/16 with attention replaced by mean maps, or other encodings, on 1,000 pictures.",
-        minutes=200,
+        summary="A pretrained ViT-Tiny/16 with fixed attention or other encodings, on 1,000 pictures.",
         cells=_cells(),
         run=intervene,
+        data=vit_tiny.data,
         config={"pictures": 1000, "threads": 1, "files": vit_tiny.FILES, "sources": vit_tiny.SOURCES},
     ),
 )

@@ -1,4 +1,4 @@
-"""Can a ViT live with fixed attention? The pretrained ViT-Tiny/16 with fixed maps, and some training of the rest.
+"""Can a ViT live with fixed attention? The pretrained ViT-Tiny/16 with fixed maps, the rest trained.
 
 The maps of all heads are fixed, so that no picture decides where to look; everything else is then trained to
 give the classes the probabilities that the unchanged model gives them, on pictures of 100 classes of
@@ -18,7 +18,8 @@ from patch_association.images.data import load
 from patch_association.images.dissect import fixed, kl, normalized, start, through
 from patch_association.images.training.step import learning_rate
 from patch_association.records import rounded
-from patch_association.sweeps import Sweep, vit_tiny
+from patch_association.sweeps import vit_tiny
+from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.vit_tiny import file, subject
 
 TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 10_000, 1000, 2, 32, 5e-4
@@ -28,7 +29,7 @@ TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
 
 @lru_cache(maxsize=1)
 def _pictures():
-    """Pictures to train on and held-out ones, the unchanged model's logits of both, and their classes' places."""
+    """Pictures to train on, held-out ones, the unchanged model's logits of both, places of the classes."""
     path, teacher = file("tiny_imagenet_halfA.npz"), subject().model
     data = load("tiny-imagenet", path, TRAIN, HELD_OUT)
     with torch.no_grad():
@@ -59,9 +60,9 @@ def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> d
     Returns
     -------
     dict
-        ``curve``: for some steps the shares of right classes among ``crops``, the half of the thousand ImageNet
-        crops on which the maps were not estimated, and ``held_out``, pictures of Tiny ImageNet that were
-        not trained on, of its 100 classes; ``kl`` to the unchanged model, on the latter, in nats.
+        ``curve``: for some steps the shares of right classes among ``crops``, the half of the thousand
+        ImageNet crops on which the maps were not estimated, and ``held_out``, pictures of Tiny ImageNet
+        that were not trained on, of its 100 classes; ``kl`` to the unchanged model, on the latter, in nats.
     """
     s = subject()
     student, side = copy.deepcopy(s.model).requires_grad_(True), s.model.config.image_size
@@ -105,10 +106,10 @@ def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> d
 SWEEPS = (
     Sweep(
         name="vit_recovery",
-        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained for two epochs on 10,000 pictures.",
-        minutes=300,
+        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 10,000 pictures.",
         cells=tuple({"maps": maps, "seed": seed} for seed in (0, 1) for maps in ("mean", "own", "uniform")),
         run=recovery,
+        data=vit_tiny.data,
         config={
             "train": TRAIN, "held_out": HELD_OUT, "epochs": EPOCHS, "batch": BATCH,
             "rate": RATE, "threads": 1,

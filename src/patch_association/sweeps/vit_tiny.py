@@ -28,7 +28,7 @@ SOURCES = {
     "github.com/codr-shiv/VisionTransformer b2d262d3",
     "pictures": "one picture of each ImageNet class, github.com/EliSchwartz/imagenet-sample-images bc69043e: "
     "shorter side 248, middle 224, JPEG; not shipped",
-    "tiny_imagenet": "the even 100 classes of Tiny ImageNet's 200, github.com/seshuad/IMagenet 153dbc16; not shipped",
+    "tiny_imagenet": "every second class of Tiny ImageNet, github.com/seshuad/IMagenet 153dbc16; not shipped",
     "deit": "encodings of DeiT-Tiny/16-224, Apache-2.0; github.com/einlang/einlang 0ebbb5ff",
 }
 SPLITS = (0, 1, 2)

@@ -86,7 +86,7 @@ def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
         raise ValueError(
             f"images must be uint8 of shape (B, c, H, W), got {images.dtype} of {tuple(images.shape)}"
         )
-    if draws.top is not None:
+    if draws.top is not None and draws.left is not None:
         images = _shift_flip(images, draws)
     if draws.operation is not None and draws.value is not None:
         values = images.float()

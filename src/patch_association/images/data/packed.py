@@ -23,7 +23,7 @@ _CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hor
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
-    """Read a packed set, "cifar10" or (where it has ``wnid``) "tiny-imagenet"; only what is asked for is decoded.
+    """Read a packed set: "cifar10", or "tiny-imagenet" where it has ``wnid``; decodes what is asked for.
 
     Raises
     ------
@@ -40,8 +40,8 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     whole = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
     if not whole or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
         raise ValueError(
-            f"{path} contradicts itself: {n_train} training pictures of {n}, labels to {arrays['label'].max()} "
-            f"for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
+            f"{path} contradicts itself: {n_train} training pictures of {n}, labels to "
+            f"{arrays['label'].max()} for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
         )
 
     def jpeg(k, scan):

@@ -159,7 +159,7 @@ class ViT(nn.Module):
         self.positions = nn.Parameter(torch.empty(layers, c.num_tokens, c.width))
         if c.pooling == "cls":
             self.class_token = nn.Parameter(torch.empty(c.width))
-        self.blocks = nn.ModuleList(
+        self.blocks: Any = nn.ModuleList(
             Block(c.width, c.heads, c.mlp_width, c.attention == "positional") for _ in range(c.depth)
         )
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
