@@ -16,6 +16,7 @@ FILES = {
     "realistic": ("realistic",),
     "coupling": ("coupling",),
     "limits": ("limits", "zero-diagonal"),
+    "transience": ("transience",),
     "transfer": (
         "transfer-fixed-attention",
         "transfer-pretrained",
