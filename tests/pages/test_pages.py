@@ -92,8 +92,12 @@ def test_search_finds_a_word(browser):
     targets = tab.eval_on_selector_all(
         "#search-results li a", "links => links.map(a => a.getAttribute('href'))"
     )
+    quotes = tab.eval_on_selector_all("#search-results li", "items => items.map(e => e.innerText)")
+    marked = tab.eval_on_selector_all("#search-results mark", "marks => marks.map(e => e.textContent)")
     tab.close()
     assert any("book/notation.html" in target for target in targets), targets
+    assert all(len(quote.split()) > 8 for quote in quotes), "every result quotes its page"
+    assert marked and all(mark.lower() in ("patches", "") for mark in marked)
     assert errors == []
 
 
