@@ -13,8 +13,10 @@ from the ground up; each imports only what stands above it in this list.
 ``model``        the simplified ViT (T)
 ``exact``        what needs no sampling: laws, errors, the population risk
 ``training``     gradient descent on (T), on samples and on the population, and on what is compared with it
+``certify``      descent on the population in ball arithmetic: runs that are proofs
 ``transfer``     structure learned once and used again
 ``images``       ViTs with positional attention on real images
+``shallow_vit``  the second theory: one attention layer under an MLP, on patterns
 ``records``      runs with their provenance
 ``claims``       the ledger of statements, verdicts and evidence
 ``sweeps``       the commands that make the records again

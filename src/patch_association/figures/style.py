@@ -94,7 +94,9 @@ def looks(names) -> dict[str, dict]:
     Examples
     --------
     >>> for name, style in looks(["ours", "theirs"]).items():
-    ...     ax.plot(x, y[name], label=name, **style)
+    ...     print(name, sorted(style))
+    ours ['color', 'linestyle', 'marker']
+    theirs ['color', 'linestyle', 'marker']
     """
     names = list(names)
     if len(names) > len(CATEGORIES):

@@ -87,8 +87,9 @@ def table(
 
     Examples
     --------
-    >>> table(pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]}).set_index("$q$"), digits={"error":
-    "1%"}) $q$   error
+    >>> frame = pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]})
+    >>> table(frame.set_index("$q$"), digits={"error": "1%"})
+    $q$   error
     0.10   1.2%
     0.25  50.0%
     """

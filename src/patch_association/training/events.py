@@ -21,8 +21,8 @@ def stable_rate(risk: PopulationRisk, diagonal: float) -> float:
 
 def run_to_the_horizon(risk: PopulationRisk, diagonal: float, horizon: float) -> PopulationRun:
     """The start of Parametrization 3.1, eta_A = D^2 eta, as many steps as give eta_A t = ``horizon``."""
-    step = Constant(stable_rate(risk, diagonal)).for_patches(risk.num_patches)
-    steps = round(horizon / step.score_rate_for(risk.num_patches))
+    step = Constant(stable_rate(risk, diagonal))
+    steps = round(horizon / step.rates(risk.num_patches)[1])
     kept = spread_steps(steps)
     return descend_population(risk, step, steps=steps, diagonal=diagonal, record=kept, progress=False)
 
