@@ -109,7 +109,8 @@ def _own(s: Subject) -> dict:
     found["top_step"] = [[step for step, _ in row] for row in top]
     found["top_share"] = rounded([[share for _, share in row] for row in top], 4)
     found["profile"] = encode(np.stack([[_profile(S, grid) for S in layer] for layer in maps]))
-    found["queries"] = [grid * r + c for r in (2, 7, 11) for c in (2, 7, 11)]
+    places = (grid // 7, grid // 2, grid - 1 - grid // 5)
+    found["queries"] = [grid * r + c for r in places for c in places]
     found["rows"] = encode(maps[:, :, found["queries"]])
     lengths = torch.stack([x[:, :N].norm(dim=-1) for x in s.seen])  # (L, n, N)
     at = [lengths[:, :, corners(grid)].mean(dim=(1, 2)), lengths[:, :, inner].flatten(1).median(dim=1).values]

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any
 
 import torch
 from torch import nn
@@ -37,9 +36,6 @@ class Layer(nn.Module, ABC):
         if part not in PARTS:
             raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
         self.part = part
-
-    whole: Any
-    mixed: Any
 
     def forward(self, x):
         """(B, N, width) -> (B, N, width)."""

@@ -1,0 +1,236 @@
+"""The sweeps over a pretrained ViT, on a small one that was not: every change does what its name says."""
+
+import numpy as np
+import pytest
+import torch
+
+from patch_association.images.models import ViT, ViTConfig
+from patch_association.records import decode
+from patch_association.sweeps import vit_attention, vit_interventions, vit_tiny
+from patch_association.sweeps.vit_interventions import (
+    additive,
+    changed_positions,
+    corners,
+    edits_of,
+    principal,
+    rotated,
+)
+
+L, H, GRID = 12, 3, 4
+N = GRID * GRID
+
+
+def small_subject(still: bool = False):
+    """A ViT of 12 layers and 3 heads on 4 x 4 patches; ``still``: its attention sees nothing of a picture."""
+    config = ViTConfig(image_size=16, patch_size=4, num_classes=3, depth=L, heads=H, width=12, mlp_width=8,
+                       pooling="cls", position_std=0.5)  # fmt: skip
+    model = ViT(config, seed=1).requires_grad_(False)
+    generator = torch.Generator().manual_seed(4)
+    for block in model.blocks:
+        weight, bias = block.attention.query_key.weight, block.attention.query_key.bias
+        weight.copy_(0 * weight if still else 0.4 * torch.randn(weight.shape, generator=generator))
+        bias.copy_(torch.randn(bias.shape, generator=generator))
+    images = torch.randint(256, (40, 3, 16, 16), generator=generator, dtype=torch.uint8)
+    return vit_tiny.look(model, images, torch.arange(40) % 3)
+
+
+@pytest.fixture(scope="module")
+def moving():
+    return small_subject()
+
+
+@pytest.fixture
+def theirs(monkeypatch):
+    """DeiT's encodings, for this grid."""
+    P = torch.randn(N, 12, generator=torch.Generator().manual_seed(9))
+    monkeypatch.setattr(vit_interventions, "deit_encodings", lambda: P)
+    return P
+
+
+def intervene(monkeypatch, subject, cell):
+    monkeypatch.setattr(vit_interventions, "subject", lambda: subject)
+    monkeypatch.setattr(vit_interventions, "_SHARES", {})
+    return vit_interventions.intervene(**cell)
+
+
+def test_what_is_kept_of_a_pass(moving):
+    model = moving.model
+    x = moving.images.float() / 127.5 - 1
+    torch.testing.assert_close(moving.logits, model(x))
+    maps = model(x, return_all=True)[1]["attention"]
+    for split in range(3):
+        halves = moving.halves[split]
+        assert halves.sum() == 20
+        for half in (0, 1):
+            want = torch.stack([S[halves == half].mean(0) for S in maps])
+            torch.testing.assert_close(moving.maps[split, half], want, atol=1e-6, rtol=1e-5)
+            mean = moving.seen[3][halves == half].mean(0)
+            torch.testing.assert_close(moving.means[split, half, 3], mean)
+    assert (moving.halves[0] != moving.halves[1]).any()
+
+
+CELLS = vit_interventions.SWEEPS[0].cells
+
+
+def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
+    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 116
+    kinds = {cell["change"]: cell for cell in CELLS}
+    for change, cell in kinds.items():
+        found = intervene(monkeypatch, moving, cell)
+        right = vit_tiny.from_bits(found["right"], found["n"])
+        assert len(right) == 40 and 0 <= found["same"] <= 1 and found["kl"] >= -1e-6
+        if change == "own":
+            assert found["same"] == 1 and found["kl"] == 0
+            assert (right == (moving.logits.argmax(1) == moving.labels).numpy()).all()
+        elif "16 components" not in change or "DeiT" in change:  # its width is 12
+            assert found["kl"] > 1e-9, change
+
+
+def test_fixing_attention_that_is_fixed_already_changes_nothing(monkeypatch, theirs):
+    """Attention from biases alone is the same on every picture: its mean is it, and it is uniform."""
+    still = small_subject(still=True)
+    for change in ("mean", "mean, refitted", "uniform", "shift heads: mean", "18 random heads: mean"):
+        found = intervene(monkeypatch, still, {"change": change, "layers": [*range(L)], "seed": 0})
+        assert found["same"] == 1 and abs(found["kl"]) < 1e-6, change
+    found = intervene(monkeypatch, still, {"change": "shift heads: shifts", "layers": [], "seed": 0})
+    assert found["kl"] > 1e-6
+
+
+def test_means_come_from_the_other_half(moving):
+    """A picture's own half has no part in what replaces its attention."""
+    edits = edits_of(moving, "mean", [2], 0, 0, estimated=1)
+    maps = edits[2](None)[0]
+    torch.testing.assert_close(maps, moving.maps[0, 1, 2])
+
+
+def test_refitted_means_are_those_of_the_changed_network(moving):
+    """The second layer's maps, by hand: of the network whose first layer is fixed already."""
+    from patch_association.images.dissect import Inside, fixed, through
+
+    chosen = moving.halves[0] == 1
+    edits = edits_of(moving, "mean, refitted", [0, 1], 0, 0, estimated=1)
+    seen = []
+    through(moving.model, moving.seen[0][chosen], {0: fixed(moving.maps[0, 1, 0])}, seen=seen)
+    want = Inside(moving.model.blocks[1], seen[1]).logits().softmax(-1).mean(0)
+    torch.testing.assert_close(edits[1](None)[0], want, atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(want, moving.maps[0, 1, 1], atol=1e-4)
+
+
+def test_the_most_positional_heads_come_first(moving, monkeypatch):
+    monkeypatch.setattr(vit_interventions, "_SHARES", {})
+    share = vit_interventions.shares_of_mean(moving, 0, 1)
+    maps = moving.model(moving.images.float() / 127.5 - 1, return_all=True)[1]["attention"]
+    S = torch.stack(maps)[:, moving.halves[0] == 1]
+    mean, uniform = S.mean(1, keepdim=True), 1 / (N + 1)
+    want = 1 - ((S - mean) ** 2).sum((1, 3, 4)) / ((S - uniform) ** 2).sum((1, 3, 4))
+    torch.testing.assert_close(share, want, atol=1e-5, rtol=1e-4)
+    most = vit_interventions._heads(moving, "6 most positional heads: mean", 0, 0, 1)
+    least = vit_interventions._heads(moving, "6 least positional heads: mean", 0, 0, 1)
+    assert min(share[at] for at in most) >= max(share[at] for at in least)
+    assert len({*most, *least}) == 12
+
+
+def test_encodings_are_changed_as_named(theirs):
+    P = torch.randn(N, 12, generator=torch.Generator().manual_seed(2))
+    table = P.reshape(GRID, GRID, 12)
+    fit = additive(P).reshape(GRID, GRID, 12)
+    want = table.mean(1, keepdim=True) + table.mean(0, keepdim=True) - table.mean((0, 1))
+    torch.testing.assert_close(fit, want)
+    torch.testing.assert_close(additive(additive(P)), additive(P), atol=1e-6, rtol=1e-5)
+    assert sorted(changed_positions(P, "shuffled", 1)[:, 0].tolist()) == sorted(P[:, 0].tolist())
+    assert not torch.equal(changed_positions(P, "shuffled", 1), changed_positions(P, "shuffled", 2))
+    assert changed_positions(P, "zero", 0).abs().max() == 0
+    blurred = changed_positions(P, "averaged over neighbors", 0)
+    torch.testing.assert_close(blurred[5], (P[5] + P[4] + P[6] + P[1] + P[9]) / 5)
+    moved = changed_positions(P, "corners replaced", 0)
+    assert corners(GRID) == [0, 3, 12, 15] and torch.equal(moved[5], P[5])
+    torch.testing.assert_close(moved[15], (P[14] + P[11]) / 2)
+    torch.testing.assert_close(principal(P, 12), P, atol=1e-5, rtol=1e-4)
+    assert torch.linalg.matrix_rank(principal(P, 2) - P.mean(0)) == 2
+    assert torch.equal(changed_positions(P, "of DeiT", 0), theirs)
+
+
+def test_turned_encodings_find_a_rotation():
+    """The same encodings, turned, shifted and scaled: exactly recovered."""
+    generator = torch.Generator().manual_seed(3)
+    P = torch.randn(N, 12, generator=generator)
+    Q = torch.linalg.qr(torch.randn(12, 12, generator=generator)).Q
+    torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 12), P, atol=1e-4, rtol=1e-3)
+    torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 4), principal(P, 4), atol=1e-4, rtol=1e-3)
+
+
+def test_bits_are_read_back():
+    right = np.random.default_rng(0).random(1003) < 0.8
+    assert (vit_tiny.from_bits(vit_tiny.bits(right), 1003) == right).all()
+
+
+def test_other_files_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATCH_ASSOCIATION_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="vit_tiny_patch16_224.npz is missing: put .* into a folder"):
+        vit_tiny.data()
+    (tmp_path / "vit_tiny_patch16_224.npz").write_bytes(b"other")
+    with pytest.raises(ValueError, match="is another file than the record's: sha256 .*, expected e23b795e"):
+        vit_tiny.data()
+
+
+def test_attention_is_measured(moving, monkeypatch):
+    """Shares, recall, steps and sinks, by hand from the maps of all pictures."""
+    monkeypatch.setattr(vit_attention, "subject", lambda: moving)
+    found = vit_attention.attention("own", 0)
+    maps = torch.stack(moving.model(moving.images.float() / 127.5 - 1, return_all=True)[1]["attention"])
+    halves, rest, energy = moving.halves[0], torch.zeros(L, H), torch.zeros(L, H)
+    for half in (0, 1):
+        S, M = maps[:, halves == half, :, :N], maps[:, halves != half, :, :N].mean(1, keepdim=True)
+        rest += ((S - M) ** 2).sum((1, 3, 4))
+        energy += ((S - 1 / (N + 1)) ** 2).sum((1, 3, 4))
+    want = 1 - rest / energy
+    assert np.allclose(found["share"]["value"], want, atol=2e-3)
+    low, high = np.array(found["share"]["low"]), np.array(found["share"]["high"])
+    assert (low <= want.numpy() + 1e-3).all() and (high >= want.numpy() - 1e-3).all()
+    for name in ("parts", "parts_after_norm", "parts_without_corners"):
+        assert np.allclose(np.sum(found[name]["value"], axis=-1), 1, atol=1e-3)
+    flat = maps[..., :N, :N].mean((2, 3))  # (L, n, keys)
+    to = (flat[..., corners(GRID)].sum(-1) / flat.sum(-1)).mean(1)
+    assert np.allclose(found["to_corners"]["value"], to, atol=1e-3)
+    mean = maps[..., :N, :N].mean(1).numpy()
+    assert np.allclose(decode(found["rows"])[3, 1], mean[3, 1][found["queries"]], rtol=2e-3)
+    profile = decode(found["profile"])
+    assert profile.shape == (L, H, 2 * GRID - 1, 2 * GRID - 1)
+    middle = np.diag(mean[5, 2]).mean()
+    assert profile[5, 2, GRID - 1, GRID - 1] == pytest.approx(middle, rel=2e-3)
+    right = np.mean([mean[5, 2][i, i + 1] for i in range(N) if i % GRID < GRID - 1])
+    assert profile[5, 2, GRID - 1, GRID] == pytest.approx(right, rel=2e-3)
+
+
+def test_the_commonest_step():
+    counts = np.zeros((N, N))
+    for i in range(N):
+        counts[i, i - 1 if i % GRID else 7] += 5  # all look left, those at the border elsewhere
+    step, share = vit_attention._top_step(counts, GRID)
+    assert step == [0, -1] and share == 1.0
+
+
+@pytest.mark.parametrize("positions", ["shuffled", "corners replaced"])
+def test_sinks_of_changed_encodings(moving, monkeypatch, positions):
+    """Shuffled rows: ``to_moved`` are the places where the corners' rows are now."""
+    monkeypatch.setattr(vit_attention, "subject", lambda: moving)
+    found = vit_attention.attention(positions, 3)
+    P = moving.model.positions[0, :N].clone()
+    changed = changed_positions(P, positions, 3)
+    x = moving.seen[0].clone()
+    x[:, :N] += changed - P
+    S = torch.stack(_maps(moving.model, x))[..., :N, :N].mean((2, 3))
+    at = (
+        [int((changed == P[c]).all(-1).nonzero()) for c in corners(GRID)] if positions == "shuffled" else None
+    )
+    for name, keys in (("to_corners", corners(GRID)), ("to_moved", at or corners(GRID))):
+        want = (S[..., keys].sum(-1) / S.sum(-1)).mean(1)
+        assert np.allclose(found[name]["value"], want, atol=1e-3)
+
+
+def _maps(model, x):
+    maps = []
+    for block in model.blocks:
+        maps.append(block.attention.attention(block.attention_norm(x)))
+        x, _ = block(x, None, False)
+    return maps
