@@ -107,11 +107,17 @@ def test_recording_starts_a_file_afresh(recorded):
 @pytest.mark.parametrize(("relative", "kept"), [(1e-12, True), (1e-6, False)])
 def test_recording_again_changes_nothing_but_what_has_changed(path, relative, kept):
     """Another machine rounds differently: the file stays as it is, and a real change is written."""
+    path.write_text(TABLE + TABLE[: TABLE.index('[[claim]]\nid = "jel')].replace("ours-first", "ours-later"))
     for scale in (1, 1 + relative):
-        estimate = Estimate(0.1 * scale, 0.05 * scale, 0.15 * scale, 3)
-        give(Ledger.at(path, record=True), share=sampled("share", estimate, seeds=3), x=exact("x", scale / 3))
-    evidence = Ledger.at(path)["ours-first"].evidence
-    assert (evidence["x"] == exact("x", 1 / 3)) == (evidence["share"].low == 0.05) == kept
+        estimate, ledger = Estimate(0.1 * scale, 0.05 * scale, 0.15 * scale, 3), Ledger.at(path, record=True)
+        give(ledger, share=sampled("share", estimate, seeds=3))
+        numbers = {
+            "good": sampled("share of good runs", proportion(5, 10), seeds=10),
+            "largest": exact("l", 3),
+        }
+        ledger.check("ours-later", numbers | {"x": exact("x", scale / 3)})
+    first, later = (Ledger.at(path)[claim].evidence for claim in ("ours-first", "ours-later"))
+    assert (later["x"] == exact("x", 1 / 3)) == (first["share"].low == 0.05) == kept
     give(Ledger.at(path, record=True), x=exact("renamed", 1 / 3))
     assert Ledger.at(path)["ours-first"].evidence["x"].name == "renamed"
 

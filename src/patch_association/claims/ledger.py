@@ -62,6 +62,7 @@ class Ledger:
         self._claims: dict[str, Claim] = {}
         self._recorded: dict[str, Run | None] = {}
         self._run: tuple[str, Run] | None = None  # the chapter that is being run, and what it measured
+        self._before = Run({}, {})  # what was on record when it began
         for path in tables:
             for claim in read_table(path):
                 if claim.id in self._claims:
@@ -128,7 +129,7 @@ class Ledger:
             raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
         self._refuse_to_overwrite()
         given = {key: _plain(key, value) for key, value in parameters.items()}
-        self._run = (name, Run(given, {}))
+        self._run, self._before = (name, Run(given, {})), self.recorded(name) or Run({}, {})
 
     def check(self, claim_id: str, evidence: Mapping[str, Number]) -> Card:
         """Hand in what was measured for a claim; the card that shows it.
@@ -155,7 +156,8 @@ class Ledger:
             raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
         _check_keys(claim_id, evidence)
         if self._recording:
-            kept = {key: one.settled(claim.evidence.get(key)) for key, one in evidence.items()}
+            old = self._before.numbers.get(claim_id, {})
+            kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
             fresh = replace(claim, evidence=kept, parameters=run.parameters)
             undefined = [number.name for number in evidence.values() if not number.is_finite]
             if undefined:
