@@ -14,12 +14,11 @@ from patch_association.training import Constant, Samples, descend, realistic_sta
 
 matplotlib.use("svg")
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
 from patch_association.data import SpatialData, random_feature
-from patch_association.figures import draw_matrix, draw_patches, draw_sets, use_style
+from patch_association.figures import draw_matrix, draw_patches, new_figure, use_style
 from patch_association.structure import Partition, association
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
@@ -51,21 +50,17 @@ def main() -> None:
     found = sets_found(scores, truth.set_size)
     if not association(scores, truth).exact or found != truth:
         raise RuntimeError("gradient descent did not find the sets: the picture would be false")
-    s, _, _ = data.sample_coefficients(1, seed=5)
-    order = truth.sets.reshape(-1)  # patches sorted by their set, so that the sets are blocks
+    s, _, signal = data.sample_coefficients(1, seed=5)
+    speaking = found.labels[truth.sets[int(signal[0])][0]]  # the signal set under the name that was found
 
     use_style()
-    plt.rcParams.update(
-        {"svg.hashsalt": "question", "svg.fonttype": "path", "figure.constrained_layout.use": True}
-    )
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.2, 3.55), width_ratios=(1, 1.12, 1))
+    figure, (left, middle, right) = new_figure(1, 3, width="wide", height=3.0)
     one_set = Partition(np.zeros(HEIGHT * WIDTH, dtype=int))
     draw_patches(left, s[0], one_set, HEIGHT, WIDTH, palette=["#C9CDD2"])
-    left.set_title("one input: which patches belong together?")
-    draw_matrix(middle, scores[order][:, order], title="the scores that were learned", colorbar=False)
-    middle.set(xlabel="patch $j$, sorted by set", ylabel="patch $i$, sorted by set", xticks=[], yticks=[])
-    draw_sets(right, found, HEIGHT, WIDTH)
-    right.set_title("the sets that the scores pick out")
+    left.set_title("one input, its sets hidden")
+    draw_matrix(middle, scores, partition=found, title="the learned scores", colorbar=False)
+    draw_patches(right, s[0], found, HEIGHT, WIDTH, signal=int(speaking))
+    right.set_title("the sets they pick out")
     figure.savefig(OUT, metadata={"Date": None, "Creator": None})
     print(f"wrote {OUT.name}: association is exact over {truth.num_patches} patches")
 

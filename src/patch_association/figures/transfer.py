@@ -63,7 +63,7 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     _target(ax, target)
     for name, (sizes, errors) in curves.items():
         draw_means(ax, sizes, errors, label=name, **LEARNERS[name])
-    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(0, 0.42))
+    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(0, 0.47))
     ax.legend(ncol=2, loc="upper right", handlelength=3.2)
 
 
