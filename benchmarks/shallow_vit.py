@@ -1,0 +1,84 @@
+"""What the second theory's part is measured against: autograd, one trial at a time, sampling."""
+
+from __future__ import annotations
+
+import torch
+from timing import compare
+
+from patch_association.shallow_vit import (
+    PatternData,
+    initial_weights,
+    loss_and_gradient,
+    measure,
+    population,
+    stack,
+)
+
+
+def _case(neurons, num_tokens, batch, trials=1):
+    data = PatternData(num_tokens, 0.4, 0.1)
+    weights = initial_weights(data, range(trials), num_neurons=neurons, dtype=torch.float32)
+    return weights, stack(data.sample(batch, seed, dtype=torch.float32) for seed in range(trials))
+
+
+def bench_gradient_of_model_1() -> list[dict]:
+    """The gradient by hand against autograd of the same tensors, at the paper's size and a smaller one."""
+    results = []
+    for neurons, num_tokens in ((1000, 100), (100, 50)):
+        weights, tokens = _case(neurons, num_tokens, 20)
+        X, y = tokens.X[0], tokens.y[0]
+
+        def by_autograd(weights=weights, X=X, y=y):
+            names = ("output", "value", "key", "query")
+            W_O, W_V, W_K, W_Q = leaves = [getattr(weights, n)[0].clone().requires_grad_() for n in names]
+            S = torch.softmax((X @ W_K.mT) @ (X @ W_Q.mT).mT, dim=1)  # (n, L, L), key by query
+            F = (torch.relu(S.mT @ (X @ W_V.mT) @ W_O.mT) @ weights.head[0]).mean(dim=1)
+            return torch.autograd.grad((1 - y * F).clamp(min=0).mean(), leaves)
+
+        ours = loss_and_gradient(weights, tokens)[2]
+        for name, slope in zip(("output", "value", "key", "query"), by_autograd()):
+            assert (getattr(ours, name)[0] - slope).abs().max() < 1e-4
+        results.append(
+            compare(
+                f"gradient of model (1), m = {neurons}, L = {num_tokens}, B = 20",
+                lambda weights=weights, tokens=tokens: loss_and_gradient(weights, tokens),
+                by_autograd,
+                "torch autograd, float32",
+            )
+        )
+    return results
+
+
+def bench_trials_in_a_batch() -> list[dict]:
+    """Ten networks at once against one after the other: worth it for small tensors alone."""
+    results = []
+    for neurons, num_tokens, batch in ((32, 10, 4), (100, 50, 20)):
+        weights, tokens = _case(neurons, num_tokens, batch, trials=10)
+        sets = [_case(neurons, num_tokens, batch)[1] for _ in range(10)]
+
+        def one_by_one(weights=weights, sets=sets):
+            return [loss_and_gradient(weights.trial(r), each) for r, each in enumerate(sets)]
+
+        results.append(
+            compare(
+                f"ten trials of model (1), m = {neurons}, L = {num_tokens}, B = {batch}",
+                lambda weights=weights, tokens=tokens: loss_and_gradient(weights, tokens),
+                one_by_one,
+                "the same code, a trial at a time",
+            )
+        )
+    return results
+
+
+def bench_exact_population() -> dict:
+    """Risk, error and mass of the population against 1,000 drawn inputs, which only estimate them."""
+    data = PatternData(50, 0.3, 0.2)
+    weights = initial_weights(data, [0], num_neurons=1000)
+    law, drawn = population(data), data.sample(1000, seed=1)
+    return compare(
+        "population of model (1), fixed counts, m = 1000, L = 50",
+        lambda: measure(weights, law),
+        lambda: measure(weights, drawn),
+        "1,000 drawn inputs",
+        rounds=3,
+    )
