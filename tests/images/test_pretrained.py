@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from vision_shim import other_or_none
+from vision_shim import compare_with
 
 from patch_association.images.models import ViT, ViTConfig
 from patch_association.images.pretrained import attention_of, encodings_of, read_weights, vit_of
@@ -18,9 +18,7 @@ PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))
 
 def theirs(**changes):
     """A small ViT of timm: 3 x 3 patches."""
-    timm = other_or_none("timm")
-    if timm is None:
-        pytest.skip("timm or torchvision is not installed: the comparison with timm did not run")
+    timm = compare_with("timm")
     torch.manual_seed(0)
     shape = dict(img_size=24, patch_size=8, embed_dim=16, depth=3, num_heads=2, num_classes=5, mlp_ratio=2.0)
     model = timm.models.VisionTransformer(**(shape | changes)).eval()
@@ -96,9 +94,7 @@ def test_registers_are_left_out():
 
 
 def test_a_network_without_attention():
-    timm = other_or_none("timm")
-    if timm is None:
-        pytest.skip("timm or torchvision is not installed: the comparison with timm did not run")
+    timm = compare_with("timm")
     network = timm.create_model("resnet18", pretrained=False, num_classes=3)
     for call in (encodings_of, vit_of):
         with pytest.raises(ValueError, match="ResNet has no learned positional encodings"):

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 import torch
 from torch import nn
-from vision_shim import other_or_none
+from vision_shim import compare_with
 
 from patch_association.records import load
 from patch_association.sweeps import registry, run_sweep, vit_blocks
@@ -76,19 +76,9 @@ def stand_ins(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
 
 
-def there(kind, module):
-    """Whether the library is; where it is not, the extra must be named."""
-    if other_or_none(module) is not None:
-        return True
-    with pytest.raises(ValueError, match=EXTRA):
-        layer_of(kind, "layer", **SMALL)
-    return False
-
-
 def test_our_vanilla_layer_is_timms_function():
     """With the same weights, both parts agree, and so do the gradients of the input."""
-    if not there("timm", "timm.models.vision_transformer"):
-        return
+    compare_with("timm.models.vision_transformer")
     for part in PARTS:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
         copy_to_timm(ours.block, theirs.block)
@@ -117,8 +107,7 @@ def copy_to_timm(ours, theirs):
 
 def test_vit_pytorchs_layer_is_ours_without_three_biases():
     """With the same weights and no biases in queries, keys and values the function is the same."""
-    if not there("vit-pytorch", "vit_pytorch.vit"):
-        return
+    compare_with("vit_pytorch.vit")
     for part in PARTS:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
         with torch.no_grad():

@@ -10,17 +10,27 @@ from __future__ import annotations
 import importlib
 import sys
 
+import pytest
 import torch
 
 _DECLARED = []
 
 
-def torchvision_or_none():
-    """The torchvision package with its data sets and transforms, or None where it is not installed."""
+def compare_with(module: str):
+    """A module of torchvision, or of a library that builds on it, to hold ours against.
+
+    Where it cannot be imported the test ends here, and the end of the run says that it was not compared.
+    """
+    try:
+        _torchvision()
+        return importlib.import_module(module)
+    except (ImportError, OSError) as error:
+        pytest.skip(f"not compared: {module} cannot be imported here ({error})")
+
+
+def _torchvision():
     try:
         return importlib.import_module("torchvision")
-    except ModuleNotFoundError:
-        return None
     except RuntimeError as error:
         if "torchvision::" not in str(error) or _DECLARED:
             raise
@@ -31,13 +41,3 @@ def torchvision_or_none():
     library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     _DECLARED.append(library)  # a library that is collected takes its operators with it
     return importlib.import_module("torchvision")
-
-
-def other_or_none(module: str):
-    """A module of a library that builds on torchvision, or None where one of the two is not installed."""
-    if torchvision_or_none() is None:
-        return None
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        return None

@@ -24,6 +24,7 @@ from fractions import Fraction
 import numpy as np
 
 from patch_association._validate import divides, odd_degree
+from patch_association.conventions import DEFAULT
 
 _MOST_ATOMS = 1_000_000
 
@@ -58,7 +59,7 @@ class Atoms:
         return len(self.numerator)
 
 
-def atoms(num_patches: int, set_size: int, q, degree: int = 3) -> Atoms:
+def atoms(num_patches: int, set_size: int, q, degree: int = DEFAULT.degree) -> Atoms:
     """List the atoms of Assumption 1.
 
     Parameters

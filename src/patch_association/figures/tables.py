@@ -89,7 +89,7 @@ def table(
     --------
     >>> frame = pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]})
     >>> table(frame.set_index("$q$"), digits={"error": "1%"})
-    $q$   error
+     $q$  error
     0.10   1.2%
     0.25  50.0%
     """

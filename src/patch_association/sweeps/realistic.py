@@ -14,7 +14,7 @@ from patch_association.structure import Partition
 from patch_association.sweeps.sweep import Sweep, grid
 from patch_association.training import Constant, EmpiricalRun, HeldOut, Samples, descend, realistic_start
 
-SET_SIZE = 4  # a 2 x 2 block of patches
+SET_SIZE = DEFAULT.set_size  # a 2 x 2 block of patches
 N_TEST = 50_000
 COLUMNS = (
     "loss",
@@ -43,8 +43,8 @@ class Setting:
     steps: int
     rate: float
     ratio: int
-    diagonal: float = 1.0
-    init_std: float = 0.01
+    diagonal: float = DEFAULT.diagonal
+    init_std: float = DEFAULT.init_std
     dtype: str = "float64"
 
     @property

@@ -30,7 +30,7 @@ from patch_association.transfer.mismatch import (
     several_errors,
 )
 
-SET_SIZE = 4
+SET_SIZE = TRANSFER.set_size
 STEPS = 200
 COMMON = {
     "set_size": SET_SIZE,

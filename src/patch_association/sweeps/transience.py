@@ -18,7 +18,8 @@ SETTING = dict(num_patches=16, set_size=4, dim=16, rate=0.02, score_rate=5.12, s
 
 def train(D: int, q: float, n: int, seeds, *, rate: float, steps: int, every: int, dtype):
     """Runs on n inputs of Assumption 1 with 2 x 2 sets and d = D, a seed each: the run, and how many inputs
-    of each seed no set sum can explain (y f*(X) <= 0)."""
+    of each seed no set sum can explain (y f*(X) <= 0).
+    """
     side = round(D**0.5)
     law = SpatialData(Partition.blocks(side, side, 2, 2), D, q)
     samples = Samples.draw(law, n, seeds, dtype=dtype)

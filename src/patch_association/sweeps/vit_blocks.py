@@ -8,7 +8,7 @@ same widths. vit-pytorch's attention has no biases in queries, keys and values; 
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -28,8 +28,11 @@ WIDTH, HEADS, MLP_WIDTH = 384, 12, 384  # the paper's for small images
 _PURPOSE = "the comparison of layers"
 
 
-class Layer(nn.Module, ABC):
+class Layer(nn.Module):
     """A layer of some library, or its first half, as a function of the tokens (B, N, width)."""
+
+    whole: Callable[[torch.Tensor], torch.Tensor]
+    mixed: Callable[[torch.Tensor], torch.Tensor]
 
     def __init__(self, part: str):
         super().__init__()
@@ -40,14 +43,6 @@ class Layer(nn.Module, ABC):
     def forward(self, x):
         """(B, N, width) -> (B, N, width)."""
         return self.whole(x) if self.part == "layer" else self.mixed(x)
-
-    @abstractmethod
-    def whole(self, x) -> torch.Tensor:
-        """The layer."""
-
-    @abstractmethod
-    def mixed(self, x) -> torch.Tensor:
-        """Its first half: attention with its norm and residual connection."""
 
 
 class Ours(Layer):
