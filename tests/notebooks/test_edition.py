@@ -12,7 +12,9 @@ from plain_markdown import Chapter, NotPlain
 
 BOOK = read_book()
 #: What no front end but the book's would render.
-MYST = re.compile(r"\{(glue|prf|doc|eq|numref|ref|cite|code)(:[a-z]+)?\}`|^:::|^```\{|^\([\w-]+\)=$", re.MULTILINE)
+MYST = re.compile(
+    r"\{(glue|prf|doc|eq|numref|ref|cite|code)(:[a-z]+)?\}`|^:::|^```\{|^\([\w-]+\)=$", re.MULTILINE
+)
 
 
 @pytest.fixture

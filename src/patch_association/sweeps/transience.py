@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from patch_association.data import SpatialData
@@ -13,7 +15,9 @@ from patch_association.training import Constant, HeldOut, Samples, descend, real
 SEEDS = tuple(range(400, 410))
 QS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 COUNTS = (500, 1000, 2000, 4000, 8000, 16_000)
-SETTING = dict(num_patches=16, set_size=4, dim=16, rate=0.02, score_rate=5.12, steps=3000, every=60)
+SETTING: dict[str, Any] = dict(
+    num_patches=16, set_size=4, dim=16, rate=0.02, score_rate=5.12, steps=3000, every=60
+)
 
 
 def train(D: int, q: float, n: int, seeds, *, rate: float, steps: int, every: int, dtype):
