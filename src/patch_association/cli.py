@@ -1,4 +1,4 @@
-"""The command line: ``patch-association`` with ``claims``, ``train`` and ``sweep NAME``."""
+"""The command line: ``patch-association`` with ``claims``, ``certify``, ``train`` and ``sweep``."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def _terminate(number, frame):
 
 def _parser() -> argparse.ArgumentParser:
     from patch_association import __version__
+    from patch_association.certify.cli import add_parser as add_certify
     from patch_association.claims.cli import add_parser as add_claims
     from patch_association.images.training.cli import add_parser as add_train
     from patch_association.records import provenance
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     add_claims(commands)
+    add_certify(commands)
     add_train(commands, provenance)
 
     sweep = commands.add_parser("sweep", help="make a recorded sweep again")

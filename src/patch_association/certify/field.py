@@ -195,24 +195,23 @@ class Field:
         slopes = arb_mat(1, n, second) * F_slopes - arb_mat(1, n, first) * R_slopes
         return value, slopes.entries()
 
-    def loss_and_error(self, box):
-        """(loss, error) as balls over a box of (alpha, gamma, rho).
+    def error(self, box) -> arb:
+        """P[y F < 0] + P[F = 0] / 2 over a box of (alpha, gamma, rho).
 
-        The error is P[y F < 0] + P[F = 0] / 2. An atom whose features all vanish has F = 0 and counts half;
-        one whose ball contains zero otherwise is undecided and widens the error's ball by its probability.
+        An atom whose features all vanish has F = 0 and counts half; one whose ball contains zero otherwise is
+        undecided and widens the result by its probability.
         """
         W, _ = self._derivatives(box)
+        total = arb(0)
         F = self._predictions([w.value for w in W]).entries()
-        loss = error = arb(0)
         for P, f, row in zip(self._P, F, self.atoms.features):
-            loss += P * (1 + (-f).exp()).log()
             if not row.any():
-                error += P / 2
+                total += P / 2
             elif f < 0:
-                error += P
+                total += P
             elif not f > 0:
-                error += P * arb(0.5, 0.5)
-        return loss, error
+                total += P * arb(0.5, 0.5)
+        return total
 
 
 def ball(x) -> arb:
@@ -263,3 +262,8 @@ def _dot(u, v):
     for a, b in zip(u, v):
         total += a * b
     return total
+
+
+def decimal(x: arb, digits: int = 12) -> str:
+    """A ball as text, with its radius."""
+    return x.str(digits, radius=True)

@@ -42,6 +42,8 @@ class Atoms:
     numerator : list of int
         The probability of each atom is ``numerator / denominator``, exactly; they add up to one.
     denominator : int
+    nonzero : (n,) int64 array
+        How many random patches have s = +1 or -1.
     """
 
     num_patches: int
@@ -52,6 +54,7 @@ class Atoms:
     powers: tuple
     numerator: list
     denominator: int
+    nonzero: np.ndarray
 
     @property
     def size(self) -> int:
@@ -104,7 +107,8 @@ def atoms(num_patches: int, set_size: int, q, degree: int = DEFAULT.degree) -> A
         numerator.append(ways)
     powers = tuple((i, j, p - i - j) for i in range(p, -1, -1) for j in range(p - i, -1, -1))
     features = _features(C, p, types, counts, powers)
-    return Atoms(D, C, q, p, features, powers, numerator, (2 * b) ** (D - C))
+    nonzero = counts @ np.array([k + m for k, m in types])
+    return Atoms(D, C, q, p, features, powers, numerator, (2 * b) ** (D - C), nonzero)
 
 
 def _features(C: int, p: int, types, counts, powers) -> np.ndarray:

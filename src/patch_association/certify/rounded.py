@@ -170,8 +170,17 @@ class RoundedField(Field):
         slopes = self._sum(self._weighted(terms))
         return -arb(value[0][0], value[1][0]), [arb(m, r) for m, r in zip(*slopes)]
 
-    def loss_and_error(self, box):
-        raise NotImplementedError
+    def error(self, box) -> arb:
+        """As in :class:`Field`."""
+        W, _ = self._derivatives(box)
+        mid, rad = self._predictions([w.value for w in W])
+        mid, rad, P = mid[:, 0], rad[:, 0], self._P[0]
+        empty = ~self.atoms.features.any(axis=1)
+        shares = np.where(empty, 0.5, np.where(mid < -rad, 1.0, 0.0))
+        open_ = ~empty & (np.abs(mid) <= rad)
+        total, slack = self._sum((P[:, None] * shares[:, None], P[:, None] * (4 * U)))
+        doubt = self._sum((np.where(open_, P, 0.0)[:, None], P[:, None] * (4 * U)))
+        return arb(total[0], slack[0]) + arb(0.5, 0.5) * arb(doubt[0][0], doubt[1][0])
 
 
 def _negative(x):

@@ -23,27 +23,31 @@ class Towards:
     1. *rho* falls everywhere.
     2. *gamma* stays: gamma - c dL/dgamma >= -log Y with c = eta_A / (D (C-1)) says c G / Z <= log(Y / y), and
        log(Y / y) >= 1 - y / Y. So c G <= Z (1 - y / Y) is enough.
-    3. *alpha* stays: a <= alpha - eta dL/dalpha <= b, multiplied by alpha / eta.
+    3. *alpha* stays. In a slab at each end it moves inwards, and outside of the slab at that end one step
+    does
+       not reach over the end: alpha - eta dL/dalpha <= b, or >= a, multiplied by alpha / eta. (Without the
+       slab a box on the end itself would be decided by the sign of dL/dalpha alone, and have to be tiny.)
     """
 
     alpha: tuple
+    slab: Fraction
     Y: Fraction
     X: Fraction
 
     def inequalities(self, D: int, C: int, rate: Fraction, score_rate: Fraction) -> dict:
         """What has to be covered, by name."""
+        alpha = _floats(self.alpha)
         where = {
             "chart": "towards",
-            "alpha": _floats(self.alpha),
             "y": (0.0, float(self.Y)),
             "z": (0.0, float(self.X)),
         }
         c = score_rate / (D * (C - 1))
         keep_gamma = ((-1 / c, 0, 1, 0, 0), (1 / (c * self.Y), 0, 1, 1, 0))
         return {
-            "rho falls": Inequality(target="rho", sign=1, **where),
-            "gamma stays": Inequality(target="gamma", sign=-1, extra=keep_gamma, **where),
-            **_alpha_stays(self.alpha, rate, where),
+            "rho falls": Inequality(target="rho", sign=1, alpha=alpha, **where),
+            "gamma stays": Inequality(target="gamma", sign=-1, alpha=alpha, extra=keep_gamma, **where),
+            **_alpha_stays(self.alpha, self.slab, rate, where),
         }
 
     def holds(self, box) -> bool:
@@ -69,6 +73,7 @@ class Away:
     """
 
     alpha: tuple
+    slab: Fraction
     Y: Fraction
     X0: Fraction
     X: Fraction
@@ -80,15 +85,16 @@ class Away:
     def inequalities(self, D: int, C: int, rate: Fraction, score_rate: Fraction) -> dict:
         """What has to be covered, by name."""
         z = (float(self.X0), float(self.X))
-        where = {"chart": "away", "alpha": _floats(self.alpha), "y": (0.0, float(self.Y)), "z": z}
+        alpha = _floats(self.alpha)
+        where = {"chart": "away", "y": (0.0, float(self.Y)), "z": z}
         c = score_rate / (D * (D - C))
         below = ((1 / (c * self.X), 0, 1, 0, 0), (-1 / (c * self.X**2), 0, 1, 0, 1))
         above = ((-1 / (c * self.X**2), 0, 1, 0, 1), (self.X0 / (c * self.X**2), 0, 1, 0, 0))
         return {
-            "gamma falls": Inequality(target="gamma", sign=1, **where),
-            "rho stays below": Inequality(target="rho", sign=1, extra=below, **where),
-            "rho stays above": Inequality(target="rho", sign=-1, extra=above, **where),
-            **_alpha_stays(self.alpha, rate, where),
+            "gamma falls": Inequality(target="gamma", sign=1, alpha=alpha, **where),
+            "rho stays below": Inequality(target="rho", sign=1, alpha=alpha, extra=below, **where),
+            "rho stays above": Inequality(target="rho", sign=-1, alpha=alpha, extra=above, **where),
+            **_alpha_stays(self.alpha, self.slab, rate, where),
         }
 
     def holds(self, box) -> bool:
@@ -101,13 +107,20 @@ class Away:
         )
 
 
-def _alpha_stays(alpha, rate: Fraction, where) -> dict:
+def _alpha_stays(alpha, slab: Fraction, rate: Fraction, where) -> dict:
     a, b = alpha
-    below = ((b / rate, 1, 0, 0, 0), (-1 / rate, 2, 0, 0, 0))
-    above = ((-1 / rate, 2, 0, 0, 0), (a / rate, 1, 0, 0, 0))
+    low, high = _floats((a, a + slab)), _floats((b - slab, b))
+    up = ((b / rate, 1, 0, 0, 0), (-1 / rate, 2, 0, 0, 0))
+    down = ((-1 / rate, 2, 0, 0, 0), (a / rate, 1, 0, 0, 0))
     return {
-        "alpha stays below": Inequality(target="alpha", sign=1, extra=below, **where),
-        "alpha stays above": Inequality(target="alpha", sign=-1, extra=above, **where),
+        "alpha rises at the lower end": Inequality(target="alpha", sign=-1, alpha=low, **where),
+        "alpha falls at the upper end": Inequality(target="alpha", sign=1, alpha=high, **where),
+        "no step over the upper end": Inequality(
+            target="alpha", sign=1, alpha=(low[0], high[0]), extra=up, **where
+        ),
+        "no step over the lower end": Inequality(
+            target="alpha", sign=-1, alpha=(low[1], high[1]), extra=down, **where
+        ),
     }
 
 

@@ -1,0 +1,123 @@
+"""The certified statements, by name: what is claimed, and the computation that proves it.
+
+A proof returns what was found, or raises :class:`~patch_association.certify.descent.Undecided`. Nothing is
+taken from an earlier run: a statement that was proved before is proved again from nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import ctx
+
+from patch_association.certify import exactly, signs
+from patch_association.certify.descent import Undecided
+from patch_association.certify.runs import ARITHMETICS, PRECISION, RUNS, Options
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One certified statement.
+
+    Attributes
+    ----------
+    text : str
+        The statement, complete: every number that it depends on. Mathematics between dollar signs.
+    quick : bool
+        Whether its proof takes seconds rather than minutes.
+    prove : callable
+        ``prove(options)`` returns a dict of what was found: steps, boxes, enclosures as text.
+    """
+
+    text: str
+    quick: bool
+    prove: Callable[[Options], dict]
+
+
+def _still(options: Options) -> dict:
+    cases = [(16, 4, 3), (12, 3, 3), (9, 3, 5), (16, 4, 5)]
+    return {f"sums of integers, D = {D}, C = {C}, p = {p}": exactly.no_movement(D, C, p) for D, C, p in cases}
+
+
+def _window(options: Options) -> dict:
+    pieces = signs.window(16, 4, 3, Fraction(1, 200), Fraction(1, 160_000))
+    widest = max(high - low for low, high, sign in pieces if sign == 0)
+    if [sign for _, _, sign in pieces] != [-1, 0, 1, 0, -1] or widest > Fraction(1, 1000):
+        raise Undecided(f"the signs are {signs.describe(pieces)}")
+    ends = [f"between {float(low):.6f} and {float(high):.6f}" for low, high, sign in pieces if sign == 0]
+    return dict(zip(("lower change", "upper change"), ends))
+
+
+def _every_size(options: Options) -> dict:
+    return signs.every_number_of_sets(4, Fraction(3, 10), 3, Fraction(2, 5))
+
+
+_TEXTS = {
+    "nothing-moves": r"""
+        At a diagonal of zero no score ever moves: $\partial\mathcal L/\partial\gamma =
+        \partial\mathcal L/\partial\rho = 0$ at equal scores, for every $\alpha$, $\nu$ and $q$, at
+        $(D, C, p) = (16, 4, 3)$, $(12, 3, 3)$, $(9, 3, 5)$ and $(16, 4, 5)$.""",
+    "first-move-window": r"""
+        $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, diagonal tending to zero, $0.005 \le q \le 1$: but for two
+        intervals of $q$ shorter than 0.001, companions lose at $\alpha^\star$ below the first, win at every
+        $\alpha \le \alpha^\star$ between the two, and lose at $\alpha^\star$ above the second.""",
+    "first-move-every-size": r"""
+        $C = 4$, $q = 0.3$, $p = 3$, $\nu = 0$, diagonal tending to zero: for every number of sets $L \ge 3$
+        companions win at every $\alpha \le \alpha^\star$.""",
+    "companions-lead": r"""
+        $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
+        $t \ge 1$, for ever. From step 2003 on $\gamma$ stays above 0.63, and $\rho$ falls at every step.""",
+    "association-lost": r"""
+        $D = 16$, $C = 4$, $q = 0.8$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/540$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at the steps 1 to
+        76, $\gamma < \rho$ at step 77 and at every step after it, for ever.""",
+    "degree-five": r"""
+        $p = 5$, $D = 16$, $C = 4$, $q = 0.3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.1$,
+        $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
+        $t \ge 1$, for ever.""",
+    "single-rate": r"""
+        The paper's single rate: $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from
+        $\alpha = 0.01$, $\gamma = \rho = 0$, $\eta = \eta_A = 1/100$: $\gamma > \rho$ after every step
+        $t \ge 1$, for ever. (After 87,000 steps it is in the region that companions-lead covers.)""",
+    "many-patches": r"""
+        $D = 36$, $C = 4$, $q = 0.13$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/100$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from
+        1 to 200.""",
+}
+_PROOFS = {"nothing-moves": _still, "first-move-window": _window, "first-move-every-size": _every_size}
+_QUICK = ("nothing-moves", "first-move-window", "companions-lead", "association-lost")
+
+STATEMENTS = {
+    name: Statement(
+        " ".join(text.split()), name in _QUICK, _PROOFS[name] if name in _PROOFS else RUNS[name].prove
+    )
+    for name, text in _TEXTS.items()
+}
+
+
+def prove(name: str, options: Options | None = None) -> dict:
+    """Prove a statement anew; what was found, with its seconds.
+
+    Raises
+    ------
+    ValueError
+        If there is no statement or no arithmetic of this name.
+    Undecided
+        If it cannot be certified.
+    """
+    if name not in STATEMENTS:
+        raise ValueError(f"there is no certified statement {name!r}; there are {', '.join(STATEMENTS)}")
+    options = options or Options()
+    if options.arithmetic not in ARITHMETICS:
+        raise ValueError(f"the arithmetic is one of {', '.join(ARITHMETICS)}, got {options.arithmetic!r}")
+    before, ctx.prec = ctx.prec, PRECISION
+    start = time.perf_counter()
+    try:
+        found = STATEMENTS[name].prove(options)
+    finally:
+        ctx.prec = before
+    return found | {"seconds": round(time.perf_counter() - start, 1)}
