@@ -45,12 +45,10 @@ class Inequality:
     extra: tuple = ()
 
     def region(self, field):
-        """Three sides (low, high) that contain the region; u = D alpha / Z with Z growing in y and z."""
-        D = field.D
-        unit = [(1.0, 1.0), self.y, self.z]
-        Z = field.alpha_of(self.chart, unit) * D
-        low, high = float(Z.lower()), float(Z.upper())
-        u = D * self.alpha[0] / high * (1 - 1e-12), D * self.alpha[1] / low * (1 + 1e-12)
+        """Three sides (low, high) that contain the region; alpha / u = Z / D grows in y and z."""
+        low, high = (field.alpha_of(self.chart, [(1.0, 1.0), (y, y), (z, z)]) for y, z in zip(self.y, self.z))
+        u = float((self.alpha[0] / high).lower()), float((self.alpha[1] / low).upper())
+        u = u[0] * (1 - 2**-40), u[1] * (1 + 2**-40)
         return [u, self.y, self.z]
 
     def test(self, field, box):

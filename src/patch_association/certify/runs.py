@@ -158,11 +158,8 @@ RUNS = {
         degree=5,
         rate=Fraction(1, 200),
         score_rate=Fraction(256, 200),
-        steps=16000,
-        trap=Towards(
-            (Fraction(73, 1024), Fraction(98, 1024)), Fraction(1, 1024), Fraction(1, 8), Fraction(1, 2)
-        ),
-        errors_at=(2000, 16000),
+        steps=2000,
+        errors_at=(2000,),
     ),
     "single-rate": Run(
         **_LEAD,

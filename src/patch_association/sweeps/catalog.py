@@ -17,6 +17,7 @@ FILES = {
     "coupling": ("coupling",),
     "limits": ("limits", "zero-diagonal"),
     "transience": ("transience",),
+    "certified": ("certified",),
     "transfer": (
         "transfer-fixed-attention",
         "transfer-pretrained",

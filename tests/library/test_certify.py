@@ -1,0 +1,234 @@
+"""Certificates: enclosures against plain enumeration, and wrong claims that must not come through."""
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from patch_association.certify import exactly, signs
+from patch_association.certify.cover import Inequality, cover
+from patch_association.certify.descent import Descent, Undecided, ahead
+from patch_association.certify.field import Field
+from patch_association.certify.law import atoms
+from patch_association.certify.rounded import RoundedField, exp, logistic
+from patch_association.certify.runs import RUNS, Options
+from patch_association.certify.statements import STATEMENTS, prove
+from patch_association.certify.traps import Towards
+from patch_association.cli import main
+from patch_association.exact.risk import PopulationRisk
+from patch_association.exact.sign import FirstMove
+from patch_association.training import Constant, descend_population
+
+ENGINES = [Field, RoundedField]
+TENTH = Fraction(1, 10)
+
+
+@pytest.fixture(autouse=True)
+def bits():
+    before, ctx.prec = ctx.prec, 64
+    yield
+    ctx.prec = before
+
+
+def enumerated(D, C, q, p, nu, beta, alpha, gamma, rho):
+    """(loss, error) by every draw, every patch and the model's own formula, in floats."""
+    e = [math.exp(x) for x in (beta, gamma, rho)]
+    Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
+    loss = error = 0.0
+    for signs_ in itertools.product((-1, 0, 1), repeat=D - C):
+        s = [1] * C + list(signs_)
+        chance = math.prod(1 - q if x == 0 else q / 2 for x in signs_)
+        F = 0.0
+        for i in range(D):
+            scores = [e[0] if j == i else e[1] if j // C == i // C else e[2] for j in range(D)]
+            z = D * alpha * sum(a * x for a, x in zip(scores, s)) / Z
+            F += z**p + nu * z
+        loss += chance * math.log1p(math.exp(-F))
+        error += chance * (0.5 if abs(F) < 1e-12 else float(F < 0))
+    return loss, error
+
+
+@pytest.mark.parametrize(
+    ("D", "C", "q", "p"), [(6, 2, "3/10", 3), (9, 3, "1/2", 3), (6, 2, "1", 5), (8, 4, "2/5", 3)]
+)
+def test_the_law_adds_up_and_its_features_are_the_model(D, C, q, p):
+    law = atoms(D, C, q, p)
+    assert sum(law.numerator) == law.denominator
+    at = (0.17, 0.6, -0.4)
+    field = Field(law, 1, Fraction(1, 100))
+    W, _ = field._derivatives([arb(x) for x in at])
+    F = [float(f.mid()) for f in field._predictions([w.value for w in W]).entries()]
+    P = [x / law.denominator for x in law.numerator]
+    loss, error = enumerated(D, C, float(Fraction(q)), p, 0.01, 1.0, *at)
+    assert sum(a * math.log1p(math.exp(-f)) for a, f in zip(P, F)) == pytest.approx(loss, rel=1e-12)
+    for engine in ENGINES:
+        ball = engine(law, 1, Fraction(1, 100)).error([arb(x) for x in at])
+        assert ball.contains(arb(error, 1e-13)) or ball.overlaps(arb(error, 1e-12))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_derivatives_contain_the_exact_ones(engine):
+    field = engine(atoms(12, 4, "3/10"), 1, Fraction(1, 100))
+    risk = PopulationRisk(12, 4, 0.3)
+    at, h = np.array([0.15, 0.7, -0.3]), 1e-5
+    gradient, hessian = field.step([arb(x) for x in at], [1e-9] * 3)
+    assert [float(g.mid()) for g in gradient] == pytest.approx(risk.gradient(0.15, 1.0, 0.7, -0.3), rel=1e-9)
+    for k in range(3):
+        up, down = at + h * np.eye(3)[k], at - h * np.eye(3)[k]
+        slope = (risk.gradient(up[0], 1.0, *up[1:]) - risk.gradient(down[0], 1.0, *down[1:])) / (2 * h)
+        assert [float(row[k].mid()) for row in hessian] == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("chart", ["towards", "away"])
+def test_a_box_contains_its_points_and_its_brackets_have_the_signs(engine, chart):
+    field, risk = engine(atoms(9, 3, "2/5"), 1, TENTH), PopulationRisk(9, 3, 0.4, linear=0.1)
+    box = [(0.2, 0.24), (0.3, 0.36), (0.5, 0.6)]
+    rng = np.random.default_rng(1)
+    for target, entry in (("alpha", 0), ("gamma", 1), ("rho", 2)):
+        problem = Inequality(chart, target, 1, (0.0, 9.0), (0.0, 1.0), (0.0, 1.0))
+        whole, _ = field.enclose(problem, box)
+        for _ in range(5):
+            point = [float(rng.uniform(*side)) for side in box]
+            value, _ = field.enclose(problem, [(x, x) for x in point])
+            assert whole.overlaps(value) and whole.lower() <= value.upper() and value.lower() <= whole.upper()
+            alpha = float(field.alpha_of(chart, [(x, x) for x in point]).mid())
+            gamma = math.log(point[1]) * (1 if chart == "away" else -1)
+            derivative = risk.gradient(alpha, 1.0, gamma, math.log(point[2]))[entry]
+            assert (float(value.mid()) > 0) == (derivative > 0)
+
+
+def test_both_arithmetics_agree():
+    law = atoms(9, 3, "2/5", 5)
+    one, other = (engine(law, 1, TENTH) for engine in ENGINES)
+    for half in (0.0, 1e-6, 0.05):
+        problem = Inequality("towards", "rho", 1, (0.0, 9.0), (0.0, 1.0), (0.0, 1.0))
+        box = [(0.2, 0.2 + half), (0.3, 0.3 + half), (0.5, 0.5 + half)]
+        (a, slopes), (b, others) = one.enclose(problem, box), other.enclose(problem, box)
+        assert a.overlaps(b) and all(x.overlaps(y) for x, y in zip(slopes, others))
+        if half == 0.0:
+            assert b.rad() < 1e-9 and b.contains(a.mid())
+
+
+def test_our_exponential_and_logistic():
+    x = np.concatenate(
+        [np.random.default_rng(0).uniform(-700, 700, 3000), [0.0, -700.0, 700.0, 0.34657359, 1e-300]]
+    )
+    for value, exact in zip(exp(x).tolist(), (arb(v).exp() for v in x.tolist())):
+        assert abs(arb(value) / exact - 1) < 2.0**-44
+    for mid, rad in ((0.0, 0.0), (3.0, 0.5), (-40.0, 2.0), (0.1, 0.3), (900.0, 1.0), (-900.0, 300.0)):
+        w, s = logistic((np.array([mid]), np.array([rad])))
+        for point in np.linspace(mid - rad, mid + rad, 7):
+            e = arb(float(point)).exp()
+            assert arb(w[0][0], w[1][0]).overlaps(1 / (1 + e))
+            assert arb(s[0][0], s[1][0]).overlaps(e / (1 + e) / (1 + e))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_descent_contains_the_float_run(engine):
+    field, risk = engine(atoms(9, 3, "3/10"), 1, Fraction(1, 10_000)), PopulationRisk(9, 3, 0.3, linear=1e-4)
+    run = descend_population(risk, Constant(0.02, 1.62), steps=60, alpha=0.01, progress=False)
+    start = (Fraction(1, 100), Fraction(0), Fraction(0))
+    for state in itertools.islice(Descent(field, Fraction(1, 50), Fraction(162, 100), start), 60):
+        floats = [x[state.step] for x in (run.alpha, run.gamma, run.rho)]
+        assert all(abs(x - y) < 1e-12 for x, y in zip(floats, (float(b.mid()) for b in state.box)))
+        assert state.radius < 1e-10 and ahead(state.box) == 1
+
+
+def test_wrong_claims_are_not_certified():
+    with pytest.raises(Undecided, match="step 1:"):
+        replace(RUNS["association-lost"], steps=3, expect=((1, -1),), trap=None).prove(Options())
+    with pytest.raises(Undecided, match="trap"):
+        replace(RUNS["companions-lead"], steps=3, errors_at=()).prove(Options())
+    field = RoundedField(atoms(9, 3, "2/5"), 1, TENTH)
+    problem = Inequality("towards", "rho", -1, (0.05, 0.1), (0.3, 0.4), (0.5, 0.6))
+    with pytest.raises(Undecided):
+        cover(problem, field, most=50)
+    assert cover(replace(problem, sign=1), field).boxes > 0
+    box = [arb(x) for x in (0.1, 1.0, -0.5)]
+    trap = Towards((Fraction(1, 16), Fraction(1, 8)), Fraction(1, 128), Fraction(1, 2), Fraction(3, 4))
+    assert trap.holds(box) and not trap.holds([box[0], arb(0.6), box[2]])
+    with pytest.raises(Undecided):
+        ahead([arb(0.1), arb(0.5, 1.0), arb(0)])
+
+
+def test_a_cover_goes_on_from_its_checkpoint(tmp_path):
+    field = RoundedField(atoms(6, 2, "2/5"), 1, TENTH)
+    problem = Inequality("towards", "rho", 1, (0.05, 0.1), (0.3, 0.6), (0.3, 0.6))
+    whole = cover(problem, field)
+    path, calls = tmp_path / "cover.json", []
+
+    def stop(state):
+        calls.append(state["boxes"])
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cover(problem, field, checkpoint=path, every=0.0, tell=stop)
+    again = cover(problem, field, checkpoint=path)
+    assert (again.boxes, again.least) == (whole.boxes, whole.least) and not path.exists()
+
+
+def test_nothing_moves_and_what_would():
+    assert exactly.no_movement(6, 2, 3) > 0
+    law = atoms(6, 2, "1/2")
+    broken = replace(law, features=law.features + (np.arange(law.features.shape[1]) == 0))
+    assert not np.array_equal(broken.features, law.features)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly, "atoms", lambda *arguments: broken)
+        with pytest.raises(Undecided, match="not zero"):
+            exactly.no_movement(6, 2, 3)
+
+
+@pytest.mark.parametrize(("D", "C", "q"), [(16, 4, "3/10"), (16, 4, "4/5"), (12, 4, "1/20"), (8, 2, "1/10")])
+def test_signs_are_those_of_the_float_margin(D, C, q):
+    law = signs.law_at(D - C, C, arb(1) * Fraction(q).numerator / Fraction(q).denominator)
+    assert signs.sign_at(law, 3) == (1 if FirstMove(D, C, float(Fraction(q))).margin > 0 else -1)
+    assert abs(float(sum((P for _, P, _ in law), arb(0)).mid()) - 1) < 1e-12
+
+
+def test_moments_are_polynomials():
+    q, n = Fraction(3, 10), 5
+    moments = signs._random_moments(q, 6)
+    for k in range(7):
+        exact = sum(
+            math.prod(1 - q if x == 0 else q / 2 for x in s) * sum(s) ** k
+            for s in itertools.product((-1, 0, 1), repeat=n)
+        )
+        value = moments[k](n)
+        assert Fraction(int(value.p), int(value.q)) == exact
+
+
+def test_every_size_up_to_a_few():
+    signs.one_by_one(4, Fraction(3, 10), 3, 40)
+    with pytest.raises(Undecided):
+        signs.one_by_one(4, Fraction(1, 20), 3, 40)
+
+
+def test_the_command(capsys):
+    assert main(["certify", "--list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in STATEMENTS)
+    assert main(["certify", "nothing-moves"]) == 0 and "certified" in capsys.readouterr().out
+    assert main(["certify", "no-such-statement"]) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        refuted = replace(STATEMENTS["nothing-moves"], prove=lambda options: ahead([arb(0), arb(0), arb(0)]))
+        patch.setitem(STATEMENTS, "nothing-moves", refuted)
+        assert main(["certify", "nothing-moves"]) == 1 and "NOT certified" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="arithmetic"):
+        prove("nothing-moves", Options("floats"))
+
+
+def test_inexact_arguments_are_refused():
+    with pytest.raises(ValueError, match="exact"):
+        atoms(16, 4, 0.3)
+    with pytest.raises(ValueError, match="atoms"):
+        atoms(64, 4, "1/10")
+    with pytest.raises(ValueError, match="binary"):
+        Towards((TENTH, Fraction(1, 2)), Fraction(1, 128), Fraction(1, 2), Fraction(1, 2)).inequalities(
+            16, 4, TENTH, TENTH
+        )
