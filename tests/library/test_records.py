@@ -166,7 +166,8 @@ def test_every_record_that_ships_is_whole():
     for name in names():
         record = load(name)
         assert record.name == name and record.results and record.command == f"patch-association sweep {name}"
-        assert set(record.provenance) == set(RECORD.provenance)
+        # "jobs" came later: how many cells ran side by side.
+        assert set(record.provenance) - {"jobs"} == set(RECORD.provenance)
         text = (Path(records.__file__).parent / "data" / f"{name}.json").read_text(encoding="utf-8")
         assert text == record.to_json()
 
