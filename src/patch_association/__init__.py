@@ -15,7 +15,6 @@ from the ground up; each imports only what stands above it in this list.
 ``training``     gradient descent on (T), on samples and on the population, and on what is compared with it
 ``certify``      descent on the population in ball arithmetic: runs that are proofs
 ``transfer``     structure learned once and used again
-``certify``      runs that are proofs, in ball arithmetic
 ``images``       ViTs with positional attention on real images
 ``shallow_vit``  the second theory: one attention layer under an MLP, on patterns
 ``records``      runs with their provenance
