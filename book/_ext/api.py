@@ -1,7 +1,7 @@
 """Write the library's reference from its docstrings: the directives ``api-front-door`` and ``api-rooms``.
 
-The first documents every name of ``patch_association.__all__`` with autodoc; the second lists the public names
-of every module with the first sentence of each. Nothing is kept by hand, so nothing can be forgotten.
+The first documents every name of ``patch_association.__all__`` with autodoc; the second lists the public
+names of every module with the first sentence of each. Nothing is kept by hand, so nothing can be forgotten.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ def public(module) -> list[tuple[str, str]]:
 
 
 def sentence(value) -> str:
-    """The first paragraph of a docstring, on one line."""
-    return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+    """The first paragraph of a docstring, on one line and without its markup."""
+    text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?([^`]+)`", r"\1", text)
+    return text.replace("``", "").replace("\\|", "|")
 
 
 class FrontDoor(SphinxDirective):
