@@ -32,9 +32,10 @@ LEFTOVERS = {
     "an object as Python writes it": r"\b(?:np\.\w+|array|tensor|Estimate|dtype)\(|<\w+ object at |\[object ",
 }
 
-#: Elements whose text is not prose: code, formulas, marks of the theme, scripts.
+#: Elements whose text is not prose: code, docstrings, formulas, marks of the theme, scripts.
 NOT_TEXT = (
-    "pre, code, .math, script, style, svg, .headerlink, .pa-fold, .copybtn, .prev-next-area, .toggle-button"
+    "pre, code, .pa-api, .math, script, style, svg, .headerlink, .pa-fold, .copybtn, .prev-next-area, "
+    ".toggle-button"
 )
 
 #: Elements whose numbers something else answers for: computations, references, titles with running numbers.

@@ -51,9 +51,9 @@ class FrontDoor(SphinxDirective):
             self.env.note_dependency(inspect.getfile(inspect.unwrap(value)))
             kind, options = ("class", ["   :members:"]) if inspect.isclass(value) else ("function", [])
             lines += [f".. auto{kind}:: patch_association.{name}", *options, ""]
-        holder = nodes.container()
+        holder = nodes.container(classes=["pa-api"])
         self.state.nested_parse(StringList(lines, source=__file__), 0, holder)
-        return holder.children
+        return [holder]
 
 
 class Rooms(SphinxDirective):
@@ -75,7 +75,7 @@ class Rooms(SphinxDirective):
             head = nodes.paragraph("", "", nodes.strong("", name.removeprefix("patch_association.")))
             head += nodes.Text(f": {sentence(module)}")
             found += [head, *([nodes.definition_list("", *items)] if items else [])]
-        return found
+        return [nodes.container("", *found, classes=["pa-api"])]
 
 
 def escape_bars(app, what, name, value, options, lines: list[str]) -> None:

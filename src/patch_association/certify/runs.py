@@ -49,7 +49,7 @@ class Run:
     degree: int = 3
     diagonal: Fraction = Fraction(1)
     linear: Fraction = Fraction(1, 10_000)
-    trap: object = None
+    trap: Away | Towards | None = None
     trap_rates: tuple | None = None
     lemma: str | None = None
     errors_at: tuple = ()

@@ -158,8 +158,11 @@ def _random_moments(q: Fraction, most: int):
         values.append(
             [
                 sum(
-                    math.comb(k, i) * before[i] * (1 if i == k else q if (k - i) % 2 == 0 else 0)
-                    for i in range(k + 1)
+                    (
+                        math.comb(k, i) * before[i] * (1 if i == k else q if (k - i) % 2 == 0 else 0)
+                        for i in range(k + 1)
+                    ),
+                    start=Fraction(0),
                 )
                 for k in range(most + 1)
             ]
