@@ -10,7 +10,16 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.flops import attention_flops, layer_flops, ratio, vit_flops
-from patch_association.images.locality import grid_distances, locality, scaled, similarity, thresholded
+from patch_association.images.locality import (
+    grid_distances,
+    locality,
+    neighbor_recall,
+    row_and_column,
+    scaled,
+    similarity,
+    thresholded,
+)
+from patch_association.images.maps import positional_share
 from patch_association.images.models.convolution import resnet18, small_cnn, vgg19
 from patch_association.images.models.vit import ViT, ViTConfig
 
@@ -176,3 +185,65 @@ def test_the_ratio_falls_with_the_batch():
 def test_distances_beyond_memory_are_refused_before_it_is_used():
     with pytest.raises(ValueError, match="distances between 1000000000000 patches would take .* GB"):
         grid_distances(10**6)
+
+
+def test_neighbors_found_by_hand():
+    A = np.random.default_rng(3).standard_normal((16, 16))
+    for k in (1, 4, 9):
+        found = []
+        for i in range(16):
+            r, c = divmod(i, 4)
+            near = {4 * (r + x) + c + y for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0))
+                    if 0 <= r + x < 4 and 0 <= c + y < 4}  # fmt: skip
+            top = sorted((j for j in range(16) if j != i), key=lambda j: -A[i, j])[:k]
+            found.append(len(near & set(top)) / len(near))
+        assert neighbor_recall(A, 4, k) == pytest.approx(np.mean(found))
+    with pytest.raises(ValueError, match="k must be less than the 16 patches, got 16"):
+        neighbor_recall(A, 4, 16)
+    with pytest.raises(ValueError, match=r"similarities must be finite with shape \(25, 25\)"):
+        neighbor_recall(A, 5)
+
+
+def test_rows_and_columns_by_regression():
+    """From similarities alone what least squares on indicators of rows and columns find from encodings."""
+    g, rng = 5, np.random.default_rng(0)
+    noise, rows, columns = (rng.standard_normal((n, 8)) for n in (g * g, g, g))
+    P = (rows[:, None] + columns[None]).reshape(g * g, 8) + 0.7 * noise
+    X = np.concatenate([np.kron(np.eye(g), np.ones((g, 1))), np.kron(np.ones((g, 1)), np.eye(g))], axis=1)
+    fit = X @ np.linalg.lstsq(X, P, rcond=None)[0]
+    want = 1 - ((P - fit) ** 2).sum() / ((P - P.mean(0)) ** 2).sum()
+    found = row_and_column(similarity(P + 3), g)
+    assert found.share == pytest.approx(want) and 0.5 < want < 0.95
+    a = (P - P.mean(0)).reshape(g, g, 8).mean(1)
+    assert np.allclose(found.rows, a @ a.T) and found.chance == pytest.approx(8 / 24)
+
+
+def test_orthogonal_sums_are_recognized():
+    g, rng = 4, np.random.default_rng(1)
+    a, b = np.zeros((g, 6)), np.zeros((g, 6))
+    a[:, :3], b[:, 3:] = rng.standard_normal((2, g, 3))
+    one = row_and_column(similarity((a[:, None] + b[None]).reshape(16, 6)), g)
+    assert one.share == pytest.approx(1) and one.kronecker == pytest.approx(1)
+    b[:, :3] = rng.standard_normal((g, 3))
+    other = row_and_column(similarity((a[:, None] + b[None]).reshape(16, 6)), g)
+    assert other.share == pytest.approx(1) and other.kronecker < 0.99
+    with pytest.raises(ValueError, match="all encodings are equal"):
+        row_and_column(np.ones((9, 9)), 3)
+
+
+def test_how_positional_attention_is():
+    """By hand on two pictures a half: what the mean of the other half explains of each."""
+    S = torch.rand(2, 4, 3, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    found, want = positional_share(S), torch.zeros(2, 3)
+    for layer in range(2):
+        for head in range(3):
+            rest = energy = 0.0
+            for k in range(4):
+                others = [j for j in range(4) if j % 2 != k % 2]
+                guess = sum(S[layer, j, head] for j in others) / 2
+                rest += float(((S[layer, k, head] - guess) ** 2).sum())
+                energy += float(((S[layer, k, head] - 1 / 5) ** 2).sum())
+            want[layer, head] = 1 - rest / energy
+    torch.testing.assert_close(found, want, atol=1e-5, rtol=1e-4)
+    with pytest.raises(ValueError, match=r"attention must have shape \(L, B, H, N, N\) with B > 1"):
+        positional_share(S[:, :1])

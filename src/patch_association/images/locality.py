@@ -170,6 +170,56 @@ def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
     return float((np.take_along_axis(near, top, axis=1).sum(axis=1) / near.sum(axis=1)).mean())
 
 
+@dataclass(frozen=True)
+class Sums:
+    """How far encodings of a grid are a vector for the row plus a vector for the column.
+
+    Attributes
+    ----------
+    share : float
+        Of the variance of the encodings, what the best such sum explains.
+    chance : float
+        The same for encodings without structure: (2 g - 2) / (g^2 - 1) on average.
+    rows, columns : (g, g) arrays
+        Inner products of the centered vectors of the rows, and of the columns.
+    kronecker : float
+        Of the centered similarities, what ``rows`` plus ``columns`` explains: below ``share`` where vectors
+        of rows and of columns are not orthogonal.
+    """
+
+    share: float
+    chance: float
+    rows: np.ndarray
+    columns: np.ndarray
+    kronecker: float
+
+
+def row_and_column(similarities, grid: int) -> Sums:
+    """Split encodings into rows and columns, from their similarities P P^T (N, N) alone.
+
+    Examples
+    --------
+    >>> P = np.add.outer(np.arange(3.0), 10 * np.arange(3.0)).reshape(9, 1)
+    >>> round(row_and_column(similarity(P), 3).share, 6)
+    1.0
+    """
+    g = positive_int("grid", grid, minimum=2)
+    G = _array(similarities)
+    if G.shape != (g * g, g * g) or not np.isfinite(G).all():
+        raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {G.shape}")
+    center = np.eye(g * g) - 1 / (g * g)
+    T = (center @ G @ center).reshape(g, g, g, g)  # (row, column, row', column')
+    total = np.einsum("rcrc->", T)
+    if not total > 0:
+        raise ValueError("all encodings are equal: there is nothing to split")
+    # Averages over columns are the rows' vectors, over rows the columns': the inner products of both.
+    rows, columns = T.mean(axis=(1, 3)), T.mean(axis=(0, 2))
+    explained = g * (np.trace(rows) + np.trace(columns)) / total
+    rest = T - rows[:, None, :, None] - columns[None, :, None, :]
+    kronecker = 1 - (rest**2).sum() / (T**2).sum()
+    return Sums(float(explained), (2 * g - 2) / (g * g - 1), rows, columns, float(kronecker))
+
+
 def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality:
     """The locality of encodings (N, width) of a square grid, by the cosines of centered encodings.
 
