@@ -15,6 +15,7 @@ from patch_association.certify.field import Field, decimal
 from patch_association.certify.law import atoms
 from patch_association.certify.rounded import RoundedField
 from patch_association.certify.traps import Away, Towards
+from patch_association.conventions import DEFAULT
 
 #: Bits of the ball arithmetic. 53 are enough for every statement here; 64 fill a machine word.
 PRECISION = 64
@@ -46,7 +47,7 @@ class Run:
     alpha: Fraction
     steps: int
     expect: tuple
-    degree: int = 3
+    degree: int = DEFAULT.degree
     diagonal: Fraction = Fraction(1)
     linear: Fraction = Fraction(1, 10_000)
     trap: Away | Towards | None = None
