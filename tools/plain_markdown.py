@@ -112,6 +112,9 @@ class Chapter:
             return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
         if role.startswith("cite"):
             return f"[{self.book.works[target]}]({self.book.page('book/references')})"
+        if role.startswith("py:"):
+            name = target.removeprefix("~")
+            return f"`{words or (name.rpartition('.')[2] if target.startswith('~') else name)}`"
         raise NotPlain(f"{self.file}: the edition does not know the role {role!r}")
 
     def _prose(self, text: str) -> list:

@@ -8,7 +8,7 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep, registry, run_sweep
+from patch_association.sweeps import Sweep, registry, run_sweep, transfer_cells
 from patch_association.sweeps import transfer as sweeps
 
 SMALL = {
@@ -66,17 +66,17 @@ def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
 
 def test_wrong_sets_never_join_two_patches_of_one_true_set():
     partition = Partition(np.repeat(np.arange(9), 4))
-    wrong = sweeps.fixed_attention("wrong sets", partition).partition
+    wrong = transfer_cells.fixed_attention("wrong sets", partition).partition
     assert not (wrong.same_set & partition.same_set & ~np.eye(36, dtype=bool)).any()
     with pytest.raises(ValueError, match="no attention"):
-        sweeps.fixed_attention("other", partition)
+        transfer_cells.fixed_attention("other", partition)
 
 
 def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
-    data = sweeps.downstream(16, 5)
-    model = sweeps.fixed_attention("hard", data.partition)
+    data = transfer_cells.downstream(16, 5)
+    model = transfer_cells.fixed_attention("hard", data.partition)
     s, y, _ = data.sample_coefficients(3, 7)
-    reads = sweeps.draw_reads(data, model, 3, [7])[0]
+    reads = transfer_cells.draw_reads(data, model, 3, [7])[0]
     noise = (reads - model.read(torch.from_numpy(s * y[:, None])[..., None] * data.feature)).numpy()[..., 1:]
     for stream in Stream:
         if stream == Stream.READ_NOISE:

@@ -60,6 +60,7 @@ def test_every_chapter_is_plain_and_keeps_its_code(file):
         ("{doc}`two`", "[The second](https://example.org/book/part/two.html)"),
         ("{doc}`why </book/why>`", "[why](https://example.org/book/why.html)"),
         ("{cite:t}`jelassi2022`", "[Jelassi et al. (2022)](https://example.org/book/references.html)"),
+        ("{py:func}`~patch_association.descend`", "`descend`"),
         ("(sec-a)=\n## A", "## A"),
         (":::{admonition} In short\n:class: in-short\n\nYes.\n:::", "**In short.** Yes."),
         (

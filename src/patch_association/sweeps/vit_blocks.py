@@ -125,10 +125,8 @@ class Machine:
         hardly change. On a GPU the clock is wall time between two moments when it has nothing to do.
     batches : dict
         Pictures in a batch, by the number of tokens.
-    rounds : int
-        In each round every kind is timed once; who begins changes from round to round.
-    steps : int
-        Forward and backward passes in one timing, which is their mean.
+    rounds, steps : int
+        In each round every kind is timed once, another one first; a timing is the mean of ``steps`` passes.
     """
 
     device: str
@@ -140,13 +138,8 @@ class Machine:
         """For the record."""
         clock = "processor seconds, one thread" if self.device == "cpu" else "wall seconds, synchronized"
         shape = {"width": WIDTH, "heads": HEADS, "mlp_width": MLP_WIDTH}
-        how = {"clock": clock, "rounds": self.rounds, "steps": self.steps}
-        return {
-            **shape,
-            **how,
-            "device": self.device,
-            "batches": {str(n): b for n, b in self.batches.items()},
-        }
+        how = {"clock": clock, "rounds": self.rounds, "steps": self.steps, "device": self.device}
+        return {**shape, **how, "batches": {str(n): b for n, b in self.batches.items()}}
 
 
 CPU = Machine("cpu", {64: 64, 256: 16, 1024: 8}, rounds=9, steps=1)
@@ -242,14 +235,10 @@ class LayerCost:
 
     Attributes
     ----------
-    seconds : float
-        Of forward and backward, the median of the rounds.
-    memory : int
-        Bytes that autograd keeps between the passes; of a GPU's record the peak of a step.
-    time_ratio, least, most : float
-        Over vanilla: the median, the smallest and the largest of the rounds' ratios.
-    memory_ratio : float
-        Over vanilla.
+    seconds, memory : float
+        Median of the rounds, forward and backward; bytes that autograd keeps (of a GPU's record: the peak).
+    time_ratio, least, most, memory_ratio : float
+        Over vanilla: the median, the smallest and the largest of the rounds' ratios, and the bytes'.
     """
 
     seconds: float
@@ -266,13 +255,9 @@ def layer_costs(row: dict) -> dict[str, LayerCost]:
     costs = {}
     for kind in seconds:
         ratios = [ours / vanilla for ours, vanilla in zip(seconds[kind], seconds["vanilla"])]
+        share = memory[kind] / memory["vanilla"]
         costs[kind] = LayerCost(
-            seconds=median(seconds[kind]),
-            memory=memory[kind],
-            time_ratio=median(ratios),
-            least=min(ratios),
-            most=max(ratios),
-            memory_ratio=memory[kind] / memory["vanilla"],
+            median(seconds[kind]), memory[kind], median(ratios), min(ratios), max(ratios), share
         )
     return costs
 
@@ -286,12 +271,8 @@ def block_table(results: list[dict]) -> str:
         bf16 = " bf16" if row.get("precision") == "bfloat16" else ""
         name = f"{row['part'] + bf16:14s} {row['tokens']:6d} {row['batch']:6d}"
         ratios = "{:11.2f} {:6.2f} {:12.2f}".format
-        time_ratios, memory_ratios = (
-            (cost.time_ratio for cost in others),
-            (cost.memory_ratio for cost in others),
-        )
-        times.append(f"{name} {1e3 * vanilla.seconds:8.1f} ms {ratios(*time_ratios)}")
-        memories.append(f"{name} {vanilla.memory / 1e6:8.0f} MB {ratios(*memory_ratios)}")
+        times.append(f"{name} {1e3 * vanilla.seconds:8.1f} ms {ratios(*(c.time_ratio for c in others))}")
+        memories.append(f"{name} {vanilla.memory / 1e6:8.0f} MB {ratios(*(c.memory_ratio for c in others))}")
     head = "tokens  batch     vanilla  positional   timm  vit-pytorch"
     return "\n".join([f"time           {head}", *times, "", f"memory         {head}", *memories])
 
