@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import patch_association
-from patch_association.records import load, names, read
-from patch_association.sweeps import CellError, Sweep, journal, registry, rerun, run_sweep
-from patch_association.sweeps.catalog import FILES
+from patch_association.records import read
+from patch_association.sweeps import CellError, Sweep, journal, run_sweep
 
 CELLS = tuple({"seed": seed, "q": q} for seed in range(3) for q in (0.25, 0.5))
 
@@ -435,57 +434,3 @@ def test_killed_outright_with_two_workers_and_resumed(tmp_path):
 
 
 # --- the sweeps of the book -----------------------------------------------------------------------------
-
-
-def test_every_registered_sweep_can_be_run_and_recorded():
-    for name, entry in registry().items():
-        assert entry.name == name and entry.summary.endswith(".") and callable(entry.run)
-        keys = [json.dumps(dict(cell), sort_keys=True) for cell in entry.cells]
-        assert len(set(keys)) == len(keys) > 0
-        json.dumps(dict(entry.config))
-        if name in names():
-            assert entry.minutes == pytest.approx(load(name).provenance["wall_s"] / 60)
-        else:
-            assert entry.minutes is None
-
-
-def test_every_record_that_ships_is_its_sweeps():
-    for name in names():
-        entry, record = registry()[name], load(name)
-        assert record.config == json.loads(json.dumps(dict(entry.config)))
-        assert len(record) == len(entry.cells)
-        assert all(cell.items() <= row.items() for cell, row in zip(map(plain, entry.cells), record))
-
-
-def plain(cell):
-    return json.loads(json.dumps(dict(cell)))
-
-
-def test_every_file_of_sweeps_is_registered():
-    folder = Path(journal.__file__).parent
-    own = {"__init__", "sweep", "outcomes", "journal", "catalog", "transfer_cells", "vit_tiny"}
-    assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
-    for file, ours in FILES.items():
-        assert all(registry()[name].name == name for name in ours)
-        module = sys.modules[f"patch_association.sweeps.{file}"]
-        assert [entry.name for entry in module.SWEEPS] == list(ours)
-
-
-def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
-    code = (
-        "import sys\nfrom patch_association.sweeps import registry\n"
-        "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if "
-        "n.startswith('patch_association.sweeps.')}\n"
-        "assert len(registry()) > 10 and 'torch' not in sys.modules, sorted(sys.modules)\n"
-        "before = loaded()\nregistry()['idealized']\nassert loaded() - before == {'idealized'}, loaded()\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(PACKAGE)})
-
-
-def test_a_recorded_cell_is_run_again(monkeypatch):
-    monkeypatch.setattr("patch_association.sweeps.catalog.registry", lambda: {"demo": sweep()})
-    row = {"seed": 1, "q": 0.5, "error": 0.0}
-    assert rerun("demo", row) == json.loads(json.dumps(measure(1, 0.5)))
-    for row, count in (({"q": 0.5}, 3), ({"q": 2}, 0)):
-        with pytest.raises(ValueError, match=f"{count} cells of sweep 'demo' fit .*, not one"):
-            rerun("demo", row)

@@ -41,9 +41,9 @@ def test_every_sweep_is_registered_once():
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, monkeypatch):
-    monkeypatch.setattr(sweeps, "SCRATCH_STEPS", 20)
-    monkeypatch.setattr(sweeps, "pretraining_samples", lambda num_patches: 100)
-    monkeypatch.setattr(sweeps, "STEPS", 20)
+    monkeypatch.setattr(transfer_cells, "SCRATCH_STEPS", 20)
+    monkeypatch.setattr(transfer_cells, "pretraining_samples", lambda num_patches: 100)
+    monkeypatch.setattr(transfer_cells, "STEPS", 20)
     sweep = registry()[name]
     assert set(SMALL[name]) == set(sweep.cells[0])
     first, again = sweep.run(**SMALL[name]), sweep.run(**SMALL[name])
