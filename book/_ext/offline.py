@@ -8,6 +8,7 @@ hooks for Thebe, which would load code from a server. The search's index is fetc
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def possible(selector: str, words: set[str]) -> bool:
 
 def shrink_icons(static: Path) -> None:
     """Keep the icons that a style sheet still names, as the only files of their fonts."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     sheets = [*static.glob("*.css"), *static.glob("styles/*.css")]
     codes = {
         int(code, 16) for path in sheets for code in re.findall(r"\\(f[0-9a-f]{3})", path.read_text("utf-8"))
@@ -129,6 +131,17 @@ def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) ->
     ]
 
 
+def restyled(app, env, added, changed, removed) -> list[str]:
+    """Every page where a style sheet or script of ours changed: Sphinx would copy none of them otherwise."""
+    folders = [Path(app.srcdir, name) for name in app.config.html_static_path if not Path(name).is_absolute()]
+    for folder in folders:
+        for path in folder.glob("*.[cj]s*"):
+            built = Path(app.outdir, "_static", path.name)
+            if built.exists() and built.read_bytes() != path.read_bytes():
+                return sorted(env.found_docs)
+    return []
+
+
 def setup(app) -> dict:
     """Typeset with KaTeX, and clean the pages after the other extensions."""
     app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
@@ -136,6 +149,7 @@ def setup(app) -> dict:
     app.add_css_file("katex/katex.min.css")
     app.add_js_file("katex/katex.min.js", loading_method="defer")
     app.add_js_file("mathematics.js", loading_method="defer")
+    app.connect("env-get-outdated", restyled)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", lighten, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
