@@ -7,10 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_sweeps import measure, sweep
 
+import patch_association
 from patch_association.records import load, names
 from patch_association.sweeps import journal, registry, rerun
 from patch_association.sweeps.catalog import FILES
+
+PACKAGE = Path(patch_association.__file__).parents[1]
 
 
 def test_every_registered_sweep_can_be_run_and_recorded():

@@ -1,40 +1,17 @@
 """Sweeps: interrupted anywhere, resumed, side by side, they end as if nothing had happened."""
 
 import errno
-import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from small_sweeps import CELLS, kept, measure, run_quietly, sweep
 
-import patch_association
 from patch_association.records import read
-from patch_association.sweeps import CellError, Sweep, journal, run_sweep
-
-CELLS = tuple({"seed": seed, "q": q} for seed in range(3) for q in (0.25, 0.5))
-
-
-def measure(seed, q):
-    return {"error": float(np.random.default_rng(seed).random() * q), "pair": (seed, q)}
-
-
-def sweep(run=measure, cells=CELLS, name="demo", **config):
-    return Sweep(name, "A demonstration.", cells, run, config)
-
-
-def run_quietly(*arguments, **options):
-    return run_sweep(*arguments, **options, progress=False)
-
-
-def kept(out):
-    """The cells that wait beside a record."""
-    lines = Path(f"{out}.partial").read_text().splitlines()
-    return [json.loads(line)["cell"] for line in lines[1:]]
+from patch_association.sweeps import CellError, Sweep, journal
 
 
 @pytest.fixture
@@ -335,102 +312,3 @@ class SimpleOs:
 
     def __getattr__(self, name):
         return getattr(os, name)
-
-
-# --- stopped from outside ------------------------------------------------------------------------------
-
-PACKAGE = Path(patch_association.__file__).parents[1]
-SEEDS = tuple({"seed": seed} for seed in range(12))
-STOPPED = """
-import os, sys, time
-from pathlib import Path
-from patch_association import cli, sweeps
-
-WHAT, NUMBER, MAIN = int(sys.argv[1]), int(sys.argv[2]), os.getpid()
-
-def measure(seed):
-    Path(f"worker-{os.getpid()}").touch()
-    if seed == NUMBER:
-        os.kill(MAIN, WHAT)
-        while Path(f"/proc/{MAIN}").exists():  # until it has ended, or has ended us
-            time.sleep(0.01)
-    return {"square": seed**2}
-
-if __name__ == "__main__":
-    entry = sweeps.Sweep("slow", "", tuple({"seed": seed} for seed in range(12)), measure)
-    sweeps.registry = lambda: {"slow": entry}
-    sys.exit(cli.main(["sweep", "slow", "--out", "slow.json", "--quiet", *sys.argv[3:]]))
-"""
-
-
-def square(seed):
-    return {"square": seed**2}
-
-
-def stopped(folder, what, number, *options):
-    """Run a sweep of twelve cells in which cell ``number`` sends the signal ``what`` to its sweep."""
-    (folder / "stopped.py").write_text(STOPPED)
-    command = [sys.executable, "stopped.py", str(int(what)), str(number), *options]
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-
-
-def resumed(folder):
-    """The results after the sweep of :func:`stopped` has gone on to its end; nothing else may lie there."""
-    record = run_quietly(sweep(square, SEEDS, "slow"), folder / "slow.json", resume=True)
-    left = {p.name for p in folder.iterdir() if not p.name.startswith("worker-")}
-    assert left - {"stopped.py"} == {"slow.json"} and read(folder / "slow.json") == record
-    return record.results
-
-
-@pytest.mark.parametrize(
-    ("what", "status", "number", "jobs"),
-    [(signal.SIGINT, 130, 5, "1"), (signal.SIGTERM, 143, 0, "1"), (signal.SIGTERM, 143, 5, "2")],
-)
-def test_ctrl_c_and_sigterm_keep_the_finished_cells_and_say_how_many(tmp_path, what, status, number, jobs):
-    done = stopped(tmp_path, what, number, "--jobs", jobs)
-    assert done.returncode == status, done.stderr
-    cells = [cell["seed"] for cell in kept(tmp_path / "slow.json")] if number else []
-    assert number not in cells and (jobs == "2" or cells == list(range(number)))
-    said = f"stopped; {len(cells)} of 12 cells are kept in slow.json.partial, and --resume goes on"
-    nothing = "stopped; no cell was finished, so that there is nothing to resume"
-    assert done.stderr == f"patch-association: {said if cells else nothing}\n"
-    assert (tmp_path / "slow.json.partial").exists() == bool(cells)
-    assert not any(running(int(p.name.split("-")[1])) for p in tmp_path.glob("worker-*"))
-    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
-
-
-def running(process):
-    """Whether a process still runs (one that ended and was not fetched does not)."""
-    try:
-        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
-
-
-def test_killed_outright_in_one_cell_after_the_other_and_resumed(tmp_path):
-    """SIGKILL in every cell of twelve: each life goes on where the last one ended, and nothing is left."""
-
-    def killed(seed):
-        if seed == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return {"square": seed**2}
-
-    for number in range(12):
-        life = os.fork()
-        if life == 0:
-            run_quietly(sweep(killed, SEEDS, "slow"), tmp_path / "slow.json", resume=True)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(life, 0)[1]) == -signal.SIGKILL
-        assert [cell["seed"] for cell in kept(tmp_path / "slow.json")] == list(range(number))
-    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
-
-
-def test_killed_outright_with_two_workers_and_resumed(tmp_path):
-    done = stopped(tmp_path, signal.SIGKILL, 6, "--jobs", "2")
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert 6 not in [cell["seed"] for cell in kept(tmp_path / "slow.json")]
-    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
-
-
-# --- the sweeps of the book -----------------------------------------------------------------------------
