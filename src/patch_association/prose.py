@@ -67,7 +67,7 @@ def percent(x: float, digits: int = 1) -> str:
     return f"{100 * x:.{digits}f}%"
 
 
-def with_interval(estimate: Estimate, as_percent: bool = False, unit: str | None = None) -> str:
+def with_interval(estimate: Estimate, *, as_percent: bool = False, unit: str | None = None) -> str:
     """The text "value [low, high]", rounded by :func:`~patch_association.intervals.rounded`.
 
     ``as_percent`` multiplies by 100 and writes "%" behind the value, unless ``unit`` says otherwise: a

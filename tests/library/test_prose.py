@@ -113,3 +113,9 @@ def test_shown_prose_takes_the_live_number_and_else_the_recorded_one(capsys):
     show("A share of «prose_later» and «prose_live».", prose_later="12%", prose_live="1")
     with pytest.raises(ValueError, match="prose_none"):
         show("«prose_none»")
+
+
+def test_what_an_interval_is_shown_as_is_said_by_name():
+    """An old positional call put "True" behind the value on a page."""
+    with pytest.raises(TypeError):
+        with_interval(proportion(1, 10), 2, True)
