@@ -17,6 +17,7 @@ FILES = {
     "coupling": ("coupling",),
     "limits": ("limits", "zero-diagonal"),
     "transience": ("transience",),
+    "reach": ("reach",),
     "certified": ("certified",),
     "transfer": (
         "transfer-fixed-attention",
