@@ -20,7 +20,8 @@ from browser import SITE, BrowserMissing, built_pages, chromium, settle
 
 DESK = {"width": 1440, "height": 900}
 
-# Areas are of what is shown: a closed fold has no box. A word is a run of letters or digits, not a formula.
+# Areas are of what is shown; what a closed fold hides has a box all the same, so visibility is asked for.
+# A word is a run of letters or digits, not a formula.
 MEASURE = """() => {
   const article = document.querySelector('article.bd-article') ?? document.querySelector('main');
   const area = elements => elements.reduce((sum, e) => {
@@ -28,10 +29,10 @@ MEASURE = """() => {
     return sum + box.width * box.height;
   }, 0);
   const page = article.getBoundingClientRect();
-  const code = [...article.querySelectorAll('.cell_input, .highlight')].filter(
-    e => !e.parentElement.closest('.cell_input, .highlight') && !e.closest('.cell_output'));
+  const code = [...article.querySelectorAll('.cell_input, .highlight')].filter(e => e.checkVisibility() &&
+    !e.parentElement.closest('.cell_input, .highlight') && !e.closest('.cell_output'));
   const figures = [...article.querySelectorAll('figure, .pa-drawing, img, canvas, .pa-explorable')].filter(
-    e => e.getClientRects().length);
+    e => e.checkVisibility());
   const reading = article.cloneNode(true);
   reading.querySelectorAll('details, .toggle, .toggle-hidden, .dropdown, .cell_input, pre, .math, svg, ' +
     'script, style, .headerlink, .prev-next-area').forEach(e => e.remove());
