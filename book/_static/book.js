@@ -24,8 +24,21 @@
     }
   };
 
+  // What a link leads to is shown, also inside a fold.
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let closed = false;
+    for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      closed ||= !fold.open;
+      fold.open = true;
+    }
+    if (closed) target.scrollIntoView();
+  };
+
+  addEventListener("hashchange", unfold);
   addEventListener("load", () => {
     mark();
+    unfold();
     addEventListener("resize", mark);
     document.addEventListener("toggle", mark, true);
     document.addEventListener("click", () => setTimeout(mark, 50));

@@ -30,7 +30,6 @@ from patch_association.figures.images import (
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets, mark_patch
 from patch_association.figures.setting import (
     draw_normal_error,
-    draw_phase_diagram,
     plot_curves,
     plot_first_step,
     plot_learned_matrices,
@@ -90,7 +89,6 @@ __all__ = [
     "draw_normal_error",
     "draw_patches",
     "draw_paths",
-    "draw_phase_diagram",
     "draw_power_law",
     "draw_pretraining",
     "draw_rate_map",
