@@ -18,6 +18,7 @@ FILES = {
     "limits": ("limits", "zero-diagonal"),
     "transience": ("transience",),
     "reach": ("reach",),
+    "lifetime": ("lifetime",),
     "certified": ("certified",),
     "transfer": (
         "transfer-fixed-attention",
