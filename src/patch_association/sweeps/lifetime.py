@@ -15,20 +15,22 @@ from patch_association.training import Constant
 from patch_association.training.population import descend_population
 
 DRAWS = 40
+#: Steps of the record ``transience``: all of them to 600, then every second, until every cell is decided.
+STEPS = (*range(60, 600, 60), *range(600, 1801, 120))
 DATA = (SETTING["num_patches"], SETTING["set_size"])
 
 
-def predict(q: float, steps: int) -> tuple[ScoreNoise, list]:
-    """The noise of scores and its deviations at the recorded steps, from the idealized start."""
+def predict(q: float, at) -> tuple[ScoreNoise, list]:
+    """The noise of scores and its deviations at the steps ``at``, from the idealized start."""
     noise = ScoreNoise(*DATA, q)
     step = Constant(SETTING["rate"], SETTING["score_rate"])
-    path = descend_population(PopulationRisk(*DATA, q), step, steps=steps, record=1, progress=False)
-    return noise, noise.deviations(path, at=range(SETTING["every"], steps + 1, SETTING["every"]))
+    path = descend_population(PopulationRisk(*DATA, q), step, steps=max(at), record=1, progress=False)
+    return noise, noise.deviations(path, at)
 
 
 def lifetime_cell(q: float) -> dict:
     """For every N the predicted share of exact runs, and the median of their worst margins, at each step."""
-    noise, found = predict(q, SETTING["steps"])
+    noise, found = predict(q, STEPS)
     share, margin = {}, {}
     for n in COUNTS:
         tries = [
@@ -51,6 +53,6 @@ LIFETIME = Sweep(
     summary="How long association should last on N inputs, to first order, with nothing fitted.",
     cells=grid(q=QS),
     run=lifetime_cell,
-    config={**SETTING, "counts": COUNTS, "init_std": DEFAULT.init_std, "draws": DRAWS},
+    config={**SETTING, "predicted": STEPS, "counts": COUNTS, "init_std": DEFAULT.init_std, "draws": DRAWS},
 )
 SWEEPS = (LIFETIME,)
