@@ -81,6 +81,9 @@ class Chapter:
             label = block.options.get("label")
             tag = f"\n\\tag{{{self.book.labels[label].words.strip('()')}}}" if label else ""
             return f"$$\n{body}{tag}\n$$"
+        elif kind == "explorable":
+            page = self.book.page(f"book/explore/{block.title}")
+            return f"[Move it yourself, in the online book]({page})."
         elif kind in ("figure", "image"):
             words = self.book.labels[block.options["name"]].words if "name" in block.options else "Figure"
             return f"[{words}, in the online book]({self.book.page(self.file)}). {self.plain(body)}"

@@ -135,8 +135,8 @@ def restyled(app, env, added, changed, removed) -> list[str]:
     """Every page where a style sheet or script of ours changed: Sphinx would copy none of them otherwise."""
     folders = [Path(app.srcdir, name) for name in app.config.html_static_path if not Path(name).is_absolute()]
     for folder in folders:
-        for path in folder.glob("*.[cj]s*"):
-            built = Path(app.outdir, "_static", path.name)
+        for path in folder.rglob("*.[cj]s*"):
+            built = Path(app.outdir, "_static", path.relative_to(folder))
             if built.exists() and built.read_bytes() != path.read_bytes():
                 return sorted(env.found_docs)
     return []

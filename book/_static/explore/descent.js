@@ -1,0 +1,150 @@
+// Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
+(() => {
+  "use strict";
+  const { PopulationRisk, Descent, h, number, percent, controls, player, chart, matrix, legend, mount } = window.patchAssociation;
+
+  const FIELDS = [
+    { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24] },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8] },
+    { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
+    { key: "diagonal", label: "diagonal of A", value: 1, from: -1, to: 5, step: 0.05 },
+    { key: "steps", label: "steps", value: 400, from: 50, to: 2000, step: 50 },
+    { key: "degree", label: "degree p", value: 3, options: [3, 5, 7], rare: true },
+    { key: "linear", label: "ν, linear part", value: 0.01, from: 1e-6, to: 1, scale: "log", rare: true },
+    { key: "alpha", label: "α at the start", value: 0.1, from: 1e-4, to: 1, scale: "log", rare: true },
+    { key: "rate", label: "rate of v", value: 0.02, from: 1e-3, to: 0.2, scale: "log", rare: true },
+    { key: "score_rate", label: "rate of A", value: 5.12, from: 1e-3, to: 200, scale: "log", rare: true },
+  ];
+  const divisors = (D) => Array.from({ length: D - 1 }, (_, k) => k + 2).filter((C) => D % C === 0 && C < D);
+  const near = (a, b) => Math.abs(a - b) <= 1e-3 * Math.abs(b);
+
+  function build({ stage, say, change, ...box }) {
+    let run = null;
+    let risk = null;
+    let seen = {};
+    let finish;
+    const ready = new Promise((done) => (finish = done));
+
+    // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
+    const panel = controls(FIELDS, (key, value) => {
+      const now = { ...seen, [key]: value };
+      if (key === "D" && value % now.C) now.C = divisors(value).reduce((a, b) => (Math.abs(b - 4) < Math.abs(a - 4) ? b : a));
+      if ((key === "D" || key === "rate") && near(seen.score_rate, seen.D ** 2 * seen.rate)) now.score_rate = Number((now.D ** 2 * now.rate).toPrecision(12));
+      if ((key === "linear" || key === "degree") && near(seen.alpha, seen.linear ** (1 / (seen.degree - 1)))) now.alpha = Number((now.linear ** (1 / (now.degree - 1))).toPrecision(12));
+      seen = now;
+      change(now);
+    });
+    const scores = chart({ title: "Scores: the diagonal, companions, strangers" });
+    const errors = chart({ title: "Error and risk", log: true });
+    const signal = chart({ title: "α, the signal in the value vector", height: 150 });
+    const picture = matrix({ title: "The scores A at this step, sets side by side" });
+    const time = player({ label: "step", onstep: () => draw() });
+    stage.append(panel.element, time.element,
+      h("div", { class: "pa-panels" },
+        h("div", {}, scores.element, legend([["pa-same", "γ, companions"], ["pa-other", "ρ, strangers"], ["pa-level", "diagonal"]])),
+        h("div", {}, errors.element, legend([["pa-label", "error"], ["pa-noise", "risk"], ["pa-level", "error of the plain sum"]])),
+        signal.element, picture.element));
+
+    function draw() {
+      if (!run) return;
+      const at = Math.max(0, Math.min(time.step, run.done - 1));
+      const x = [0, run.steps];
+      scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marks() });
+      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError }], marks: marks() });
+      signal.draw({ x, at, curves: [{ y: run.alpha, look: "pa-signal" }] });
+      const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
+      const most = Math.max(Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
+      const value = (i, j) => (i === j ? beta : Math.floor(i / seen.C) === Math.floor(j / seen.C) ? gamma : rho);
+      picture.draw(seen.D, seen.D, value, most);
+    }
+
+    /** The first step from which companions lead for good, and whether they ever fell behind after leading. */
+    function lead() {
+      let [from, lost] = [null, null];
+      for (let t = 1; t < run.done; t++) {
+        const ahead = run.gamma[t] > run.rho[t];
+        if (ahead && from === null) from = t;
+        if (!ahead && from !== null) [from, lost] = [null, t];
+      }
+      return { from, lost };
+    }
+    const marks = () => {
+      const { from, lost } = lead();
+      return [from, lost].filter((t) => t !== null).map((t) => ({ x: t }));
+    };
+
+    function sentence() {
+      if (!run.finished) return `Step ${run.done} of ${run.steps} …`;
+      if (run.divergedAt !== null)
+        return `At step ${run.divergedAt} the risk leaves all bounds: these rates are too large for D = ${seen.D}. Lower them.`;
+      const { from, lost } = lead();
+      const end = run.steps;
+      const gap = run.gamma[end] - run.rho[end];
+      const start = `At q = ${number(seen.q)} with diagonal ${number(seen.diagonal)}, `;
+      const who =
+        run.steps === 0 ? "no step is taken"
+        : Math.abs(gap) < 1e-12 ? "the scores of companions and strangers do not move apart"
+        : from === null && lost === null ? "strangers lead at every step"
+        : from === null ? `companions led at first and fall behind at step ${lost}`
+        : lost !== null ? `companions fall behind at step ${lost} and lead again from step ${from}`
+        : `companions lead from step ${from}`;
+      const error = run.error[end];
+      const plain = risk.voteError;
+      const compared = error < 0.995 * plain ? "less than" : error > 1.005 * plain ? "more than" : "as much as";
+      return `${start}${who}. The error ends at ${percent(error)}, ${compared} the ${percent(plain)} of a plain sum of all patches; α ends at ${number(run.alpha[end])}.`;
+    }
+
+    function work() {
+      const mine = run;
+      const go = () => {
+        if (run !== mine) return;
+        run.advance(9); // leaves time to draw within one sixtieth of a second
+        if (run.finished) finish();
+        draw();
+        say(sentence(), run.divergedAt !== null);
+        stage.classList.toggle("pa-stale", false);
+        if (!run.finished) requestAnimationFrame(go);
+      };
+      go();
+    }
+
+    return {
+      fields: FIELDS,
+      ready,
+      repaint: draw,
+      show(setting) {
+        seen = { ...setting };
+        const law = ["D", "C", "q", "degree", "linear"];
+        if (Number.isInteger(seen.D) && seen.D > 1 && seen.D < 1000) panel.offer("C", divisors(seen.D));
+        panel.show(seen);
+        try {
+          if (!risk || law.some((key) => risk[key] !== seen[key])) risk = new PopulationRisk(seen);
+          run = new Descent({ ...seen, risk });
+        } catch (error) {
+          [run, risk] = [null, null];
+          finish();
+          throw error;
+        }
+        time.stop();
+        time.fit(run.steps, run.steps);
+        work();
+      },
+      outside: {
+        trajectory: () => {
+          if (!run) throw new Error("this setting was refused");
+          return run.trajectory();
+        },
+      },
+      code: (s) => [
+        "import patch_association as pa",
+        "",
+        `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q}, degree=${s.degree}, linear=${s.linear})`,
+        `step = pa.Constant(${s.rate}, score_rate=${s.score_rate})`,
+        `run = pa.descend_population(risk, step, steps=${s.steps}, diagonal=${s.diagonal}, alpha=${s.alpha})`,
+        "print(run.gamma[-1], run.rho[-1], run.error[-1])",
+      ].join("\n"),
+    };
+  }
+
+  mount("descent", build);
+})();
