@@ -1,4 +1,4 @@
-"""What all tests share: the tools are importable, and a test that does not run is a failure."""
+"""What all tests share: tools and extensions of the book are importable; a test that does not run failed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+sys.path.append(str(ROOT / "book" / "_ext"))
 
 
 @pytest.hookimpl(trylast=True)

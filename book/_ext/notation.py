@@ -1,0 +1,136 @@
+"""Every symbol of the book from one table, ``book/notation.toml``: the directive ``symbols``.
+
+Its argument is the title of a group; it writes the group as a table. :func:`load` serves the tests, and
+:func:`spoken` the tips over formulas.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SOURCE = Path(__file__).resolve().parent.parent / "notation.toml"
+
+#: The codes that equations use for the quantities: those of ``patch_association.figures``.
+COLORS = {
+    "same set": "#0550B1", "other sets": "#B15318", "feature": "#9010F2",
+    "signal": "#1F7A65", "noise": "#3F4454", "label": "#8C001A",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One row: the fields are explained at the top of the table."""
+
+    tex: str
+    means: str
+    code: str
+    color: str | None = None
+    shape: tuple[str | int, ...] | None = None
+    value: str = ""
+    example: str | None = None
+    also: tuple[str, ...] = ()
+    tips: bool = True
+
+    @property
+    def colored(self) -> str:
+        """The symbol as equations show it."""
+        return f"\\textcolor{{{COLORS[self.color]}}}{{{self.tex}}}" if self.color else self.tex
+
+    @property
+    def kind(self) -> str:
+        """Its shape and its values, in words."""
+        shape = "" if not self.shape else f"$({', '.join(map(_size, self.shape))}{_comma(self.shape)})$"
+        return ", ".join(filter(None, (shape, self.value))) or "a number"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Symbols that stand together; ``pages`` is where they alone are meant, as a beginning of page names."""
+
+    title: str
+    symbols: tuple[Symbol, ...]
+    pages: str = ""
+
+
+def _size(size) -> str:
+    return {"tokens": "L", "ma": "m_a", "mb": "m_b", 1: "R"}.get(size, str(size))
+
+
+def _comma(shape) -> str:
+    return "," if len(shape) == 1 else ""
+
+
+def load() -> list[Group]:
+    """The table."""
+    rows = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["group"]
+    return [
+        Group(row["title"], tuple(_symbol(one) for one in row["symbol"]), row.get("pages", ""))
+        for row in rows
+    ]
+
+
+def _symbol(row: dict) -> Symbol:
+    shape = tuple(row["shape"]) if "shape" in row else None
+    return Symbol(**{**row, "shape": shape, "also": tuple(row.get("also", ()))})
+
+
+def written(tex: str) -> str:
+    """A formula without its colors and spaces, to compare it with a symbol."""
+    tex = re.sub(r"\\textcolor\{#[0-9A-Fa-f]{6}\}\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", tex)
+    return re.sub(r"\s+|(?<=[a-zA-Z])\{\}|\\,", "", tex)
+
+
+def spoken(page: str) -> dict[str, Symbol]:
+    """The symbols that a page may name, by how they are written."""
+    groups = load()
+    own = [group for group in groups if group.pages and page.startswith(group.pages)]
+    found = {}
+    for group in own or [group for group in groups if not group.pages]:
+        for symbol in group.symbols:
+            if symbol.tips:
+                found.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})
+    return found
+
+
+def table(group: Group) -> str:
+    """A group as a MyST table."""
+    rows = ["| symbol | meaning | code | shape or value |", "|---|---|---|---|"]
+    for one in group.symbols:
+        code = "–" if one.code == "–" else f"`{one.code}`"
+        rows.append(f"| ${one.colored}$ | {one.means} | {code} | {one.kind} |")
+    return "\n".join(rows)
+
+
+class Symbols(SphinxDirective):
+    """The table of one group."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        groups = {group.title: group for group in load()}
+        if self.arguments[0] not in groups:
+            raise self.error(f"expected one of {', '.join(groups)}, got {self.arguments[0]!r}")
+        self.env.note_dependency(str(SOURCE))
+        holder = nodes.container()
+        lines = StringList(table(groups[self.arguments[0]]).splitlines(), source=str(SOURCE))
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+def setup(app) -> dict:
+    """Register the directive."""
+    app.add_directive("symbols", Symbols)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

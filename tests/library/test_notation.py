@@ -1,0 +1,90 @@
+"""The page on notation, held against the code: the names exist, and have the shapes that it says."""
+
+from __future__ import annotations
+
+import re
+
+import notation
+import numpy as np
+import pytest
+import torch
+
+from patch_association.conventions import DEFAULT
+from patch_association.data import SpatialData
+from patch_association.exact.block_attention import BlockAttention
+from patch_association.exact.risk import PopulationRisk
+from patch_association.figures import COLORS
+from patch_association.model import SimplifiedViT, polynomial_activation
+from patch_association.shallow_vit.data import PatternData
+from patch_association.shallow_vit.initial import initial_weights
+from patch_association.structure import Partition
+from patch_association.training import Constant, Samples, descend_population
+
+GROUPS = notation.load()
+SYMBOLS = [(group.title, symbol) for group in GROUPS for symbol in group.symbols]
+
+#: Sizes that all differ, so that no shape is right by accident.
+SIZES = {"n": 5, "D": 12, "C": 3, "d": 7, "steps + 1": 3, "m": 4}
+SECOND = {"tokens": 10, "d": 6, "ma": 6, "mb": 6}
+
+
+@pytest.fixture(scope="module")
+def small() -> dict:
+    """One small run of everything, under the names that the table uses."""
+    partition = Partition.blocks(4, 3, 1, 3)
+    data = SpatialData(partition, dim=SIZES["d"], q=0.3)
+    X, y = data.sample(SIZES["n"], seed=0)
+    s, _, signal = data.sample_coefficients(SIZES["n"], seed=0)
+    patterned = PatternData(SECOND["tokens"], 0.4, 0.2, num_patterns=4, dim=SECOND["d"])
+    return {
+        "partition": partition, "data": data, "X": X, "y": y, "s": s, "signal": signal, "DEFAULT": DEFAULT,
+        "samples": Samples.draw(data, 8, [0]), "P": torch.zeros(SIZES["D"], SIZES["d"]),
+        "model": SimplifiedViT(SIZES["D"], SIZES["d"]), "polynomial_activation": polynomial_activation,
+        "run": descend_population(PopulationRisk(12, 3, 0.3), Constant(0.01), steps=2),
+        "block": BlockAttention(partition, 1.0, 0.5), "patterned": patterned,
+        "tokens": patterned.sample(SIZES["n"]), "weights": initial_weights(patterned, num_neurons=SIZES["m"]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("group", "symbol"),
+    [pytest.param(*one, id=f"{one[0]}: {one[1].tex}") for one in SYMBOLS if one[1].example],
+)
+def test_the_name_has_the_shape_that_the_table_says(small, group, symbol):
+    value = eval(symbol.example, {"__builtins__": {}}, small)
+    sizes = SIZES | (SECOND if group == "The second theory" else {})
+    expected = tuple(sizes.get(size, size) for size in symbol.shape)
+    assert tuple(np.shape(value.detach() if isinstance(value, torch.Tensor) else value)) == expected
+
+
+@pytest.mark.parametrize(
+    "symbol", [pytest.param(one, id=one.tex) for _, one in SYMBOLS if one.example and one.code != "–"]
+)
+def test_the_example_is_of_the_name_that_is_printed(symbol):
+    name = re.findall(r"\w+", symbol.code.removeprefix("partition."))[0]
+    made_by = {"SimplifiedViT": "model(X)"}  # a class is called by the name of its instance
+    assert re.search(rf"\b{name}\b", symbol.example) or made_by.get(name) == symbol.example
+
+
+def test_a_symbol_is_listed_once_where_it_is_meant():
+    for group in GROUPS:
+        seen = [notation.written(tex) for one in group.symbols for tex in (one.tex, *one.also)]
+        assert len(seen) == len(set(seen)), group.title
+    everywhere = [one.tex for group in GROUPS if not group.pages for one in group.symbols]
+    assert len(everywhere) == len(set(everywhere))
+
+
+def test_colors_are_those_of_the_figures():
+    assert {name: code.lower() for name, code in notation.COLORS.items()} == {
+        name: COLORS[name].lower() for name in notation.COLORS
+    }
+    assert all(one.color in (None, *COLORS) for _, one in SYMBOLS)
+
+
+def test_a_formula_is_recognized_with_its_color_and_spaces():
+    symbols = notation.spoken("book/setting/structure")
+    assert symbols[notation.written(r"\textcolor{#9010F2}{\mathbf w^\star}")].code == "feature"
+    assert symbols[notation.written(r"\textcolor{#0550B1}{\gamma}")].code == "gamma"
+    assert symbols[notation.written("L")].code == "num_sets"
+    assert notation.spoken("book/shallow_vit/setting")["L"].code == "num_tokens"
+    assert notation.written("x + y") not in symbols
