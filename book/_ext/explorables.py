@@ -23,7 +23,13 @@ from sphinx.util.osutil import relative_uri
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"
 #: The engines that an explorable needs beside its own file and the kit, in order.
-ENGINES = {"descent": ("risk",)}
+ENGINES = {
+    "descent": ("checks", "risk"),
+    "valleys": ("checks", "risk"),
+    "counting": ("checks", "samples"),
+    "paint": ("checks", "samples"),
+    "cloud": ("checks", "samples"),
+}
 
 
 def scripts(name: str) -> list[str]:

@@ -8,15 +8,19 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+import torch
 from browser import SITE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from page_visits import NEXT_FRAME
 
 from patch_association.conventions import initial_alpha
-from patch_association.exact.linear import linear_error
+from patch_association.exact.linear import labeling_error, linear_error
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
 from patch_association.training.events import stable_rate
+from patch_association.training.gradients import loss_and_gradients
+from patch_association.training.reduced import flow_line, velocity
 from patch_association.training.valley import best_alpha
 
 EXPLORE = "book/explore"
@@ -207,3 +211,121 @@ def test_the_cell_for_a_notebook_gives_the_numbers_of_the_page(browser, capsys):
 def test_an_address_may_not_carry_anything_into_the_page(browser):
     with opened(browser, "descent", "#" + quote("<img src=x onerror=alert(1)>") + "=1") as page:
         assert page.locator(".pa-sentence img").count() == 0
+
+
+@pytest.mark.parametrize("D, C, q", [(16, 4, 0.3), (64, 4, 0.3), (400, 16, 0.11), (36, 3, 1.0), (24, 2, 0.0)])
+def test_both_listeners_err_as_the_library_says(browser, D, C, q):
+    with opened(browser, "counting", f"#D={D}&C={C}&q={q}") as page:
+        there = page.evaluate("() => window.explorable.errors()")
+    assert there == pytest.approx([linear_error(D, C, q, ties="half"), labeling_error(D, C, q)], abs=1e-12)
+
+
+def test_descent_on_samples_has_the_gradients_of_the_library(browser):
+    rng = np.random.default_rng(1)
+    with opened(browser, "paint") as page:
+        for D, C, degree in [(16, 4, 3), (36, 4, 3), (12, 3, 5)]:
+            s = rng.choice([-1, 0, 1], size=(50, D))
+            scores, alpha = rng.normal(size=(D, D)), 0.1
+            there = page.evaluate(
+                """([sets, inputs, scores, alpha, degree]) => {
+                  const run = new window.patchAssociation.SampleDescent({sets, q: 0.5, degree, linear: 0.01});
+                  run.A.set(scores.flat());
+                  run.alpha = alpha;
+                  const {loss, error, dalpha, dA} = run.gradients(inputs);
+                  return [loss, error, dalpha, Array.from(dA)];
+                }""",
+                [[k // C for k in range(D)], s.tolist(), scores.tolist(), alpha, degree],
+            )
+            X = torch.tensor(s, dtype=torch.float64)[
+                None, :, :, None
+            ]  # (1, N, D, 1): the feature is all there is
+            loss, dA, dv = loss_and_gradients(
+                X,
+                torch.ones(1, 50, dtype=torch.float64),
+                torch.tensor(scores)[None],
+                torch.tensor([[alpha]], dtype=torch.float64),
+                degree,
+                0.01,
+            )
+            assert there[0] == pytest.approx(float(loss), abs=1e-12)
+            assert there[2] == pytest.approx(float(dv), abs=1e-11)
+            np.testing.assert_allclose(np.reshape(there[3], (D, D)), dA[0].numpy(), atol=1e-12)
+
+
+def test_painted_sets_are_found(browser):
+    """On the scattered arrangement, by keyboard: choose two patches, and the exchange is learned as well."""
+    with opened(browser, "paint") as page:
+        page.get_by_role("button", name="scattered").press("Enter")
+        page.wait_for_function("location.hash.includes('sets=')")
+        before = page.evaluate("location.hash")
+        letters = page.locator("button.pa-cell").all_inner_texts()
+        cells = page.locator("button.pa-cell")
+        cells.nth(0).press("ArrowDown")
+        focused = "[...document.querySelectorAll('button.pa-cell')].indexOf(document.activeElement)"
+        assert page.evaluate(focused) == 6
+        cells.nth(0).press("Enter")
+        cells.nth(next(k for k in range(36) if letters[k] != letters[0])).press("Enter")
+        page.wait_for_function("before => location.hash !== before", arg=before)
+        page.wait_for_function("() => window.explorable.association().exact")
+
+
+def test_sets_of_unequal_size_are_named(browser):
+    with opened(browser, "paint", "#sets=" + "A" * 5 + "B" * 3 + "CCCCDDDDEEEEFFFFGGGGHHHHIIII") as page:
+        assert "must have 4 patches; they have 5, 3, 4" in page.locator(".pa-sentence").inner_text()
+
+
+def test_the_valleys_are_those_of_the_reduced_flow(browser):
+    risk = PopulationRisk(12, 4, 0.6)
+    with opened(browser, "valleys", "#D=12&C=4&q=0.6&diagonal=1") as page:
+        for gamma, rho in [(0, 0), (-1, 0.5), (2.0, -1.5)]:
+            there = page.evaluate("([g, r]) => window.explorable.velocity(g, r)", [gamma, rho])
+            by_gamma, by_rho, alpha = velocity(risk, 1.0, gamma, rho)
+            assert there["alpha"] == pytest.approx(alpha, rel=1e-7)
+            assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
+        line = np.array(page.evaluate("() => window.explorable.line()"))
+    exact = flow_line(risk, 1.0, np.geomspace(1, 3000, 400))
+    near = [np.hypot(exact.gamma - g, exact.rho - r).min() for g, r in line[5:100, :2]]
+    assert max(near) < 0.02  # the strides of the page are 0.015 long
+
+
+def test_the_start_of_the_valleys_can_be_dragged(browser):
+    with opened(browser, "valleys") as page:
+        box = page.locator(".pa-plane").bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.3)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.35, box["y"] + box["height"] * 0.35)
+        page.mouse.up()
+        page.wait_for_function("document.querySelector('.pa-sentence').textContent.startsWith('From γ = −')")
+
+
+def test_the_cloud_measures_what_it_shows(browser):
+    with opened(browser, "cloud", "#N=300&q=0.3&steps=100") as page:
+        page.wait_for_function(
+            "document.querySelector('.pa-sentence').textContent.startsWith('With N = 300')"
+        )
+        margins = page.evaluate("() => window.explorable.margins()")
+        scores = np.array(page.evaluate("() => window.explorable.scores(100)")).reshape(16, 16)
+    same = np.arange(16)[:, None] // 4 == np.arange(16) // 4
+    least = np.where(same & ~np.eye(16, dtype=bool), scores, np.inf).min(axis=1)
+    most = np.where(~same, scores, -np.inf).max(axis=1)
+    assert margins[100] == pytest.approx((least - most).min(), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["counting", "paint", "valleys", "cloud"])
+def test_every_cell_for_a_notebook_runs(browser, name, capsys):
+    with opened(browser, name) as page:
+        page.locator(".pa-code summary").click()
+        page.wait_for_function("document.querySelector('.pa-code pre').textContent !== ''")
+        code = page.locator(".pa-code pre").inner_text()
+    shorter = code.replace("steps=200", "steps=2").replace("steps=400", "steps=2").replace("4096", "64")
+    exec(shorter, {})
+
+
+@pytest.mark.parametrize("name", ["counting", "paint", "descent", "valleys", "cloud"])
+def test_every_link_in_the_text_loads_a_state_without_a_complaint(browser, name):
+    with opened(browser, name) as page:
+        links = page.locator(f"a[data-loads={name}]")
+        for k in range(links.count()):
+            links.nth(k).click()
+            page.evaluate(NEXT_FRAME)
+            assert page.locator(".pa-refused").count() == 0, links.nth(k).inner_text()

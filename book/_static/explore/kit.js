@@ -265,7 +265,7 @@
 
   /** The same setting as code: shown, and copied into any notebook that has the package. */
   function notebook(code) {
-    const pre = h("pre", { tabindex: 0 });
+    const pre = h("pre");
     const element = h("details", { class: "pa-code" }, h("summary", {}, "The same in a notebook"), pre, copier("Copy the cell", () => code()));
     return { element, show: () => (pre.textContent = code()) };
   }
@@ -300,6 +300,8 @@
         queued = true;
         requestAnimationFrame(() => { queued = false; apply(); });
       };
+      let giveUp;
+      const refused = new Promise((done) => (giveUp = done));
       const apply = () => {
         notice = null;
         tell();
@@ -308,6 +310,7 @@
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
           say(error.message, true);
+          giveUp();
         }
       };
       const explorable = build({ stage, say, change, get setting() { return setting; } });
@@ -349,7 +352,7 @@
           return f(...given);
         };
         const outside = Object.entries(explorable.outside ?? {}).map(([key, f]) => [key, guarded(f)]);
-        window.explorable = { ready: Promise.resolve(explorable.ready), ...Object.fromEntries(outside) };
+        window.explorable = { ready: Promise.race([explorable.ready, refused]), ...Object.fromEntries(outside) };
       }
       new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     }

@@ -5,31 +5,17 @@
 // its type: n, the sum of its coefficients in {-1, 0, 1}, and r, how many of them are not zero.
 (() => {
   "use strict";
+  const { refuse, whole, finite } = window.patchAssociation;
   const MAX_ATOMS = 20000; // more would not move while one drags
   const LOSS_LIMIT = 1e6; // a mean logistic loss beyond this is on its way to infinity
   const TIE = 64 * Number.EPSILON; // terms that cancel to within this share have no sign in float64
 
-  /** A setting that cannot be computed; its message is the sentence that the page shows. */
-  class Refused extends Error {}
-
-  const refuse = (sentence) => { throw new Refused(sentence); };
   const binomial = (n, k) => {
     let product = 1;
     for (let j = 1; j <= k; j++) product *= (n - k + j) / j;
     return Math.round(product);
   };
   const powers = (x, p) => Array.from({ length: p + 1 }, (_, k) => x ** k);
-
-  const whole = (name, value, least) => {
-    if (!Number.isInteger(value) || value < least)
-      refuse(`${name} must be a whole number, at least ${least}; it is ${value}.`);
-  };
-  const finite = (name, value, least = -Infinity, most = Infinity) => {
-    if (!Number.isFinite(value) || value < least || value > most) {
-      const range = most < Infinity ? ` from ${least} to ${most}` : least > -Infinity ? `, at least ${least}` : "";
-      refuse(`${name} must be a finite number${range}; it is ${value}.`);
-    }
-  };
 
   /** The types (n, r) of one random set with their chances: n = a - b, r = a + b for a patches at +1, b at -1. */
   function setTypes(C, q) {
@@ -230,5 +216,5 @@
     }
   }
 
-  window.patchAssociation = { ...window.patchAssociation, PopulationRisk, Descent, Refused, refuse, finite, whole, binomial };
+  Object.assign(window.patchAssociation, { PopulationRisk, Descent });
 })();

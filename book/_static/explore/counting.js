@@ -1,0 +1,131 @@
+// Counting against listening: one input, its set sums, and both exact errors.
+(() => {
+  "use strict";
+  const { h, controls, chart, legend, mount, uniform, drawInputs, refuse, finite, whole, number, percent } = window.patchAssociation;
+  const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
+
+  const FIELDS = [
+    { key: "D", label: "D, patches", value: 64, options: [16, 24, 36, 48, 64, 100, 144, 196, 256, 400] },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8, 16] },
+    { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
+    { key: "seed", label: "draw number", value: 1, from: 1, to: 100, step: 1 },
+  ];
+
+  /** The law of a sum of n independent steps, +1 or -1 with chance q / 2 each: p[k + n] is that of k. */
+  function walk(n, q) {
+    let law = Float64Array.of(1);
+    for (let m = 0; m < n; m++) {
+      const next = new Float64Array(law.length + 2);
+      law.forEach((p, k) => {
+        next[k] += (p * q) / 2;
+        next[k + 1] += p * (1 - q);
+        next[k + 2] += (p * q) / 2;
+      });
+      law = next;
+    }
+    return law;
+  }
+
+  /** The plain sum: P[y sum < 0] + P[y sum = 0] / 2. */
+  function countingError(D, C, q) {
+    const law = walk(D - C, q);
+    let error = 0;
+    law.forEach((p, k) => {
+      const sum = C + k - (D - C);
+      if (sum < 0) error += p;
+      else if (sum === 0) error += p / 2;
+    });
+    return error;
+  }
+
+  /** The labeling function adds the set sums beyond 0.9 C: P[y f* <= 0]. */
+  function listeningError(D, C, q) {
+    const one = walk(C, q);
+    const L = D / C;
+    let law = Float64Array.of(1); // of the random sets' share in f*; entry m (2 C) + ... shifted by done * C
+    for (let set = 1; set < L; set++) {
+      const next = new Float64Array(law.length + 2 * C);
+      let silent = 0;
+      one.forEach((p, k) => {
+        const sum = k - C;
+        if (10 * Math.abs(sum) <= 9 * C) silent += p;
+        else law.forEach((mass, m) => (next[m + sum + C] += mass * p));
+      });
+      law.forEach((mass, m) => (next[m + C] += mass * silent));
+      law = next;
+    }
+    const zero = (L - 1) * C;
+    let error = 0;
+    law.forEach((p, m) => { if (C + m - zero <= 0) error += p; });
+    return error;
+  }
+
+  function build({ stage, say, change }) {
+    let seen = {};
+    const panel = controls(FIELDS, (key, value) => {
+      const next = { [key]: value };
+      if (key === "D" && value % seen.C) next.C = [8, 4, 3, 2].find((C) => value % C === 0);
+      change(next);
+    });
+    const input = h("div", { class: "pa-sets-of-patches", role: "img" });
+    const law = chart({ title: "What a plain sum of all patches hears, times the label", xlabel: "sum", height: 200 });
+    stage.append(panel.element,
+      h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input),
+      h("div", {}, law.element, legend([["pa-noise", "chance of each sum"], ["pa-label", "there the sum is wrong"], ["pa-level", "what the signal set says"]])));
+
+    function draw() {
+      const { D, C, q, seed } = seen;
+      const sets = Array.from({ length: D }, (_, k) => Math.floor(k / C));
+      const [s] = drawInputs(sets, q, 1, uniform(7919 * seed));
+      input.replaceChildren(...Array.from({ length: D / C }, (_, l) => {
+        const own = Array.from(s.slice(l * C, (l + 1) * C));
+        const sum = own.reduce((a, b) => a + b, 0);
+        const loud = 10 * Math.abs(sum) > 9 * C;
+        return h("span", { class: `pa-one-set${loud ? " pa-loud" : ""}` },
+          ...own.map((v) => h("i", { class: v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : "pa-none" }, v > 0 ? "+" : v < 0 ? "−" : "·")),
+          h("b", {}, number(sum)));
+      }));
+      const total = s.reduce((a, b) => a + b, 0);
+      input.setAttribute("aria-label", `${D / C} sets with their sums; the loud ones are marked; all together ${total}`);
+      const steps = walk(D - C, q);
+      const far = Math.ceil(Math.max(C + 4 * Math.sqrt(q * (D - C)), C + 4));
+      const xs = Array.from({ length: 2 * far + 1 }, (_, k) => k - far);
+      const y = xs.map((x) => steps[x - C + D - C] ?? 0);
+      const wrong = xs.filter((x) => x <= 0);
+      law.draw({ x: [-far, far], range: [0, 1.1 * Math.max(...y)], curves: [
+        { xs, y, look: "pa-noise" }, { xs: wrong, y: y.slice(0, wrong.length), look: "pa-label pa-thick" }], marks: [{ x: C }] });
+      const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
+      const clutter = (q * (D - C)) / C ** 2;
+      const side = clutter > BOUNDARY ? "beyond" : "within";
+      say(`On average ${number(q * (D - C))} random features stand against a signal of ${C}: ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C². ` +
+        `Counting all patches errs in ${percent(counting)} of the inputs; listening to each set by itself errs in ${percent(listening)}.`);
+    }
+
+    return {
+      fields: FIELDS,
+      ready: true,
+      repaint: draw,
+      show(setting) {
+        seen = { ...setting };
+        whole("D", seen.D, 2);
+        whole("C", seen.C, 1);
+        whole("seed", seen.seed, 0);
+        finite("q", seen.q, 0, 1);
+        if (seen.D > 1000) refuse(`A page can take 1,000 patches; it is asked for ${seen.D}.`);
+        panel.offer("C", Array.from({ length: Math.min(seen.D - 1, 16) }, (_, k) => k + 1).filter((C) => C > 1 && seen.D % C === 0));
+        panel.show(seen);
+        if (seen.D % seen.C) refuse(`The sets must have equal sizes: C = ${seen.C} does not divide D = ${seen.D}.`);
+        draw();
+      },
+      outside: { errors: () => [countingError(seen.D, seen.C, seen.q), listeningError(seen.D, seen.C, seen.q)] },
+      code: (s) => [
+        "import patch_association as pa",
+        "",
+        `print(pa.linear_error(${s.D}, ${s.C}, ${s.q}, ties="half"))`,
+        `print(pa.labeling_error(${s.D}, ${s.C}, ${s.q}))`,
+      ].join("\n"),
+    };
+  }
+
+  mount("counting", build);
+})();

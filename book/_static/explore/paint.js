@@ -1,0 +1,146 @@
+// Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
+(() => {
+  "use strict";
+  const { h, controls, matrix, mount, uniform, drawInputs, SampleDescent, refuse, number, still } = window.patchAssociation;
+  const SIDE = 6;
+  const C = 4;
+  const D = SIDE * SIDE;
+  const LETTERS = "ABCDEFGHI";
+  const STEPS = 200;
+  const BATCH = 512;
+
+  const layouts = {
+    blocks: Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]).join(""),
+    stripes: Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]).join(""),
+    corners: Array.from({ length: D }, (_, k) => LETTERS[3 * (Math.floor(k / SIDE) % 3) + ((k % SIDE) % 3)]).join(""),
+    scattered: scatter(7),
+  };
+  function scatter(seed) {
+    const random = uniform(seed);
+    const labels = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
+    for (let k = D - 1; k > 0; k--) {
+      const other = Math.floor(random() * (k + 1));
+      [labels[k], labels[other]] = [labels[other], labels[k]];
+    }
+    return labels.join("");
+  }
+
+  const FIELDS = [
+    { key: "sets", value: layouts.corners, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
+    { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 0.9, step: 0.05 },
+    { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1 },
+  ];
+
+  function grid(title, onpick) {
+    const cells = Array.from({ length: D }, (_, k) =>
+      onpick ? h("button", { type: "button", class: "pa-cell", onclick: () => onpick(k), onkeydown: (event) => walk(event, k) })
+        : h("span", { class: "pa-cell" }));
+    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title),
+      h("div", { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title }, ...cells));
+    function walk(event, k) {
+      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
+      if (!move) return;
+      event.preventDefault();
+      cells[(k + move + D) % D].focus();
+    }
+    const draw = (letters, picked = -1) => cells.forEach((cell, k) => {
+      cell.textContent = letters[k];
+      cell.className = `pa-cell pa-set-${letters[k]}`;
+      cell.classList.toggle("pa-picked", k === picked);
+      if (onpick) cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${letters[k]}`);
+      if (onpick) cell.setAttribute("aria-pressed", k === picked);
+    });
+    return { element, draw };
+  }
+
+  function build({ stage, say, change }) {
+    let run = null;
+    let seen = {};
+    let picked = -1;
+    let finish;
+    const ready = new Promise((done) => (finish = done));
+    const painted = grid("Your sets: choose two patches to exchange them", (k) => {
+      if (picked < 0) {
+        picked = k;
+        return painted.draw(seen.sets, picked);
+      }
+      const letters = [...seen.sets];
+      [letters[k], letters[picked]] = [letters[picked], letters[k]];
+      picked = -1;
+      change({ sets: letters.join("") });
+    });
+    const found = grid("What the scores say");
+    const scores = matrix({ title: "The scores A, in the order of the patches" });
+    const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
+    const chosen = h("div", { class: "pa-tools" }, "Begin with: ", ...Object.entries(layouts).map(([name, letters]) =>
+      h("button", { type: "button", onclick: () => { picked = -1; change({ sets: letters }); } }, name)));
+    stage.append(chosen, panel.element, h("div", { class: "pa-panels pa-three" }, painted.element, scores.element, found.element));
+
+    /** A patch gets the letter of its set when it and its three best companions all name one another. */
+    function reading() {
+      const { A } = run;
+      const best = Array.from({ length: D }, (_, i) => new Set(Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
+        .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1).concat(i)));
+      return best.map((own, i) => ([...own].every((j) => own.size === best[j].size && [...own].every((k) => best[j].has(k))) && run.step > 0
+        ? [...seen.sets][i] === [...seen.sets][[...own].find((j) => j !== i)] && [...own].every((j) => seen.sets[j] === seen.sets[i]) ? seen.sets[i] : "!"
+        : "?"));
+    }
+
+    function draw() {
+      if (!run) return;
+      painted.draw(seen.sets, picked);
+      found.draw(reading());
+      scores.draw(D, D, (i, j) => run.A[i * D + j], Math.max(...run.A.map(Math.abs)));
+    }
+
+    function work() {
+      const mine = run;
+      const random = uniform(1000003 * seen.seed);
+      let last = { error: NaN };
+      const some = () => {
+        if (run !== mine) return;
+        const until = performance.now() + (still.matches ? Infinity : 12);
+        do last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
+        while (run.step < STEPS && performance.now() < until);
+        draw();
+        const { recall, exact } = run.association();
+        const who = exact ? "Every patch has found its three companions" : `${number(100 * recall)}% of the companions are found`;
+        say(`${run.step < STEPS ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
+        if (run.step < STEPS) requestAnimationFrame(some);
+        else finish();
+      };
+      some();
+    }
+
+    return {
+      fields: FIELDS,
+      ready,
+      repaint: draw,
+      show(setting) {
+        seen = { ...setting };
+        panel.show(seen);
+        run = null;
+        const sizes = [...LETTERS].map((letter) => [...seen.sets].filter((one) => one === letter).length);
+        if (sizes.some((size) => size !== C)) {
+          painted.draw(seen.sets);
+          refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
+        }
+        if (!Number.isInteger(seen.seed)) refuse(`seed must be a whole number; it is ${seen.seed}.`);
+        run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: 0.01, score_rate: 0.01 * D ** 2 });
+        work();
+      },
+      outside: { scores: () => Array.from(run.A), association: () => run.association() },
+      code: (s) => [
+        "import torch",
+        "import patch_association as pa",
+        "",
+        `sets = pa.Partition([ord(letter) for letter in "${s.sets}"])`,
+        `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
+        `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
+        `run = pa.descend(samples, pa.idealized_start(law, 1), pa.Constant(0.01), steps=${STEPS})`,
+      ].join("\n"),
+    };
+  }
+
+  mount("paint", build);
+})();

@@ -1,0 +1,185 @@
+// The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
+(() => {
+  "use strict";
+  const { h, controls, legend, mount, PopulationRisk, refuse, finite, number, percent } = window.patchAssociation;
+  const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
+  const CELLS = 24;
+  const LENGTH = 900; // steps of a flow line
+
+  const FIELDS = [
+    { key: "D", label: "D, patches", value: 12, options: [8, 12, 16] },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4] },
+    { key: "q", label: "q, chance of a random feature", value: 0.6, from: 0.02, to: 0.98, step: 0.02 },
+    { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05 },
+    { key: "gamma", label: "γ at the start", value: 0, from: -RANGE, to: RANGE, step: 0.05 },
+    { key: "rho", label: "ρ at the start", value: 0, from: -RANGE, to: RANGE, step: 0.05 },
+  ];
+
+  /** The alpha in (0, 100) at which the risk stops falling; the risk is convex along the way that matters. */
+  function bestAlpha(risk, beta, gamma, rho, near = 0.2) {
+    const slope = (alpha) => risk.at(alpha, beta, gamma, rho).gradient[0];
+    let [low, high] = [0, near];
+    while (slope(high) < 0) {
+      [low, high] = [high, 2 * high];
+      if (high > 100) refuse("Here the risk has no minimum in α: it falls for ever.");
+    }
+    for (let k = 0; k < 60 && high - low > 1e-13 * high; k++) {
+      const middle = (low + high) / 2;
+      if (slope(middle) < 0) low = middle;
+      else high = middle;
+    }
+    return (low + high) / 2;
+  }
+
+  /** The reduced flow: each score's entry goes down its own slope, with alpha at its best. */
+  function velocity(risk, beta, gamma, rho, near) {
+    const { D, C } = risk;
+    const alpha = bestAlpha(risk, beta, gamma, rho, near);
+    const { gradient, loss, error } = risk.at(alpha, beta, gamma, rho);
+    return { alpha, loss, error, gamma: -gradient[1] / (D * (C - 1)), rho: -gradient[2] / (D * (D - C)) };
+  }
+
+  function build({ stage, say, change }) {
+    let risk = null;
+    let seen = {};
+    let plane = null; // velocities on the grid, filled some at a time
+    let line = null;
+    let drawn = "";
+    let finish;
+    const ready = new Promise((done) => (finish = done));
+    const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
+    const SIZE = 380;
+    const svg = h("svg:svg", { role: "img", viewBox: `-40 -10 ${SIZE + 60} ${SIZE + 60}`, class: "pa-plane",
+      "aria-label": "The plane of the two scores with the direction of the reduced flow, the divide, and the line that the start follows" });
+    const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
+    const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
+    const back = h("svg:g");
+    const front = h("svg:g");
+    svg.append(back, front);
+    const place = (event) => {
+      const box = svg.createSVGPoint();
+      [box.x, box.y] = [event.clientX, event.clientY];
+      const at = box.matrixTransform(svg.getScreenCTM().inverse());
+      const fit = (v) => Number(Math.max(-RANGE, Math.min(RANGE, v)).toFixed(2));
+      change({ gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE), rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE) });
+    };
+    svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); place(event); });
+    svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
+    stage.append(panel.element, h("figure", { class: "pa-chart" },
+      h("figcaption", {}, "Where the scores go: drag the dot"), svg),
+    legend([["pa-same", "companions win ground"], ["pa-other", "strangers win ground"], ["pa-level", "γ = ρ"], ["pa-signal", "the way of your start"]]));
+
+    function paint() {
+      const parts = [];
+      const step = (2 * RANGE) / CELLS;
+      plane.forEach((v, k) => {
+        if (!v) return;
+        const [i, j] = [k % CELLS, Math.floor(k / CELLS)];
+        const [x, y] = [X(-RANGE + (i + 0.5) * step), Y(-RANGE + (j + 0.5) * step)];
+        const size = Math.hypot(v.gamma, v.rho) || 1;
+        const reach = (0.42 * SIZE) / CELLS;
+        const [dx, dy] = [(v.gamma / size) * reach, (-v.rho / size) * reach];
+        const look = v.gamma > v.rho ? "pa-same" : "pa-other";
+        parts.push(h("svg:path", { class: `pa-arrow ${look}`, d: `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ${(-0.6 * dy - 0.4 * dx).toFixed(1)}` }));
+      });
+      parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
+      for (let v = -RANGE; v <= RANGE; v++) {
+        parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
+        parts.push(h("svg:text", { x: -8, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
+      }
+      parts.push(h("svg:text", { x: SIZE / 2, y: SIZE + 40, "text-anchor": "middle" }, "γ, companions"));
+      parts.push(h("svg:text", { x: -30, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -30 ${SIZE / 2})` }, "ρ, strangers"));
+      back.replaceChildren(...parts);
+    }
+
+    function draw() {
+      if (!line) return;
+      const inside = line.filter(({ gamma, rho }) => Math.abs(gamma) <= RANGE && Math.abs(rho) <= RANGE);
+      const d = inside.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("");
+      const end = inside.at(-1);
+      front.replaceChildren(
+        h("svg:path", { class: "pa-curve pa-signal", d: d || "M0 0" }),
+        ...(end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: 4 })] : []),
+        h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
+    }
+
+    /** Follow the flow at unit speed, so that slow stretches take no longer than fast ones. */
+    function follow() {
+      const found = [];
+      let [gamma, rho, alpha] = [seen.gamma, seen.rho, 0.2];
+      const stride = 0.015;
+      for (let k = 0; k < LENGTH && Math.abs(gamma) < 2 * RANGE && Math.abs(rho) < 2 * RANGE; k++) {
+        const v = velocity(risk, seen.diagonal, gamma, rho, alpha);
+        found.push({ gamma, rho, alpha: v.alpha, loss: v.loss, error: v.error });
+        const speed = Math.hypot(v.gamma, v.rho);
+        const last = found.at(-2);
+        if (speed < 1e-12 || (last && v.loss > last.loss * (1 + 1e-12))) break; // at rest, or stepping over the floor
+        alpha = v.alpha * 1.02;
+        gamma += (stride * v.gamma) / speed;
+        rho += (stride * v.rho) / speed;
+      }
+      return found;
+    }
+
+    function sentence() {
+      const [first, end] = [line[0], line.at(-1)];
+      const who = end.gamma > end.rho + 0.01 ? "rolls into the valley where companions lead" : end.gamma < end.rho - 0.01 ? "rolls into the valley where strangers lead" : "stays on the divide";
+      return `From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}: it goes to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
+    }
+
+    function work() {
+      const mine = plane;
+      const step = (2 * RANGE) / CELLS;
+      let k = 0;
+      const some = () => {
+        if (plane !== mine) return;
+        const until = performance.now() + 10;
+        for (; k < CELLS * CELLS && performance.now() < until; k++)
+          plane[k] = velocity(risk, seen.diagonal, -RANGE + ((k % CELLS) + 0.5) * step, -RANGE + (Math.floor(k / CELLS) + 0.5) * step);
+        paint();
+        if (k < CELLS * CELLS) requestAnimationFrame(some);
+        else finish();
+      };
+      some();
+    }
+
+    return {
+      fields: FIELDS,
+      ready,
+      repaint: draw,
+      show(setting) {
+        seen = { ...setting };
+        panel.show(seen);
+        line = null;
+        if (seen.D > 16) refuse(`The plane takes ${CELLS * CELLS} minima: choose at most 16 patches, not ${seen.D}.`);
+        for (const key of ["diagonal", "gamma", "rho"]) finite(key, seen[key], -10, 10);
+        if (!(seen.q > 0)) refuse("q must be above 0: without random features the risk falls for ever as α grows.");
+        const { D, C, q } = seen;
+        if (!risk || risk.D !== D || risk.C !== C || risk.q !== q) risk = new PopulationRisk({ D, C, q });
+        const now = JSON.stringify([D, C, q, seen.diagonal]);
+        if (now !== drawn) {
+          drawn = now;
+          plane = new Array(CELLS * CELLS).fill(null);
+          work();
+        }
+        line = follow();
+        draw();
+        say(sentence());
+      },
+      outside: {
+        velocity: (gamma, rho) => velocity(risk, seen.diagonal, gamma, rho),
+        line: () => line.map(({ gamma, rho, alpha, loss, error }) => [gamma, rho, alpha, loss, error]),
+      },
+      code: (s) => [
+        "import patch_association as pa",
+        "from patch_association.training.reduced import flow_line",
+        "",
+        `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q})`,
+        `way = flow_line(risk, ${s.diagonal}, [1, 10, 100], gamma=${s.gamma}, rho=${s.rho})`,
+        "print(way.gamma, way.rho)",
+      ].join("\n"),
+    };
+  }
+
+  mount("valleys", build);
+})();
