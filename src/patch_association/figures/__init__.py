@@ -10,7 +10,6 @@ from patch_association.figures.dynamics import (
     draw_events,
     draw_figure_four,
     draw_frames,
-    draw_lifetimes,
     draw_paths,
     draw_power_law,
     draw_rate_map,
@@ -26,6 +25,12 @@ from patch_association.figures.images import (
     plot_recorded_losses,
     plot_rows,
     plot_shuffle_accuracy,
+)
+from patch_association.figures.lifetimes import (
+    draw_counts,
+    draw_margins,
+    draw_predicted_lifetimes,
+    draw_reach,
 )
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets, mark_patch
 from patch_association.figures.setting import (
@@ -74,6 +79,7 @@ __all__ = [
     "draw_atoms",
     "draw_band",
     "draw_constants",
+    "draw_counts",
     "draw_drift",
     "draw_drift_map",
     "draw_end_of_alpha",
@@ -82,7 +88,7 @@ __all__ = [
     "draw_events",
     "draw_figure_four",
     "draw_frames",
-    "draw_lifetimes",
+    "draw_margins",
     "draw_matrix",
     "draw_means",
     "draw_montage",
@@ -90,8 +96,10 @@ __all__ = [
     "draw_patches",
     "draw_paths",
     "draw_power_law",
+    "draw_predicted_lifetimes",
     "draw_pretraining",
     "draw_rate_map",
+    "draw_reach",
     "draw_sets",
     "draw_steps_needed",
     "label_events",

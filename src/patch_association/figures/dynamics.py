@@ -18,7 +18,6 @@ from patch_association.figures.style import (
     label_ticks,
     look,
     looks,
-    tints,
 )
 from patch_association.structure import Partition
 
@@ -200,20 +199,6 @@ def draw_drift_map(ax: Axes, qs, num_patches, drift, runs, title: str):
             ax.scatter(*zip(*some), marker=marker, s=34, zorder=3, **edge)
     ax.set(xlabel="$q$", ylabel="patches $D$", title=title, yticks=num_patches)
     return image
-
-
-def draw_lifetimes(axes, steps, cells: dict) -> None:
-    """Recall (left) and the worst margin of A (right) over the steps, one line for each N: mean of seeds.
-
-    ``cells`` maps N to {"recall": (seeds, records), "margin": (seeds, records)}.
-    """
-    for (n, values), color in zip(cells.items(), tints("same set", len(cells))):
-        for ax, name in zip(axes, ("recall", "margin")):
-            ax.plot(steps, np.mean(values[name], axis=0), color=color, label=f"{n:,}", linewidth=1.6)
-    axes[1].axhline(0, color=COLORS["noise"], linestyle=":", linewidth=1.3)
-    axes[0].set(xlabel="step", title="companions among the top $C-1$", ylim=(0, 1.03))
-    axes[1].set(xlabel="step", title="worst margin")
-    axes[0].legend(title="$N$", ncols=2, loc="lower right")
 
 
 def draw_rate_map(ax: Axes, multiples, ratios, outcomes, bound: float) -> None:
