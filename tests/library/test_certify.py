@@ -15,7 +15,7 @@ from patch_association.certify.descent import Descent, Undecided, ahead
 from patch_association.certify.field import Field
 from patch_association.certify.law import atoms
 from patch_association.certify.rounded import RoundedField, exp, logistic
-from patch_association.certify.runs import RUNS, Options
+from patch_association.certify.runs import RUNS, Options, lead_run
 from patch_association.certify.statements import STATEMENTS, prove
 from patch_association.certify.traps import Towards
 from patch_association.cli import main
@@ -232,3 +232,24 @@ def test_inexact_arguments_are_refused():
         Towards((TENTH, Fraction(1, 2)), Fraction(1, 128), Fraction(1, 2), Fraction(1, 2)).inequalities(
             16, 4, TENTH, TENTH
         )
+
+
+def test_a_run_of_ones_own_is_proved_or_refuted():
+    assert lead_run("1/5", "1/300", steps=3).prove(Options())["steps"] == 3
+    with pytest.raises(Undecided, match="step 77"):
+        lead_run("4/5", "1/540", steps=80).prove(Options())
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"q": "2"}, "q must lie"),
+        ({"q": "a half"}, "q must be an exact fraction"),
+        ({"rate": -1.0}, "rate must be positive"),
+        ({"diagonal": float("nan")}, "diagonal must be an exact fraction"),
+        ({"steps": -1}, "steps"),
+    ],
+)
+def test_a_run_of_ones_own_refuses_nonsense(setting, words):
+    with pytest.raises(ValueError, match=words):
+        lead_run(**setting)

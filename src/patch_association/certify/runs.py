@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+from patch_association._validate import positive_int
 from patch_association.certify.cover import cover
 from patch_association.certify.descent import Descent, Undecided, ahead
 from patch_association.certify.field import Field, decimal
@@ -90,6 +91,50 @@ class Run:
             found["boxes"] = sum(one["boxes"] for one in found["covers"].values())
         found["seconds"] = time.perf_counter() - start
         return found
+
+
+def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> Run:
+    """A run like "companions-lead" at a setting of one's own, to be followed for so many steps, no further.
+
+    ``Run.prove`` shows that gamma > rho at every step from 1 on, or raises ArithmeticError where it is not so
+    or cannot be decided.
+
+    Parameters
+    ----------
+    q, rate, diagonal : text, int or Fraction
+        Exact: "3/10", not 0.3. The score rate is D^2 times ``rate``.
+    steps : int
+
+    Examples
+    --------
+    >>> found = lead_run(q="1/5", steps=3).prove(Options())
+    >>> found["steps"]
+    3
+    """
+    q, rate, diagonal = _exact("q", q), _exact("rate", rate), _exact("diagonal", diagonal)
+    if not 0 <= q <= 1:
+        raise ValueError(f"q must lie in [0, 1], got {q}")
+    if rate <= 0:
+        raise ValueError(f"rate must be positive, got {rate}")
+    start = RUNS["companions-lead"]
+    return replace(
+        start,
+        q=q,
+        rate=rate,
+        score_rate=start.num_patches**2 * rate,
+        diagonal=diagonal,
+        steps=positive_int("steps", steps),
+        trap=None,
+        trap_rates=None,
+        errors_at=(steps,),
+    )
+
+
+def _exact(name: str, value) -> Fraction:
+    try:
+        return Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise ValueError(f"{name} must be an exact fraction such as '3/10', got {value!r}") from None
 
 
 def prove_trap(trap, engine, rates, options: Options) -> dict:
