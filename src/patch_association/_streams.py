@@ -39,12 +39,15 @@ class Stream(IntEnum):
     BATCHES = 33  # of Algorithm 1
     REMOVED_TOKENS = 34
     OUTPUT_SIGNS = 35  # of the classes of an extended model (1)
+    CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
 
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs
 #: and the curve's of learners on Gaussian patches, whose batches start at a third.
 VALIDATION, TEST = 10_000, 20_000
 GAUSSIAN_TEST, GAUSSIAN_CURVE, GAUSSIAN_BATCHES = 1_000_001, 1_000_002, 2_000_000
+#: Of networks trained many seeds at a time: test inputs, and the first of their batches.
+BENCH_TEST, BENCH_BATCHES = 1_000_003, 1_000_000_000
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

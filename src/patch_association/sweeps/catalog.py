@@ -45,6 +45,7 @@ FILES = {
         "shallow-variants",
         "shallow-multinomial",
     ),
+    "two_theories": ("two-theories",),
     "vit_steps": ("vit_steps",),
     "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
     "vit_attention": ("vit_encodings", "vit_attention"),

@@ -1,0 +1,213 @@
+"""Five kinds of attention on one bench: the readout of (T), one value vector, Adam, fresh inputs.
+
+Many seeds are trained at a time: parameters have a leading axis, inputs are drawn for all seeds together,
+and as the loss is a sum over seeds and Adam works entry by entry, no seed feels another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from patch_association._streams import BENCH_BATCHES, BENCH_TEST
+from patch_association._validate import finite, odd_degree, positive_int
+from patch_association.beyond.crossed import Drawn
+from patch_association.model import polynomial_activation
+
+#: What the scores of patch i for patch j are made of, off the diagonal.
+KINDS = {
+    "identity": "none: each patch attends to itself",
+    "uniform": "none: all patches count alike",
+    "positional": "$A_{ij}$",
+    "content": "$\\mathbf x_i^\\top \\mathbf B\\, \\mathbf x_j$",
+    "both": "$A_{ij} + \\mathbf x_i^\\top \\mathbf B\\, \\mathbf x_j$",
+}
+
+
+class Bench(nn.Module):
+    """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>), S = softmax of scores that see places, contents or both.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    seeds : int
+        R, how many networks.
+    num_patches, dim : int
+        D and d.
+    diagonal : float
+        beta, the fixed score of a patch for itself.
+    degree, linear : int, float
+        p and nu of sigma.
+    score_std, value_std, form_std : float
+        A, v and B start as independent normals of these standard deviations.
+    seed : int
+        Of the starts.
+
+    Attributes
+    ----------
+    scores : (R, D, D) parameter
+        A, "positional" and "both"; its diagonal is not used.
+    form : (R, d, d) parameter
+        B, "content" and "both".
+    value : (R, d) parameter
+        v.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        seeds: int,
+        num_patches: int,
+        dim: int,
+        *,
+        diagonal: float = 1.0,
+        degree: int = 3,
+        linear: float = 0.01,
+        score_std: float = 0.01,
+        value_std: float = 0.01,
+        form_std: float = 0.02,
+        seed: int = 0,
+    ):
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        self.kind, self.diagonal = kind, finite("diagonal", diagonal)
+        self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
+        R, D = positive_int("seeds", seeds), positive_int("num_patches", num_patches)
+        d = positive_int("dim", dim)
+        draw = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        v, A, B = (torch.randn(shape, generator=draw) for shape in ((R, d), (R, D, D), (R, d, d)))
+        self.value = nn.Parameter(value_std * v)
+        self.scores = nn.Parameter(score_std * A) if kind in ("positional", "both") else None
+        self.form = nn.Parameter(form_std * B) if kind in ("content", "both") else None
+        self.num_patches, self.seeds = D, R
+
+    def attention(self, X: torch.Tensor) -> torch.Tensor:
+        """S for inputs X (R, n, D, d): shape (R, n, D, D), where (R, 1, D, D) says that inputs share it."""
+        D, R = self.num_patches, self.seeds
+        own = torch.eye(D, dtype=torch.bool)
+        if self.kind in ("identity", "uniform"):
+            S = own.to(X) if self.kind == "identity" else torch.full((D, D), 1 / D).to(X)
+            return S.expand(R, 1, D, D)
+        total = torch.zeros(())
+        if self.scores is not None:
+            total = total + self.scores[:, None]  # (R, 1, D, D)
+        if self.form is not None:
+            total = total + (X @ self.form[:, None]) @ X.transpose(-1, -2)  # (R, n, D, d) -> (R, n, D, D)
+        return torch.softmax(total.masked_fill(own, self.diagonal), dim=-1)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """F for inputs X (R, n, D, d), shape (R, n)."""
+        u = torch.einsum("rnjd,rd->rnj", X, self.value)
+        S = self.attention(X)
+        shared = S.shape[1] == 1  # one matrix for all inputs of a seed: (R, n, D) @ (R, D, D)
+        z = u @ S[:, 0].transpose(-1, -2) if shared else (S @ u[..., None])[..., 0]  # (R, n, D)
+        return polynomial_activation(self.num_patches * z, self.degree, self.linear).sum(dim=-1)
+
+
+@dataclass(frozen=True)
+class BenchRun:
+    """What came of a training.
+
+    Attributes
+    ----------
+    steps : list of int
+    errors : (points, R) tensor
+        On test inputs, at those steps.
+    share : (R, relations) tensor
+        Of all attention at the end, what goes to patches of each of the data's relations.
+    bench : Bench
+    """
+
+    steps: list[int]
+    errors: torch.Tensor
+    share: torch.Tensor
+    bench: Bench
+
+
+def follow_bench(
+    data,
+    kind: str,
+    *,
+    seeds: int,
+    steps: int,
+    batch: int = 128,
+    rate: float = 0.02,
+    clip: float = 5.0,
+    points: int = 4,
+    n_test: int = 4000,
+    seed: int = 0,
+    **start,
+) -> BenchRun:
+    """Train ``seeds`` networks of a kind on the logistic loss, each on inputs of its own.
+
+    Adam with a rate that falls to zero along a cosine; each seed's gradient is clipped to the norm ``clip``.
+
+    Parameters
+    ----------
+    data : CrossedData or RarePatterns
+        What has ``draw(n, seed)``, ``relations``, ``relation(shown)``, ``num_patches`` and ``dim``.
+    points : int
+        How often the error is taken, at equal distances, the last time at the end.
+    **start
+        Of :class:`Bench`.
+    """
+    R, batch = positive_int("seeds", seeds), positive_int("batch", batch)
+    steps, points = positive_int("steps", steps), positive_int("points", points)
+    bench = Bench(kind, R, data.num_patches, data.dim, seed=seed, **start)
+    optimizer = torch.optim.Adam(bench.parameters(), lr=finite("rate", rate, minimum=0))
+    test, marks = (
+        data.draw(n_test, seed=BENCH_TEST),
+        {round(steps * k / points) for k in range(1, points + 1)},
+    )
+    taken: list[int] = []
+    errors: list[torch.Tensor] = []
+    for step in range(1, steps + 1):
+        optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
+        drawn = data.draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
+        X = drawn.X.reshape(R, batch, *drawn.X.shape[1:])  # (R n, D, d) -> (R, n, D, d)
+        loss = F.softplus(-drawn.y.reshape(R, batch) * bench(X)).mean(dim=1)
+        optimizer.zero_grad(set_to_none=True)
+        loss.sum().backward()
+        clip_each(bench.parameters(), clip)
+        optimizer.step()
+        if step in marks:
+            taken.append(step)
+            errors.append(error_of_each(bench, test))
+    return BenchRun(taken, torch.stack(errors), attention_share(bench, data), bench)
+
+
+def clip_each(parameters, clip: float) -> None:
+    """Clip the gradients of every seed (the leading axis) to the norm ``clip``."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    squares = torch.stack([g.flatten(1).square().sum(dim=1) for g in gradients]).sum(dim=0)  # (R,)
+    factor = (clip / squares.sqrt().clamp_min(1e-12)).clamp(max=1.0)
+    for g in gradients:
+        g.mul_(factor.reshape(-1, *[1] * (g.ndim - 1)))
+
+
+@torch.no_grad()
+def error_of_each(network, test: Drawn, part: int = 250) -> torch.Tensor:
+    """(R,) the share of test inputs with y F(X) < 0, outputs of exactly zero counted by half."""
+    found = []
+    for X, y in zip(test.X.split(part), test.y.split(part)):
+        margin = y * network(X.expand(network.seeds, *X.shape))  # (R, part)
+        found.append((margin < 0).double() + (margin == 0).double() / 2)
+    return torch.cat(found, dim=1).mean(dim=1)
+
+
+@torch.no_grad()
+def attention_share(bench: Bench, data, n: int = 200, part: int = 20) -> torch.Tensor:
+    """(R, relations) what share of all attention goes to patches of each relation, over n test inputs."""
+    drawn, kinds = data.draw(n, seed=BENCH_TEST), range(len(data.relations))
+    total = torch.zeros(bench.seeds, len(kinds))
+    for X, shown in zip(drawn.X.split(part), drawn.shown.split(part)):
+        relation = data.relation(shown)  # (part, D, D)
+        S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
+        total += torch.stack([(S * (relation == k)).sum(dim=(1, 2, 3)) for k in kinds], dim=1)
+    return total / (n * data.num_patches)
