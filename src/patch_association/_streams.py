@@ -40,6 +40,7 @@ class Stream(IntEnum):
     REMOVED_TOKENS = 34
     OUTPUT_SIGNS = 35  # of the classes of an extended model (1)
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
+    PROBE = 61  # random partitions, and functions that know some of the sets
 
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs

@@ -3,10 +3,37 @@
 ``crossed``   a family of data with the positional and the content theory's at its two ends
 ``blind``     the least error of whoever does not see positions, or not what patches show, exactly
 ``bench``     five kinds of attention under one readout, trained alike, many seeds at a time
+``networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
+``probe``     what a function knows of the sets, asked of the function alone
 """
 
-from patch_association.beyond.bench import KINDS, Bench, follow_bench
+from patch_association.beyond.bench import (
+    KINDS,
+    Bench,
+    error_of_each,
+    follow_bench,
+    gathered,
+    train_together,
+)
 from patch_association.beyond.blind import blind_error
 from patch_association.beyond.crossed import CrossedData, Drawn, RarePatterns
+from patch_association.beyond.networks import Design, Network
+from patch_association.beyond.probe import interactions, null_recall, p_value
 
-__all__ = ["KINDS", "Bench", "CrossedData", "Drawn", "RarePatterns", "blind_error", "follow_bench"]
+__all__ = [
+    "KINDS",
+    "Bench",
+    "CrossedData",
+    "Design",
+    "Drawn",
+    "Network",
+    "RarePatterns",
+    "blind_error",
+    "error_of_each",
+    "follow_bench",
+    "gathered",
+    "interactions",
+    "null_recall",
+    "p_value",
+    "train_together",
+]

@@ -7,6 +7,7 @@ and as the loss is a sum over seeds and Adam works entry by entry, no seed feels
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +16,6 @@ from torch.nn import functional as F
 
 from patch_association._streams import BENCH_BATCHES, BENCH_TEST
 from patch_association._validate import finite, odd_degree, positive_int
-from patch_association.beyond.crossed import Drawn
 from patch_association.model import polynomial_activation
 
 #: What the scores of patch i for patch j are made of, off the diagonal.
@@ -158,28 +158,48 @@ def follow_bench(
         Of :class:`Bench`.
     """
     R, batch = positive_int("seeds", seeds), positive_int("batch", batch)
-    steps, points = positive_int("steps", steps), positive_int("points", points)
     bench = Bench(kind, R, data.num_patches, data.dim, seed=seed, **start)
-    optimizer = torch.optim.Adam(bench.parameters(), lr=finite("rate", rate, minimum=0))
-    test, marks = (
-        data.draw(n_test, seed=BENCH_TEST),
-        {round(steps * k / points) for k in range(1, points + 1)},
-    )
+    test = data.draw(n_test, seed=BENCH_TEST)
     taken: list[int] = []
     errors: list[torch.Tensor] = []
+    for step in train_together(
+        bench, data.draw, steps=steps, batch=batch, rate=rate, clip=clip, points=points, seed=seed
+    ):
+        taken.append(step)
+        errors.append(error_of_each(bench, test.X, test.y))
+    return BenchRun(taken, torch.stack(errors), attention_share(bench, data), bench)
+
+
+def train_together(
+    network, draw, *, steps: int, batch: int, rate: float, clip: float = 5.0, points: int = 1, seed: int = 0
+) -> Iterator[int]:
+    """Train R networks in place with Adam on the logistic loss; stops at ``points`` steps, yielding each.
+
+    The rate falls to zero along a cosine. Every seed gets inputs of its own, fresh in every step.
+
+    Parameters
+    ----------
+    network : module with ``seeds``
+        Inputs (R, n, D, d) to outputs (R, n).
+    draw : callable
+        ``draw(n, seed=)`` -> an object with X and y, or the pair.
+    """
+    R, steps, points = network.seeds, positive_int("steps", steps), positive_int("points", points)
+    optimizer = torch.optim.Adam(network.parameters(), lr=finite("rate", rate, minimum=0))
+    marks = {round(steps * k / points) for k in range(1, points + 1)}
     for step in range(1, steps + 1):
         optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
-        drawn = data.draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
-        X = drawn.X.reshape(R, batch, *drawn.X.shape[1:])  # (R n, D, d) -> (R, n, D, d)
-        loss = F.softplus(-drawn.y.reshape(R, batch) * bench(X)).mean(dim=1)
+        drawn = draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
+        X, y = drawn if isinstance(drawn, tuple) else (drawn.X, drawn.y)
+        margin = y.reshape(R, batch) * network(
+            X.reshape(R, batch, *X.shape[1:])
+        )  # (R n, D, d) -> (R, n, D, d)
         optimizer.zero_grad(set_to_none=True)
-        loss.sum().backward()
-        clip_each(bench.parameters(), clip)
+        F.softplus(-margin).mean(dim=1).sum().backward()
+        clip_each(network.parameters(), clip)
         optimizer.step()
         if step in marks:
-            taken.append(step)
-            errors.append(error_of_each(bench, test))
-    return BenchRun(taken, torch.stack(errors), attention_share(bench, data), bench)
+            yield step
 
 
 def clip_each(parameters, clip: float) -> None:
@@ -192,11 +212,11 @@ def clip_each(parameters, clip: float) -> None:
 
 
 @torch.no_grad()
-def error_of_each(network, test: Drawn, part: int = 250) -> torch.Tensor:
+def error_of_each(network, X: torch.Tensor, y: torch.Tensor, part: int = 250) -> torch.Tensor:
     """(R,) the share of test inputs with y F(X) < 0, outputs of exactly zero counted by half."""
     found = []
-    for X, y in zip(test.X.split(part), test.y.split(part)):
-        margin = y * network(X.expand(network.seeds, *X.shape))  # (R, part)
+    for inputs, labels in zip(X.split(part), y.split(part)):
+        margin = labels * network(inputs.expand(network.seeds, *inputs.shape))  # (R, part)
         found.append((margin < 0).double() + (margin == 0).double() / 2)
     return torch.cat(found, dim=1).mean(dim=1)
 
@@ -211,3 +231,28 @@ def attention_share(bench: Bench, data, n: int = 200, part: int = 20) -> torch.T
         S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
         total += torch.stack([(S * (relation == k)).sum(dim=(1, 2, 3)) for k in kinds], dim=1)
     return total / (n * data.num_patches)
+
+
+@torch.no_grad()
+def gathered(bench: Bench, data, n: int = 200, part: int = 20) -> dict[str, torch.Tensor]:
+    """How much attention one single set, one group, one key gets: means over rows of n test inputs.
+
+    Returns
+    -------
+    dict
+        ``set``, ``group``, ``key``: (R,) the share of attention that goes to the set (group, key) that gets
+        most of it, be it the own or another. ``own``: (R,) how often that set is the own.
+    """
+    drawn, G, K = data.draw(n, seed=BENCH_TEST), data.num_groups, data.num_keys
+    sizes = {"set": G * K, "group": G, "key": K}
+    total = {name: torch.zeros(bench.seeds) for name in (*sizes, "own")}
+    for X, keys in zip(drawn.X.split(part), drawn.shown.split(part)):
+        S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
+        groups = torch.from_numpy(data.groups).expand_as(keys)
+        for name, labels in (("set", groups * K + keys), ("group", groups), ("key", keys)):
+            mass = S @ F.one_hot(labels, sizes[name]).to(S)  # (R, part, D, D) @ (part, D, m)
+            best = mass.max(dim=-1)  # (R, part, D)
+            total[name] += best.values.mean(dim=2).sum(dim=1)
+            if name == "set":
+                total["own"] += (best.indices == labels).float().mean(dim=2).sum(dim=1)
+    return {name: value / n for name, value in total.items()}

@@ -1,0 +1,69 @@
+"""What a function of patches knows of the sets, asked of the function alone.
+
+No parameter is looked at. Two patches *interact* in F if what one of them shows changes what the other one
+is worth: if the mixed difference F(++) - F(+-) - F(-+) + F(--) is not zero, where the signs are those of
+the feature in the two patches and everything else stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from patch_association._streams import Stream, generator
+from patch_association._validate import positive_int
+from patch_association.structure import Partition, association
+
+
+@torch.no_grad()
+def interactions(function, X: torch.Tensor, feature: torch.Tensor, part: int = 2000) -> torch.Tensor:
+    """Root mean square of the mixed differences of each pair, (..., D, D) with a zero diagonal.
+
+    Parameters
+    ----------
+    function : callable
+        Of inputs (k, D, d), giving (..., k).
+    X : (n, D, d) tensor
+        Inputs around which differences are taken; only what two patches show of the feature is changed.
+    feature : (d,) tensor
+        w*, a unit vector.
+    """
+    n, D, _ = X.shape
+    i, j = torch.triu_indices(D, D, offset=1)  # (pairs,) each
+    w = feature.to(X)
+    plain = X - (X @ w)[..., None] * w  # (n, D, d): nothing of the feature
+    signs = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    squares = 0.0
+    for k in range(n):
+        inputs = X[k].expand(len(i), 4, D, -1).clone()  # (pairs, 4, D, d)
+        rows = torch.arange(len(i))
+        for patch, column in ((i, 0), (j, 1)):
+            inputs[rows, :, patch] = plain[k, patch][:, None] + signs[:, column, None].to(X) * w
+        found = torch.cat([function(x) for x in inputs.flatten(0, 1).split(part)], dim=-1)
+        found = found.reshape(*found.shape[:-1], len(i), 4)  # (..., pairs 4) -> (..., pairs, 4)
+        squares = squares + (found[..., 0] - found[..., 1] - found[..., 2] + found[..., 3]).double() ** 2
+    values = (squares / n).sqrt()  # type: ignore[union-attr]
+    scores = torch.zeros(*values.shape[:-1], D, D, dtype=torch.float64)
+    scores[..., i, j] = scores[..., j, i] = values
+    return scores
+
+
+def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -> np.ndarray:
+    """The recall of ``scores`` against random partitions of the same shape, (draws,).
+
+    If the scores know nothing of the sets, the true partition is one of these: the share of them that
+    reach the true recall, counted with itself, is an exact p-value.
+    """
+    draw = generator(seed, Stream.PROBE)
+    labels = partition.labels
+    scores = np.asarray(scores, dtype=np.float64)
+    # To permute the labels is to permute rows and columns, which stack into one call.
+    orders = np.stack([draw.permutation(len(labels)) for _ in range(positive_int("draws", draws))])
+    moved = scores[orders[:, :, None], orders[:, None, :]]  # (draws, D, D)
+    return np.asarray(association(moved, partition).recall)
+
+
+def p_value(scores, partition: Partition, draws: int = 999, seed: int = 0) -> float:
+    """The chance of a recall this high if the sets had nothing to do with the scores."""
+    reached = null_recall(scores, partition, draws, seed) >= association(scores, partition).recall - 1e-12
+    return (1 + int(reached.sum())) / (1 + draws)
