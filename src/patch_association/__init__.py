@@ -17,6 +17,7 @@ from the ground up; each imports only what stands above it in this list.
 ``transfer``     structure learned once and used again
 ``images``       ViTs with positional attention on real images
 ``shallow_vit``  the second theory: one attention layer under an MLP, on patterns
+``beyond``       both theories on one bench, deeper networks, and what a function knows
 ``records``      runs with their provenance
 ``claims``       the ledger of statements, verdicts and evidence
 ``sweeps``       the commands that make the records again

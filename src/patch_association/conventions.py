@@ -158,6 +158,13 @@ DEPARTURES = (
         "from scratch $\\eta_{\\mathbf A}$ and "
         "$\\sigma_A$ that a validation set chose",
     ),
+    Departure(
+        ("beyond/two_theories", "beyond/deeper"),
+        DEFAULT,
+        "networks of many kinds are trained alike, so none can have the rates of (T); seeds are trained "
+        "together.",
+        "Adam on fresh inputs; $C = 3$ where places and keys are crossed",
+    ),
 )
 
 #: Field of :class:`Setting` -> how the page writes it.

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from patch_association._streams import BENCH_BATCHES, BENCH_TEST
 from patch_association._validate import finite, odd_degree, positive_int
+from patch_association.conventions import DEFAULT
 from patch_association.model import polynomial_activation
 
 #: What the scores of patch i for patch j are made of, off the diagonal.
@@ -65,11 +66,11 @@ class Bench(nn.Module):
         num_patches: int,
         dim: int,
         *,
-        diagonal: float = 1.0,
-        degree: int = 3,
-        linear: float = 0.01,
-        score_std: float = 0.01,
-        value_std: float = 0.01,
+        diagonal: float = DEFAULT.diagonal,
+        degree: int = DEFAULT.degree,
+        linear: float = DEFAULT.linear,
+        score_std: float = DEFAULT.init_std,
+        value_std: float = DEFAULT.init_std,
         form_std: float = 0.02,
         seed: int = 0,
     ):

@@ -8,6 +8,7 @@ sum_c binom(a_c, C), with a_c the number of +1 in class c, and that of y = -1 to
 
 from __future__ import annotations
 
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -77,3 +78,43 @@ def _class_law(free: int, certain: int, C: int, q: float) -> IntegerLaw:
             values.append(comb(a + certain, C) - comb(b, C))
             chances.append(comb(free, a) * comb(free - a, b) * (q / 2) ** (a + b) * (1 - q) ** (free - a - b))
     return IntegerLaw.of(np.array(values), np.array(chances))
+
+
+def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -> dict[str, float]:
+    """The least errors on crossed sets, by summing over all that can happen: no formula, tiny sizes.
+
+    All ways to deal out keys, all signal sets, both labels, all coefficients.
+
+    Returns
+    -------
+    dict
+        "places": of who sees coefficients and places; "contents": coefficients and keys without their order;
+        "all": everything.
+
+    Raises
+    ------
+    ValueError
+        Above eight patches.
+    """
+    G, K, C, q = num_groups, num_keys, set_size, probability("q", q)
+    D = positive_int("num_groups", G) * positive_int("num_keys", K) * positive_int("set_size", C)
+    if D > 8:
+        raise ValueError(f"an enumeration takes at most 8 patches, got {D}")
+    hands = [h for h in product(range(K), repeat=K * C) if all(h.count(k) == C for k in range(K))]
+    deals = list(product(hands, repeat=G))
+    free = np.array(list(product((-1, 0, 1), repeat=D - C)), dtype=np.int64).reshape(-1, D - C)
+    p = np.where(free == 0, 1 - q, q / 2).prod(axis=1)
+    sizes = {"places": 3**D, "contents": (3 * K) ** D, "all": 3**D * len(deals)}
+    law = {name: np.zeros((2, size)) for name, size in sizes.items()}
+    for deal, dealt in enumerate(deals):
+        k = np.concatenate(dealt)
+        for signal, y in product(range(G * K), (1, -1)):
+            inside = np.repeat(np.arange(G), K * C) * K + k == signal
+            s = np.full((len(free), D), y)
+            s[:, ~inside] = free
+            sequence = (s + 1) @ 3 ** np.arange(D)
+            unordered = np.sort(s + 1 + 3 * k, axis=1) @ (3 * K) ** np.arange(D)
+            seen = {"places": sequence, "contents": unordered, "all": sequence * len(deals) + deal}
+            for name, code in seen.items():
+                np.add.at(law[name][int(y < 0)], code, p)
+    return {name: float(mass.min(axis=0).sum() / mass.sum()) for name, mass in law.items()}

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, probability
 from patch_association.structure import Partition, association
 
 
@@ -67,3 +67,40 @@ def p_value(scores, partition: Partition, draws: int = 999, seed: int = 0) -> fl
     """The chance of a recall this high if the sets had nothing to do with the scores."""
     reached = null_recall(scores, partition, draws, seed) >= association(scores, partition).recall - 1e-12
     return (1 + int(reached.sum())) / (1 + draws)
+
+
+class PartlyInformed:
+    """A function that knows the sets to a degree: for the power of a probe.
+
+    F(X) = sqrt(k) f(s) + sqrt(1 - k) g(s), both of variance one on random inputs: f adds up the cubes of the
+    set sums, g is a random network of tanh units with inputs of all patches, which no sets shape.
+
+    Parameters
+    ----------
+    partition : Partition
+    knowledge : float in [0, 1]
+        k, the share of the variance.
+    seed : int
+    units : int
+    """
+
+    def __init__(self, partition: Partition, knowledge: float, seed: int = 0, units: int = 64):
+        draw = generator(seed, Stream.PROBE)
+        D = partition.num_patches
+        self.knowledge = probability("knowledge", knowledge)
+        self._sets = torch.from_numpy(partition.indicator.T.astype(np.float32))  # (D, L)
+        self._inner = torch.from_numpy(draw.standard_normal((D, units)).astype(np.float32))
+        self._outer = torch.from_numpy(draw.standard_normal(units).astype(np.float32))
+        s = torch.from_numpy(draw.integers(-1, 2, (2000, D)).astype(np.float32))
+        self._spread = self._cubes(s).std(), self._random(s).std()
+
+    def _cubes(self, s):
+        return ((s @ self._sets) ** 3).sum(dim=-1)
+
+    def _random(self, s):
+        return torch.tanh(s @ self._inner) @ self._outer
+
+    def __call__(self, X: torch.Tensor) -> torch.Tensor:
+        """F for inputs (k, D, d) whose feature is the first coordinate."""
+        s, k = X[..., 0], self.knowledge
+        return k**0.5 * self._cubes(s) / self._spread[0] + (1 - k) ** 0.5 * self._random(s) / self._spread[1]

@@ -46,7 +46,7 @@ FILES = {
         "shallow-multinomial",
     ),
     "two_theories": ("two-theories",),
-    "deeper": ("deeper-simple", "deeper-blocks"),
+    "deeper": ("deeper-simple", "deeper-vit", "deeper-parts"),
     "vit_steps": ("vit_steps",),
     "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
     "vit_attention": ("vit_encodings", "vit_attention"),

@@ -37,20 +37,17 @@ SIMPLE = {
 }
 
 _block = partial(Design, block=True, width=16, scores="positional")
-#: A small ViT, and one with one thing changed; the last is its null, without attention.
+#: A small ViT, and the same with one thing changed.
 BLOCKS = {
-    "1 layer, 4 heads": _block(heads=4),
-    "P small": _block(heads=4, encoding_std=0.02),
+    "small ViT": _block(heads=4),
     "1 head": _block(),
-    "1 head, free A": _block(scores="free"),
-    "no MLP": _block(heads=4, mlp=False),
+    "2 layers": _block(layers=2, heads=4),
+    "no attention": _block(heads=4, scores="uniform"),
     "no layer norm": _block(heads=4, norm=False),
+    "no MLP": _block(heads=4, mlp=False),
     "no residual": _block(heads=4, residual=False),
-    "vanilla, 1 head": _block(scores="vanilla"),
-    "2 layers, 1 head": _block(layers=2),
-    "2 layers, 4 heads": _block(layers=2, heads=4),
-    "vanilla, 2 layers, 4 heads": _block(layers=2, heads=4, scores="vanilla"),
-    "no attention": _block(scores="uniform"),
+    "vanilla": _block(heads=4, scores="vanilla"),
+    "P small": _block(heads=4, encoding_std=0.02),
 }
 
 
@@ -65,9 +62,7 @@ def block_cell(name: str, steps: int, batch: int) -> dict:
     return trained_and_asked(BLOCKS[name], D, steps, batch, rate=0.005)
 
 
-def trained_and_asked(
-    design: Design, dim: int, steps: int, batch: int, rate: float, seeds: int = SEEDS
-) -> dict:
+def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: float, q: float = Q) -> dict:
     """Train and measure: the error, each head, P P^T, and the function itself.
 
     Returns
@@ -80,7 +75,7 @@ def trained_and_asked(
         ``probe_recall``, ``probe_auc``, ``probe_exact``, ``probe_p`` (R,): of the interactions of F.
     """
     data = SpatialData(SETS, dim, Q)
-    network = Network(design, seeds, D, dim)
+    network = Network(design, SEEDS, D, dim)
     for _ in train_together(
         network, partial(data.sample, dtype=torch.float32), steps=steps, batch=batch, rate=rate
     ):
@@ -140,11 +135,17 @@ SWEEPS = (
         run=simple_cell,
         config={**_CONFIG, "rate": 0.02, "designs": {name: repr(design) for name, design in SIMPLE.items()}},
     ),
-    Sweep(
-        name="deeper-blocks",
-        summary="Small ViTs with one thing changed, on Assumption 1: each head, P P^T and the function.",
-        cells=tuple(dict(name=name, steps=3000, batch=64) for name in BLOCKS),
-        run=block_cell,
-        config={**_CONFIG, "rate": 0.005, "designs": {name: repr(design) for name, design in BLOCKS.items()}},
+    *(
+        Sweep(
+            name=name,
+            summary=summary,
+            cells=tuple(dict(name=each, steps=3000, batch=64) for each in names),
+            run=block_cell,
+            config={**_CONFIG, "rate": 0.005, "designs": {each: repr(BLOCKS[each]) for each in names}},
+        )
+        for name, summary, names in (
+            ("deeper-vit", "A small ViT on Assumption 1: its heads, P P^T and its function.", ("small ViT",)),
+            ("deeper-parts", "The same ViT with one of its parts changed.", tuple(BLOCKS)[1:]),
+        )
     ),
 )

@@ -26,7 +26,7 @@ def bench_cell(law: str, kind: str, steps: int, batch: int) -> dict:
         data, kind, seeds=SEEDS, steps=steps, batch=batch, points=10, n_test=10_000 if law != "rare" else 5000
     )
     found = {
-        "steps": run.steps,
+        "taken": run.steps,
         "errors": rounded(run.errors.tolist(), 4),
         "share": rounded(run.share.tolist(), 4),
     }
