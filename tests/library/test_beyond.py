@@ -19,6 +19,7 @@ from patch_association.beyond import (
     interactions,
     null_recall,
     p_value,
+    power,
     train_together,
 )
 from patch_association.beyond.blind import enumerated_errors, subset_score
@@ -211,3 +212,13 @@ def test_the_null_of_the_probe_is_every_partition_alike():
     assert abs((draws == 1).mean() - 2 / comb(6, 3)) < 5.5 * np.sqrt(0.09 / 4000)
     assert draws.mean() == pytest.approx(0.4, abs=5.5 * draws.std() / np.sqrt(4000))
     assert p_value(scores, partition, draws=99) == pytest.approx(0.1, abs=0.17)
+
+
+def test_the_probe_finds_who_knows_and_spares_who_does_not():
+    partition, w = Partition.random(12, 3, seed=1), torch.eye(2)[0]
+    X = torch.randn(5, 12, 2, generator=torch.Generator().manual_seed(2))
+    recall, found = power(partition, X, w, 1.0, draws=5)
+    assert recall == 1.0 and found == 1.0
+    # With no knowledge p <= 1 / 100 has chance at most 1 / 100: eight of 40 have one below 1e-8.
+    recall, found = power(partition, X, w, 0.0, draws=40)
+    assert found < 8 / 40 and abs(recall - 2 / 11) < 0.15

@@ -18,7 +18,7 @@ from patch_association.beyond.bench import (
 from patch_association.beyond.blind import blind_error
 from patch_association.beyond.crossed import CrossedData, Drawn, RarePatterns
 from patch_association.beyond.networks import Design, Network
-from patch_association.beyond.probe import PartlyInformed, interactions, null_recall, p_value
+from patch_association.beyond.probe import PartlyInformed, interactions, null_recall, p_value, power
 
 __all__ = [
     "KINDS",
@@ -36,5 +36,6 @@ __all__ = [
     "interactions",
     "null_recall",
     "p_value",
+    "power",
     "train_together",
 ]

@@ -104,3 +104,30 @@ class PartlyInformed:
         """F for inputs (k, D, d) whose feature is the first coordinate."""
         s, k = X[..., 0], self.knowledge
         return k**0.5 * self._cubes(s) / self._spread[0] + (1 - k) ** 0.5 * self._random(s) / self._spread[1]
+
+
+def power(
+    partition: Partition, X: torch.Tensor, feature: torch.Tensor, knowledge: float, draws: int, level=0.01
+) -> tuple[float, float]:
+    """How well the probe does on functions that know a share of the sets.
+
+    Parameters
+    ----------
+    X : (n, D, d) tensor
+        Inputs around which it takes differences.
+    knowledge : float
+        Of :class:`PartlyInformed`.
+    draws : int
+        How many such functions.
+    level : float
+        A function is found out if its p-value, over 199 random partitions, is at most this.
+
+    Returns
+    -------
+    recall, power : float
+        The mean recall, and the share of functions that are found out.
+    """
+    functions = [PartlyInformed(partition, knowledge, seed) for seed in range(positive_int("draws", draws))]
+    found = torch.stack([interactions(function, X, feature) for function in functions])
+    values = [p_value(scores, partition, draws=199) for scores in found.numpy()]
+    return float(np.mean(association(found, partition).recall)), float(np.mean(np.array(values) <= level))
