@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from patch_association.images.dissect import Inside
 from patch_association.images.models import ViT, ViTConfig
 from patch_association.records import decode
 from patch_association.sweeps import vit_attention, vit_interventions, vit_tiny
@@ -103,9 +104,39 @@ def test_means_come_from_the_other_half(moving):
     torch.testing.assert_close(maps, moving.maps[0, 1, 2])
 
 
+def test_a_picture_is_judged_with_the_other_halfs_maps(moving, monkeypatch):
+    """The whole cell by hand, picture by picture."""
+    from patch_association.images.dissect import fixed, kl, through
+
+    found = intervene(monkeypatch, moving, {"change": "mean", "layers": [0, 5], "seed": 2})
+    logits = []
+    for k, half in enumerate(moving.halves[2].tolist()):
+        maps = moving.maps[2, 1 - half]
+        edits = {layer: fixed(maps[layer]) for layer in (0, 5)}
+        logits.append(through(moving.model, moving.seen[0][k : k + 1], edits))
+    by_hand = torch.cat(logits)
+    assert found["kl"] == pytest.approx(float(kl(moving.logits, by_hand).mean()), rel=2e-3)
+    right = (by_hand.argmax(1) == moving.labels).numpy()
+    assert (vit_tiny.from_bits(found["right"], 40) == right).all()
+
+
+def test_shift_heads_look_where_they_should(moving):
+    """Of the second layer: head 1 to the left, head 3 to the right, and the other way round if reversed."""
+    steps = {"shifts": (-1, 1), "reversed": (1, -1)}
+    for how, (first, third) in steps.items():
+        S = edits_of(moving, f"shift heads: {how}", [], 0, 0, estimated=1)[1](Inside(
+            moving.model.blocks[1], moving.seen[1][:2]))  # fmt: skip
+        assert S[0, 0, 5, 5 + first] == 1 and S[1, 2, 5, 5 + third] == 1
+        own = Inside(moving.model.blocks[1], moving.seen[1][:2]).logits().softmax(-1)
+        torch.testing.assert_close(S[:, 1], own[:, 1])
+    S = edits_of(moving, "shift heads: four neighbors", [], 0, 0, estimated=1)[2](Inside(
+        moving.model.blocks[2], moving.seen[2][:2]))  # fmt: skip
+    assert S[0, 1, 5, [1, 4, 6, 9]].tolist() == [0.25] * 4
+
+
 def test_refitted_means_are_those_of_the_changed_network(moving):
     """The second layer's maps, by hand: of the network whose first layer is fixed already."""
-    from patch_association.images.dissect import Inside, fixed, through
+    from patch_association.images.dissect import fixed, through
 
     chosen = moving.halves[0] == 1
     edits = edits_of(moving, "mean, refitted", [0, 1], 0, 0, estimated=1)
