@@ -265,3 +265,28 @@ def _maps(model, x):
         maps.append(block.attention.attention(block.attention_norm(x)))
         x, _ = block(x, None, False)
     return maps
+
+
+def test_training_with_fixed_maps_recovers(moving, monkeypatch):
+    """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""
+    from patch_association.images.data import ImageSet
+    from patch_association.sweeps import vit_recovery as sweep
+
+    generator = torch.Generator().manual_seed(6)
+    images = torch.randint(256, (64, 3, 8, 8), generator=generator, dtype=torch.uint8)
+    labels = torch.arange(64) % 2
+    data = ImageSet("toy", "made up", ("a", "b"), images, labels, images[:20], labels[:20])
+    with torch.no_grad():
+        wanted = moving.model(sweep.enlarged(images, 16))
+    monkeypatch.setattr(sweep, "subject", lambda: moving)
+    monkeypatch.setattr(sweep, "_pictures", lambda: (data, wanted, wanted[:20], torch.tensor([0, 2])))
+    monkeypatch.setattr(sweep, "TRAIN", 64)
+    monkeypatch.setattr(sweep, "BATCH", 16)
+    before = moving.model.state_dict()["head.weight"].clone()
+    found = {maps: sweep.recovery(maps, 0, steps=30, rate=3e-3)["curve"] for maps in ("mean", "own")}
+    assert [row["step"] for row in found["mean"]] == [0, 30]
+    assert found["own"][0]["kl"] == pytest.approx(0, abs=1e-5)  # nothing is fixed, nothing is lost
+    assert found["mean"][0]["kl"] > 1e-3 and found["mean"][1]["kl"] < 0.7 * found["mean"][0]["kl"]
+    assert torch.equal(moving.model.state_dict()["head.weight"], before)  # the teacher is left alone
+    again = sweep.recovery("mean", 0, steps=30, rate=3e-3)["curve"]
+    assert again == found["mean"]

@@ -23,7 +23,7 @@ from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.vit_tiny import file, subject
 
 # The rate had the least divergence on other pictures after 60 steps, among 1e-4, 2e-4, 5e-4 and 1e-3.
-TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 10_000, 1000, 2, 32, 2e-4
+TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 6400, 1000, 2, 32, 2e-4
 _STEPS = EPOCHS * TRAIN // BATCH
 TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
 
@@ -107,8 +107,11 @@ def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> d
 SWEEPS = (
     Sweep(
         name="vit_recovery",
-        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 10,000 pictures.",
-        cells=tuple({"maps": maps, "seed": seed} for seed in (0, 1) for maps in ("mean", "own", "uniform")),
+        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
+        cells=tuple(
+            {"maps": maps, "seed": seed}
+            for maps, seed in (("mean", 0), ("own", 0), ("uniform", 0), ("mean", 1))
+        ),
         run=recovery,
         data=vit_tiny.data,
         config={
