@@ -8,8 +8,10 @@ import torch
 from timing import compare
 from torch import nn
 
+from patch_association.images.flops import attention_flops
 from patch_association.images.models.layers import Block
 from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
 
 # The paper's 7 layers cost 7/3 of these and give the same ratio: embedding and head are small.
 _DEPTH = 3
@@ -80,6 +82,38 @@ def bench_positional_inference() -> list[dict]:
                     "vanilla with PyTorch's fused attention",
                 )
             )
+    return results
+
+
+@_one_thread
+def bench_inference_against_other_libraries() -> list[dict]:
+    """A layer with fixed maps, without gradients: against our vanilla one and those of timm and vit-pytorch.
+
+    ``formula`` is the ratio of products to our vanilla layer's. A library that is not installed is named and
+    left out.
+    """
+    results = []
+    for tokens, batch in CPU.batches.items():
+        x = torch.randn(batch, tokens, WIDTH)
+        ours = layer_of("positional", "layer", tokens).eval()
+        S = torch.softmax(torch.randn(HEADS, tokens, tokens), dim=-1)  # fixed: nothing is left to compute
+        once = attention_flops(tokens, WIDTH, True).per_image
+        rest = 4 * tokens * WIDTH * MLP_WIDTH
+        formula = (once + rest) / (attention_flops(tokens, WIDTH, False).per_image + rest)
+        for kind in (kind for kind in KINDS if kind != "positional"):
+            try:
+                theirs = layer_of(kind, "layer", tokens).eval()
+            except ValueError as error:
+                print(f"left out: {error}")
+                continue
+            with torch.no_grad():
+                row = compare(
+                    f"layer with fixed maps, inference, {tokens} tokens, {batch} pictures",
+                    partial(ours.block, x, None, S),
+                    partial(theirs, x),
+                    f"{kind} layer",
+                )
+            results.append(row | {"formula": formula})
     return results
 
 
