@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.figures.images import MODELS, montage, plot_head_maps, plot_montages
+from patch_association.figures.images import (
+    MODELS,
+    montage,
+    plot_head_maps,
+    plot_looking,
+    plot_montages,
+)
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.flops import cost_table, counted_flops, ratio, vit_flops
 from patch_association.images.locality import (
@@ -20,7 +26,7 @@ from patch_association.images.models.vit import ViTConfig
 from patch_association.intervals import mean
 from patch_association.records import encode, load
 from patch_association.sweeps import images as sweep
-from patch_association.sweeps.vit_steps import run_cost, step_ratios, step_table
+from patch_association.sweeps.vit_steps import run_cost, step_ratios
 
 
 def row(model, tile, seed, accuracy, **more):
@@ -78,13 +84,6 @@ def test_ratios_of_steps():
     assert list(found) == ["ViT-tiny/16", "64 tokens"]
     assert (found["ViT-tiny/16"].time, found["ViT-tiny/16"].kept) == (0.75, 1.5)
     assert (found["64 tokens"].time, found["64 tokens"].kept) == (0.5, 0.5)
-
-
-def test_the_table_of_steps():
-    lines = step_table(STEPS).splitlines()
-    assert lines[1].split() == ["ViT-tiny/16", "16", "4.00", "s", "3.00", "s", "0.750", "1.50"]
-    assert len(lines) == 3 and lines[2].split()[-2:] == ["0.500", "0.50"]
-    assert len({len(line) for line in lines}) == 1  # columns under their heads
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -195,6 +194,18 @@ def test_head_maps_show_the_row_of_the_patch(closed):
             assert (ax.images[0].get_array() == head[5].reshape(3, 3)).all()
             assert ax.images[0].get_clim() == (0, max(m[:, 5].max() for m in maps.values()))  # one scale
             assert (ax.lines[0].get_xdata()[0], ax.lines[0].get_ydata()[0]) == (2, 1)
+
+
+def test_where_a_patch_looks_stands_below_each_picture(closed):
+    pictures = np.arange(2 * 3 * 6 * 6).reshape(2, 3, 6, 6).astype(np.uint8)
+    maps = {name: np.random.default_rng(k).random((2, 9, 9)) for k, name in enumerate(("above", "below"))}
+    axes = np.reshape(plot_looking(pictures, maps, patch=5).axes, (3, 2))
+    assert (axes[0, 1].images[0].get_array() == pictures[1].transpose(1, 2, 0)).all()
+    for shown, (name, attention) in zip(axes[1:], maps.items()):
+        assert shown[0].get_ylabel() == name
+        assert all((ax.images[0].get_array() == S[5].reshape(3, 3)).all() for ax, S in zip(shown, attention))
+    assert {ax.lines[0].get_xdata()[0] for ax in axes.flat} == {2}
+    assert {ax.lines[0].get_ydata()[0] for ax in axes.flat} == {1}
 
 
 def test_the_chapters_numbers_can_be_read_from_the_records():

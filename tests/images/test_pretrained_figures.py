@@ -7,6 +7,7 @@ import pytest
 from patch_association.figures.pretrained import (
     PART_LABELS,
     draw_accuracy,
+    draw_heads,
     draw_parts,
     draw_shares,
     draw_sinks,
@@ -51,6 +52,15 @@ def test_shares_have_their_intervals(ax):
     drawn = [container.lines[0].get_ydata().tolist() for container in ax.containers]
     assert drawn == [[0.5, 0.7], [0.6, 0.8]]
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["head 1", "head 2"]
+
+
+def test_heads_are_points(ax):
+    share, recall = np.arange(12.0).reshape(6, 2) / 12, np.arange(12.0)[::-1].reshape(6, 2) / 12
+    draw_heads(ax, share, recall, chance=0.25)
+    assert [line.get_label() for line in ax.lines[:3]] == ["layers 1 to 2", "layers 3 to 4", "layers 5 to 6"]
+    assert (ax.lines[1].get_xdata() == share[2:4].ravel()).all()
+    assert (ax.lines[1].get_ydata() == recall[2:4].ravel()).all()
+    assert ax.lines[3].get_ydata()[0] == 0.25
 
 
 def test_accuracies_are_percent(ax):

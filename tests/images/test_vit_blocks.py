@@ -18,7 +18,6 @@ from patch_association.sweeps.vit_blocks import (
     GPU,
     KINDS,
     PARTS,
-    block_table,
     layer_costs,
     layer_of,
     measure_layers,
@@ -262,14 +261,6 @@ def test_costs_are_medians_and_medians_of_paired_ratios():
     assert layer_costs(row("layer", 64, [1.0] * 3, peak_bytes=peak))["timm"].memory == 7
 
 
-def test_the_table_of_layers():
-    lines = block_table([*ROWS, row("layer", 1024, [0.25] * 3, precision="bfloat16")]).splitlines()
-    assert lines[1].split() == ["attention", "64", "8", "200.0", "ms", "0.50", "1.00", "2.00"]
-    assert lines[6].split() == ["attention", "64", "8", "3", "MB", "0.50", "1.00", "10.00"]
-    assert lines[3].startswith("layer bf16 ") and lines[4] == "" and lines[5].startswith("memory ")
-    assert len({len(line) for line in lines if line}) == 1 and len(lines[0]) <= 84
-
-
 def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path):
     cpu, gpu = registry()["vit_blocks"], registry()["vit_blocks_gpu"]
     assert (
@@ -281,7 +272,7 @@ def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path)
     quick = replace(cpu, run=lambda part, tokens: measure_layers(TINY, part, 4), cells=cpu.cells[:1])
     record = run_sweep(quick, tmp_path / "blocks.json", progress=False)
     assert {"timm", "vit-pytorch", "torch"} <= set(record.provenance["versions"])
-    assert "CPU" not in block_table(record.results) and "cores of" in record.provenance["hardware"]
+    assert "cores of" in record.provenance["hardware"]
 
 
 def test_the_chapters_numbers_can_be_read_from_the_record():
@@ -292,4 +283,3 @@ def test_the_chapters_numbers_can_be_read_from_the_record():
         assert cell.items() <= row.items() and set(costs) == set(KINDS)
         assert costs["vanilla"].time_ratio == 1
     assert {"timm", "vit-pytorch"} <= set(record.provenance["versions"])
-    assert len(block_table(record.results).splitlines()) == 15

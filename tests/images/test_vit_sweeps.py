@@ -279,7 +279,8 @@ def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     with torch.no_grad():
         wanted = moving.model(sweep.enlarged(images, 16))
     monkeypatch.setattr(sweep, "subject", lambda: moving)
-    monkeypatch.setattr(sweep, "_pictures", lambda: (data, wanted, wanted[:20], torch.tensor([0, 2])))
+    monkeypatch.setattr(sweep, "_pictures", lambda: (data, torch.tensor([0, 2])))
+    monkeypatch.setattr(sweep, "_wanted", {"train_images": wanted, "test_images": wanted[:20]}.get)
     monkeypatch.setattr(sweep, "TRAIN", 64)
     monkeypatch.setattr(sweep, "BATCH", 16)
     before = moving.model.state_dict()["head.weight"].clone()
@@ -290,3 +291,4 @@ def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     assert torch.equal(moving.model.state_dict()["head.weight"], before)  # the teacher is left alone
     again = sweep.recovery("mean", 0, steps=30, rate=3e-3)["curve"]
     assert again == found["mean"]
+    assert sweep.recovery("own", 0, steps=0)["curve"] == found["own"][:1]

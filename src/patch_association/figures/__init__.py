@@ -19,6 +19,7 @@ from patch_association.figures.dynamics import (
 from patch_association.figures.images import (
     draw_montage,
     plot_head_maps,
+    plot_looking,
     plot_losses,
     plot_montages,
     plot_pictures,
@@ -117,6 +118,7 @@ __all__ = [
     "plot_learned_matrices",
     "plot_learners",
     "plot_linear_share",
+    "plot_looking",
     "plot_losses",
     "plot_mismatch",
     "plot_montages",

@@ -177,3 +177,31 @@ def plot_head_maps(maps: dict, patch: int) -> Figure:
         panels[0].set_ylabel(MODELS.get(name, name))
     fig.colorbar(image, ax=axes, fraction=0.02, pad=0.02, label="attention")
     return fig
+
+
+def plot_looking(pictures, maps: dict, patch: int) -> Figure:
+    """Where ``patch`` looks on each picture: the pictures above, a row of maps for each model below.
+
+    Parameters
+    ----------
+    pictures : (n, c, H, W) uint8
+    maps : dict
+        The models' names with (n, N, N) attention, a picture each; all maps are on one scale from 0.
+    """
+    looked_at = {name: np.asarray(attention)[:, patch] for name, attention in maps.items()}  # (n, N)
+    grid = round(next(iter(looked_at.values())).shape[-1] ** 0.5)
+    most = max(float(rows.max()) for rows in looked_at.values())
+    shape = {"width": "column", "height": 1.45 * (len(maps) + 1), "squeeze": False}
+    fig, axes = new_figure(len(maps) + 1, len(pictures), **shape)
+    for ax, picture in zip(axes[0], pictures):
+        # (c, H, W) -> (H, W, c), drawn in the coordinates of the grid, so that the mark fits
+        edges = (-0.5, grid - 0.5, grid - 0.5, -0.5)
+        ax.imshow(np.asarray(picture).transpose(1, 2, 0), extent=edges, interpolation="nearest")
+    for panels, (name, rows) in zip(axes[1:], looked_at.items()):
+        for ax, row in zip(panels, rows):
+            ax.imshow(row.reshape(grid, grid), cmap="Blues", vmin=0, vmax=most, interpolation="nearest")
+        panels[0].set_ylabel(name)
+    for ax in axes.flat:
+        mark_patch(ax, patch, grid)
+        ax.set(xticks=[], yticks=[])
+    return fig

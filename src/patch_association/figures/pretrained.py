@@ -64,19 +64,36 @@ def draw_shares(ax: Axes, share: Mapping) -> None:
     ax.legend(loc="lower right", ncols=value.shape[1])
 
 
-def draw_accuracy(ax: Axes, curves: Mapping[str, tuple[Sequence, Sequence]], own: float, xlabel: str) -> None:
+def draw_heads(ax: Axes, share, recall, chance: float) -> None:
+    """(L, H) recall of mean maps against the share of attention that they explain; thirds of the layers."""
+    thirds = np.array_split(np.arange(len(share)), 3)
+    names = [f"layers {third[0] + 1} to {third[-1] + 1}" for third in thirds]
+    for third, (name, style) in zip(thirds, looks(names).items()):
+        x, y = np.array(share)[third].ravel(), np.array(recall)[third].ravel()
+        ax.plot(x, y, label=name, **(style | {"linestyle": ""}))
+    ax.axhline(chance, linewidth=1, linestyle=":", color=CATEGORIES[-1])
+    ax.set(xlabel="share of the attention that the mean map explains", ylabel="neighbors found")
+    ax.set(xlim=(0, 1.02), ylim=(-0.03, 1.03))
+    ax.legend()
+
+
+def draw_accuracy(
+    ax: Axes, curves: Mapping[str, tuple[Sequence, Sequence]], own: float, xlabel: str, **style
+) -> None:
     """Accuracies with intervals against a count; ``own`` is the unchanged model's.
 
     Parameters
     ----------
     curves : dict
         Names with (counts, estimates).
+    **style
+        Of all of them, and of the line of the unchanged model, in place of one look for each.
     """
-    for (name, style), (x, estimates) in zip(looks(list(curves)).items(), curves.values()):
+    for (name, look), (x, estimates) in zip(looks(list(curves)).items(), curves.values()):
         value = np.array([100 * e.value for e in estimates])
         reach = np.array([[100 * (e.value - e.low), 100 * (e.high - e.value)] for e in estimates]).T
-        ax.errorbar(x, value, reach, label=name, **style)
-    ax.axhline(100 * own, linewidth=1, linestyle=":", color=CATEGORIES[-1])
+        ax.errorbar(x, value, reach, label=name, **(look | style))
+    ax.axhline(100 * own, linewidth=1, linestyle=":", color=style.get("color", CATEGORIES[-1]))
     ax.set(xlabel=xlabel, ylabel="right classes (%)", ylim=(0, 100))
     ax.legend()
 

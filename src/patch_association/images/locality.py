@@ -220,6 +220,25 @@ def row_and_column(similarities, grid: int) -> Sums:
     return Sums(float(explained), (2 * g - 2) / (g * g - 1), rows, columns, float(kronecker))
 
 
+def components(similarities, share: float) -> int:
+    """How many principal components hold ``share`` of the variance of encodings, from P P^T (N, N) alone.
+
+    Examples
+    --------
+    >>> components(np.diag([4.0, 1.0, 1.0]), 0.7)
+    1
+    """
+    A = _array(similarities)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+        raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
+    if not 0 < finite("share", share) <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, got {share}")
+    center = np.eye(len(A)) - 1 / len(A)
+    variances = np.sort(np.linalg.eigvalsh(center @ A @ center))[::-1].clip(min=0)
+    held = np.cumsum(variances) / variances.sum()
+    return min(int(np.searchsorted(held, share)) + 1, len(A))
+
+
 def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality:
     """The locality of encodings (N, width) of a square grid, by the cosines of centered encodings.
 

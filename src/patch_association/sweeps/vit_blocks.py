@@ -262,21 +262,6 @@ def layer_costs(row: dict) -> dict[str, LayerCost]:
     return costs
 
 
-def block_table(results: list[dict]) -> str:
-    """Two text tables: times and memory of our vanilla layer, and the others as ratios to it."""
-    times, memories = [], []
-    for row in results:
-        costs = layer_costs(row)
-        vanilla, others = costs["vanilla"], [costs[kind] for kind in KINDS[1:]]
-        bf16 = " bf16" if row.get("precision") == "bfloat16" else ""
-        name = f"{row['part'] + bf16:14s} {row['tokens']:6d} {row['batch']:6d}"
-        ratios = "{:11.2f} {:6.2f} {:12.2f}".format
-        times.append(f"{name} {1e3 * vanilla.seconds:8.1f} ms {ratios(*(c.time_ratio for c in others))}")
-        memories.append(f"{name} {vanilla.memory / 1e6:8.0f} MB {ratios(*(c.memory_ratio for c in others))}")
-    head = "tokens  batch     vanilla  positional   timm  vit-pytorch"
-    return "\n".join([f"time           {head}", *times, "", f"memory         {head}", *memories])
-
-
 _CELLS = tuple({"part": part, "tokens": tokens} for part in PARTS for tokens in CPU.batches)
 
 SWEEPS = (

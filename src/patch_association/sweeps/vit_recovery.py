@@ -30,16 +30,19 @@ TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
 
 @lru_cache(maxsize=1)
 def _pictures():
-    """Pictures to train on, held-out ones, the unchanged model's logits of both, places of the classes."""
-    path, teacher = file("tiny_imagenet_halfA.npz"), subject().model
-    data = load("tiny-imagenet", path, TRAIN, HELD_OUT)
-    with torch.no_grad():
-        wanted = [
-            torch.cat([teacher(enlarged(batch, teacher.config.image_size)) for batch in images.split(50)])
-            for images in (data.train_images, data.test_images)
-        ]
+    """Pictures to train on and held-out ones, and the places of their classes among ImageNet's."""
+    path = file("tiny_imagenet_halfA.npz")
     with np.load(path) as archive:
-        return data, *wanted, torch.from_numpy(archive["imagenet_index"].astype(np.int64))
+        places = torch.from_numpy(archive["imagenet_index"].astype(np.int64))
+    return load("tiny-imagenet", path, TRAIN, HELD_OUT), places
+
+
+@lru_cache(maxsize=2)
+@torch.no_grad()
+def _wanted(part: str) -> torch.Tensor:
+    """The unchanged model's logits of "train_images" or "test_images"."""
+    teacher, images = subject().model, getattr(_pictures()[0], part)
+    return torch.cat([teacher(enlarged(batch, teacher.config.image_size)) for batch in images.split(50)])
 
 
 def enlarged(images: torch.Tensor, side: int) -> torch.Tensor:
@@ -48,15 +51,17 @@ def enlarged(images: torch.Tensor, side: int) -> torch.Tensor:
     return normalized(F.interpolate(images.float(), size, mode="bicubic", antialias=True).clamp(0, 255))
 
 
-def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> dict:
+def recovery(maps: str, seed: int, steps: int, rate: float = RATE) -> dict:
     """Fix the maps, train the rest (AdamW, bfloat16 products), and test on the way in single precision.
 
     Parameters
     ----------
     maps : "mean", "uniform" or "own"
-        "own": nothing is fixed, and the training is the same: what it does by itself.
+        "own": nothing is fixed; with no steps what is to be recovered, else what training does by itself.
     seed : int
         Of the order of the pictures.
+    steps : int
+        Of training.
 
     Returns
     -------
@@ -69,7 +74,7 @@ def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> d
     student, side = copy.deepcopy(s.model).requires_grad_(True), s.model.config.image_size
     kinds = {"mean": s.maps[0, 0], "uniform": torch.full_like(s.maps[0, 0], 1 / s.maps.shape[-1])}
     edits = {layer: fixed(S) for layer, S in enumerate(kinds[maps])} if maps in kinds else {}
-    data, wanted, wanted_held, places = _pictures()
+    (data, places), wanted_held = _pictures(), _wanted("test_images")
     other = torch.nonzero(s.halves[0] == 1).flatten()
 
     def answer(x):
@@ -87,13 +92,14 @@ def recovery(maps: str, seed: int, steps: int = _STEPS, rate: float = RATE) -> d
 
     optimizer = torch.optim.AdamW(student.parameters(), lr=rate, weight_decay=0.0)
     generator = torch.Generator().manual_seed(seed)
-    epochs = -(-steps * BATCH // TRAIN)
-    order = torch.cat([torch.randperm(TRAIN, generator=generator) for _ in range(epochs)])
+    epochs = range(-(-steps * BATCH // TRAIN))
+    order = [place for _ in epochs for place in torch.randperm(TRAIN, generator=generator).tolist()]
     curve = [{"step": 0, **tested()}]
-    for step, chosen in enumerate(order[: steps * BATCH].split(BATCH)):
+    for step in range(steps):
+        chosen = order[step * BATCH : (step + 1) * BATCH]
         with torch.autocast("cpu", torch.bfloat16):
             logits = answer(enlarged(data.train_images[chosen], side))
-        loss = kl(wanted[chosen], logits.float()).mean()
+        loss = kl(_wanted("train_images")[chosen], logits.float()).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
@@ -109,8 +115,7 @@ SWEEPS = (
         name="vit_recovery",
         summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
         cells=tuple(
-            {"maps": maps, "seed": seed}
-            for maps, seed in (("mean", 0), ("own", 0), ("uniform", 0), ("mean", 1))
+            {"maps": maps, "seed": 0, "steps": steps} for maps, steps in (("mean", _STEPS), ("own", 0))
         ),
         run=recovery,
         data=vit_tiny.data,

@@ -101,19 +101,6 @@ def step_ratios(results: list[dict]) -> dict[str, StepRatio]:
     }
 
 
-def step_table(results: list[dict]) -> str:
-    """A text table of the recorded steps: processor seconds of both models, and the two ratios."""
-    ratios = step_ratios(results)
-    lines = ["shape         batch   vanilla  positional   time ratio  kept, ratio"]
-    for row in results:
-        ratio, seconds = ratios[row["shape"]], row["seconds"]
-        lines.append(
-            f"{row['shape']:12s} {row['batch']:6d} {seconds['vanilla']:7.2f} s {seconds['positional']:9.2f} s"
-            f" {ratio.time:12.3f} {ratio.kept:12.2f}"
-        )
-    return "\n".join(lines)
-
-
 @dataclass(frozen=True)
 class RunCost:
     """What a whole training run costs: by formula, and at the speed of a recorded step.
