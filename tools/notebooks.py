@@ -28,8 +28,9 @@ NOTEBOOK_METADATA = {
 
 
 def chapters(root: Path = ROOT) -> list[Path]:
-    """Every chapter's ``.md``, sorted; pages without code lie directly in ``book/`` and are not chapters."""
-    return sorted(path for path in root.glob("book/*/*.md") if not path.parent.name.startswith(("_", ".")))
+    """Every chapter's ``.md``, sorted; pages without code lie in ``book/`` or ``book/explore/``."""
+    folders = (path for path in root.glob("book/*/") if not path.name.startswith(("_", ".")))
+    return sorted(path for folder in folders if folder.name != "explore" for path in folder.glob("*.md"))
 
 
 def name_of(path: Path) -> str:

@@ -7,7 +7,8 @@
     :::
 
 On the page ``explore/descent`` it owns the page's address. Anywhere else it is embedded: it starts with
-``state``, and its link leads to its page with whatever the reader has set.
+``state``, and its link leads to its page with whatever the reader has set. What the directive contains is
+shown until the script takes over, and stays where there is none.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ ENGINES = {
     "counting": ("checks", "samples"),
     "paint": ("checks", "samples"),
     "cloud": ("checks", "samples"),
+    "learn": ("checks", "samples"),
 }
 
 
@@ -41,6 +43,7 @@ class Explorable(SphinxDirective):
     """The place where an explorable stands."""
 
     required_arguments = 1
+    has_content = True
     option_spec: ClassVar = {"state": str}
 
     def run(self) -> list[nodes.Node]:
@@ -52,17 +55,25 @@ class Explorable(SphinxDirective):
         own = here == f"{PAGES}/{name}"
         wanted = self.env.metadata[here].setdefault("explorables", [])
         wanted += [one for one in scripts(name) if one not in wanted]
-        page = relative_uri(f"{here}.html", f"{PAGES}/{name}.html")
+        page = f"{PAGES}/{name}"
+        address = relative_uri(f"{here}.html", f"{page}.html") if page in self.env.found_docs else ""
         state = f"#{self.options['state']}" if "state" in self.options else ""
         where = (
-            "" if own else f' data-embedded data-page="{html.escape(page)}" data-state="{html.escape(state)}"'
+            ""
+            if own
+            else f' data-embedded data-page="{html.escape(address)}" data-state="{html.escape(state)}"'
         )
-        text = (
-            f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>'
-            "<noscript><p>What moves here needs JavaScript; the figure beside it shows its main state.</p>"
-            "</noscript></div>"
-        )
-        return [nodes.raw("", text, format="html")]
+        still = self.parse_content_to_nodes() if self.content else []
+        note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
+        return [
+            nodes.raw(
+                "",
+                f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}',
+                format="html",
+            ),
+            *still,
+            nodes.raw("", "</div>", format="html"),
+        ]
 
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:

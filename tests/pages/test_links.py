@@ -27,7 +27,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
         self.anchors.update(filter(None, (attributes.get("id"), attributes.get("name"))))
-        if tag == "a" and attributes.get("href"):
+        # A link that loads an explorable's state has no place on a page behind its "#".
+        if tag == "a" and attributes.get("href") and "data-loads" not in attributes:
             self.links.append(attributes["href"])
 
 

@@ -315,12 +315,13 @@
       };
       const explorable = build({ stage, say, change, get setting() { return setting; } });
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
+      page.hidden = !box.dataset.page;
       const code = explorable.code && notebook(() => explorable.code(setting));
       const tools = h("div", { class: "pa-tools" },
         h("button", { type: "button", onclick: () => { setting = defaults(explorable.fields); apply(); } }, "Start over"),
         copier("Copy a link to this", () => owner ? location.href : page.href), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
-      box.replaceChildren(stage, sentence, tools, ...(code ? [code.element] : []));
+      box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []));
       box.dataset.live = "";
       const load = (hash) => {
         try {

@@ -1,0 +1,119 @@
+"""The front page: findings, each beside a small copy of its figure, and how long the ways through take.
+
+::
+
+    :::{finding} fig-linear-bell
+    :page: setting/linear_models
+    One sentence.
+    :::
+
+The figure is taken from the chapter's stored outputs while the book is built, so it is the chapter's own.
+``reading-time`` lists chapters, and says how many minutes their way of reading takes.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import ClassVar
+
+import nbformat
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.osutil import relative_uri
+
+FOLDER = "_static/findings"
+WORDS_A_MINUTE = 200
+_FOLDED = re.compile(
+    r"^(:{3,})\{(?:dropdown|solution)[^\n]*\n.*?^\1$|^(:{3,})\{[^}]*\}[^\n]*\n:class: dropdown\n.*?^\2$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def chapter(app, name: str):
+    """The notebook of ``part/chapter``."""
+    return nbformat.read(Path(app.srcdir) / "book" / f"{name}.ipynb", as_version=4)
+
+
+def figure(notebook, label: str) -> tuple[str, str]:
+    """The SVG of a named figure and its alternative text."""
+    for cell in notebook.cells:
+        shown = cell.metadata.get("mystnb", {})
+        if shown.get("figure", {}).get("name") != label:
+            continue
+        for output in cell.get("outputs", ()):
+            if drawing := output.get("data", {}).get("image/svg+xml"):
+                return "".join(drawing), shown["image"]["alt"]
+    raise LookupError(label)
+
+
+def minutes(notebook) -> float:
+    """How long the way of reading takes: the words of the text, without what is folded or a formula."""
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", _FOLDED.sub(" ", text), flags=re.DOTALL)
+    return len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) / WORDS_A_MINUTE
+
+
+class Finding(SphinxDirective):
+    """One finding of the front page."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"page": str}
+
+    def run(self) -> list[nodes.Node]:
+        label, page = self.arguments[0], self.options["page"]
+        self.env.note_dependency(f"book/{page}.ipynb")
+        try:
+            drawing, alt = figure(chapter(self.env.app, page), label)
+        except LookupError:
+            raise self.error(f"{page} has no figure {label!r}") from None
+        self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
+        address = relative_uri(f"{self.env.docname}.html", f"book/{page}.html")
+        picture = relative_uri(f"{self.env.docname}.html", f"{FOLDER}/{label}.svg")
+        start = (
+            f'<div class="pa-finding"><a href="{html.escape(address)}#{label}" tabindex="-1" '
+            f'aria-hidden="true"><img src="{html.escape(picture)}" alt="{html.escape(alt)}" '
+            'width="150" height="94" loading="lazy"></a><div>'
+        )
+        return [
+            nodes.raw("", start, format="html"),
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</div></div>", format="html"),
+        ]
+
+
+class ReadingTime(SphinxDirective):
+    """``reading-time`` of the chapters named in its content, in minutes, five at a time."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        names = " ".join(self.content).split()
+        for name in names:
+            self.env.note_dependency(f"book/{name}.ipynb")
+        total = sum(minutes(chapter(self.env.app, name)) for name in names)
+        rounded = max(5, 5 * round(total / 5))
+        words = f"{rounded} minutes" if rounded < 120 else f"{rounded / 60:.0f} hours"
+        number = {2: "two chapters", 3: "three chapters"}.get(len(names), f"{len(names)} chapters")
+        return [nodes.paragraph("", f"{number}, about {words} of reading", classes=["pa-time"])]
+
+
+def write_drawings(app, error: Exception | None) -> None:
+    """After a build: the drawings as files."""
+    if error is not None or app.builder.format != "html":
+        return
+    for metadata in app.env.metadata.values():
+        for label, drawing in metadata.get("findings", {}).items():
+            path = Path(app.outdir) / FOLDER / f"{label}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(drawing, encoding="utf-8")
+
+
+def setup(app) -> dict:
+    """Register the directives."""
+    app.add_directive("finding", Finding)
+    app.add_directive("reading-time", ReadingTime)
+    app.connect("build-finished", write_drawings)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,56 @@
+"""The front page draws in: a picture that learns, findings with their figures, and no word too many."""
+
+from __future__ import annotations
+
+import re
+
+from browser import SITE
+from bs4 import BeautifulSoup
+from page_measures import measure
+
+INDEX = SITE / "book" / "index.html"
+
+
+def test_it_is_short(browser):
+    assert measure(browser, INDEX).words <= 700
+
+
+def test_the_picture_learns_all_sets(browser):
+    page = browser.new_context().new_page()
+    page.goto(INDEX.as_uri())
+    page.wait_for_function(
+        "document.querySelector('.pa-sentence')?.textContent.includes('finds all companions')"
+    )
+    for words in ("scattered", "neighbors"):
+        page.get_by_role("button", name=words).press("Enter")
+        page.wait_for_function("document.querySelector('.pa-player input').value === '160'")
+        page.wait_for_function("document.querySelectorAll('.pa-found').length === 36")
+    page.context.close()
+
+
+def test_the_picture_is_there_without_script(browser):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(INDEX.as_uri())
+    assert page.locator(".pa-explorable svg[aria-label], .pa-explorable img[alt]").first.is_visible()
+    page.context.close()
+
+
+def test_every_finding_has_its_figure_and_leads_to_it():
+    soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
+    findings = soup.select(".pa-finding")
+    assert 6 <= len(findings) <= 8
+    for finding in findings:
+        picture = (INDEX.parent / finding.img["src"]).resolve()
+        assert picture.read_text(encoding="utf-8").rstrip().endswith("</svg>")
+        address, _, label = finding.a["href"].partition("#")
+        there = BeautifulSoup((INDEX.parent / address).read_text(encoding="utf-8"), "html.parser")
+        assert there.find(id=label), f"{address} has no {label}"
+        assert len(finding.img["alt"].split()) >= 3
+
+
+def test_reading_times_are_those_of_the_chapters():
+    soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
+    times = [line.get_text() for line in soup.select(".pa-time")]
+    assert len(times) == 2 and all(re.search(r"about \d+ (minutes|hours) of reading", t) for t in times), (
+        times
+    )
