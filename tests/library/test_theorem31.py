@@ -141,10 +141,10 @@ def test_the_bound_is_its_formula():
     assert bound == pytest.approx(expected, rel=5e-3)
 
 
-@pytest.mark.parametrize("kappa", [2.0, 5.0, 65.8, 400.0])
-def test_the_limit_is_its_integral(kappa):
-    integral = quad(lambda x: linear_bounds.rademacher_tail(1 / math.sqrt(kappa * x)), 2 / kappa, 1)[0]
-    assert linear_bounds.any_weights_limit(kappa) == pytest.approx(float(integral), abs=1e-8)
+@pytest.mark.parametrize("chi", [2.0, 5.0, 65.8, 400.0])
+def test_the_limit_is_its_integral(chi):
+    integral = quad(lambda x: linear_bounds.rademacher_tail(1 / math.sqrt(chi * x)), 2 / chi, 1)[0]
+    assert linear_bounds.any_weights_limit(chi) == pytest.approx(float(integral), abs=1e-8)
 
 
 def test_a_fourth_moment_halves_the_constant():
@@ -231,7 +231,7 @@ def test_the_search_over_patches_contains_the_search_over_sets():
         (lambda: linear_bounds.any_weights_bound(8, 4, 1.5), "probability"),
         (lambda: linear_bounds.any_weights_boundary(4, 0.0), "q > 0"),
         (lambda: linear_bounds.any_weights_boundary(4, 0.5, error=0.3), "error < 1/4"),
-        (lambda: linear_bounds.any_weights_limit(float("nan")), "kappa"),
+        (lambda: linear_bounds.any_weights_limit(float("nan")), "chi"),
         (lambda: linear_bounds.spread_weights_bound(np.ones(4), 0.5), "expected q > 0"),
         (
             lambda: linear_bounds.spread_weights_bound([[1.0], [0.0]], 0.5),

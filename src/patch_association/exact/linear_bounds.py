@@ -47,16 +47,16 @@ def _rank_bounds(mu: np.ndarray, C: int) -> np.ndarray:
     return best
 
 
-def any_weights_limit(kappa: float) -> float:
-    """The limit of :func:`any_weights_bound` as C grows with q D / C^2 = kappa fixed.
+def any_weights_limit(chi: float) -> float:
+    """The limit of :func:`any_weights_bound` as C grows with q D / C^2 = chi fixed.
 
-    The integral over 0 < x < 1 of h(1 / sqrt(kappa x)): with u = sqrt(2 / kappa) <= 1 it is
-    1/4 - u + 3 u^2 / 4 - u^2 log(u) / 2, and 0 for kappa <= 2.
+    The integral over 0 < x < 1 of h(1 / sqrt(chi x)): with u = sqrt(2 / chi) <= 1 it is
+    1/4 - u + 3 u^2 / 4 - u^2 log(u) / 2, and 0 for chi <= 2.
     """
-    kappa = finite("kappa", kappa, minimum=0)
-    if kappa <= 2:
+    chi = finite("chi", chi, minimum=0)
+    if chi <= 2:
         return 0.0
-    u = math.sqrt(2 / kappa)
+    u = math.sqrt(2 / chi)
     return 0.25 - u + 0.75 * u**2 - 0.5 * u**2 * math.log(u)
 
 
