@@ -88,6 +88,8 @@ class Departure:
 
 #: Section 4.1 is about a small start.
 SMALL_START = replace(DEFAULT, linear=1e-4)
+#: The theorems on the first move and on the end of runs.
+NO_LINEAR_PART = replace(DEFAULT, linear=0.0)
 #: One rate for everything, as the paper's (GD) prints it.
 SINGLE_RATE = replace(DEFAULT, diagonal=1.5, init_std=0.001, rate=0.1, score_rate_power=0)
 #: Section 5: the value vector on its own, and training from scratch beside it.
@@ -123,6 +125,13 @@ DEPARTURES = (
         "scores (beyond it at $\\sigma_A = 4$), and Event I would hardly be seen.",
         f"so $\\alpha^{{(0)}} = {SMALL_START.alpha:g}$; $\\sigma_A = 1$, $2$ and $4$; $\\eta = 0.1$ "
         "over the curvature, at most $0.08/D$",
+    ),
+    Departure(
+        ("dynamics/companions",),
+        NO_LINEAR_PART,
+        "its theorems need $\\nu = 0$, where the first move depends on $D\\alpha^p$ alone; runs start at "
+        "the best $\\alpha$ for their scores.",
+        "a diagonal that tends to zero in the first half; several ratios of the rates",
     ),
     Departure(
         ("dynamics/certified",),

@@ -105,5 +105,7 @@ def test_the_other_drawings(axes):
     assert list(axes[0, 1].lines[1].get_xdata()) == [8]
     figures.draw_drift(axes[1, 0], [0.1, 0.2], [[1e-3, 0], [8e-3, 0]], 0.15, "q")
     assert axes[1, 0].lines[0].get_ydata() == pytest.approx([1, 1])
-    figures.draw_end_of_alpha(axes[1, 1], [0.3, 0.5, 0.9], [0.4, 0.6, 1.1], [1, 1, 4])
-    assert [len(line.get_xdata()) for line in axes[1, 1].lines[:2]] == [2, 1]
+    flow = [*np.meshgrid([1.0, 2.0, 3.0], [-1.0, 0.0]), np.array([[0.1, 0.2, 0.3], [0.2, np.nan, 0.4]])]
+    path, mark = ([0, 1.5], [0, -0.5]), (1, -0.3)
+    figures.draw_portrait(axes[1, 1], [0, 1, 2], [-1, 0], flow, path, "title", mark)
+    assert list(axes[1, 1].lines[0].get_xdata()) == [0, 1.5] and axes[1, 1].get_xlim() == (0, 2)

@@ -64,15 +64,15 @@ class CubicForm:
         """(T, row): the largest value on a grid of rows, to be read as a search and not as a proof.
 
         T is separable over the sets, so dynamic programming over masses in multiples of 1 / grid finds the
-        best of them; inside a set, shapes with one entry above C - 1 equal ones are tried. A positive value
-        refutes the condition; for a proof see :mod:`patch_association.certify.optimal`.
+        best of them. Inside a set, at a given mass and sum of squares, T is linear in the sum of cubes. That
+        is largest for one entry above C - 1 equal ones, and least for some equal entries, a smaller one and
+        zeros; both families are tried, on grids of their own. A positive value refutes the condition. A value
+        of zero, at a block, leaves rows between the grid's points: T may be positive there.
         """
         C, L = self.set_size, self.num_patches // self.set_size
         t1, t2, t3, t4, t5, td = self._six()
-        m, theta = np.arange(grid + 1)[:, None] / grid, np.linspace(0, 1, 101)
-        # Entries m (1 + (C-1) theta) / C once and m (1 - theta) / C for the others.
-        shape = np.stack([(1 + (C - 1) * theta) / C, *[(1 - theta) / C] * (C - 1)])  # (C, 101)
-        p2, p3 = m**2 * (shape**2).sum(0), m**3 * (shape**3).sum(0)  # (grid + 1, 101)
+        m, shape = np.arange(grid + 1)[:, None] / grid, _shapes(C)
+        p2, p3 = m**2 * (shape**2).sum(0), m**3 * (shape**3).sum(0)  # (grid + 1, shapes)
         linear = 3 * ((t2 - t3) * m + (t4 - t5) * (1 - m)) * p2 + (t1 - 3 * t2 + 2 * t3) * p3
         alone = t3 * m**3 + 3 * t5 * m**2 * (1 - m) + td * (2 * m**3 - 3 * m**2)
         best, which = (linear + alone).max(1), linear.argmax(1)  # of one set, by its mass
@@ -90,6 +90,19 @@ class CubicForm:
         masses.append(left)
         row = np.concatenate([k / grid * shape[:, which[k]] for k in masses])
         return float(self(row)), row
+
+
+def _shapes(set_size: int, points: int = 101) -> np.ndarray:
+    """(C, n) rows of mass one inside a set among which the largest and the least sum of cubes are."""
+    C, theta = set_size, np.linspace(0, 1, points)
+    above = np.full((C, points), (1 - theta) / C)
+    above[0] = (1 + (C - 1) * theta) / C
+    families = [above]
+    for equal in range(1, C):  # equal entries, one of theta times their size, zeros
+        family = np.zeros((C, points))
+        family[:equal], family[equal] = 1, theta
+        families.append(family / family.sum(0))
+    return np.concatenate(families, axis=1)
 
 
 def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:

@@ -6,7 +6,7 @@ At A = beta I with a small beta, nu = 0 and y = +1 the drift of gamma - rho is a
 
 with M the sum over all patches and a, b two patches of random sets. Delta falls in u, so one sign decides:
 companions gain at every alpha up to the best one, alpha*, exactly when they gain at alpha*. As D grows they
-do for kappa_c / (D - C)^2 < q < q_c (theorem "The window" of the book, :func:`upper_edge`,
+do for b_c / (D - C)^2 < q < q_c (theorem "The window" of the book, :func:`upper_edge`,
 :func:`lower_edge`).
 """
 
@@ -32,7 +32,7 @@ def upper_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
 
 
 def lower_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
-    """kappa_c = 2^(5-p) (C + 2) / 3: below q = kappa_c / (D - C)^2 they lose as well, once D is large."""
+    """b_c = 2^(5-p) (C + 2) / 3: below q = b_c / (D - C)^2 they lose as well, once D is large."""
     return 2.0 ** (5 - odd_degree(degree)) * (set_size + 2) / 3
 
 

@@ -116,20 +116,23 @@ def label_events(ax: Axes, found: dict) -> None:
             ax.annotate(text, (1 + found[name], 1), xytext=(3, -3), **place)
 
 
-def draw_end_of_alpha(ax: Axes, predicted, found, diagonals) -> None:
-    """alpha at the end over the best alpha at the start, against G at the start over G at the end.
+def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
+    """The reduced flow over (gamma, rho) in gray, levels of alpha* in violet, and a path through it in black.
 
-    One marker a run, by its diagonal; the line is alpha G = constant.
+    ``flow`` is (gamma_dot, rho_dot, alpha*), each (len(rhos), len(gammas)); ``path`` a pair of arrays, the
+    scores of a run; ``mark`` a point (gamma, rho) on it.
     """
-    predicted, found, diagonals = map(np.asarray, (predicted, found, diagonals))
-    for diagonal, style in looks(np.unique(diagonals)).items():
-        some = diagonals == diagonal
-        hollow = {**style, "linestyle": "none", "markersize": 5.5, "markerfacecolor": "none"}
-        ax.plot(predicted[some], found[some], label=rf"$\sigma_A = {diagonal:g}$", **hollow)
-    ax.plot([0.2, 1], [0.2, 1], color=INK, linewidth=0.9)
-    ax.axhline(1, color=INK, linewidth=0.9, linestyle=":")
-    ax.set(xlabel="$G$, start over end", ylabel=r"$\alpha$, end over start")
-    ax.legend(loc="upper left")
+    by_gamma, by_rho, alpha = (np.ma.masked_invalid(np.asarray(part)) for part in flow)
+    lines = {"color": COLORS["noise"], "linewidth": 0.7, "density": 0.7, "arrowsize": 0.8}
+    ax.streamplot(np.asarray(gammas), np.asarray(rhos), by_gamma, by_rho, **lines)
+    levels = ax.contour(gammas, rhos, alpha, levels=6, colors=COLORS["feature"], linewidths=1.2)
+    ax.clabel(levels, fmt="%.3g")
+    ax.plot(*path, color=INK, linewidth=2.4)
+    if mark is not None:
+        ax.plot(*mark, marker="o", color=INK, markerfacecolor=PAPER, markersize=7)
+    ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.axvline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.set(xlim=(gammas[0], gammas[-1]), ylim=(rhos[0], rhos[-1]), xlabel=r"$\gamma$", title=title)
 
 
 # ---- the realistic process, and beside the idealized one --------------------------------------------

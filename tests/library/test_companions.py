@@ -1,0 +1,163 @@
+"""Attacks on the statements of the chapter on companions, by enumeration and search without the library."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from patch_association.exact.optimality import cubic_form
+from patch_association.exact.risk import PopulationRisk
+from patch_association.exact.sign import FirstMove, lower_edge, upper_edge
+from patch_association.training.valley import best_alpha
+
+
+def first_move(D, C, q, p):
+    """The sign of E[w M^(p-2) (1-s_a)(1-s_b)] at the zero of E[w M^p], by convolutions and bisection."""
+    n = D - C
+
+    def law(k):  # of the sum of k random patches, from -k to k
+        mass = np.ones(1)
+        for _ in range(k):
+            mass = np.convolve(mass, [q / 2, 1 - q, q / 2])
+        return mass
+
+    M = np.arange(C - n, C + n + 1.0)
+    plain = law(n)
+    turned = np.convolve(law(n - 2), np.convolve([q, 1 - q], [q, 1 - q]))  # 1 - s is 2 or 1
+    turned = np.pad(turned, (0, plain.size - turned.size))  # no mass where either s is 1
+    low, high = -60.0, 9.0
+
+    def weight(x):
+        return 0.5 * (1 - np.tanh(0.5 * np.clip(math.exp(x) * M**p, -1e4, 1e4)))
+
+    def tail(x):  # exp(-u M^p) where 1 - tanh has lost its digits
+        z = np.clip(math.exp(x) * M**p, -700, 700)
+        return np.where(z > 30, np.exp(-z), weight(x))
+
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if plain @ (tail(middle) * M**p) > 0 else (low, middle)
+    return float(turned @ (tail(low) * M ** (p - 2)))
+
+
+def test_the_sign_against_other_code():
+    G = np.random.default_rng(0)
+    for _ in range(60):
+        C, L, p = int(G.integers(2, 7)), int(G.integers(3, 12)), int(G.choice([3, 5]))
+        q = float(10 ** G.uniform(-2, 0))
+        move = FirstMove(C * L, C, q, p)
+        if abs(move.margin) > 1e-6:
+            assert (first_move(C * L, C, q, p) > 0) == (move.margin > 0), (C, L, q, p)
+
+
+@pytest.mark.parametrize(("C", "p"), [(2, 3), (3, 3), (4, 5)])
+def test_the_window_closes_where_it_says(C, p):
+    # Both edges, from within and from outside, by a margin of a quarter at this size.
+    D, edge = 60 * C, upper_edge(C, p)
+    low = lower_edge(C, p) / (D - C) ** 2
+    assert first_move(D, C, 1.3 * low, p) > 0 > first_move(D, C, 0.75 * low, p)
+    assert first_move(D, C, 0.75 * edge, p) > 0
+    if 1.1 * edge < 1:
+        assert first_move(D, C, 1.1 * edge, p) < 0
+
+
+def test_one_sign_decides_at_random_settings():
+    # Every term of Delta falls in u: a sum over plus, minus and zero patches, counted one by one.
+    G = np.random.default_rng(3)
+    for _ in range(30):
+        C, p, q = int(G.integers(2, 5)), int(G.choice([3, 5, 7])), float(G.uniform(0.01, 1))
+        n = int(G.integers(C, 9))
+        if (C, n, q) == (2, 2, 1.0):
+            continue
+        kinds = [(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)]
+        chance = [
+            math.comb(n, a) * math.comb(n - a, b) * (q / 2) ** (a + b) * (1 - q) ** z for a, b, z in kinds
+        ]
+
+        def delta(u, kinds=kinds, chance=chance, C=C, p=p, n=n):
+            total = 0.0
+            for (a, b, z), mass in zip(kinds, chance):
+                m = C + a - b
+                pairs = z * (z - 1) + 4 * b * (b - 1) + 4 * b * z  # sum of (1-s_a)(1-s_b)
+                total += mass * pairs / (n * (n - 1)) * m ** (p - 2) / (1 + math.exp(min(700, u * m**p)))
+            return total
+
+        found = [delta(u) for u in np.geomspace(1e-6, 3, 25)]
+        assert (np.diff(found) < 0).all(), (C, n, p, q)
+
+
+def test_the_one_setting_without_a_first_move():
+    # C = 2, D = 4, q = 1: (1-s_a)(1-s_b) is not zero only where M is.
+    for alpha in (0.1, 0.5):
+        total = 0.0
+        for a, b in itertools.product((-1, 1), repeat=2):
+            M = 2 + a + b
+            total += M * (1 - a) * (1 - b) / (1 + math.exp(4 * (alpha * M) ** 3))
+        assert total == 0
+
+
+def inputs(D, C, q):
+    """Every input at y = +1 with the first set as the signal: (chances, signs)."""
+    rest = np.array(list(itertools.product((-1, 0, 1), repeat=D - C)))
+    chance = np.where(rest == 0, 1 - q, q / 2).prod(1)
+    return chance, np.concatenate([np.ones((len(rest), C), dtype=int), rest], axis=1)
+
+
+@pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (6, 3, 0.9), (8, 2, 0.9), (9, 3, 1.0)])
+def test_attention_evens_out_inside_a_set(D, C, q):
+    chance, s = inputs(D, C, q)
+    n = s.reshape(-1, D // C, C).sum(2).repeat(C, axis=1)
+    G = np.random.default_rng(1)
+    for _ in range(40):
+        p, nu, beta = int(G.choice([3, 5])), float(G.choice([0.0, 0.5])), float(G.normal())
+        alpha, gamma = (
+            float(10 ** G.uniform(-2, -0.2)),
+            float(beta + G.choice([-1, 1]) * 10 ** G.uniform(-1, 0.7)),
+        )
+
+        def loss(x, p=p, nu=nu, beta=beta, alpha=alpha):
+            own = 1 / (1 + (C - 1) * math.exp(x - beta))
+            z = D * alpha * (own * s + (1 - own) / (C - 1) * (n - s))
+            return chance @ np.logaddexp(0, -(z**p + nu * z).sum(1))
+
+        slope = (loss(gamma + 1e-5) - loss(gamma - 1e-5)) / 2e-5
+        if abs(slope) > 1e-9:
+            assert (slope < 0) == (gamma < beta), (p, nu, beta, alpha, gamma)
+
+
+@pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (6, 2, 0.1)])
+def test_no_attention_beats_the_blocks(D, C, q):
+    # Adversary: Adam on every entry of A, the diagonal too, and the strength, from random starts.
+    assert cubic_form(D, C, q).largest(60)[0] < 1e-9
+    chance, s = (torch.from_numpy(part).double() for part in inputs(D, C, q))
+    turns = [torch.roll(torch.arange(D), C * k) for k in range(D // C)]
+    s = torch.cat([s[:, turn] for turn in turns])  # every set as the signal
+    chance = chance.repeat(D // C) * C / D
+    risk = PopulationRisk(D, C, q, linear=0.0)
+    best = risk.loss(best_alpha(risk, 0.0, 0.0, -40.0), 0.0, 0.0, -40.0)
+    torch.manual_seed(0)
+    scores = torch.randn(24, D, D, dtype=torch.float64) * 2
+    strength = torch.full((24, 1, 1), 0.2, dtype=torch.float64)
+    for x in (scores, strength):
+        x.requires_grad_()
+    step = torch.optim.Adam([scores, strength], lr=0.05)
+    for _ in range(400):
+        z = D * strength * (s @ torch.softmax(scores, 2).mT)  # (24, n, D)
+        losses = torch.nn.functional.softplus(-(z**3).sum(2)) @ chance
+        step.zero_grad()
+        losses.sum().backward()
+        step.step()
+    assert losses.min() > best - 1e-9
+    assert losses.min() < best + 0.03  # and it comes near
+
+
+def test_the_search_finds_what_random_rows_find():
+    G = np.random.default_rng(2)
+    for D, C, q in [(6, 2, 0.05), (9, 3, 0.1), (12, 4, 0.8), (9, 3, 0.9), (12, 3, 0.02)]:
+        form = cubic_form(D, C, q)
+        rows = np.concatenate([G.dirichlet(np.full(D, a), 4000) for a in (0.05, 0.2, 1.0)])
+        found, row = form.largest(60)
+        assert float(form(row)) == pytest.approx(found) and row.sum() == pytest.approx(1)
+        assert form(rows).max() <= found + 1e-3 * abs(form.one)
