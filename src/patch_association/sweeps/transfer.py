@@ -33,6 +33,8 @@ def _cells(**grid):
 _SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
 _PATCHES = [36, 64, 100, 144, 196, 256, 400]
 _TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
+#: Where the best of these lay on the edge of the grid, it was made wider.
+_WIDER_TUNING_SIZES = {D: _TUNING_SIZES[D] for D in (36, 100)}
 _LARGE_TUNING_SIZES = {256: 1100, 400: 1800}
 _SCRATCH_SIZES = {
     36: [350, 500, 700, 1000],
@@ -190,7 +192,9 @@ SWEEPS = (
     Sweep(
         "transfer-scratch-tuning",
         "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
-        _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0)),
+        _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0))
+        + _tuning_cells(_WIDER_TUNING_SIZES, (1.0, 2.0), (128.0, 256.0, 512.0, 1024.0))
+        + _tuning_cells(_WIDER_TUNING_SIZES, (3.0, 4.0), (128.0,)),
         _scratch,
         {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000},
     ),
