@@ -33,6 +33,7 @@ class Stream(IntEnum):
     SEVERAL_TEST_NOISE = 26
     SET_RULE_NOISE = 27  # of the inputs that a rule over found sets is tested on
     SET_SUMS = 28  # under diluted attention
+    LIMIT_PATCHES = 29  # of the limit of many patches: what is known of the patches of an input
     TOKENS = 30  # of PatternData: labels, counts, places, noise
     PATTERN_SETS = 31
     SHALLOW_START = 32  # of model (1), a child for each matrix

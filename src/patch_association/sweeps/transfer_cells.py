@@ -150,8 +150,10 @@ def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
     }
 
 
-def _mean(found: list[learners.Outcome], name: str) -> float:
-    return float(np.mean([getattr(one, name) for one in found]))
+def _mean(found: list[learners.Outcome], name: str) -> float | None:
+    """None for a learner that has no such number."""
+    values = [getattr(one, name) for one in found]
+    return None if None in values else float(np.mean(values))
 
 
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:

@@ -33,8 +33,9 @@ from patch_association.transfer.discovery import (
 )
 from patch_association.transfer.fine_tuning import draw_reads, fine_tune, usual_step
 from patch_association.transfer.logistic import PENALTIES, linear_test_error, tuned_logistic
+from patch_association.transfer.overlap import OverlapRule, overlap_rule
 
-_SEARCHES = ("likelihood", "coactivation", "coactivation, refined")
+_SEARCHES = ("likelihood", "overlap", "overlap, equal weights", "coactivation", "coactivation, refined")
 
 
 @dataclass(frozen=True)
@@ -194,21 +195,26 @@ def from_scratch(
 def by_search(
     data: SpatialData, samples: int, seed: int, search: str = "likelihood", draws: int = 4000
 ) -> Outcome:
-    """A learner that looks for the sets (:mod:`patch_association.transfer.discovery`).
+    """A learner without the sets (:mod:`patch_association.transfer.discovery`, ``.overlap``).
 
     Parameters
     ----------
-    search : "likelihood", "coactivation" or "coactivation, refined"
-        The sets that best explain the samples; or for each patch the companions that it is most often
-        active with, with the plain or the refined estimate of w*.
+    search : "likelihood", "overlap", "overlap, equal weights", "coactivation" or "coactivation, refined"
+        The sets that best explain the samples; the rule that compares overlaps and looks for no sets; or for
+        each patch the companions that it is most often active with, with the plain or the refined estimate of
+        w*.
     """
     if search not in _SEARCHES:
         raise ValueError(f"search must be one of {', '.join(map(repr, _SEARCHES))}, got {search!r}")
     X, y = (t.numpy() for t in data.sample(samples, seed))
     C, D = data.partition.set_size, data.partition.num_patches
     w, threshold = refined_feature(X, y, C)
+    active = y[:, None] * (X @ w) > threshold
+    if search.startswith("overlap"):
+        rule = overlap_rule(active, C, equal_weights=search.endswith("equal weights"))
+        return Outcome(_set_rule_error(rule, w, threshold, data, draws, seed + TEST))
     if search == "likelihood":
-        found = likelihood_sets(y[:, None] * (X @ w) > threshold, C)
+        found = likelihood_sets(active, C)
         true = {tuple(s) for s in data.partition.sets.tolist()}
         return Outcome(
             _set_rule_error(found, w, threshold, data, draws, seed + TEST),
@@ -248,7 +254,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])
 
 
-def _set_rule_error(found: FoundSets, w, threshold, data, draws, seed) -> float:
+def _set_rule_error(found: FoundSets | OverlapRule, w, threshold, data, draws, seed) -> float:
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
     u = alpha * s + noise * generator(seed, Stream.SET_RULE_NOISE).standard_normal(s.shape)

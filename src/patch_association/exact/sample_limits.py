@@ -1,0 +1,159 @@
+"""The samples that the sets cost as D grows: errors with N = t L samples, in the limit of many patches.
+
+C and kappa = q D / C^2 stay fixed, so that an input has a Poisson number of clutter patches of each sign,
+of mean lambda = kappa C^2 / 2, and a training sample shares at most one patch with it unless both have
+one signal set. An input is lost only where its signal set is unseen, which has probability e^-t. Then
+what is known of a patch is how likely it lies in an unseen set, its weight w, and the best rule compares
+
+    e_C(w over the input's patches with +w*)   with   e_C(w over those with -w*),
+
+e_C the elementary symmetric polynomial. Learners differ in their weights alone:
+
+- ``equal_weights``: w = 1. An upper bound on the least error, and so is
+- ``weights_by_count``: w = 1 / (1 + k C e^t / lambda) after k activations in samples whose signal set no
+  other sample has, and 0 in a set that two samples share.
+- ``far_sets_told``: a lower bound, for a learner that is told every signal set but those of the samples
+  that share a patch with the input. Then w = 1 / (1 + sum_n C / b_n) over these samples, where C - 1 + b_n
+  further patches of n may be its signal.
+- ``all_sets_told``: a lower bound. w = 1 in unseen sets and 0 elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import skellam
+
+from patch_association._streams import Stream, generator
+from patch_association._validate import finite, positive_int
+from patch_association.intervals import Estimate, mean
+
+
+def equal_weights(set_size: int, ratio: float, per_set: float) -> float:
+    """e^-t e(lambda): the limit of the error when all patches weigh alike.
+
+    Parameters
+    ----------
+    set_size : int
+        C.
+    ratio : float
+        kappa = q D / C^2.
+    per_set : float
+        t, samples per set.
+    """
+    C, clutter, t = _checked(set_size, ratio, per_set)
+    return math.exp(-t) * _plain_sum(C, clutter)
+
+
+def all_sets_told(set_size: int, ratio: float, per_set: float) -> float:
+    """e^-t e(lambda e^-t): the limit of the least error of a learner that is told all signal sets."""
+    C, clutter, t = _checked(set_size, ratio, per_set)
+    return math.exp(-t) * _plain_sum(C, clutter * math.exp(-t))
+
+
+def weights_by_count(
+    set_size: int, ratio: float, per_set: float, draws: int = 100_000, seed: int = 0
+) -> Estimate:
+    """The limit of the error when patches weigh by the samples that they are active in.
+
+    From ``draws`` inputs whose signal set is unseen; the other parameters are those of :func:`equal_weights`.
+
+    Examples
+    --------
+    >>> weights_by_count(4, 1.0, 0.8).value < 0.052 < equal_weights(4, 1.0, 0.8)
+    True
+    """
+    C, clutter, t = _checked(set_size, ratio, per_set)
+
+    def odds(once, random):
+        # Of "its set was seen once" against "unseen": k C e^t / lambda after k activations.
+        k = random.poisson(t * math.exp(-t) * clutter / C, once.size) + once
+        return k * C * math.exp(t) / clutter if clutter else np.where(once, np.inf, 0.0)
+
+    return _error(C, clutter, t, odds, draws, seed)
+
+
+def far_sets_told(
+    set_size: int, ratio: float, per_set: float, draws: int = 100_000, seed: int = 0
+) -> Estimate:
+    """The limit of the least error when all is told but the signal sets of samples that meet the input."""
+    C, clutter, t = _checked(set_size, ratio, per_set)
+
+    def odds(once, random):
+        met = random.poisson(t * math.exp(-t) * clutter / C, once.size)  # samples with it as clutter
+        patch = np.repeat(np.arange(once.size), met)
+        spare = random.poisson(clutter * math.exp(-t), patch.size)  # clutter of theirs that no set explains
+        total = np.bincount(patch, C / (1.0 + spare), minlength=once.size)
+        with np.errstate(divide="ignore"):  # no spare patch: it must be the signal's
+            own = C / random.poisson(clutter * math.exp(-t), once.size).astype(float)
+        return total + np.where(once, own, 0.0)
+
+    return _error(C, clutter, t, odds, draws, seed)
+
+
+def samples_per_set(error: Callable[[float], float], target: float, most: float = 20.0) -> float:
+    """The least t at which a decreasing error(t) reaches ``target``, by bisection to 1e-4.
+
+    Raises
+    ------
+    ValueError
+        If the error is still above the target at ``most``.
+    """
+    if error(most) > target:
+        raise ValueError(f"the error must reach {target:g} by t = {most:g}, got {error(most):.3g} there")
+    low, high = 0.0, most
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        low, high = (middle, high) if error(middle) > target else (low, middle)
+    return high
+
+
+def elementary_symmetric(power_sums, degree: int) -> np.ndarray:
+    """e_C of numbers from their power sums p_1, ..., p_C (Newton): k e_k = sum_i (-1)^(i-1) e_(k-i) p_i.
+
+    Parameters
+    ----------
+    power_sums : (C, ...) array
+        The last C of them that are needed: ``power_sums[i - 1]`` is the sum of i-th powers.
+    degree : int
+        C.
+    """
+    p, e = np.asarray(power_sums, dtype=np.float64), [1.0]
+    for k in range(1, positive_int("degree", degree) + 1):
+        e.append(sum((-1) ** (i - 1) * e[k - i] * p[i - 1] for i in range(1, k + 1)) / k)
+    return np.asarray(e[-1])
+
+
+def _checked(set_size, ratio, per_set) -> tuple[int, float, float]:
+    C = positive_int("set_size", set_size, minimum=2)
+    return C, finite("ratio", ratio, minimum=0) * C**2 / 2, finite("per_set", per_set, minimum=0)
+
+
+def _plain_sum(C: int, clutter: float) -> float:
+    """P[C + Z < 0] + P[C + Z = 0] / 2 with Z a difference of two Poisson numbers."""
+    if clutter == 0:
+        return 0.0
+    return float(skellam.cdf(-C - 1, clutter, clutter) + skellam.pmf(-C, clutter, clutter) / 2)
+
+
+def _error(C, clutter, t, odds, draws, seed) -> Estimate:
+    """e^-t times the error on inputs with an unseen signal set; ``odds`` draws the odds of seen patches."""
+    draws, random = positive_int("draws", draws, minimum=2), generator(seed, Stream.LIMIT_PATCHES)
+
+    def side(signal: int):
+        # A clutter patch is in a set that was seen never, once, or more often: then its weight is zero.
+        count = random.poisson(clutter * math.exp(-t) * (1 + t), draws)
+        row = np.concatenate([np.repeat(np.arange(draws), count), np.repeat(np.arange(draws), signal)])
+        once = random.random(row.size) < t / (1 + t)
+        once[count.sum() :] = False
+        weight = 1 / (1 + odds(once, random))
+        sums = [np.bincount(row, weight**i, minlength=draws) for i in range(1, C + 1)]
+        return elementary_symmetric(sums, C)
+
+    positive, negative = side(C), side(0)
+    tie = np.abs(positive - negative) <= 1e-9 * (positive + 1e-3)
+    share = math.exp(-t)
+    found = mean(share * np.where(tie, 0.5, positive < negative))
+    return Estimate(found.value, max(found.low, 0.0), found.high, draws, found.level)

@@ -1,0 +1,169 @@
+"""Learning without the sets: the rule that compares overlaps, and its limits as the patches grow in number."""
+
+from itertools import combinations, product
+from math import comb, exp
+
+import numpy as np
+import pytest
+
+from patch_association.exact.sample_bounds import genie_error
+from patch_association.exact.sample_limits import (
+    all_sets_told,
+    elementary_symmetric,
+    equal_weights,
+    far_sets_told,
+    samples_per_set,
+    weights_by_count,
+)
+from patch_association.transfer.overlap import overlap_rule
+
+
+def subsets_inside(patches, weights, C):
+    """sum over C-subsets of the product of their weights, one by one."""
+    return sum(np.prod([weights[j] for j in S]) for S in combinations(np.flatnonzero(patches), C))
+
+
+@pytest.mark.parametrize("equal", [True, False])
+@pytest.mark.parametrize(("D", "C"), [(6, 2), (9, 3), (8, 4)])
+def test_the_score_counts_subsets_one_by_one(D, C, equal):
+    rng = np.random.default_rng(D)
+    active, U = rng.random((7, D)) < 0.6, rng.random((20, D)) < 0.6
+    active[:, :C] = True  # every sample has a signal set
+    rule, ones = overlap_rule(active, C, equal_weights=equal), np.ones(D)
+    unseen = D / C * (1 - C / D) ** 7
+    support = [
+        sum(subsets_inside(a & u, ones, C) / subsets_inside(a, ones, C) for a in active)
+        + unseen * subsets_inside(u, rule.weights, C) / max(subsets_inside(ones, rule.weights, C), 1e-300)
+        for u in U
+    ]
+    assert np.allclose(rule.score(U, np.zeros_like(U)), support)
+    assert np.allclose(rule.score(U[:10], U[10:]), np.subtract(support[:10], support[10:]))
+
+
+def test_a_set_that_two_samples_share_weighs_nothing_and_other_patches_by_their_activations():
+    active = np.zeros((4, 12), dtype=bool)
+    for row, patches in enumerate([(0, 1, 2, 4), (0, 1, 2, 5), (3, 4, 5, 6), (4, 7, 8, 9)]):
+        active[row, list(patches)] = True
+    weights = overlap_rule(active, 3).weights
+    k = np.array([0, 0, 0, 1, 2, 1, 1, 1, 1, 1, 0, 0])  # only the two last samples share no set
+    expected = 1 / (1 + k * 3 * np.exp(4 / 4) / 1.0)
+    expected[:3] = 0
+    assert np.allclose(weights, expected)
+
+
+def test_no_rule_beats_the_best_over_all_partitions():
+    """D = 4, C = 2, one sample, everything enumerated: partitions, coefficients, both labels."""
+    D, C, q, L = 4, 2, 0.6, 2
+    partitions = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
+    patterns = np.array(list(product((-1, 0, 1), repeat=D)))
+    clutter = np.where(patterns == 0, 1 - q, q / 2)
+
+    def law(partition):  # P[s | y = +1]
+        sets = [np.isin(np.arange(D), members) for members in partition]
+        return sum((patterns[:, S] == 1).all(1) * clutter[:, ~S].prod(1) for S in sets) / L
+
+    best = ours = 0.0
+    flipped = [int(np.flatnonzero((patterns == -p).all(1))[0]) for p in patterns]
+    laws = np.array([law(P) for P in partitions])  # (3, 81)
+    for sample in range(len(patterns)):
+        joint = laws[:, sample] @ laws / len(partitions)  # of the sample and a test input at y = +1
+        if joint.sum() == 0:
+            continue
+        best += np.minimum(joint, joint[flipped]).sum() / 2
+        score = overlap_rule(patterns[[sample]] == 1, C).score(patterns == 1, patterns == -1)
+        ours += (joint * np.where(np.abs(score) < 1e-12, 0.5, score < 0)).sum()
+    assert genie_error(D, C, q, 1) <= best + 1e-12 <= ours + 2e-12
+    assert ours < best + 0.02
+
+
+def test_the_chance_that_a_patch_is_unseen_among_all_disjoint_choices():
+    """The formula of far_sets_told, against every choice of disjoint signal sets around a patch."""
+    C = 2
+    for others in ([3], [2, 4], [1, 3], [2, 2, 3]):
+        samples, following = [], 1
+        for b in others:
+            samples.append([0, *range(following, following + b)])
+            following += b
+        choices = [
+            c
+            for c in product(*(combinations(s, C) for s in samples))
+            if all(not set(a) & set(b) for a, b in combinations(c, 2))
+        ]
+        unseen = sum(all(0 not in S for S in c) for c in choices) / len(choices)
+        odds = sum(C / (b - C + 1) if b >= C else np.inf for b in others)
+        assert unseen == pytest.approx(1 / (1 + odds))
+
+
+def test_the_limits_in_their_order_and_at_known_places():
+    for t in (0.4, 0.8, 1.2):
+        told, far = all_sets_told(4, 1.0, t), far_sets_told(4, 1.0, t)
+        counted, equal = weights_by_count(4, 1.0, t), equal_weights(4, 1.0, t)
+        assert told < far.low < counted.high < equal
+    # Without samples nobody knows anything, and all four are the plain sum.
+    assert all_sets_told(4, 1.0, 0.0) == equal_weights(4, 1.0, 0.0) == pytest.approx(0.158670, abs=1e-6)
+    assert abs(far_sets_told(4, 1.0, 0.0).value - 0.158670) < 0.006  # five standard errors
+    assert samples_per_set(lambda t: all_sets_told(4, 1.0, t), 0.05) == pytest.approx(0.5915, abs=2e-4)
+    assert samples_per_set(lambda t: equal_weights(4, 1.0, t), 0.05) == pytest.approx(1.1548, abs=2e-4)
+
+
+def test_the_bound_at_finite_sizes_tends_to_the_limit():
+    gaps = [
+        abs(genie_error(D, 4, 16 / D, round(0.6 * D / 4)) - all_sets_told(4, 1.0, 0.6)) for D in (200, 800)
+    ]
+    assert gaps[1] < 0.4 * gaps[0] < 0.004
+
+
+@pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_told, True)])
+def test_the_limit_is_the_error_at_many_patches(law, told):
+    """An input at D = 4000 with the real counts around its patches; false alarm below 1e-6, and bias 1/D."""
+    D, C, t, rng = 4000, 4, 0.8, np.random.default_rng(1)
+    L, N, errors = D // C, int(0.8 * D / C), []
+    for _ in range(6):
+        sets = rng.integers(0, L, N)
+        active = rng.random((N, D)) < 8 / D
+        active |= np.arange(D) // C == sets[:, None]
+        seen = np.bincount(sets, minlength=L)
+        single = seen[sets] == 1
+        for _ in range(100):
+            signal = rng.choice(np.flatnonzero(seen == 0))
+            U = rng.random((2, D)) < np.array([[8 / D], [8 / D]])
+            U[1] &= ~U[0]
+            U[:, signal * C : signal * C + C] = [[True], [False]]
+            patches = np.flatnonzero(U.any(0))
+            met = active[:, patches].sum(1)
+            far = single & (met != 1)  # their sets are told, as are those that two samples share
+            known = np.isin(np.arange(D) // C, sets[far | ~single])
+            weight = np.zeros(D)
+            for j in patches[~known[patches]] if told else patches[seen[patches // C] < 2]:
+                near = (
+                    np.flatnonzero(single & ~far & active[:, j])
+                    if told
+                    else np.flatnonzero(single & active[:, j])
+                )
+                spare = active[near][:, ~known].sum(1) - 1 - C + 1
+                with np.errstate(divide="ignore"):
+                    odds = (C / spare).sum() if told else near.size * C * exp(t) / 8
+                weight[j] = 1 / (1 + odds)
+            plus, minus = (elementary_symmetric([(weight[u] ** i).sum() for i in (1, 2, 3, 4)], C) for u in U)
+            errors.append(0.5 if abs(plus - minus) < 1e-12 else float(plus < minus))
+    limit = law(4, 1.0, t).value * exp(t)
+    assert abs(np.mean(errors) - limit) < 5 * (limit / 600) ** 0.5 + 5 / D
+
+
+def test_elementary_symmetric_polynomials_from_power_sums():
+    x = np.array([0.3, 0.0, 2.0, 1.5, 0.7])
+    for C in range(1, 6):
+        found = elementary_symmetric([(x**i).sum() for i in range(1, C + 1)], C)
+        assert found == pytest.approx(subsets_inside(np.ones(5), x, C))
+    assert comb(7, 3) == elementary_symmetric(np.full((3, 1), 7.0), 3)[0]
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="set_size"):
+        equal_weights(1, 1.0, 0.5)
+    with pytest.raises(ValueError, match="per_set"):
+        far_sets_told(4, 1.0, -1.0)
+    with pytest.raises(ValueError, match="must reach 0.05"):
+        samples_per_set(lambda t: 0.2, 0.05)
+    with pytest.raises(ValueError, match=r"active must be \(n, D\)"):
+        overlap_rule(np.ones(4, dtype=bool), 2)
