@@ -76,7 +76,12 @@ def _pretrained_cells():
 # feature by chance (q = 0.44), and every learner needs more.
 _DISCOVERY = {
     "likelihood": {36: (2, 3, 4, 5, 6, 8), None: (1, 1.5, 2, 2.5, 3, 4)},
-    "overlap": {36: (2, 3, 4, 6, 8), 64: (1, 1.5, 2, 3, 4), None: (0.75, 1, 1.25, 1.5, 2)},
+    "overlap": {
+        36: (2, 3, 4, 6, 8),
+        64: (1, 1.5, 2, 3, 4),
+        100: (1, 1.25, 1.5, 2, 3),
+        None: (0.75, 1, 1.25, 1.5, 2),
+    },
     "overlap, equal weights": {36: (2, 3, 4, 6, 8), 64: (1.5, 2, 3, 4), None: (1, 1.25, 1.5, 2, 3)},
     "coactivation": {36: (8, 12, 16, 24), 64: (4, 6, 8, 10), 400: (3, 4, 5, 6), None: (4, 5, 6, 8)},
     "coactivation, refined": {64: (4, 6, 8, 10), 144: (4, 5, 6, 8)},

@@ -73,9 +73,9 @@ def overlap_rule(active, set_size: int, equal_weights: bool = False) -> OverlapR
 
     Examples
     --------
-    >>> rule = overlap_rule([[True, True, False, False, True, False]], set_size=2)
+    >>> rule = overlap_rule([[True, True, False, False, True, False]], set_size=2, equal_weights=True)
     >>> rule.score([[True, True, False, False, False, False]], [[False, False, True, True, True, False]])
-    array([0.21212121])
+    array([0.06666667])
     """
     active = np.asarray(active, dtype=bool)
     if active.ndim != 2 or active.shape[0] == 0:
