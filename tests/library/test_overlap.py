@@ -1,4 +1,4 @@
-"""Learning without the sets: the rule that compares overlaps, and its limits as the patches grow in number."""
+"""Learning without the sets: the rule that compares overlaps, and its limits as the patches grow."""
 
 from itertools import combinations, product
 from math import comb, exp
