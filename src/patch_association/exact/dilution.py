@@ -7,10 +7,10 @@ z_l = alpha eps (g n_l + t), where n_l is the set's sum, t the sum of all sets a
 
     F / (C (alpha eps g)^p) = sum_l (n_l + t / g)^p + mu t,   mu = nu C^(p-2) (D / g + C) / zeta^(p-1),
 
-with zeta = alpha eps g C the signal set's response. As D grows at fixed C and kappa = q D / C^2, with
+with zeta = alpha eps g C the signal set's response. As D grows at fixed C and chi = q D / C^2, with
 g^p / D -> c, the right-hand side tends in law to
 
-    h(T) = C^p - C + (1 + mu) T + T^p / (c C),   T = C + N+ - N-,   N+, N- independent Poisson(kappa C^2 / 2),
+    h(T) = C^p - C + (1 + mu) T + T^p / (c C),   T = C + N+ - N-,   N+, N- independent Poisson(chi C^2 / 2),
 
 which increases with T: the limiting error is P[h(T) < 0] + P[h(T) = 0] / 2.
 
@@ -96,11 +96,11 @@ def diluted_error(
 
 
 def diluted_limit(
-    set_size: int, kappa: float, strength: float, linear_weight: float = 0.0, degree: int = TRANSFER.degree
+    set_size: int, chi: float, strength: float, linear_weight: float = 0.0, degree: int = TRANSFER.degree
 ) -> float:
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c >= 0."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
-    mean = finite("kappa", kappa, minimum=0) * C**2 / 2
+    mean = finite("chi", chi, minimum=0) * C**2 / 2
     if isinstance(strength, bool) or not strength >= 0:
         raise ValueError(f"strength must be at least 0 (infinity allowed), got {strength!r}")
     reach = C + 40 + math.ceil(12 * math.sqrt(2 * mean + 1))

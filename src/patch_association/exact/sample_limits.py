@@ -1,7 +1,7 @@
 """The samples that the sets cost as D grows: errors with N = t L samples, in the limit of many patches.
 
-C and kappa = q D / C^2 stay fixed, so that an input has a Poisson number of clutter patches of each sign,
-of mean lambda = kappa C^2 / 2, and a training sample shares at most one patch with it unless both have
+C and chi = q D / C^2 stay fixed, so that an input has a Poisson number of clutter patches of each sign,
+of mean lambda = chi C^2 / 2, and a training sample shares at most one patch with it unless both have
 one signal set. An input is lost only where its signal set is unseen, which has probability e^-t. Then
 what is known of a patch is how likely it lies in an unseen set, its weight w, and the best rule compares
 
@@ -39,7 +39,7 @@ def equal_weights(set_size: int, ratio: float, per_set: float) -> float:
     set_size : int
         C.
     ratio : float
-        kappa = q D / C^2.
+        chi = q D / C^2.
     per_set : float
         t, samples per set.
     """

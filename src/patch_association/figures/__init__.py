@@ -66,6 +66,7 @@ from patch_association.figures.transfer import (
     plot_complexities,
     plot_dilution,
     plot_heads,
+    plot_limits,
     plot_mismatch,
     plot_sample_curves,
 )
@@ -115,6 +116,7 @@ __all__ = [
     "plot_first_step",
     "plot_head_maps",
     "plot_heads",
+    "plot_limits",
     "plot_learned_matrices",
     "plot_learners",
     "plot_linear_share",

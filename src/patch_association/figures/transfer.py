@@ -16,7 +16,16 @@ from patch_association.figures.style import (
 
 #: One look for each learner through the whole part. Those that know nothing of the sets are gray.
 LEARNERS = {
-    **looks(["learned attention", "from scratch", "likelihood of sets", "ideal blocks", "co-activation"]),
+    **looks(
+        [
+            "learned attention",
+            "from scratch",
+            "likelihood of sets",
+            "ideal blocks",
+            "co-activation",
+            "overlaps",
+        ]
+    ),
     "uniform attention": {"color": COLORS["noise"], "marker": "x", "linestyle": ":"},
     "wrong sets": {"color": COLORS["noise"], "marker": "+", "linestyle": "--"},
     "logistic regression": {"color": COLORS["noise"], "marker": "P", "linestyle": "-"},
@@ -67,7 +76,7 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     ax.legend(ncol=2, loc="upper right", handlelength=3.2)
 
 
-def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
+def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -> None:
     """N*(D) on logarithmic axes with bootstrap intervals; the lower bound shaded from below.
 
     Parameters
@@ -76,9 +85,13 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
         D and the least number of samples that any uninformed learner needs.
     learners : dict
         Name in :data:`LEARNERS` -> {D: SampleComplexity}. Points that never cross are left out.
+    enough : float
+        Samples per patch that are enough in the limit of many patches.
     """
     ax.fill_between(patches, 0.7, bound, color=COLORS["noise"], alpha=0.18, linewidth=0)
-    ax.plot(patches, bound, color=INK, label="lower bound without the sets")
+    ax.plot(patches, bound, color=INK, label="needed without the sets")
+    limit = enough * np.asarray(patches)
+    ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
     for name, found in learners.items():
         crossed = {D: N for D, N in found.items() if np.isfinite(N.value)}
         x, y = np.array(list(crossed)), np.array([N.value for N in crossed.values()])
@@ -91,6 +104,24 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
     )
     label_ticks(ax.xaxis, patches)
     ax.legend(ncol=2, loc="upper left")
+
+
+def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
+    """Errors in the limit of many patches against samples per set; the first two are reached, the rest bounds.
+
+    Parameters
+    ----------
+    per_set : (n,) array
+    errors : dict
+        Name -> (n,) errors.
+    target : float
+    """
+    _target(ax, target)
+    for place, (name, style) in enumerate(looks(errors).items()):
+        line = {"color": style["color"], "marker": style["marker"], "linestyle": "-" if place < 2 else "--"}
+        ax.plot(per_set, errors[name], label=name, **line)
+    ax.set(xlabel=r"samples per set $\theta$", ylabel="error for many patches", ylim=(0, None))
+    ax.legend()
 
 
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
