@@ -76,22 +76,33 @@ def test_no_rule_beats_the_best_over_all_partitions():
     assert ours < best + 0.02
 
 
-def test_the_chance_that_a_patch_is_unseen_among_all_disjoint_choices():
-    """The formula of far_sets_told, against every choice of disjoint signal sets around a patch."""
-    C = 2
-    for others in ([3], [2, 4], [1, 3], [2, 2, 3]):
-        samples, following = [], 1
-        for b in others:
-            samples.append([0, *range(following, following + b)])
-            following += b
-        choices = [
-            c
-            for c in product(*(combinations(s, C) for s in samples))
-            if all(not set(a) & set(b) for a, b in combinations(c, 2))
-        ]
-        unseen = sum(all(0 not in S for S in c) for c in choices) / len(choices)
-        odds = sum(C / (b - C + 1) if b >= C else np.inf for b in others)
-        assert unseen == pytest.approx(1 / (1 + odds))
+def pairings(patches):
+    """Every partition of the patches into pairs."""
+    if not patches:
+        yield ()
+        return
+    first, *rest = patches
+    for partner in rest:
+        for others in pairings([p for p in rest if p != partner]):
+            yield ((first, partner), *others)
+
+
+@pytest.mark.parametrize("others", [[3], [2, 4], [1, 3], [2, 2, 3]])
+def test_the_chance_that_a_patch_is_unseen_over_all_partitions(others):
+    """The weight of far_sets_told for patch 0, in samples that share only it, against the posterior."""
+    C, D, samples, following = 2, 8, [], 1
+    for b in others:
+        samples.append({0, *range(following, following + b)})
+        following += b
+    unseen = possible = 0
+    for partition in pairings(list(range(D))):  # uniform, and so is each sample's signal set
+        for signals in product(partition, repeat=len(samples)):
+            fits = all(set(S) <= active for S, active in zip(signals, samples))
+            if fits and len(set(signals)) == len(signals):  # single samples, as the learner was told
+                possible += 1
+                unseen += all(0 not in S for S in signals)
+    odds = sum(C / (b - C + 1) if b >= C else np.inf for b in others)
+    assert unseen / possible == pytest.approx(1 / (1 + odds))
 
 
 def test_the_limits_in_their_order_and_at_known_places():

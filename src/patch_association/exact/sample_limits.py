@@ -93,8 +93,10 @@ def far_sets_told(
     return _error(C, clutter, t, odds, draws, seed)
 
 
-def samples_per_set(error: Callable[[float], float], target: float, most: float = 20.0) -> float:
-    """The least t at which a decreasing error(t) reaches ``target``, by bisection to 1e-4.
+def samples_per_set(
+    error: Callable[[float], float], target: float, most: float = 20.0, accuracy: float = 1e-4
+) -> float:
+    """The least t at which a decreasing error(t) reaches ``target``, by bisection: ``accuracy`` above it at most.
 
     Raises
     ------
@@ -104,7 +106,7 @@ def samples_per_set(error: Callable[[float], float], target: float, most: float 
     if error(most) > target:
         raise ValueError(f"the error must reach {target:g} by t = {most:g}, got {error(most):.3g} there")
     low, high = 0.0, most
-    while high - low > 1e-4:
+    while high - low > accuracy:
         middle = (low + high) / 2
         low, high = (middle, high) if error(middle) > target else (low, middle)
     return high

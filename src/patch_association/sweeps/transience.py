@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from patch_association.data import SpatialData
-from patch_association.records import rounded
+from patch_association.records import drawn, rounded
 from patch_association.structure import Partition
 from patch_association.sweeps import Sweep
 from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
@@ -70,5 +70,6 @@ TRANSIENCE = Sweep(
     cells=tuple(dict(q=q, n=n) for n in COUNTS for q in QS if q * n <= 4000),
     run=transience_cell,
     config={**SETTING, "degree": 3, "linear": 0.01, "diagonal": 1.0, "init_std": 0.01, "seeds": SEEDS},
+    data=lambda: drawn(SpatialData(Partition.blocks(4, 4, 2, 2), 16, QS[0]), SEEDS[0]),
 )
 SWEEPS = (TRANSIENCE,)
