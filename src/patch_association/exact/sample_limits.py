@@ -96,7 +96,7 @@ def far_sets_told(
 def samples_per_set(
     error: Callable[[float], float], target: float, most: float = 20.0, accuracy: float = 1e-4
 ) -> float:
-    """The least t at which a decreasing error(t) reaches ``target``, by bisection: ``accuracy`` above it at most.
+    """The least t at which a decreasing error(t) reaches ``target``: bisection, up to ``accuracy`` above it.
 
     Raises
     ------
