@@ -40,6 +40,8 @@ class Stream(IntEnum):
     BATCHES = 33  # of Algorithm 1
     REMOVED_TOKENS = 34
     OUTPUT_SIGNS = 35  # of the classes of an extended model (1)
+    PLACES = 36  # of pictures in front of backgrounds
+    BACKGROUNDS = 37
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
     PROBE = 61  # random partitions, and functions that know some of the sets
 

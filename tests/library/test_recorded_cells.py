@@ -14,6 +14,7 @@ CHEAP = [
     ("limits", dict(part="fall", D=12, q=0.9, diagonal=1.0), 1e-4),
     ("limits", dict(part="valley", D=24), 1e-4),
     ("limits", dict(part="lifetime", n=500, seed=201), 1e-3),
+    ("shallow-multinomial", dict(N=4), 1e-4),
 ]
 
 

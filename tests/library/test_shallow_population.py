@@ -15,6 +15,7 @@ from patch_association.shallow_vit import (
     loss_and_gradient,
     mean_fractions,
     measure,
+    mixture,
     noise_gain,
     output,
     population,
@@ -204,3 +205,16 @@ def test_bad_training_arguments_are_refused():
         train(law, start, steps=3, rate=0.1, record=[4])
     with pytest.raises(ValueError, match="rate must be smaller than 1e"):
         train(law, start, steps=50, rate=1e9)
+
+
+def test_a_mixture_has_the_risk_of_its_parts():
+    laws = [population(PatternData(20, *f, num_patterns=3, noise=0.0)) for f in ((0.4, 0.1), (0.25, 0.15))]
+    weights = stirred(PatternData(20, 0.4, 0.1, num_patterns=3), 5)
+    together = measure(weights, mixture(laws, [0.9, 0.1])).risk
+    apart = 0.9 * measure(weights, laws[0]).risk + 0.1 * measure(weights, laws[1]).risk
+    assert np.abs(together - apart).max() < 1e-12
+    with pytest.raises(ValueError, match="chances must be one for each of the 2 laws and sum to one"):
+        mixture(laws, [0.5, 0.4])
+    other = population(PatternData(20, 0.4, 0.1, num_patterns=4, noise=0.0))
+    with pytest.raises(ValueError, match="laws must be populations over the same patterns"):
+        mixture([laws[0], other], [0.5, 0.5])

@@ -64,3 +64,26 @@ def draw_success(ax, columns, sizes, rate, boundary=None) -> None:
         at = np.arange(len(columns)) + 0.5
         ax.plot(at, places, color=COLORS["other sets"], marker="s", label="predicted")
     return mesh
+
+
+def draw_scenes(axes, scenes, keep, patch_size: int) -> None:
+    """Pictures in front of backgrounds, one an axis; a veil over the patches that are removed.
+
+    Parameters
+    ----------
+    axes : sequence of Axes
+        As many as scenes are drawn, from the first.
+    scenes : Scenes
+    keep : (n, K) integers
+        The patches of each scene that remain, counted row by row.
+    patch_size : int
+        In pixels.
+    """
+    for ax, image, kept in zip(axes, scenes.images, keep):
+        side = image.shape[-1]
+        ax.imshow(image.permute(1, 2, 0).numpy(), extent=(0, side, side, 0))  # (3, H, W) -> (H, W, 3)
+        per_row = side // patch_size
+        for patch in set(range(per_row**2)) - set(kept.tolist()):
+            corner = patch % per_row * patch_size, patch // per_row * patch_size
+            ax.add_patch(Rectangle(corner, patch_size, patch_size, color=PAPER, alpha=0.7, linewidth=0))
+        ax.set_axis_off()

@@ -13,6 +13,7 @@ from patch_association.shallow_vit.network import Weights, attention_map, loss_a
 from patch_association.shallow_vit.population import (
     mean_fractions,
     measure,
+    mixture,
     noise_gain,
     population,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "loss_and_gradient",
     "mean_fractions",
     "measure",
+    "mixture",
     "noise_gain",
     "output",
     "pattern_sets",

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from scipy.special import gammaln
 
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, probability
 from patch_association.shallow_vit.data import PatternData
 from patch_association.shallow_vit.network import (
     Weights,
@@ -50,6 +50,21 @@ def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
     pattern = torch.arange(data.num_patterns)[None]
     share = torch.from_numpy(counts / data.num_tokens)
     return Tokens(data.patterns[None], torch.from_numpy(y), share, torch.from_numpy(probability), pattern)
+
+
+def mixture(laws, chances) -> Tokens:
+    """Inputs of several populations over the same patterns, the k-th with probability ``chances[k]``."""
+    laws, chances = list(laws), [probability("every one of chances", chance) for chance in chances]
+    if not laws or len(laws) != len(chances) or abs(sum(chances) - 1) > 1e-9:
+        raise ValueError(
+            f"chances must be one for each of the {len(laws)} laws and sum to one, got {chances}"
+        )
+    first = laws[0]
+    if any(len(law.X) != 1 or law.X.shape != first.X.shape or bool((law.X != first.X).any()) for law in laws):
+        raise ValueError("laws must be populations over the same patterns")
+    y, share = (torch.cat([getattr(law, name) for law in laws]) for name in ("y", "share"))
+    weight = torch.cat([chance * law.probability for law, chance in zip(laws, chances)])
+    return Tokens(first.X, y, share, weight, first.pattern)
 
 
 def mean_fractions(tokens: Tokens) -> tuple[float, float]:

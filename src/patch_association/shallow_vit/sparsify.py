@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int, probability
+from patch_association._validate import finite, positive_int, probability
 from patch_association.shallow_vit.network import Weights, attention_map
 from patch_association.shallow_vit.tokens import Tokens
 
@@ -87,3 +88,55 @@ def _keep(tokens: Tokens, kept) -> Tokens:
     full = tokens.X.expand(*kept.shape, tokens.X.shape[-1])
     X = torch.gather(full, -2, order[..., None].expand(*order.shape, full.shape[-1]))
     return replace(tokens, X=X, share=share, pattern=pick(tokens.pattern), noisy=pick(tokens.noisy))
+
+
+def fractions_after(relevant: float, confusion: float, share: float) -> tuple[float, float]:
+    """(alpha_*, alpha_#) when a share of all tokens that are not label-relevant has been removed.
+
+    alpha_* becomes alpha_* / R and alpha_# becomes (1 - share) alpha_# / R with R = 1 - share (1 - alpha_*),
+    what remains. The margin grows strictly with the share.
+    """
+    a, b = probability("relevant", relevant), probability("confusion", confusion)
+    share = probability("share", share)
+    if not b < a or a + b > 1 + 1e-12:
+        raise ValueError(f"relevant must be above confusion and at most 1 - confusion, got {a} and {b}")
+    remains = 1 - share * (1 - a)
+    return a / remains, (1 - share) * b / remains
+
+
+def least_risk_after_random_removal(num_tokens: int, relevant: float, confusion: float, kept: int) -> float:
+    """The hinge risk below which no function of the tokens that remain can come, without token noise.
+
+    Every input has the same counts n_1 > n_2, ``kept`` of its L tokens are kept at random, and the label
+    stays. Then the least risk is 2 P[n_1' < n_2'] + P[n_1' = n_2'] for the counts (n_1', n_2') that remain,
+    which are multivariate hypergeometric; it is 1 - TV of the two classes.
+    """
+    L, K = positive_int("num_tokens", num_tokens), positive_int("kept", kept)
+    if K > L:
+        raise ValueError(f"kept must be at most the {L} tokens, got {kept}")
+    a, b = (round(probability(name, x) * L) for name, x in (("relevant", relevant), ("confusion", confusion)))
+    if not b < a or a + b > L:
+        raise ValueError(
+            f"relevant must give more tokens than confusion and both at most {L}, got {a} and {b}"
+        )
+    total = math.comb(L, K)
+    risk = 0
+    for first in range(min(a, K) + 1):
+        for second in range(first, min(b, K - first) + 1):  # the counts at which the majority is lost
+            ways = math.comb(a, first) * math.comb(b, second) * math.comb(L - a - b, K - first - second)
+            risk += ways * (2 if first < second else 1)
+    return risk / total
+
+
+def attention_received(fractions, own_score: float = 1.0):
+    """What one token of each pattern receives at a start whose scores are ``own_score`` for its own pattern.
+
+    Averaged over all queries and divided by the fraction: with c = e^own_score - 1,
+    sum_k f_k / (1 + c f_k) + c f_j / (1 + c f_j) for pattern j. It grows with f_j alone: at such a start,
+    pruning by attention keeps the patterns that are common, whatever they mean.
+    """
+    f = torch.as_tensor(fractions, dtype=torch.float64)
+    if not bool((f >= 0).all()) or abs(float(f.sum()) - 1) > 1e-9:
+        raise ValueError(f"fractions must be at least 0 and sum to one, got {f.tolist()}")
+    c = math.expm1(finite("own_score", own_score))
+    return (f / (1 + c * f)).sum() + c * f / (1 + c * f)

@@ -6,7 +6,7 @@ in every cell. Sampled runs are in float32; populations are exact and in float64
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from patch_association.shallow_vit import (
     noise_gain,
     output,
     population,
-    remove,
+    stack,
     train,
     with_neighbors,
 )
@@ -29,6 +29,8 @@ from patch_association.sweeps.sweep import Sweep
 TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
 #: Of the success diagrams, which are many runs: test inputs, and inputs a step.
 FEWER_TESTS, SMALLER_BATCH = 200, 10
+#: Of everything but the paper's own size: neurons. The dynamics hardly depend on their number.
+FEWER_NEURONS = 200
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
 #: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
@@ -75,17 +77,18 @@ def _with_kernel(weights, width):
     return type(weights)(weights.head, weights.output, wide, unused, unused)
 
 
-def _ends(runs) -> dict:
+def ends(runs) -> dict:
     """What is kept of each trial."""
     kept = {name: [getattr(run, name)[-1, 0] for run in runs] for name in ("risk", "loss", "mass")}
     return {**rounded(kept, 4), "fitted_at": [int(run.fitted_at[0]) for run in runs]}
 
 
-def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int) -> dict:
+def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int, neurons: int) -> dict:
     """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
     data = designed("half", relevant)
-    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, tests=FEWER_TESTS, batch=SMALLER_BATCH)
-    return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, neurons=neurons)
+    how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
+    return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
 def start_cell(value_error: float, score_error: float, N: int) -> dict:
@@ -95,11 +98,17 @@ def start_cell(value_error: float, score_error: float, N: int) -> dict:
     """
     data = PatternData(50, 0.3, 0.2)
     errors: dict[str, Any] = dict(value_error=value_error, score_error=score_error)
-    ends = _ends([train_once(data, k, N, rate=0.3, steps=3000, **errors) for k in range(TRIALS)])
-    law, weights = population(data), initial_weights(data, range(TRIALS), num_neurons=NEURONS, **errors)
+    how: dict[str, Any] = dict(rate=0.3, steps=3000, neurons=FEWER_NEURONS, tests=FEWER_TESTS, **errors)
+    sampled = ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+    law = population(data)
+    weights = initial_weights(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
-    return {**ends, "population_at": exact.fitted_at.tolist(), "noise": rounded(noise.mean(-1).tolist(), 5)}
+    return {
+        **sampled,
+        "population_at": exact.fitted_at.tolist(),
+        "noise": rounded(noise.mean(-1).tolist(), 5),
+    }
 
 
 def times_cell(design: str, relevant: float, variant: str) -> dict:
@@ -122,57 +131,47 @@ def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
     # A run that has fitted stands still: its last mass is its mass at all later steps.
     curves = [[float(run.mass[run.steps <= t][-1, 0]) for t in steps] for run in runs]
     mean = [sum(column) / len(runs) for column in zip(*curves)]
-    return {**_ends(runs), "steps": list(steps), "mean_mass": rounded(mean, 4)}
-
-
-def removal_cell(num_patterns: int, kind: str, share: float) -> dict:
-    """Figures 5 and 8: the test loss over training when a share of the tokens of a kind is removed."""
-    dim = 10 if num_patterns == 5 else 20
-    noisy: dict[str, Any] = dict(noisy_share=0.5, noisy_std=0.4) if kind != "irrelevant" else {}
-    data = PatternData(50, 0.3, 0.1, num_patterns=num_patterns, dim=dim, **noisy)
-    steps = (0, 25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-    how: dict[str, Any] = dict(
-        rate=0.1, steps=steps[-1], record=steps, prepare=partial(_removed, share=share, kind=kind)
-    )
-    runs = [train_once(data, k, 200, **how) for k in range(TRIALS)]
-    curves = [[float(run.risk[run.steps <= t][-1, 0]) for t in steps] for run in runs]
-    return {**_ends(runs), "steps": list(steps), "risks": rounded(curves, 4)}
-
-
-def _removed(tokens, trial, share, kind):
-    # Random removal takes as many tokens as removal of the noisy half.
-    return remove(tokens, share / 2 if kind == "random" else share, kind, seed=trial)
+    return {**ends(runs), "steps": list(steps), "mean_mass": rounded(mean, 4)}
 
 
 def variants_cell(head: str, relevant: float, variant: str, N: int) -> dict:
     """Figure 3 and Proposition 1: the test loss of every variant over alpha_* and N, few confusion tokens."""
     data = designed("few", relevant, num_tokens=50)
     rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
-    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=300)
+    how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=100)
     how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
-    return _ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+    return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
 def multinomial_cell(N: int) -> dict:
-    """Multinomial counts: the exact population risk of networks trained on N inputs until they fit."""
+    """Multinomial counts: the exact population risk of networks trained on N inputs until they fit.
+
+    Without noise an input is its fractions, so that all networks train at once on weighted patterns.
+    """
     data = PatternData(20, 0.4, 0.15, num_patterns=3, dim=3, noise=0.0, counts="multinomial")
-    law, runs = population(data), []
+    law, sets = population(data), []
     for trial in range(TRIALS):
-        weights = initial_weights(data, [trial], num_neurons=100)
         inputs = data.balanced(N, seed=trial)
-        runs.append(train(inputs, weights, rate=0.3, steps=20_000, batch=BATCH, seed=trial, test=law))
-    return {**_ends(runs), "error": rounded([run.error[-1, 0] for run in runs], 4)}
+        share = torch.nn.functional.one_hot(inputs.pattern, 3).double().mean(dim=1)  # (N, 3)
+        sets.append(
+            replace(inputs, X=law.X.expand(N, -1, -1), share=share, pattern=law.pattern.expand(N, -1))
+        )
+    weights = initial_weights(data, range(TRIALS), num_neurons=100)
+    run = train(stack(sets), weights, rate=0.3, steps=20_000, batch=BATCH, test=law)
+    last = {name: getattr(run, name)[-1].tolist() for name in ("risk", "loss", "mass", "error")}
+    return {**rounded(last, 4), "fitted_at": run.fitted_at.tolist()}
 
 
 _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
 _SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
+_NARROW = dict(test_inputs=FEWER_TESTS, num_neurons=FEWER_NEURONS)
 
 SWEEPS = (
     Sweep(
         name="shallow-samples",
-        summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions, small steps.",
+        summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions.",
         cells=tuple(
-            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000)
+            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000, neurons=NEURONS)
             for a in HALF
             for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
         ),
@@ -180,12 +179,23 @@ SWEEPS = (
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     ),
     Sweep(
-        name="shallow-positions",
-        summary="Figure 1(a) with an a of its own for every position.",
+        name="shallow-samples-small",
+        summary="Figure 1(a) with a hundred neurons and fewer cells.",
         cells=tuple(
-            dict(head="per position", relevant=a, N=N, rate=3.0, steps=2000)
+            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000, neurons=100)
             for a in (0.28, 0.3, 0.32, 0.34, 0.4, 0.5)
-            for N in (8, 16, 32, 64, 96, 128, 256, 512)
+            for N in (2, 4, 8, 16, 32, 64)
+        ),
+        run=samples_cell,
+        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER, "num_neurons": 100},
+    ),
+    Sweep(
+        name="shallow-positions",
+        summary="Figure 1(a) with an a of its own for every position, at a smaller size.",
+        cells=tuple(
+            dict(head="per position", relevant=a, N=N, rate=3.0, steps=1500, neurons=FEWER_NEURONS)
+            for a in (0.28, 0.32, 0.4, 0.5)
+            for N in (8, 32, 128, 512)
         ),
         run=samples_cell,
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
@@ -196,13 +206,13 @@ SWEEPS = (
         cells=(
             *(
                 dict(value_error=s, score_error=0.2, N=N)
-                for s in (0.0, 0.1, 0.2, 0.4, 0.6, 0.8)
-                for N in (2, 4, 8, 16, 32)
+                for s in (0.0, 0.1, 0.2, 0.4, 0.8)
+                for N in (2, 8, 32)
             ),
             *(dict(value_error=0.1, score_error=d, N=8) for d in (0.0, 0.1, 0.3, 0.45)),
         ),
         run=start_cell,
-        config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **_SIZE),
+        config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **(_SIZE | _NARROW)),
     ),
     Sweep(
         name="shallow-times",
@@ -228,35 +238,17 @@ SWEEPS = (
         config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
     ),
     Sweep(
-        name="shallow-removal",
-        summary="Figures 5 and 8: test loss when irrelevant, noisy or random tokens are removed.",
-        cells=(
-            *(
-                dict(num_patterns=M, kind="irrelevant", share=share)
-                for M in (5, 10, 15, 20)
-                for share in (0.0, 0.25, 0.5, 0.75)
-            ),
-            *(
-                dict(num_patterns=5, kind=kind, share=share)
-                for kind in ("noisy", "random")
-                for share in (0.0, 0.5, 1.0)
-            ),
-        ),
-        run=removal_cell,
-        config=dict(num_tokens=50, relevant=0.3, confusion=0.1, N=200, rate=0.1, **_SIZE),
-    ),
-    Sweep(
         name="shallow-variants",
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
         cells=tuple(
             dict(head=head, relevant=a, variant=variant, N=N)
             for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 32, 128)))
-            for a in (0.08, 0.16, 0.32)
+            for a in ((0.08, 0.16, 0.32) if head == "shared" else (0.08, 0.32))
             for variant in (*VARIANTS, "convolution")
             for N in sizes
         ),
         run=variants_cell,
-        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 300},
+        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
     ),
     Sweep(
         name="shallow-multinomial",

@@ -1,0 +1,126 @@
+"""Pictures in front of backgrounds, and a ViT that sees some of their patches."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.images.backgrounds import (
+    backgrounds,
+    compose,
+    logits_of,
+    right_answers,
+    train_on_scenes,
+    with_head,
+)
+from patch_association.images.models.vit import ViT, ViTConfig
+
+SMALL = ViTConfig(image_size=16, patch_size=4, depth=2, heads=2, width=8, mlp_width=8, num_classes=3)
+
+
+def made(n=5, seed=0, side=10, value=200):
+    pictures = torch.full((n, 3, 16, 16), value, dtype=torch.uint8)
+    return compose(pictures, torch.arange(n) % 3, backgrounds("clean", n, seed, size=16), seed, side)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 500), side=st.integers(1, 16))
+def test_a_picture_covers_a_square_of_its_side(seed, side):
+    scenes = made(4, seed, side)
+    assert (scenes.covered.sum(dim=(1, 2)) == side**2).all()
+    # A constant picture stays constant when it is shrunk, and nothing else is drawn on.
+    assert ((scenes.images == 200) == scenes.covered[:, None]).all()
+    coverage = scenes.coverage(4)
+    for k in range(4):
+        by_hand = [
+            scenes.covered[k, i : i + 4, j : j + 4].double().mean()
+            for i in range(0, 16, 4)
+            for j in range(0, 16, 4)
+        ]
+        assert torch.allclose(coverage[k].double(), torch.stack(by_hand))
+    kept = scenes.most_covered(7, 4)
+    lost = torch.ones(4, 16).scatter_(1, kept, 0.0)
+    assert (kept.diff(dim=1) > 0).all()
+    assert (coverage.gather(1, kept).amin(dim=1) >= (coverage * lost).amax(dim=1)).all()
+    everything = scenes.most_covered(16, 4)
+    assert scenes.relevant(everything, 4) == pytest.approx(side**2 / 256)
+    assert scenes.relevant(kept, 4) >= scenes.relevant(everything, 4) - 1e-7
+
+
+def test_removed_patches_are_gone_and_the_others_stay_where_they_were():
+    model, scenes = ViT(SMALL, 0).double(), made()
+    images = torch.rand(5, 3, 16, 16, dtype=torch.float64)
+    everything = torch.arange(16).expand(5, -1)
+    assert (logits_of(model, images, everything) - model(images)).abs().max() < 1e-12
+    assert torch.equal(logits_of(model, images), model(images))
+    keep = scenes.most_covered(6, 4)
+    before = logits_of(model, images, keep)
+    order = keep[:, torch.randperm(6, generator=torch.Generator().manual_seed(1))]
+    assert (logits_of(model, images, order) - before).abs().max() < 1e-12
+    # Whatever is drawn on a removed patch, nothing that is left sees it.
+    for k in range(5):
+        for patch in set(range(16)) - set(keep[k].tolist()):
+            i, j = divmod(patch, 4)
+            images[k, :, 4 * i : 4 * i + 4, 4 * j : 4 * j + 4] += 7
+    assert (logits_of(model, images, keep) - before).abs().max() < 1e-12
+
+
+def test_a_run_depends_on_its_seed_alone_and_learns():
+    bright, dark = made(40, 1, 16, 220), made(40, 2, 16, 30)
+    scenes = type(bright)(
+        torch.cat([bright.images, dark.images]),
+        torch.cat([torch.ones(40), torch.zeros(40)]).long(),
+        torch.cat([bright.covered, dark.covered]),
+    )
+    keep, runs = scenes.most_covered(9, 4), []
+    for _ in range(2):
+        model = ViT(SMALL, 3)
+        losses = train_on_scenes(model, scenes, keep, epochs=6, lr=5e-3, batch_size=20, seed=4)
+        runs.append((losses, right_answers(model, scenes, keep)))
+    assert np.array_equal(runs[0][0], runs[1][0]) and losses[-1] < 0.5 * losses[0]
+    assert runs[0][1].all()
+    fresh = with_head(model, 5, seed=1)
+    assert fresh.head.out_features == 5 and torch.equal(fresh.embed.weight, model.embed.weight)
+
+
+def test_backgrounds_are_what_they_are_called(tmp_path):
+    assert not backgrounds("clean", 3, 0).any()
+    noise = backgrounds("noise", 50, 1)
+    assert noise.shape == (50, 3, 32, 32) and torch.equal(noise, backgrounds("noise", 50, 1))
+    assert not torch.equal(noise, backgrounds("noise", 50, 2))
+    from PIL import Image
+
+    for k in range(6):
+        Image.fromarray(np.full((40, 50, 3), 10 * k, dtype=np.uint8)).save(tmp_path / f"{k}.png")
+    seen, held = (
+        set(backgrounds(str(tmp_path), 99, 0, held_out)[:, 0, 0, 0].tolist()) for held_out in (False, True)
+    )
+    assert seen == {0, 10, 20, 30, 40} and held == {50}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: backgrounds("nowhere", 3, 0), "source must be 'clean', 'noise', 'plants' or a folder"),
+        (lambda: made(side=17), "side must be at most the 16 pixels"),
+        (lambda: made().most_covered(17, 4), "count must be at most the 16 patches"),
+        (
+            lambda: compose(
+                torch.zeros(2, 3, 8, 8).byte(), torch.zeros(2), torch.zeros(2, 3, 9, 9).byte(), 0
+            ),
+            "backgrounds must be uint8 like the pictures",
+        ),
+        (
+            lambda: logits_of(
+                ViT(ViTConfig(image_size=16, attention="positional", depth=1, heads=1, width=4, mlp_width=4)),
+                torch.zeros(1, 3, 16, 16),
+                torch.zeros(1, 2, dtype=torch.long),
+            ),
+            "model must be a vanilla ViT with mean pooling",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,80 @@
+"""Appendix G token by token: the extended network with loops, and its gradient by autograd."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patch_association.shallow_vit import PatternData, initial_weights
+from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_association.shallow_vit.tokens import drawn
+
+
+def one_input(heads, W_O, head, X, skip):
+    """F (c,) of the tokens X (L, d): every query and every neuron for itself."""
+    outputs = torch.zeros(len(head), dtype=X.dtype)
+    for x in X:
+        parts = []
+        for W_V, W_K, W_Q in heads:
+            scores = torch.stack([(W_K @ key) @ (W_Q @ x) for key in X])
+            weight = (scores - scores.max()).exp()
+            parts.append(sum(w * (W_V @ key) for w, key in zip(weight / weight.sum(), X)))
+        u = torch.cat(parts) + (x if skip else 0)
+        outputs = outputs + head @ torch.relu(W_O @ u) / len(X)
+    return outputs
+
+
+@settings(max_examples=15)
+@given(
+    num_heads=st.integers(1, 3),
+    classes=st.sampled_from([1, 2]),
+    skip=st.booleans(),
+    seed=st.integers(0, 500),
+)
+def test_heads_outputs_and_the_skip_connection_are_their_formulas(num_heads, classes, skip, seed):
+    skip = skip and num_heads == 1
+    data = PatternData(5, 0.4, 0.2, num_patterns=3, dim=4, noise=0.3)
+    starts = initial_weights(data, range(seed, seed + num_heads), num_neurons=9, output_std=0.6)
+    model = ExtendedViT(
+        [starts.trial(h) for h in range(num_heads)], num_outputs=classes, skip=skip, seed=seed
+    )
+    tokens = data.sample(3, seed=seed)
+    F, S = model(tokens.X, tokens.share)
+    labels = torch.where(
+        torch.rand(3, classes, generator=torch.Generator().manual_seed(seed)) < 0.5, -1.0, 1.0
+    )
+    ours = torch.autograd.grad((1 - (labels * F).sum(-1)).clamp(min=0).mean(), list(model.parameters()))
+
+    leaves = [parameter.detach().clone().requires_grad_() for parameter in model.parameters()]
+    W_O, V, K, Q = leaves
+    heads = list(zip(V, K, Q))
+    G = torch.stack([one_input(heads, W_O, model.head, X, skip) for X in tokens.X])
+    theirs = torch.autograd.grad((1 - (labels * G).sum(-1)).clamp(min=0).mean(), leaves)
+    assert (F - G).abs().max() < 1e-12
+    assert max(float((x - y).abs().max()) for x, y in zip(ours, theirs)) < 1e-12
+    assert S.shape == (3, num_heads, 5, 5) and (S.sum(dim=-2) - 1).abs().max() < 1e-12
+
+
+def test_a_step_is_that_of_descent():
+    data = PatternData(5, 0.4, 0.2, num_patterns=3, dim=4, noise=0.1)
+    model = ExtendedViT([initial_weights(data, [1], num_neurons=6, output_std=0.5)], num_outputs=2, skip=True)
+    tokens = data.sample(4, seed=2)
+    labels = torch.stack([tokens.y, tokens.y.roll(1)], dim=1)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    loss = (1 - (labels * model(tokens.X, tokens.share)[0]).sum(-1)).clamp(min=0).mean()
+    slopes = torch.autograd.grad(loss, list(model.parameters()))
+    run = train_extended(model, tokens, labels, tokens.relevant, steps=1, rate=0.3)
+    assert run.loss[0] == pytest.approx(float(loss.detach()), abs=1e-12)
+    for parameter, start, slope in zip(model.parameters(), before, slopes):
+        assert (parameter - (start - 0.3 * slope)).abs().max() < 1e-12
+
+
+def test_sets_of_patterns_go_through_model_1_as_single_ones_do():
+    """G.2: where the vectors of a set are equal, sets are patterns, and outputs and gradients agree."""
+    data = PatternData(6, 0.5, 1 / 6, num_patterns=3, dim=4, noise=0.0)
+    start = initial_weights(data, [3], num_neurons=8, output_std=0.5)
+    law = data.sample(4, seed=1)
+    twins = drawn(law.X.repeat_interleave(2, dim=1), law.y, law.pattern.repeat_interleave(2, dim=1))
+    model = ExtendedViT([start])
+    (one, _), (two, _) = model(law.X, law.share), model(twins.X, twins.share)
+    assert (one - two).abs().max() < 1e-12
