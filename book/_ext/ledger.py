@@ -4,7 +4,9 @@
 ``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``,
 ``source`` ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
-``claims-filter``       choices that hide what is not asked for from the tables of the page
+``claims-filter``       choices, and a search, that hide what is not asked for from the tables of the page
+``claims-map``          how many claims of each part have each verdict
+``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
 
 Pages that use them are built again when the ledger changes.
 """
@@ -70,11 +72,24 @@ class LedgerDirective(SphinxDirective):
         """A row of cells, each a list of nodes."""
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells), classes=list(classes))
 
-    def place(self, claim) -> list[nodes.Node]:
-        """Where a claim stands: in its source, and in the book."""
+    def place(self, claim) -> list[nodes.paragraph]:
+        """Where a claim stands: in its source, in the book, and on this page (its stable address)."""
         where = nodes.paragraph("", "", nodes.strong("", "", *self.paragraph(claim.where).children))
         source = nodes.paragraph("", SOURCES[claim.source], classes=["pa-source"])
-        return [where, source, self._link(claim.chapter)]
+        return [where, source, self._link(claim.chapter), self.address(claim)]
+
+    @staticmethod
+    def address(claim) -> nodes.paragraph:
+        """The claim's id, as a link to its row."""
+        reference = nodes.reference("", claim.id, refuri=f"#claim-{claim.id}", internal=True)
+        return nodes.paragraph("", "", reference, classes=["pa-source", "pa-id"])
+
+    def verdict(self, claim) -> list[nodes.paragraph]:
+        """The verdict's badge, and the condition where there is one."""
+        badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
+        condition = claim.heading[len(claim.standing) :]
+        found = [nodes.paragraph("", "", badge)]
+        return found + ([self.paragraph(condition, "pa-condition")] if condition else [])
 
     def _link(self, chapter: str) -> nodes.paragraph:
         """A link to the chapter, or its bare name while it is not part of the book."""
@@ -101,13 +116,44 @@ class ClaimsTable(LedgerDirective):
     def _claim(self, claim) -> nodes.row:
         says = [self.paragraph(claim.statement)]
         says += [self.paragraph(claim.reason, "pa-because")] if claim.reason else []
-        badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
-        verdict = [nodes.paragraph("", "", badge)]
-        condition = claim.heading[len(claim.standing) :]
-        verdict += [self.paragraph(condition, "pa-condition")] if condition else []
-        return self.row(
-            [self.place(claim), says, verdict], f"pa-row-{claim.family}", f"pa-row-{claim.source}"
+        row = self.row(
+            [self.place(claim), says, self.verdict(claim)],
+            f"pa-row-{claim.family}",
+            f"pa-row-{claim.source}",
         )
+        row["ids"] = [f"claim-{claim.id}"]
+        return row
+
+
+class ClaimsMap(LedgerDirective):
+    """Parts against verdicts: how many claims stand in each cell."""
+
+    def run(self) -> list[nodes.Node]:
+        claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        words = [word for word in VERDICTS if any(claim.standing == word for claim in claims)]
+        rows = []
+        for part in dict.fromkeys(claim.chapter.partition("/")[0] for claim in claims):
+            own = [claim.standing for claim in claims if claim.chapter.startswith(f"{part}/")]
+            counts = [own.count(word) for word in words]
+            cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
+            rows.append(self.row([[nodes.paragraph("", part.replace("_", " "))], *cells]))
+        titles = ("part", *words, "all")
+        return [self.table(titles, (16, *(12 for _ in words), 8), rows)]
+
+
+class ClaimsErrata(LedgerDirective):
+    """What one would write to the authors: a statement that fails, or needs a condition, and why."""
+
+    def run(self) -> list[nodes.Node]:
+        found = [claim for claim in self.claims() if claim.family in ("conditional", "fails")]
+        if not found:
+            return [nodes.paragraph("", "Nothing so far.")]
+        rows = []
+        for claim in found:
+            where = nodes.paragraph("", "", nodes.strong("", "", *self.paragraph(claim.where).children))
+            place = [where, self._link(claim.chapter), self.address(claim)]
+            rows.append(self.row([place, self.verdict(claim), [self.paragraph(claim.reason)]]))
+        return [self.table(("where", "what is wrong or missing", "the proof or the run"), (20, 26, 54), rows)]
 
 
 class ClaimsDefinitions(LedgerDirective):
@@ -146,6 +192,7 @@ class ClaimsFilter(LedgerDirective):
                 for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]
             )
             groups.append(f"<fieldset><legend>{group}</legend>{options.replace('&', '&amp;')}</fieldset>")
+        self.env.metadata[self.env.docname]["searches_claims"] = True
         return [nodes.raw("", f'<form class="pa-filter">{"".join(groups)}</form>', format="html")]
 
 
@@ -170,6 +217,12 @@ def write_downloads(app, error: Exception | None) -> None:
         (static / "claims.csv").write_text(as_csv(shipped()), encoding="utf-8")
 
 
+def add_search(app, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """On a page with a filter, the script that searches its tables."""
+    if app.env.metadata.get(pagename, {}).get("searches_claims"):
+        app.add_js_file("claims.js", loading_method="defer")
+
+
 def outdated(app, env, added, changed, removed) -> list[str]:
     """The pages that were built from another ledger than today's."""
     now = digest(shipped())
@@ -183,6 +236,9 @@ def setup(app) -> dict:
     app.add_directive("claims-definitions", ClaimsDefinitions)
     app.add_directive("claims-filter", ClaimsFilter)
     app.add_directive("claims-downloads", ClaimsDownloads)
+    app.add_directive("claims-map", ClaimsMap)
+    app.add_directive("claims-errata", ClaimsErrata)
+    app.connect("html-page-context", add_search, priority=400)
     app.connect("env-get-outdated", outdated)
     app.connect("build-finished", write_downloads)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
