@@ -168,7 +168,7 @@ DEPARTURES = (
         "$\\sigma_A$ that a validation set chose",
     ),
     Departure(
-        ("beyond/two_theories",),
+        ("beyond/two_theories", "beyond/deeper"),
         DEFAULT,
         "networks of many kinds are trained alike, so none can have the rates of (T); seeds are trained "
         "together.",
