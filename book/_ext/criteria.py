@@ -156,7 +156,7 @@ def longer() -> list[Answer]:
                 kept,
                 f"runs that reached exact association on a sample, $D = 16$, $q = {q:g}$, and still have it "
                 f"at step {steps:,}",
-                "dynamics/limits",
+                "dynamics/longer",
             )
             for q, kept in held.items()
         ),

@@ -152,7 +152,7 @@ DEPARTURES = (
         "slower: such a run takes thousands of steps.",
     ),
     Departure(
-        ("dynamics/limits",),
+        ("dynamics/limits", "dynamics/longer"),
         DEFAULT,
         "the subject is where the default stops working.",
         "$\\sigma_A = 0$ to $3$; rates up to the edge of stability",
