@@ -18,6 +18,7 @@ COUNTED = ("theorem", "lemma", "proposition", "corollary", "conjecture", "defini
 FENCE = re.compile(r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[a-z:_-]+)\}[ \t]*(?P<title>.*)$")
 OPTION = re.compile(r"^:(?P<key>[a-z-]+):[ \t]*(?P<value>.*)$")
 TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=$")
+SECTION = re.compile(r"^\(([\w-]+)\)=\n+#+ (.+)$", flags=re.MULTILINE)
 EQUATION = re.compile(r"^\$\$ \((?P<label>[\w-]+)\)$")
 
 
@@ -87,7 +88,10 @@ def read_book() -> Book:
         if file in book.numbers:
             _read_labels(book, file, nbformat.read(text.with_suffix(".ipynb"), as_version=4))
         else:
-            book.titles[file] = _title(text.read_text(encoding="utf-8"))
+            source = text.read_text(encoding="utf-8")
+            book.titles[file] = _title(source)
+            for label, words in SECTION.findall(source):  # a page without code has no other labels
+                book.labels[label] = Label(words, f"{book.page(file)}#{label}")
     book.works = _works(ROOT / config["bibtex_bibfiles"][0])
     return book
 
