@@ -7,6 +7,7 @@ patches that are picture most. Everything is in float32 on one thread.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import torch
 
@@ -23,7 +24,7 @@ from patch_association.sweeps.sweep import Sweep
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
 TRAIN, TESTS = 10_000, 2000
-SHAPE = dict(depth=5, heads=4, width=64, mlp_width=64, patch_size=4)
+SHAPE: dict[str, Any] = dict(depth=5, heads=4, width=64, mlp_width=64, patch_size=4)
 EPOCHS, SEEDS, KEPT = 10, (0, 1, 2, 3, 4), (64, 49, 36, 25)
 AIRPLANE, BIRD = 0, 2
 EIGHT = tuple(c for c in range(10) if c not in (AIRPLANE, BIRD))
