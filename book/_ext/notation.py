@@ -65,7 +65,7 @@ class Group:
 
 
 def _size(size) -> str:
-    return {"tokens": "L", "ma": "m_a", "mb": "m_b", 1: "R"}.get(size, str(size))
+    return {"tokens": "L", "ma": "m_a", "mb": "m_b", "width": "d"}.get(size, str(size))
 
 
 def _comma(shape) -> str:

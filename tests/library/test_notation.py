@@ -14,6 +14,7 @@ from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention
 from patch_association.exact.risk import PopulationRisk
 from patch_association.figures import COLORS
+from patch_association.images.models import ViT, ViTConfig
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.shallow_vit.data import PatternData
 from patch_association.shallow_vit.initial import initial_weights
@@ -25,7 +26,10 @@ SYMBOLS = [(group.title, symbol) for group in GROUPS for symbol in group.symbols
 
 #: Sizes that all differ, so that no shape is right by accident.
 SIZES = {"n": 5, "D": 12, "C": 3, "d": 7, "steps + 1": 3, "m": 4}
-SECOND = {"tokens": 10, "d": 6, "ma": 6, "mb": 6}
+OTHER = {
+    "The second theory": {"tokens": 10, "d": 6, "ma": 6, "mb": 6},
+    "Images": {"N": 16, "width": 24},
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +39,11 @@ def small() -> dict:
     data = SpatialData(partition, dim=SIZES["d"], q=0.3)
     X, y = data.sample(SIZES["n"], seed=0)
     s, _, signal = data.sample_coefficients(SIZES["n"], seed=0)
-    patterned = PatternData(SECOND["tokens"], 0.4, 0.2, num_patterns=4, dim=SECOND["d"])
+    second = OTHER["The second theory"]
+    patterned = PatternData(second["tokens"], 0.4, 0.2, num_patterns=4, dim=second["d"])
+    config = ViTConfig(image_size=8, patch_size=2, depth=1, heads=2, width=24, mlp_width=24)
     return {
+        "config": config, "vit": ViT(config),
         "partition": partition, "data": data, "X": X, "y": y, "s": s, "signal": signal, "DEFAULT": DEFAULT,
         "samples": Samples.draw(data, 8, [0]), "P": torch.zeros(SIZES["D"], SIZES["d"]),
         "model": SimplifiedViT(SIZES["D"], SIZES["d"]), "polynomial_activation": polynomial_activation,
@@ -52,7 +59,7 @@ def small() -> dict:
 )
 def test_the_name_has_the_shape_that_the_table_says(small, group, symbol):
     value = eval(symbol.example, {"__builtins__": {}}, small)
-    sizes = SIZES | (SECOND if group == "The second theory" else {})
+    sizes = SIZES | OTHER.get(group, {})
     expected = tuple(sizes.get(size, size) for size in symbol.shape)
     assert tuple(np.shape(value.detach() if isinstance(value, torch.Tensor) else value)) == expected
 
