@@ -37,6 +37,8 @@ class Conventions(SphinxDirective):
         holder = nodes.container()
         lines = StringList(TABLES[name]().splitlines(), source=conventions.__file__)
         self.state.nested_parse(lines, 0, holder)
+        for table in holder.findall(nodes.table):
+            table["classes"].append("pa-conventions")
         return holder.children
 
 
