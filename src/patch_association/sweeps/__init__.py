@@ -13,6 +13,6 @@ Every other file holds the cells of one part's sweeps. What they record is read 
 """
 
 from patch_association.sweeps.catalog import registry, rerun
-from patch_association.sweeps.sweep import CellError, Sweep, finished, run_sweep
+from patch_association.sweeps.sweep import CellError, Sweep, finished, grid, run_sweep
 
-__all__ = ["CellError", "Sweep", "finished", "registry", "rerun", "run_sweep"]
+__all__ = ["CellError", "Sweep", "finished", "grid", "registry", "rerun", "run_sweep"]

@@ -14,13 +14,16 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from patch_association.images.data import NAMES, data_root, load
-from patch_association.images.data.folder import load_folder, load_imagenet
+from patch_association.images.data import NAMES, GridPermutation, data_root, load
+from patch_association.images.data.augment import normalize
+from patch_association.images.data.folder import Pictures, load_folder, load_imagenet
 from patch_association.images.training.checkpoint import load_checkpoint
 from patch_association.images.training.config import FREE_ON_RESUME, TrainConfig
 from patch_association.images.training.processes import processes
 from patch_association.images.training.progress import Progress
 from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model
+
+_PREDICTED_AT_ONCE = 256
 
 
 @dataclass
@@ -41,6 +44,45 @@ class Run:
     model: nn.Module
     record: dict
     stopped_by: int = 0
+
+    def predict(self, pictures) -> list[str]:
+        """The class name that the model gives each picture, prepared as the test pictures were.
+
+        Parameters
+        ----------
+        pictures : (n, c, H, W) uint8 tensor, or files
+            Files are read, cut to their middle square and scaled; a tensor must have the size of the run's.
+
+        Raises
+        ------
+        ValueError
+            On a tensor of another shape or type, and on a file that is no picture.
+        """
+        data, config = self.record["data"], TrainConfig(**self.record["config"])
+        shape = (data["channels"], data["image_size"], data["image_size"])
+        if not isinstance(pictures, torch.Tensor):
+            files = Pictures([(str(path), 0) for path in pictures], data["image_size"])
+            if not len(files):
+                return []
+            pictures = torch.stack([files[k][0] for k in range(len(files))])
+        if pictures.dtype != torch.uint8 or pictures.shape[1:] != shape:
+            raise ValueError(
+                f"pictures must be files or uint8 of shape (n, {', '.join(map(str, shape))}), "
+                f"got {pictures.dtype} of shape {tuple(pictures.shape)}"
+            )
+        if config.tile:
+            pictures = GridPermutation(data["image_size"], config.tile, config.tile_seed)(pictures)
+        mean, std = torch.tensor(data["mean"]), torch.tensor(data["std"])
+        device = next(self.model.parameters()).device
+        training = self.model.training
+        self.model.eval()
+        with torch.no_grad():
+            found = [
+                self.model(normalize(part.to(device), mean.to(device), std.to(device))).argmax(dim=1)
+                for part in pictures.split(_PREDICTED_AT_ONCE)
+            ]
+        self.model.train(training)
+        return [data["classes"][k] for k in torch.cat(found).tolist()]
 
 
 def load_data(config: TrainConfig):
