@@ -73,8 +73,8 @@ def test_the_limit_is_the_error_at_many_patches(strength, mu):
 
 def test_the_limit_by_counting_poisson_votes():
     """All pairs of counts, instead of the law of their difference."""
-    C, kappa, c, mu = 3, 0.8, 0.1185, 0.25  # h(-2) lies just below 0
-    mean = kappa * C**2 / 2
+    C, chi, c, mu = 3, 0.8, 0.1185, 0.25  # h(-2) lies just below 0
+    mean = chi * C**2 / 2
     mass = [math.exp(-mean) * mean**k / math.factorial(k) for k in range(60)]
     expected = 0.0
     for i, plus in enumerate(mass):
@@ -82,15 +82,15 @@ def test_the_limit_by_counting_poisson_votes():
             T = C + i - j
             h = C**3 - C + (1 + mu) * T + T**3 / (c * C)
             expected += plus * minus * ((h < 0) + 0.5 * (h == 0))
-    assert dilution.diluted_limit(C, kappa, c, mu) == pytest.approx(expected, rel=1e-10)
+    assert dilution.diluted_limit(C, chi, c, mu) == pytest.approx(expected, rel=1e-10)
 
 
 @given(st.integers(2, 5), st.floats(0.1, 3), st.floats(1e-3, 10), st.floats(0, 5))
-def test_a_wider_gap_never_hurts_and_the_linear_part_never_helps(set_size, kappa, strength, mu):
-    at = dilution.diluted_limit(set_size, kappa, strength, mu)
-    assert dilution.diluted_limit(set_size, kappa, 2 * strength, mu) <= at + 1e-12
-    assert dilution.diluted_limit(set_size, kappa, strength, mu + 1) >= at - 1e-12
-    assert at <= dilution.diluted_limit(set_size, kappa, 0.0) + 1e-12
+def test_a_wider_gap_never_hurts_and_the_linear_part_never_helps(set_size, chi, strength, mu):
+    at = dilution.diluted_limit(set_size, chi, strength, mu)
+    assert dilution.diluted_limit(set_size, chi, 2 * strength, mu) <= at + 1e-12
+    assert dilution.diluted_limit(set_size, chi, strength, mu + 1) >= at - 1e-12
+    assert at <= dilution.diluted_limit(set_size, chi, 0.0) + 1e-12
     assert dilution.diluted_limit(set_size, 0.0, strength, mu) == 0.0
 
 
@@ -140,7 +140,7 @@ def test_the_linear_weight_is_the_share_of_the_linear_part():
         (lambda: dilution.diluted_error(8, 2, 1.5, 1.0), "q must"),
         (lambda: dilution.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
         (lambda: dilution.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
-        (lambda: dilution.diluted_limit(4, -1.0, 1.0), "kappa"),
+        (lambda: dilution.diluted_limit(4, -1.0, 1.0), "chi"),
         (lambda: dilution.diluted_limit(4, 1.0, -1.0), "strength"),
         (lambda: dilution.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
         (lambda: dilution.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
