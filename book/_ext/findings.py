@@ -97,7 +97,8 @@ class ReadingTime(SphinxDirective):
         rounded = max(5, 5 * round(total / 5))
         words = f"{rounded} minutes" if rounded < 120 else f"{rounded / 60:.0f} hours"
         number = {2: "two chapters", 3: "three chapters"}.get(len(names), f"{len(names)} chapters")
-        return [nodes.paragraph("", f"{number}, about {words} of reading", classes=["pa-time"])]
+        computed = nodes.inline("", f"{number}, about {words}", classes=["pasted-text"])
+        return [nodes.paragraph("", "", computed, nodes.Text(" of reading"), classes=["pa-time"])]
 
 
 def write_drawings(app, error: Exception | None) -> None:
