@@ -35,7 +35,7 @@ MEASURE = """() => {
     e => e.checkVisibility());
   const reading = article.cloneNode(true);
   reading.querySelectorAll('details, .toggle, .toggle-hidden, .dropdown, .cell_input, pre, .math, svg, ' +
-    'script, style, .headerlink, .prev-next-area').forEach(e => e.remove());
+    '.pa-explorable, script, style, .headerlink, .prev-next-area').forEach(e => e.remove());
   const pictures = [...article.querySelectorAll('.pa-drawing')].reduce(
     (sum, e) => sum + new TextEncoder().encode(e.outerHTML).length, 0);
   return {

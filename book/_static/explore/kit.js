@@ -277,6 +277,21 @@
   function mount(name, build) {
     for (const box of document.querySelectorAll(`[data-explorable="${name}"]`)) {
       const owner = !("embedded" in box.dataset);
+      if (owner) {
+        start(box, owner);
+        continue;
+      }
+      // In a chapter it computes once it is near the screen; until then its place is kept.
+      box.dataset.waiting = "";
+      const seen = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        seen.disconnect();
+        start(box, owner);
+      }, { rootMargin: "300px" });
+      seen.observe(box);
+    }
+
+    function start(box, owner) {
       const stage = h("div", { class: "pa-stage" });
       const sentence = h("p", { class: "pa-sentence", role: "status" });
       let notice = null; // why an address could not be read; it stands until the reader moves something
@@ -322,6 +337,7 @@
         copier("Copy a link to this", () => owner ? location.href : page.href), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []));
+      delete box.dataset.waiting;
       box.dataset.live = "";
       const load = (hash) => {
         try {
