@@ -109,7 +109,7 @@ def bench_inference_against_other_libraries() -> list[dict]:
             with torch.no_grad():
                 row = compare(
                     f"layer with fixed maps, inference, {tokens} tokens, {batch} pictures",
-                    partial(ours.block, x, None, S),
+                    partial(ours.get_submodule("block"), x, None, S),
                     partial(theirs, x),
                     f"{kind} layer",
                 )

@@ -70,7 +70,7 @@ def draw_heads(ax: Axes, share, recall, chance: float) -> None:
     names = [f"layers {third[0] + 1} to {third[-1] + 1}" for third in thirds]
     for third, (name, style) in zip(thirds, looks(names).items()):
         x, y = np.array(share)[third].ravel(), np.array(recall)[third].ravel()
-        ax.plot(x, y, label=name, **(style | {"linestyle": ""}))
+        ax.plot(x, y, label=name, color=style["color"], marker=style["marker"], linestyle="")
     ax.axhline(chance, linewidth=1, linestyle=":", color=CATEGORIES[-1])
     ax.set(xlabel="share of the attention that the mean map explains", ylabel="neighbors found")
     ax.set(xlim=(0, 1.02), ylim=(-0.03, 1.03))
