@@ -23,6 +23,7 @@ class Stream(IntEnum):
     COEFFICIENTS = 3  # labels, signal sets and coefficients of SpatialData; the seeds of its blocks
     TEST_NOISE = 4  # while model (T) is trained
     SHAPES = 5  # of the answers of many sets to a cubic label
+    SET_BLIND = 6  # of answers without their mean, and of partitions
     PERTURBED_START = 7
     READ_NOISE = 20  # of what fixed attention reads
     FINE_TUNING_START = 21

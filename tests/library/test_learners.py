@@ -1,21 +1,14 @@
-"""The learners, their training, the linear part of the cubic label, and the sweep that uses them."""
+"""The learners, their training, and the sweep that uses them."""
 
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pytest
 import torch
 
 from patch_association.data import GaussianData
-from patch_association.exact.gaussian import (
-    LIMIT,
-    disagreement_given_shape,
-    linear_disagreement,
-    sample_linear_disagreement,
-)
 from patch_association.model import SimplifiedViT
 from patch_association.records import load
 from patch_association.structure import Partition, row_separation
@@ -26,51 +19,6 @@ from patch_association.training.learners import RECIPES, GramScores, OneLayerViT
 
 FOUR = Partition.blocks(4, 4, 2, 2)
 DATA = GaussianData(FOUR, 8)
-
-
-# --- how much of the label is linear
-
-
-def test_two_sets_are_linear():
-    data = GaussianData(Partition.blocks(2, 4, 2, 2), 8, filters="convolution")
-    X, y = data.sample(5000)
-    assert torch.equal(torch.sign(data.set_responses(X).sum(dim=1)), y)
-    assert linear_disagreement(2) == 0
-
-
-@pytest.mark.parametrize("L", [3, 4])
-def test_quadrature_agrees_with_counting(L):
-    h = np.random.default_rng(L).standard_normal((1_000_000, L))
-    counted = (np.sign(h.sum(1)) != np.sign((h**3).sum(1))).mean()
-    # Six standard errors: a false alarm with probability 2e-9, were the seed not fixed.
-    assert abs(counted - linear_disagreement(L)) < 6 * math.sqrt(0.1 / 1e6)
-    assert linear_disagreement(L, nodes=60) == pytest.approx(linear_disagreement(L, nodes=300), abs=1e-12)
-    estimate = sample_linear_disagreement(L, 50_000)
-    assert abs(estimate.value - linear_disagreement(L)) < 3.1 * (estimate.high - estimate.low) / 2
-
-
-@pytest.mark.parametrize("L", [3, 5, 12])
-def test_given_the_shape_only_the_mean_and_the_radius_are_left(L):
-    g = np.random.default_rng(1).standard_normal(L)
-    omega = (g - g.mean()) / np.linalg.norm(g - g.mean())
-    generator = np.random.default_rng(2)
-    t = generator.standard_normal(400_000) / math.sqrt(L)
-    r = np.sqrt(generator.chisquare(L - 1, 400_000))
-    h = t[:, None] + r[:, None] * omega
-    counted = (np.sign(h.sum(1)) != np.sign((h**3).sum(1))).mean()
-    assert abs(counted - disagreement_given_shape((omega**3).sum(), L)) < 6 * 0.5 / math.sqrt(400_000)
-
-
-def test_the_limit_is_reached_slowly_from_below():
-    values = [sample_linear_disagreement(L, 20_000).value for L in (4, 16, 64, 512)]
-    assert values == sorted(values) and values[-1] < LIMIT and LIMIT - values[-1] < 0.003
-
-
-def test_exact_values_are_refused_where_there_are_none():
-    with pytest.raises(ValueError, match="2, 3 and 4 sets, got 5"):
-        linear_disagreement(5)
-    with pytest.raises(ValueError, match="num_sets must be at least 2"):
-        sample_linear_disagreement(1)
 
 
 # --- telling companions from strangers

@@ -1,63 +1,66 @@
-"""How much of the cubic label on Gaussian patches is linear (section 2 and Figure 2 of Jelassi et al.).
+"""The cubic label on Gaussian patches: what linear predictors get right (section 2 of Jelassi et al.).
 
-With h_1, ..., h_L independent standard normal, the label is the sign of sum_l h_l^3 and its best
-linear predictor the sign of sum_l h_l. Write h = t 1 + r omega, with t the mean, r >= 0 and omega a
-unit vector whose entries sum to zero. Then sum_l h_l^3 = r^3 (L tau^3 + 3 tau + kappa) with
-tau = t / r and kappa = sum_l omega_l^3: the label is a threshold on the mean, shifted by the shape
-omega. Mean, radius and shape are independent, so that only kappa is left to average over.
+With h_1, ..., h_L independent standard normal, the label is the sign of sum_l h_l^3. Write
+h = t 1 + r omega, with t the mean, r >= 0 and omega a unit vector whose entries sum to zero. Then
+sum_l h_l^3 = r^3 (L tau^3 + 3 tau + m) with tau = t / r and m = sum_l omega_l^3, the skew: the label is a
+threshold on the mean, shifted by the shape omega. Mean, radius and shape are independent, and
+sqrt(L) |tau| is below x with the probability :func:`share_within`.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import beta as beta_function
 from scipy.special import betainc
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int
+from patch_association._validate import finite, positive_int
 from patch_association.intervals import Estimate, mean
 
 #: The limit of the disagreement as L grows: two normals of correlation sqrt(3/5) differ in sign.
 LIMIT = math.acos(math.sqrt(0.6)) / math.pi
+#: The limit of :func:`critical_ratio` as L grows.
+RATIO_LIMIT = 0.2
 
 
-def disagreement_given_shape(kappa, num_sets: int) -> np.ndarray:
-    """P[sign(sum h) != sign(sum h^3)] given kappa = sum_l omega_l^3, for arrays of kappa.
+def share_within(x, num_sets: int) -> np.ndarray:
+    """S(x) = P[sqrt(L) |t| / r < |x|] with the sign of x: L t^2 / (L t^2 + r^2) is Beta(1/2, (L-1)/2)."""
+    x = np.asarray(x, dtype=np.float64)
+    return np.sign(x) * betainc(0.5, (_at_least_two(num_sets) - 1) / 2, x**2 / (1 + x**2))
 
-    The root of L tau^3 + 3 tau + kappa = 0 is tau = -(2 / sqrt(L)) sinh(asinh(sqrt(L) kappa / 2) / 3).
-    Signs differ when t / r lies between 0 and it; L t^2 / (L t^2 + r^2) follows Beta(1/2, (L-1)/2).
-    """
+
+def threshold_given_skew(skew, num_sets: int) -> np.ndarray:
+    """sqrt(L) |tau| at the root of L tau^3 + 3 tau + m = 0: a = 2 sinh(arsinh(sqrt(L) |m| / 2) / 3)."""
     L = _at_least_two(num_sets)
-    tan = 2 * np.sinh(np.arcsinh(math.sqrt(L) * np.abs(np.asarray(kappa, dtype=np.float64)) / 2) / 3)
-    return 0.5 * betainc(0.5, (L - 1) / 2, tan**2 / (1 + tan**2))
+    return 2 * np.sinh(np.arcsinh(math.sqrt(L) * np.abs(np.asarray(skew, dtype=np.float64)) / 2) / 3)
 
 
+def disagreement_given_skew(skew, num_sets: int) -> np.ndarray:
+    """P[sign(sum h) != sign(sum h^3)] given the skew m = sum_l omega_l^3, for arrays of it."""
+    return share_within(threshold_given_skew(skew, num_sets), num_sets) / 2
+
+
+@lru_cache(maxsize=32)
 def linear_disagreement(num_sets: int, nodes: int = 200) -> float:
     """P[sign(sum h) != sign(sum h^3)] at two, three and four sets, by quadrature (to about 1e-10).
-
-    Two sets: kappa = 0, and so is the answer. Three: the shape is an angle, kappa = cos(theta) / sqrt(6).
-    Four: the shape is a point u of the sphere, and kappa = 3 u_1 u_2 u_3.
 
     Raises
     ------
     ValueError
         At other numbers of sets; :func:`sample_linear_disagreement` serves them.
+
+    Examples
+    --------
+    >>> round(linear_disagreement(3), 6), round(linear_disagreement(4), 6)
+    (0.072849, 0.095429)
     """
-    L = _at_least_two(num_sets)
-    if L == 2:
+    if _at_least_two(num_sets) == 2:
         return 0.0
-    # kappa's dependence on the angle is smooth up to its absolute value: a quarter turn suffices.
-    node, weight = np.polynomial.legendre.leggauss(positive_int("nodes", nodes))
-    angle, share = (node + 1) * math.pi / 4, weight / 2  # of [0, pi/2], weights that add up to 1
-    if L == 3:
-        return float(share @ disagreement_given_shape(np.cos(angle) / math.sqrt(6), 3))
-    if L == 4:
-        # A coordinate u_3 = z of the sphere is uniform (Archimedes), and 2 u_1 u_2 = (1 - z^2) sin(angle).
-        z, height = (node + 1) / 2, weight / 2
-        kappa = 1.5 * (z * (1 - z**2))[:, None] * np.sin(angle)[None, :]  # 3 u_1 u_2 u_3
-        return float(height @ disagreement_given_shape(kappa, 4) @ share)
-    raise ValueError(f"the disagreement is computed exactly at 2, 3 and 4 sets, got {L}: sample it")
+    skews, weights = _skews(num_sets, nodes)
+    return float(weights @ disagreement_given_skew(skews, num_sets))
 
 
 def sample_linear_disagreement(num_sets: int, n: int = 200_000, seed: int = 0) -> Estimate:
@@ -65,11 +68,131 @@ def sample_linear_disagreement(num_sets: int, n: int = 200_000, seed: int = 0) -
 
     Averaging probabilities in the place of 0-1 outcomes leaves far narrower intervals.
     """
+    return mean(disagreement_given_skew((_shapes(num_sets, n, seed) ** 3).sum(axis=1), num_sets))
+
+
+def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
+    """The error of sign(sum_l c_l h_l) less that of sign(sum_l h_l), for each row c of ``weights``.
+
+    Given the shape the first errs with the probability |S(x) - S(x_m)| / 2, where x_m is the label's
+    threshold and -x = -sqrt(L) <c, omega> / sum(c) the predictor's; the difference is averaged over ``n``
+    shapes, the same for all rows. E[x sign(m)] = 0 serves as a control variate: without it the first order
+    in c, which vanishes, would leave most of the noise.
+
+    Parameters
+    ----------
+    weights : (K, L)
+        Rows with a positive sum.
+    """
+    c = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+    if not (np.isfinite(c).all() and (c.sum(axis=1) > 0).all()):
+        raise ValueError("weights must be rows of finite numbers with a positive sum")
+    L = c.shape[1]
+    omega = _shapes(L, n, seed)  # (n, L)
+    skew = (omega**3).sum(axis=1)
+    label = np.sign(skew) * share_within(threshold_given_skew(skew, L), L)
+    x = math.sqrt(L) * omega @ (c / c.sum(axis=1, keepdims=True)).T  # (n, L) @ (L, K) -> (n, K)
+    found = []
+    for one in x.T:
+        share = share_within(one, L)
+        control = (share @ one) / max(one @ one, 1e-300) * one * np.sign(skew)
+        found.append(mean((np.abs(share - label) - np.abs(label) + control) / 2))
+    return found
+
+
+def proved_excess(angle: float, num_sets: int) -> float:
+    """A lower bound on that difference for all weights at this angle to equal ones, at L = 3 and 4.
+
+    The larger of a bound for weights that are nearly equal and, for all others, of the triangle
+    inequality, angle / pi - 2 epsilon_L. Both are proved in the chapter; the bound is positive.
+
+    Parameters
+    ----------
+    angle : float
+        Between c and (1, ..., 1), in (0, pi/2).
+    """
+    if num_sets not in (3, 4):
+        raise ValueError(f"the bound is proved at 3 and 4 sets, got {num_sets!r}")
+    if not 0 < finite("angle", angle) < math.pi / 2:
+        raise ValueError(f"angle must lie between 0 and pi/2, got {angle!r}")
+    s, sine = math.tan(angle), math.sin(angle)
+    if num_sets == 3:
+        near = 3 * sine**2 / (4 * math.pi * (sine + math.sqrt(0.5)))
+        near -= (angle - 2 * math.asin(sine / 2)) / math.pi
+    else:
+        x, e = (angle + s / (1 + s * s)) / 2, 1 / math.sqrt(3)
+        near = (math.sqrt(1 + 2 * e * x + x * x) - 1 - e * x) / math.pi
+        near -= 2 / math.pi * (math.atan(s / math.sqrt(2)) / math.sqrt(2) - angle / 2)
+    far = angle / math.pi - 2 * linear_disagreement(num_sets)
+    # Where the first bound was proved: sqrt(2) / 3 and 2 / pi exceed 2 pi epsilon_L.
+    return max(near, far) if angle <= (math.sqrt(2) / 3 if num_sets == 3 else 2 / math.pi) else far
+
+
+def critical_ratio(num_sets: int, n: int = 200_000, seed: int = 0) -> float:
+    """rho_L of the critical diagonal, e^beta_c = 1 + 2 C rho_L.
+
+    rho = L E[a^2 b] / E[(L+1) (a^3 + 3 a) J - 2 a^2 b] over the shape, with a its threshold,
+    b = (1 + a^2)^(-(L+1)/2) and J the integral of (1 + x^2)^(-(L+3)/2) from 0 to a. By quadrature at three
+    and four sets; at more, over ``n`` shapes drawn with ``seed``. As L grows it tends to 1/5.
+
+    Raises
+    ------
+    ValueError
+        At two sets: the label is linear there, and no diagonal moves attention at first order.
+
+    Examples
+    --------
+    >>> round(critical_ratio(3), 6), round(critical_ratio(4), 6)
+    (0.281659, 0.267149)
+    """
+    L = positive_int("num_sets", num_sets, minimum=3)
+    if L <= 4:
+        skews, weights = _skews(L, 200)
+    else:
+        skews, weights = (_shapes(L, n, seed) ** 3).sum(axis=1), np.full(n, 1 / n)
+    a = threshold_given_skew(skews, L)
+    b = a**2 * (1 + a**2) ** (-(L + 1) / 2)
+    J = beta_function(0.5, (L + 2) / 2) / 2 * betainc(0.5, (L + 2) / 2, a**2 / (1 + a**2))
+    return float(L * (weights @ b) / (weights @ ((L + 1) * (a**3 + 3 * a) * J - 2 * b)))
+
+
+def critical_diagonal(num_sets: int, set_size: int) -> float:
+    """beta_c = log(1 + 2 C rho_L), where the first move of attention turns.
+
+    From A = beta I and a small value vector along the filter, at p = 3, gradient descent on the population
+    risk first moves companions below strangers if 0 < beta < beta_c and above them if beta > beta_c.
+
+    Examples
+    --------
+    >>> round(critical_diagonal(4, set_size=4), 3)
+    1.143
+    """
+    return math.log1p(2 * positive_int("set_size", set_size, minimum=2) * critical_ratio(num_sets))
+
+
+def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values of |m| and their probabilities: Gauss-Legendre over the shapes of three or four sets.
+
+    Three: the shape is an angle, m = cos(angle) / sqrt(6). Four: a point u of the sphere, m = 3 u_1 u_2 u_3.
+    """
+    node, weight = np.polynomial.legendre.leggauss(positive_int("nodes", nodes))
+    angle, share = (node + 1) * math.pi / 4, weight / 2  # of [0, pi/2], weights that add up to 1
+    if num_sets == 3:
+        return np.cos(angle) / math.sqrt(6), share
+    if num_sets == 4:
+        # A coordinate u_3 = z of the sphere is uniform (Archimedes), and 2 u_1 u_2 = (1 - z^2) sin(angle).
+        z, height = (node + 1) / 2, weight / 2
+        skews = 1.5 * (z * (1 - z**2))[:, None] * np.sin(angle)[None, :]
+        return skews.ravel(), (height[:, None] * share[None, :]).ravel()
+    raise ValueError(f"the disagreement is computed exactly at 2, 3 and 4 sets, got {num_sets}: sample it")
+
+
+def _shapes(num_sets: int, n: int, seed: int) -> np.ndarray:
+    """(n, L): unit vectors whose entries sum to zero, uniform."""
     L, n = _at_least_two(num_sets), positive_int("n", n, minimum=2)
     g = generator(seed, Stream.SHAPES).standard_normal((n, L))
     g -= g.mean(axis=1, keepdims=True)
-    kappa = (g**3).sum(axis=1) / (g**2).sum(axis=1) ** 1.5
-    return mean(disagreement_given_shape(kappa, L))
+    return g / np.linalg.norm(g, axis=1, keepdims=True)
 
 
 def _at_least_two(num_sets) -> int:

@@ -36,7 +36,6 @@ from patch_association.figures.lifetimes import (
 from patch_association.figures.patches import draw_matrix, draw_patches, draw_sets, mark_patch
 from patch_association.figures.setting import (
     draw_normal_error,
-    plot_curves,
     plot_first_step,
     plot_learned_matrices,
     plot_learners,
@@ -111,7 +110,6 @@ __all__ = [
     "mark_patch",
     "new_figure",
     "plot_complexities",
-    "plot_curves",
     "plot_dilution",
     "plot_first_step",
     "plot_head_maps",

@@ -112,16 +112,3 @@ def _centered_rows(matrix) -> np.ndarray:
     M[np.diag_indices_from(M)] = np.nan
     M -= np.nanmean(M, axis=1, keepdims=True)
     return np.nan_to_num(M / np.nanmax(np.abs(M), axis=1, keepdims=True))
-
-
-def plot_curves(axes, groups: dict[str, list[dict]], linear_error: float) -> None:
-    """Learning curves, one panel a learner; the run with the most steps dashed."""
-    for ax, (title, runs) in zip(axes, groups.items()):
-        usual = min(run["steps"] for run in runs)
-        ax.axhline(linear_error, color=COLORS["noise"], linestyle=":")
-        for run in runs:
-            step, error = np.array(run["curve"])[1:].T
-            strength = {"linestyle": "--"} if run["steps"] > usual else {"alpha": 0.45, "linewidth": 1.2}
-            ax.plot(step / 1000, error, color=COLORS["label"], **strength)
-        ax.set(xlabel="steps (thousands)", xlim=(0, None), ylim=(0, 0.16), title=title)
-    axes[0].set_ylabel("error on held-out inputs")
