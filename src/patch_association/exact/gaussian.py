@@ -76,8 +76,8 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
 
     Given the shape the first errs with the probability |S(x) - S(x_m)| / 2, where x_m is the label's
     threshold and -x = -sqrt(L) <c, omega> / sum(c) the predictor's; the difference is averaged over ``n``
-    shapes, the same for all rows. E[x sign(m)] = 0 serves as a control variate: without it the first order
-    in c, which vanishes, would leave most of the noise.
+    shapes, the same for all rows, drawn with ``seed`` (at three sets evenly spaced). E[x sign(m)] = 0 serves
+    as a control variate: without it the first order in c, which vanishes, would leave most of the noise.
 
     Parameters
     ----------
@@ -88,7 +88,11 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
     if not (np.isfinite(c).all() and (c.sum(axis=1) > 0).all()):
         raise ValueError("weights must be rows of finite numbers with a positive sum")
     L = c.shape[1]
-    omega = _shapes(L, n, seed)  # (n, L)
+    if L == 3:  # the shape is an angle: evenly spaced ones leave no noise
+        angles = 2 * math.pi * ((np.arange(n) + 0.5) / n + np.arange(3)[:, None] / 3)
+        omega = math.sqrt(2 / 3) * np.cos(angles.T)  # (n, 3)
+    else:
+        omega = _shapes(L, n, seed)  # (n, L)
     skew = (omega**3).sum(axis=1)
     label = np.sign(skew) * share_within(threshold_given_skew(skew, L), L)
     x = math.sqrt(L) * omega @ (c / c.sum(axis=1, keepdims=True)).T  # (n, L) @ (L, K) -> (n, K)

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from patch_association.data import GaussianData
-from patch_association.intervals import mean
 from patch_association.records import drawn
 from patch_association.structure import Partition, association, row_separation
 from patch_association.sweeps.sweep import Sweep
@@ -85,40 +84,12 @@ def select(
 
 def summarize(runs: list[dict], matrix: str) -> dict:
     """What the runs' ``matrix`` ("scores" or "gram") knows: means over seeds, and how many are exact."""
-    start, end = [row["start"][matrix] for row in runs], [row["end"][matrix] for row in runs]
+    end = [row["end"][matrix] for row in runs]
     keys = ("recall", "auc", "toward", "away")
     return {
         "exact": sum(found["exact"] for found in end),
-        "start_recall": float(np.mean([found["recall"] for found in start])),
-        "start_auc": float(np.mean([found["auc"] for found in start])),
         **{key: float(np.mean([found[key] for found in end])) for key in keys},
     }
-
-
-def table(results: list[dict], learners, teacher: str = "shared", D: int = 16) -> str:
-    """The runs as a Markdown table: error, linear error on the same inputs, what each matrix knows."""
-    lines = ["| learner | matrix | error | linear | exact | recall | AUC | toward, away |", "|" + "---|" * 8]
-    for learner in learners:
-        runs = select(results, learner, teacher, D)
-        title = RECIPES[learner].title.replace("|", r"\|")
-        error = mean([row["error"] for row in runs])
-        first = f"| {title} | NAME | {error.value:.4f} [{max(error.low, 0):.4f}, {error.high:.4f}] "
-        first += f"| {runs[0]['linear_error']:.4f} "
-        names = [name for name in ("scores", "gram") if name in runs[0]["end"]]
-        if not names:
-            lines.append(first.replace("NAME", "–") + "| – | – | – | – |")
-        if learner.startswith("gram"):  # A and P P^T are one matrix
-            names = ["gram"]
-        for name, lead in zip(names, (first, "| | NAME | | ")):
-            s = summarize(runs, name)
-            seeing = learner in ("self-attention", "vit")  # their attention depends on the input
-            symbol = "P Pᵀ" if name == "gram" else "mean S" if seeing else "A"
-            lines.append(
-                lead.replace("NAME", symbol) + f"| {s['exact']} of {len(runs)} "
-                f"| {s['start_recall']:.2f} → {s['recall']:.2f} | {s['start_auc']:.2f} → {s['auc']:.2f} "
-                f"| {s['toward']:.2f}, {s['away']:.2f} |"
-            )
-    return "\n".join(lines)
 
 
 def _matrices(model, X) -> dict[str, torch.Tensor]:
