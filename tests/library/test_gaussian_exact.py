@@ -154,7 +154,7 @@ def test_every_partition_once(L, C):
 def test_the_vote_counted(L, C):
     """Labels of all partitions on plain draws: their majority errs as often as the library says."""
     sets = np.array([[sorted(one) for one in p] for p in map(list, _plain_partitions(L, C))])
-    eta = np.random.default_rng(3).standard_normal((60_000, L * C))
+    eta = np.random.default_rng(3).standard_normal((30_000, L * C))
     labels = np.sign((eta[:, sets].sum(axis=3) ** 3).sum(axis=2))  # (n, P, L, C) -> (n, P)
     vote, plain = np.sign(labels.sum(axis=1)), np.sign(eta.sum(axis=1))
     found = blind_errors(L, C, n=20_000)
