@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import minimize
+from scipy.special import ndtr
 
+from patch_association._streams import Stream, generator
 from patch_association.data import GaussianData
 from patch_association.exact import gaussian
 from patch_association.exact.gaussian import linear_disagreement, sample_linear_disagreement
@@ -44,9 +46,9 @@ def test_quadrature_agrees_with_counting(L):
 def test_given_the_shape_only_the_mean_and_the_radius_are_left(L):
     g = np.random.default_rng(1).standard_normal(L)
     omega = (g - g.mean()) / np.linalg.norm(g - g.mean())
-    generator = np.random.default_rng(2)
-    t = generator.standard_normal(400_000) / math.sqrt(L)
-    r = np.sqrt(generator.chisquare(L - 1, 400_000))
+    rng = np.random.default_rng(2)
+    t = rng.standard_normal(400_000) / math.sqrt(L)
+    r = np.sqrt(rng.chisquare(L - 1, 400_000))
     h = t[:, None] + r[:, None] * omega
     counted = (np.sign(h.sum(1)) != np.sign((h**3).sum(1))).mean()
     exact = gaussian.disagreement_given_skew((omega**3).sum(), L)
@@ -90,7 +92,8 @@ def test_no_weights_at_three_sets_come_near_the_proved_bound():
 
 @pytest.mark.parametrize("L", [3, 4, 7])
 def test_excess_agrees_with_counting(L):
-    c = np.linspace(0.5, 2, L)
+    c = np.full(L, 0.05)
+    c[0] = 1.0  # far from equal: the odd part of the excess is large
     h = np.random.default_rng(L).standard_normal((1_000_000, L))
     y = np.sign((h**3).sum(1))
     paired = (np.sign(h @ c) != y).astype(float) - (np.sign(h.sum(1)) != y)
@@ -164,6 +167,25 @@ def test_the_vote_counted(L, C):
         wrong = (labels != prediction[:, None]).mean(axis=1)
         noise = math.hypot(wrong.std() / math.sqrt(len(eta)), (estimate.high - estimate.low) / 3.9)
         assert abs(wrong.mean() - estimate.value) < 6 * noise  # false alarms at a rate of 2e-9
+
+
+def test_no_threshold_beats_the_vote():
+    """On the library's own draws: thresholds by bisection, and the best among them, input by input."""
+    L, C, n = 3, 2, 60
+    sets = np.array([[sorted(one) for one in p] for p in map(list, _plain_partitions(L, C))])
+    eta = generator(4, Stream.SET_BLIND).standard_normal((n, L * C))
+    eta -= eta.mean(axis=1, keepdims=True)
+    h = eta[:, sets].sum(axis=3) / math.sqrt(C)  # (n, P, L)
+    low, high = np.full(h.shape[:2], -20.0), np.full(h.shape[:2], 20.0)
+    for _ in range(80):
+        middle = (low + high) / 2
+        positive = ((h + middle[:, :, None]) ** 3).sum(axis=2) > 0
+        low, high = np.where(positive, low, middle), np.where(positive, middle, high)
+    shares = ndtr(math.sqrt(L) * low)
+    best = np.abs(shares[:, :, None] - shares[:, None, :]).mean(axis=1).min(axis=1)
+    found = blind_errors(L, C, n=n, seed=4)
+    assert found.blind.value == pytest.approx(best.mean(), abs=1e-10)
+    assert found.linear.value == pytest.approx(np.abs(shares - 0.5).mean(), abs=1e-10)
 
 
 def test_drawn_partitions_vote_almost_as_well_as_all_and_never_better():
