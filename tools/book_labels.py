@@ -14,7 +14,7 @@ import yaml
 from notebooks import ROOT
 
 #: What shares one counter, as _config.yml has it (prf_realtyp_to_countertyp), and what is not numbered.
-COUNTED = ("theorem", "lemma", "proposition", "corollary", "conjecture", "definition", "assumption")
+COUNTED = ("theorem", "lemma", "proposition", "corollary", "conjecture", "definition", "assumption", "remark")
 FENCE = re.compile(r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[a-z:_-]+)\}[ \t]*(?P<title>.*)$")
 OPTION = re.compile(r"^:(?P<key>[a-z-]+):[ \t]*(?P<value>.*)$")
 TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=$")
