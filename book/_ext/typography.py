@@ -29,11 +29,17 @@ def bind(doctree: nodes.Element) -> None:
         parent.replace(formula, together)
         if before is not None and opening:
             together += nodes.Text(opening[0])
-            parent.replace(before, nodes.Text(before.astext()[: opening.start()]))
+            _put(parent, before, before.astext()[: opening.start()])
         together += formula
         if behind is not None and closing:
             together += nodes.Text(closing[0])
-            parent.replace(behind, nodes.Text(behind.astext()[closing.end() :]))
+            _put(parent, behind, behind.astext()[closing.end() :])
+
+
+def _put(parent: nodes.Element, text: nodes.Text, words: str) -> None:
+    """Other words in place of this very text: its neighbors may read the same, ", " between two formulas."""
+    place = next(k for k, child in enumerate(parent.children) if child is text)
+    parent[place] = nodes.Text(words)
 
 
 def _text(parent: nodes.Element, place: int) -> nodes.Text | None:
@@ -48,7 +54,7 @@ def keep_intervals(doctree: nodes.Element) -> None:
         if kept != text and not isinstance(
             text.parent, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
         ):
-            text.parent.replace(text, nodes.Text(kept))
+            _put(text.parent, text, kept)
 
 
 def typeset(app, doctree: nodes.document, docname: str) -> None:
