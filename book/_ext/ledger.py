@@ -165,6 +165,8 @@ class ClaimsDefinitions(LedgerDirective):
             self.row([self.place(one), [self.paragraph(one.statement)], [self.paragraph(one.reason)]])
             for one in used
         ]
+        for row, one in zip(rows, used):
+            row["ids"] = [f"claim-{one.id}"]
         return [self.table(("definition", "what it says", "as used here"), (20, 40, 40), rows)]
 
 
