@@ -1,7 +1,7 @@
 // The cloud of scores on a finite sample: when every row is right, and whether it stays so while the error falls.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, mount, uniform, drawInputs, SampleDescent, refuse, number, percent, whole } = window.patchAssociation;
+  const { h, controls, player, chart, legend, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, number, percent, whole } = window.patchAssociation;
   const D = 16;
   const C = 4;
   const SETS = Array.from({ length: D }, (_, k) => Math.floor(k / C));
@@ -73,9 +73,7 @@
       const inputs = drawInputs(SETS, seen.q, seen.N, random);
       const fresh = drawInputs(SETS, seen.q, TEST, random);
       kept.wrong = inputs.filter((s) => contradicted(s)).length;
-      const some = () => {
-        if (run !== mine) return;
-        const until = performance.now() + 12;
+      inFrames(() => run === mine, (until) => {
         do {
           const t = kept.done;
           kept.scores.push(Float32Array.from(run.A));
@@ -87,10 +85,9 @@
         } while (kept.done <= seen.steps && performance.now() < until);
         time.go(Math.min(kept.done - 1, seen.steps));
         say(sentence());
-        if (kept.done <= seen.steps) requestAnimationFrame(some);
-        else finish();
-      };
-      some();
+        if (kept.done > seen.steps) finish();
+        return kept.done <= seen.steps;
+      });
     }
 
     return {

@@ -1,7 +1,7 @@
 // Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
 (() => {
   "use strict";
-  const { PopulationRisk, Descent, h, number, percent, controls, player, chart, matrix, legend, mount } = window.patchAssociation;
+  const { PopulationRisk, Descent, h, number, percent, controls, player, chart, matrix, legend, inFrames, mount } = window.patchAssociation;
 
   const FIELDS = [
     { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24] },
@@ -96,16 +96,14 @@
 
     function work() {
       const mine = run;
-      const go = () => {
-        if (run !== mine) return;
-        run.advance(9); // leaves time to draw within one sixtieth of a second
+      inFrames(() => run === mine, (until) => {
+        run.advance(until - performance.now());
         if (run.finished) finish();
         draw();
         say(sentence(), run.divergedAt !== null);
         stage.classList.toggle("pa-stale", false);
-        if (!run.finished) requestAnimationFrame(go);
-      };
-      go();
+        return !run.finished;
+      }, 9); // leaves time to draw within one sixtieth of a second
     }
 
     return {

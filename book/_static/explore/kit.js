@@ -106,6 +106,14 @@
     return { element, show, offer };
   }
 
+  /** Work in pieces, one a frame: `piece(until)` works up to a moment and says whether there is more. */
+  function inFrames(current, piece, milliseconds = 12) {
+    const go = () => {
+      if (current() && piece(performance.now() + milliseconds)) requestAnimationFrame(go);
+    };
+    go();
+  }
+
   /** A slider for the step, with a play button; `onstep` draws. */
   function player({ label, onstep, seconds = 6 }) {
     const id = `pa-control-${(names += 1)}`;
@@ -375,5 +383,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, chart, matrix, legend, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, chart, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
 })();

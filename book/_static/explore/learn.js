@@ -1,7 +1,7 @@
 // The front page's picture: patches, one input, the scores, and the sets that the scores have found.
 (() => {
   "use strict";
-  const { h, player, matrix, mount, uniform, drawInputs, SampleDescent, number, still } = window.patchAssociation;
+  const { h, player, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, number, still } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -72,9 +72,7 @@
     function work() {
       const mine = run;
       const random = uniform(17);
-      const some = () => {
-        if (run !== mine) return;
-        const until = performance.now() + (still.matches ? Infinity : 12);
+      inFrames(() => run === mine, (until) => {
         do {
           const inputs = drawInputs(sets, Q, BATCH, random);
           const error = run.gradients(inputs).error;
@@ -83,12 +81,12 @@
         } while (run.step <= STEPS && performance.now() < until);
         if (run.step <= STEPS) {
           time.go(Math.min(4 * (kept.length - 1), STEPS));
-          return requestAnimationFrame(some);
+          return true;
         }
         time.go(STEPS);
         finish();
-      };
-      some();
+        return false;
+      }, still.matches ? Infinity : 12);
     }
 
     return {

@@ -1,7 +1,7 @@
 // Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
 (() => {
   "use strict";
-  const { h, controls, matrix, mount, uniform, drawInputs, SampleDescent, refuse, number, still } = window.patchAssociation;
+  const { h, controls, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, number, still } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -97,19 +97,16 @@
       const mine = run;
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
-      const some = () => {
-        if (run !== mine) return;
-        const until = performance.now() + (still.matches ? Infinity : 12);
+      inFrames(() => run === mine, (until) => {
         do last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
         while (run.step < STEPS && performance.now() < until);
         draw();
         const { recall, exact } = run.association();
         const who = exact ? "Every patch has found its three companions" : `${number(100 * recall)}% of the companions are found`;
         say(`${run.step < STEPS ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
-        if (run.step < STEPS) requestAnimationFrame(some);
-        else finish();
-      };
-      some();
+        if (run.step >= STEPS) finish();
+        return run.step < STEPS;
+      }, still.matches ? Infinity : 12);
     }
 
     return {

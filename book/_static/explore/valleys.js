@@ -1,7 +1,7 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, legend, mount, PopulationRisk, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, legend, inFrames, mount, PopulationRisk, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const CELLS = 24;
   const LENGTH = 900; // steps of a flow line
@@ -131,16 +131,13 @@
       const mine = plane;
       const step = (2 * RANGE) / CELLS;
       let k = 0;
-      const some = () => {
-        if (plane !== mine) return;
-        const until = performance.now() + 10;
+      inFrames(() => plane === mine, (until) => {
         for (; k < CELLS * CELLS && performance.now() < until; k++)
           plane[k] = velocity(risk, seen.diagonal, -RANGE + ((k % CELLS) + 0.5) * step, -RANGE + (Math.floor(k / CELLS) + 0.5) * step);
         paint();
-        if (k < CELLS * CELLS) requestAnimationFrame(some);
-        else finish();
-      };
-      some();
+        if (k === CELLS * CELLS) finish();
+        return k < CELLS * CELLS;
+      });
     }
 
     return {
