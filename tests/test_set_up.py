@@ -11,6 +11,7 @@ from collections import namedtuple
 import pytest
 import set_up
 
+REPOSITORY = set_up.ROOT
 Usage = namedtuple("Usage", "total used free")
 
 
@@ -77,6 +78,49 @@ def test_nothing_is_done_when_nothing_changed(elsewhere, monkeypatch):
     done.clear()
     (elsewhere / "set-up.json").unlink()
     assert set_up.main() == 0 and done == ["made", "installed"]
+
+
+TWO = """
+import sys, time
+sys.path.insert(0, "tools")
+import set_up
+from pathlib import Path
+place = Path(sys.argv[1])
+for name, path in (("ROOT", "."), ("STAMP", "set-up.json"), ("PYTHON", "python")):
+    setattr(set_up, name, place / path)
+
+def slowly():
+    with (place / "done").open("a") as file:
+        file.write("begun ")
+        file.flush()
+        time.sleep(1)
+        file.write("ended ")
+    set_up.STAMP.write_text(set_up.json.dumps(set_up.wanted()))
+
+set_up.make_environment, set_up.install = (lambda: None), slowly
+sys.exit(set_up.main())
+"""
+
+
+def test_two_set_ups_at_once_are_one(elsewhere):
+    """The second waits for the first, and finds everything done."""
+    (elsewhere / "set-up.json").unlink()
+    command = [sys.executable, "-c", TWO, str(elsewhere)]
+    both = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert (elsewhere / "done").read_text() == "begun ended "
+    assert "".join(said) == "Another set-up works in this folder; waiting for it ...\n"
+
+
+def test_a_folder_that_cannot_be_written_is_named(elsewhere, monkeypatch, capsys):
+    (elsewhere / "set-up.json").unlink()
+    monkeypatch.setattr(set_up, "ROOT", elsewhere / "file")
+    (elsewhere / "file").touch()
+    monkeypatch.setattr(set_up, "wanted", lambda: {"root": "here"})
+    assert set_up.main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Set-up failed: ") and "file" in said and len(said.splitlines()) == 1
 
 
 def test_pip_is_watched_and_its_failure_explained(elsewhere, capsys):

@@ -7,6 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from set_up import alone
+
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "_build" / "html" / "index.html"
 
@@ -17,8 +21,13 @@ def main() -> int:
     # -W: warnings fail the build; -n: so do references to nothing; --keep-going: report them all.
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [str(jupyter_book), "build", ".", "-W", "-n", "--keep-going"]
-    print("Building the book ...", flush=True)
-    status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    try:
+        with alone("build"):
+            print("Building the book ...", flush=True)
+            status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    except OSError as error:
+        print(f"The book was NOT built: {error}", file=sys.stderr)
+        return 1
     if status:
         print("The book was NOT built: every WARNING and ERROR above has to go first.")
         return status

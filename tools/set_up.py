@@ -13,7 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -61,17 +67,42 @@ def main():
     """Bring .venv up to date; the exit status."""
     try:
         check_python(sys.version_info)
-        if stamp() != wanted() or not PYTHON.exists():
-            check_disk()
-            make_environment()
-            install()
+        if not finished():
+            with alone():
+                if not finished():  # another set-up of this clone may just have done it
+                    check_disk()
+                    make_environment()
+                    install()
     except CannotSetUp as error:
+        print(f"Set-up failed: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:  # a folder that may only be read, a disk that is full
         print(f"Set-up failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nSet-up stopped; the same command begins it again.", file=sys.stderr)
         return 130
     return 0
+
+
+def finished():
+    """Whether .venv is there and was made from what there is now."""
+    return stamp() == wanted() and PYTHON.exists()
+
+
+@contextmanager
+def alone(what="set-up"):
+    """Let one set-up (or build) at a time work in this clone: others wait. A lock goes with its process."""
+    if fcntl is None:  # Windows has no such locks, and no make either
+        yield
+        return
+    with (ROOT / f".{what}.lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"Another {what} works in this folder; waiting for it ...", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def check_python(version):

@@ -34,6 +34,9 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"patch-association: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"patch-association: not enough memory: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt as stop:
         print(f"patch-association: {str(stop) or 'stopped'}", file=sys.stderr)
         return 143 if isinstance(stop, Terminated) else 130

@@ -14,13 +14,14 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int, probability
+from patch_association._validate import finite, fits_memory, positive_int, probability
 from patch_association.structure import Partition
 
 
 def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
     """(d,) a unit vector drawn uniformly from the sphere: a feature w* to start from."""
     dim, seed = positive_int("dim", dim), positive_int("seed", seed, minimum=0)
+    fits_memory(f"a feature of dimension {dim:,}", 2 * dim)
     w = np.random.default_rng(seed).standard_normal(dim)
     return torch.from_numpy(w / np.linalg.norm(w))
 
@@ -72,6 +73,7 @@ class SpatialData:
         X : (n, D, d) tensor
         y : (n,) tensor of -1 and +1
         """
+        _fits(positive_int("n", n), self.partition.num_patches, self.dim)
         coefficients, y, _ = self.sample_coefficients(n, seed)
         # A generator of its own: the coefficients of a seed are the same whether or not noise is asked for.
         noise = generator(seed, Stream.NOISE)
@@ -94,6 +96,7 @@ class SpatialData:
             The signal set l(X) of each input.
         """
         n = positive_int("n", n)
+        _fits(n, self.partition.num_patches, 3)  # u, s and what is given back
         draws = generator(seed, Stream.COEFFICIENTS)
         y = draws.integers(0, 2, n) * 2.0 - 1.0
         signal = draws.integers(0, self.partition.num_sets, n)
@@ -150,6 +153,7 @@ class GaussianData:
                 wanted = '"shared", "convolution" or a (C, d) array'
                 raise ValueError(f"filters must be {wanted}, got {filters!r}")
             rows = 1 if filters == "shared" else C
+            fits_memory(f"filters of dimension {self.dim:,}", 2 * C * self.dim)
             W = np.random.default_rng(seed).standard_normal((rows, self.dim))
             W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, self.dim))
         else:
@@ -160,10 +164,9 @@ class GaussianData:
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
         """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}."""
+        _fits(positive_int("n", n), self.partition.num_patches, self.dim)
         draws = generator(seed, Stream.GAUSSIAN_PATCHES)
-        X = torch.from_numpy(
-            draws.standard_normal((positive_int("n", n), self.partition.num_patches, self.dim))
-        )
+        X = torch.from_numpy(draws.standard_normal((n, self.partition.num_patches, self.dim)))
         # f* = 0 has probability zero; should rounding ever produce it, the label is +1.
         y = torch.where(self.labeling_function(X) >= 0, 1.0, -1.0)
         return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
@@ -182,8 +185,13 @@ class GaussianData:
         return f"GaussianData({self.partition!r}, dim={self.dim})"
 
 
+def _fits(n: int, D: int, numbers: int) -> None:
+    fits_memory(f"{n:,} inputs of {D:,} patches", n * D * numbers)
+
+
 def _unit_vector(feature, dim: int) -> torch.Tensor:
     if feature is None:
+        fits_memory(f"a feature of dimension {dim:,}", dim)
         w = torch.zeros(dim, dtype=torch.float64)
         w[0] = 1.0
         return w

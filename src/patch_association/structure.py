@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from patch_association._validate import divides, positive_int
+from patch_association._validate import divides, fits_memory, positive_int
 
 
 class Partition:
@@ -65,6 +65,7 @@ class Partition:
                 "the blocks must tile the grid: expected a grid whose sides are multiples of the "
                 f"block's, got a {height} x {width} grid and {block_height} x {block_width} blocks"
             )
+        fits_memory(f"a partition of {height * width:,} patches", 4 * height * width)
         rows = np.arange(height)[:, None] // block_height
         columns = np.arange(width)[None, :] // block_width
         return cls((rows * (width // block_width) + columns).reshape(-1))  # (H, W) -> (D,)
@@ -72,8 +73,9 @@ class Partition:
     @classmethod
     def random(cls, num_patches: int, set_size: int, seed: int = 0) -> Partition:
         """A partition drawn uniformly among all with these sizes (Figure 1b-2)."""
-        _D, C, L = divides(num_patches, set_size)
+        D, C, L = divides(num_patches, set_size)
         seed = positive_int("seed", seed, minimum=0)
+        fits_memory(f"a partition of {D:,} patches", 4 * D)
         return cls(np.random.default_rng(seed).permutation(np.repeat(np.arange(L), C)))
 
     @property

@@ -1,7 +1,8 @@
 """Train, kill -9 at a random moment, resume; again and again. Called by test_faults.py in its own process.
 
 Each life is a fork of this process, which has everything imported: a life costs milliseconds, and
-the kill can fall anywhere from reading the checkpoint to writing the next.
+the kill can fall anywhere from reading the checkpoint to writing the next. When it falls is counted in
+the steps that the life has done, never in seconds: a busy machine changes nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -18,53 +20,68 @@ from pathlib import Path
 import torch
 from training import TINY, same_model
 
-from patch_association.images.training.checkpoint import load_checkpoint
+from patch_association.images.training.checkpoint import PREVIOUS, load_checkpoint
 from patch_association.images.training.run import train
+from patch_association.images.training.trainer import Trainer
 
-CONFIG = replace(TINY, epochs=16, checkpoint_seconds=0.0, augment="randaugment")
+STEPS = 6  # in an epoch of TINY
+LIFE = 5  # steps at most, before a kill
+PATIENCE_S = 60.0
 
 
-def live(folder: Path, seconds: float) -> bool:
-    """One life, killed after ``seconds``; True if it came to its end before."""
-    started = time.monotonic()
+def live(config, folder: Path, steps: int, share: float) -> bool:
+    """One life, killed ``share`` of a step after ``steps`` of them; True if it came to its end before."""
+    listen, tell = os.pipe()
     child = os.fork()
     if child == 0:
-        train(CONFIG, folder, resume=True, progress=False)
+        os.close(listen)
+        real = Trainer._stop_or_save
+
+        def told(self, at_epoch_end=False):  # after each step, once what it saves is on the disk
+            stop = real(self, at_epoch_end)
+            os.write(tell, b".")
+            return stop
+
+        Trainer._stop_or_save = told
+        os.write(tell, b"!")  # the life begins
+        train(config, folder, resume=True, progress=False)
         os._exit(0)
-    while time.monotonic() - started < seconds:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended and status:
-            raise SystemExit(f"a life failed with status {status}")
-        if ended:
-            return True
-        time.sleep(0.001)
+    os.close(tell)
+    seen, last, took = b"", time.monotonic(), 0.02
+    while len(seen) <= steps:
+        # A fork may inherit a lock that nobody will open, and hang: it is killed like the others.
+        ready, _, _ = select.select([listen], [], [], PATIENCE_S)
+        news = os.read(listen, 1) if ready else b""
+        if not news:
+            break
+        seen, took, last = seen + news, time.monotonic() - last, time.monotonic()
+    time.sleep(share * took)
     os.kill(child, signal.SIGKILL)
-    return not os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    os.close(listen)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise SystemExit(f"a life failed with status {os.WEXITSTATUS(status)}")
+    return not os.WIFSIGNALED(status)
 
 
 def main(folder: Path, kills: int, seed: int) -> dict:
     """Kill ``kills`` lives, then let the last one finish; compares it with a run that nobody stopped."""
     chance = random.Random(seed)
-    train(CONFIG, folder / "warm", progress=False)
-    started = time.monotonic()
-    whole = train(CONFIG, folder / "whole", progress=False)
-    length = time.monotonic() - started
-    steps, k = [], 0
-    while k < kills:
-        if live(folder / "killed", chance.uniform(0, length / 12)):
+    config = replace(TINY, epochs=kills * 4 // STEPS + 2, checkpoint_seconds=0.0, augment="randaugment")
+    whole = train(replace(config, checkpoint_seconds=1e9), folder / "whole", progress=False)
+    steps = []
+    for _ in range(kills):
+        if live(config, folder / "killed", chance.randint(0, LIFE), chance.random()):
             raise SystemExit("the run ended before it was killed often enough: make it longer")
-        k += 1
         state = load_checkpoint(folder / "killed") if (folder / "killed").exists() else None
-        steps.append(0 if state is None else state["epoch"] * 6 + state["step"])
-    # A fork may inherit a lock that nobody will open, and hang: it is killed like the others, and another
-    # begins.
-    assert any(live(folder / "killed", 30 + 10 * length) for _ in range(4)), "no life came to its end"
-    last = train(CONFIG, folder / "killed", resume=True, progress=False)
+        steps.append(0 if state is None else state["epoch"] * STEPS + state["step"])
+    last = train(config, folder / "killed", resume=True, progress=False)
     record = json.loads((folder / "killed" / "record.json").read_text())
+    expected = {path.name for path in (folder / "whole").iterdir()} | {PREVIOUS}
     return {
-        "kills": k, "steps": steps, "metrics": record["metrics"] == whole.record["metrics"],
+        "kills": kills, "steps": steps, "metrics": record["metrics"] == whole.record["metrics"],
         "test": record["test"] == whole.record["test"], "model": same_model(last.model, whole.model),
-        "litter": sorted(p.name for p in (folder / "killed").iterdir() if p.name.endswith(".coming")),
+        "litter": sorted({path.name for path in (folder / "killed").iterdir()} - expected),
     }  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """Training keeps what it promises: records, signals, folders that cannot be written, runs read back."""
 
 import json
+import os
 import signal
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,6 +13,14 @@ from training import TINY, same_model
 from patch_association.images.training import run as training
 from patch_association.images.training.run import load_run, train
 from patch_association.images.training.trainer import Trainer
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal: where the tests themselves run in the background, it would be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_record_is_never_overwritten(tmp_path):
@@ -56,7 +66,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number):
+def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number, ctrl_c):
     """Ctrl-C before the first checkpoint is due: the step is finished, saved, and the run goes on later."""
     real, calls = Trainer._stop_or_save, []
 
@@ -77,7 +87,46 @@ def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number):
     assert again.record["metrics"] == straight.record["metrics"] and same_model(again.model, straight.model)
 
 
-def test_the_second_signal_acts_at_once(tmp_path, monkeypatch):
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path, monkeypatch, ctrl_c):
+    """As in "command &" of a shell without job control: Ctrl-C is not meant for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    real = Trainer._stop_or_save
+
+    def raised(self, at_epoch_end=False):
+        signal.raise_signal(signal.SIGINT)
+        return real(self, at_epoch_end)
+
+    monkeypatch.setattr(Trainer, "_stop_or_save", raised)
+    assert train(replace(TINY, epochs=1), tmp_path, progress=False).record["finished"]
+
+
+def test_a_finished_run_is_free_to_resume_and_keeps_its_record(tmp_path, monkeypatch):
+    """Neither data nor a step: another commit or another day would else stand on what they did not make."""
+    first = train(replace(TINY, epochs=1), tmp_path, progress=False)
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+    monkeypatch.setattr(training, "load_data", lambda config: 1 / 0)
+    again = train(replace(TINY, epochs=1), tmp_path, resume=True, progress=False)
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before
+    assert again.record == json.loads(json.dumps(first.record)) and same_model(again.model, first.model)
+
+
+def test_one_process_at_a_time_trains_into_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_PATIENCE_S", 0.2)
+    other = os.open(tmp_path, os.O_RDONLY)
+    (tmp_path / ".record.json.ab12").write_text("what the other is writing")
+    try:
+        assert training.lock(other)
+        started = time.monotonic()
+        with pytest.raises(ValueError, match="is held by another process: it trains into this folder now"):
+            train(replace(TINY, epochs=1), tmp_path, progress=False)
+        assert time.monotonic() - started >= 0.2  # a killed run's readers have that long to end
+        assert [path.name for path in tmp_path.iterdir()] == [".record.json.ab12"]
+    finally:
+        os.close(other)
+    assert train(replace(TINY, epochs=1), tmp_path, progress=False).record["finished"]
+
+
+def test_the_second_signal_acts_at_once(tmp_path, monkeypatch, ctrl_c):
     def twice(self, at_epoch_end=False):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)

@@ -17,7 +17,7 @@ from patch_association.records import read
 PACKAGE = Path(patch_association.__file__).parents[1]
 SEEDS = tuple({"seed": seed} for seed in range(12))
 STOPPED = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from patch_association import cli, sweeps
 
@@ -32,6 +32,7 @@ def measure(seed):
     return {"square": seed**2}
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, where the tests run in the background
     entry = sweeps.Sweep("slow", "", tuple({"seed": seed} for seed in range(12)), measure)
     sweeps.registry = lambda: {"slow": entry}
     sys.exit(cli.main(["sweep", "slow", "--out", "slow.json", "--quiet", *sys.argv[3:]]))

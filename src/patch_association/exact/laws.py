@@ -58,6 +58,7 @@ class IntegerLaw:
     def times(self, n: int) -> IntegerLaw:
         """The law of the sum of n independent copies, by repeated squaring."""
         n = positive_int("n", n, minimum=0)
+        _affordable(n * (self.mass.size - 1) + 1)  # known before the squarings, which take seconds
         total, power = IntegerLaw(0, np.ones(1)), self
         while n:
             if n & 1:

@@ -22,6 +22,8 @@ from patch_association._validate import divides, positive_int, probability
 # Candidates that one merge sorts at a time: with keys, masses, sort order and copies about 48 bytes each.
 _MERGE_AT_ONCE = 8_000_000
 _WORD = 2**62
+# Each set is a convolution, and each of its types a shift: past these many nobody would wait.
+_MOST_STEPS, _MOST_TYPES, _MOST_POWERS = 2**21, 2**24, 10_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def set_types(set_size: int, q: float):
     (q/2, q/2, 1-q). Types of probability zero are left out.
     """
     C, q = positive_int("set_size", set_size), probability("q", q)
+    if (C + 1) * (C + 2) // 2 > _MOST_TYPES:
+        raise SupportTooLarge(f"a set of {C:,} patches has more than the {_MOST_TYPES:,} types allowed")
     rows = []
     for a in range(C + 1):
         for b in range(C + 1 - a):
@@ -91,6 +95,8 @@ def law_of_set_sums(
         If more than ``max_atoms`` atoms are left after some step.
     """
     D, C, L = divides(num_patches, set_size)
+    if L > _MOST_STEPS:
+        raise SupportTooLarge(f"a law of at most {_MOST_STEPS:,} sets can be computed, got {L:,}")
     n, r, p = set_types(C, q)
     names, columns, signal = _power_sums(n, r, C, degree)
     largest = [max(int(np.abs(column).max()), s) for column, s in zip(columns, signal)]
@@ -116,14 +122,13 @@ def law_of_set_sums(
 
 def _power_sums(n, r, C: int, degree: int):
     """Names, per-type columns and the signal set's values of P_1..P_p, Q_0..Q_{p-2}."""
+    # C^p in exact integers (p past 51 changes no verdict): it may pass 2^63 long before the support does.
+    if C ** min(degree, 51) >= _WORD // 4096 or degree > _MOST_POWERS:
+        raise SupportTooLarge(f"sums over sets of {C:,} to the power {degree:,} leave 64-bit integers")
     names = [f"P{m}" for m in range(1, degree + 1)] + [f"Q{m}" for m in range(degree - 1)]
-    # In exact integers: C^p may pass 2^63 long before the support does.
     columns = [[int(k) ** m for k in n] for m in range(1, degree + 1)]
     columns += [[int(s) * int(k) ** m for k, s in zip(n, r)] for m in range(degree - 1)]
     signal = [C**m for m in range(1, degree + 1)] + [C ** (m + 1) for m in range(degree - 1)]
-    largest = max(max(map(abs, column)) for column in [*columns, signal])
-    if largest >= _WORD // 4096:
-        raise SupportTooLarge(f"set sums to the power {degree} reach {largest:.3g}, beyond 64-bit integers")
     return names, [np.array(column, dtype=np.int64) for column in columns], signal
 
 

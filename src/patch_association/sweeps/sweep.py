@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -176,6 +177,8 @@ def _checked(sweep, out, both, jobs, backend, limit) -> list[str]:
     if (positive_int("jobs", jobs) > 1 or backend != "loky") and backend not in sweep.backends:
         allowed = f"its backends are {', '.join(sweep.backends)}" if sweep.backends else "they are timings"
         raise ValueError(f"the cells of {sweep.name!r} cannot run side by side on {backend!r}: {allowed}")
+    if backend in ("loky", "threading") and jobs > (most := max(64, os.cpu_count() or 1)):
+        raise ValueError(f"jobs must be at most {most} here, got {jobs}")  # thousands end in a crash
     if limit is not None:
         positive_int("limit", limit, minimum=0)
     keys = [json.dumps(dict(cell), sort_keys=True) for cell in sweep.cells]

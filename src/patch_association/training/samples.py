@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int, seed_list
+from patch_association._validate import fits_memory, positive_int, seed_list
 from patch_association.data import SpatialData
 from patch_association.training.gradients import chunk_size
 
@@ -79,7 +79,9 @@ class Samples:
     ) -> Samples:
         """n inputs of ``law`` for each seed, held in memory: 4 or 8 S n D d bytes."""
         seeds = seed_list(seeds)
-        X, y = _draw(law, seeds, 0, positive_int("n", n), dtype)
+        numbers = len(seeds) * positive_int("n", n) * law.partition.num_patches * law.dim
+        fits_memory(f"{n:,} inputs for each of {len(seeds)} seeds", numbers, dtype.itemsize)
+        X, y = _draw(law, seeds, 0, n, dtype)
         return cls(law, X.to(device), y.to(device), seeds, chunk=chunk)
 
     def chunks(self):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, fits_memory, positive_int
 from patch_association.conventions import DEFAULT
 
 if TYPE_CHECKING:
@@ -115,10 +115,9 @@ def recorded_steps(steps: int, record=None) -> np.ndarray:
     a list of steps.
     """
     steps = positive_int("steps", steps, minimum=0)
-    if record is None:
-        return np.arange(steps + 1)
-    if isinstance(record, Integral):
-        every = positive_int("record", record)
+    if record is None or isinstance(record, Integral):
+        every = 1 if record is None else positive_int("record", record)
+        fits_memory(f"a record of {steps // every + 1:,} steps", 16 * (steps // every + 1))
         return np.unique(np.append(np.arange(0, steps + 1, every), steps))
     chosen = np.asarray(record)
     if chosen.ndim != 1 or chosen.size == 0 or not np.issubdtype(chosen.dtype, np.integer):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
 def run(arguments) -> int:
     """Train as the arguments say; 0 when finished, 3 when stopped by ``minutes``, 128 + n by signal n."""
     from patch_association.images.training import preset, train, with_settings
+    from patch_association.images.training.checkpoint import NEWEST, PREVIOUS
     from patch_association.images.training.trainer import RECORD
 
     config = with_settings(preset(arguments.preset), arguments.settings)
@@ -48,11 +48,10 @@ def run(arguments) -> int:
         result = train(config, arguments.out, **options)
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
-    except KeyboardInterrupt:  # the second one, or one that came before the run began
-        print(f"stopped at once: --resume goes on from the last checkpoint in {arguments.out}, if "
-              "there is one",
-              file=sys.stderr)  # fmt: skip
-        return 130
+    except KeyboardInterrupt as stop:  # the second one, or one that came before the run began
+        there = any((arguments.out / name).exists() for name in (NEWEST, PREVIOUS))
+        said = "--resume goes on from the last checkpoint" if there else "there is no checkpoint yet"
+        raise type(stop)(f"stopped at once; {said} in {arguments.out}") from None
     if not result.record["finished"]:
         why = "stopped" if result.stopped_by else "the time is up"
         done = f"after {len(result.record['metrics'])} of {config.epochs} epochs"
@@ -60,5 +59,5 @@ def run(arguments) -> int:
         return 128 + result.stopped_by if result.stopped_by else 3
     test = result.record["test"]
     print(f"test accuracy {test['accuracy']:.2%} of {test['n']} pictures")
-    print(f"wrote {arguments.out / RECORD}")
+    print(f"the record is {arguments.out / RECORD}")
     return 0

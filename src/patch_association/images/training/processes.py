@@ -63,7 +63,7 @@ def processes(device: str = "auto") -> OneProcess:
     try:
         torch.ones(1, device=asked).item()  # the only question that every kind of device answers
     except (RuntimeError, AssertionError, ImportError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0].partition(". ")[0]  # the rest lists what PyTorch was built with
         raise ValueError(
             f"device={device} was asked for, and PyTorch cannot use it here: {reason}"
         ) from error

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import nn
 
+from patch_association._files import lock
 from patch_association.images.data import NAMES, GridPermutation, data_root, load
 from patch_association.images.data.augment import normalize
 from patch_association.images.data.folder import Pictures, load_folder, load_imagenet
@@ -24,6 +27,8 @@ from patch_association.images.training.progress import Progress
 from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model
 
 _PREDICTED_AT_ONCE = 256
+# The workers that read pictures live on for five seconds when their run is killed, and hold its folder.
+_PATIENCE_S = 10.0
 
 
 @dataclass
@@ -134,7 +139,8 @@ def train(
     ------
     ValueError
         On settings that do not fit, on a folder that holds a run already (without ``resume``) or
-        another one, on damaged checkpoints, and when the loss is no longer finite.
+        another one, or that another process trains into, on damaged checkpoints, and when the loss is
+        no longer finite.
     OSError
         If ``out`` cannot be written, said before anything else is done, or a checkpoint cannot; the
         message says what is kept.
@@ -144,18 +150,23 @@ def train(
     # Process 0 first: it alone sets a damaged checkpoint aside.
     if place.rank != 0:
         place.wait()
-    state = None if out is None else _found(config, out, resume)
-    if place.rank == 0:
-        place.wait()
-    about = dict(name=name, command=command, provenance=provenance or _only_times)
-    with _threads(config.threads), _asked_to_stop(out is not None) as asked:
-        data = load_data(config) if data is None else data
-        trainer = Trainer(config, data, place, out, about, asked)
-        if state is not None:
-            trainer.restore(state)
-        with Progress(config, trainer.feed.steps, progress and place.rank == 0, trainer.done) as bar:
-            finished = trainer.run(bar)
-        return Run(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
+    with _held(out if place.rank == 0 else None):
+        state = None if out is None else _found(config, out, resume)
+        if place.rank == 0:
+            place.wait()
+        whole = _record_in(out) if state is not None and state["test"] else None
+        same = whole is not None and (data is None or data.digest() == whole["data"]["sha256"])
+        if same and whole["finished"]:
+            return _read_back(whole, state)  # nothing is left to do: the record keeps its commit and its date
+        about = dict(name=name, command=command, provenance=provenance or _only_times)
+        with _threads(config.threads), _asked_to_stop(out is not None) as asked:
+            data = load_data(config) if data is None else data
+            trainer = Trainer(config, data, place, out, about, asked)
+            if state is not None:
+                trainer.restore(state)
+            with Progress(config, trainer.feed.steps, progress and place.rank == 0, trainer.done) as bar:
+                finished = trainer.run(bar)
+            return Run(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
 
 
 def load_run(folder) -> Run:
@@ -176,6 +187,10 @@ def load_run(folder) -> Run:
     if record is None or state is None:
         missing = RECORD if record is None else "checkpoint"
         raise ValueError(f"{folder} holds no training run: there is no {missing}")
+    return _read_back(record, state)
+
+
+def _read_back(record: dict, state: dict) -> Run:
     model = make_model(TrainConfig(**record["config"]), **state["shape"])
     model.load_state_dict(state["model"])
     return Run(model.eval(), record)
@@ -204,6 +219,8 @@ def _asked_to_stop(listen: bool):
         yield asked
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # What the caller ignores stays ignored: a shell without job control starts "command &" that way.
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
 
     def note(number, frame):
         asked.append(number)
@@ -219,17 +236,32 @@ def _asked_to_stop(listen: bool):
             signal.signal(number, handler)
 
 
-def _writable(out: Path) -> None:
-    """Make the folder, try to write into it, and remove what a killed process left half-written."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name in (RECORD, POSITIONS, "checkpoint", "writable"):
-            for left in out.glob(f".{name}.*"):
-                left.unlink(missing_ok=True)
-        with tempfile.NamedTemporaryFile(dir=out, prefix=".writable."):
-            pass
-    except OSError as error:
-        raise OSError(error.errno, f"cannot write to {out}: {error.strerror or error}") from error
+@contextmanager
+def _held(out: Path | None):
+    """Make the folder, hold it against other runs, and try to write into it.
+
+    What a killed process left half-written is removed: nobody else writes here now.
+    """
+    with ExitStack() as until_the_end:
+        try:
+            if out is not None:
+                out.mkdir(parents=True, exist_ok=True)
+                if os.name == "posix":  # elsewhere a folder cannot be opened
+                    descriptor = os.open(out, os.O_RDONLY)
+                    until_the_end.callback(os.close, descriptor)
+                    patience = time.monotonic() + _PATIENCE_S
+                    while (free := lock(descriptor)) is False and time.monotonic() < patience:
+                        time.sleep(0.1)
+                    if free is False:
+                        raise ValueError(f"{out} is held by another process: it trains into this folder now")
+                for name in (RECORD, POSITIONS, "checkpoint", "writable"):
+                    for left in out.glob(f".{name}.*"):
+                        left.unlink(missing_ok=True)
+                with tempfile.NamedTemporaryFile(dir=out, prefix=".writable."):
+                    pass
+        except OSError as error:
+            raise OSError(error.errno, f"cannot write to {out}: {error.strerror or error}") from error
+        yield
 
 
 def _record_in(out: Path) -> dict | None:
@@ -245,7 +277,6 @@ def _record_in(out: Path) -> dict | None:
 
 def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     """The checkpoint to go on from, or None; refuses to overwrite or to mix runs."""
-    _writable(out)
     record, state = _record_in(out), load_checkpoint(out)
     if not resume and (state or record):
         raise ValueError(f"{out} holds a training run already: go on with --resume, or choose another folder")

@@ -1,0 +1,82 @@
+"""Sizes that no machine holds are refused before memory is used, in a sentence; so is work without end."""
+
+import resource
+import time
+
+import numpy as np
+import pytest
+
+import patch_association as pa
+from patch_association import training
+from patch_association.data import random_feature
+from patch_association.exact.linear import labeling_law
+from patch_association.exact.types_law import SupportTooLarge, set_types
+
+HUGE = 10**12
+SMALL = pa.Partition.random(16, 4)
+DATA = pa.SpatialData(SMALL, 16, 0.3)
+NO_MEMORY = r"would take [\d.e+]+ GB, and this machine has [\d.e+]+ GB of memory"
+
+REFUSED = {
+    "a partition": (lambda: pa.Partition.random(HUGE, 4), NO_MEMORY),
+    "blocks": (lambda: pa.Partition.blocks(10**6, 10**6, 2, 2), NO_MEMORY),
+    "a feature": (lambda: random_feature(HUGE), NO_MEMORY),
+    "a dimension": (lambda: pa.SpatialData(SMALL, HUGE, 0.3), NO_MEMORY),
+    "a dimension of filters": (lambda: pa.GaussianData(SMALL, HUGE), NO_MEMORY),
+    "inputs": (lambda: DATA.sample(HUGE), NO_MEMORY),
+    "coefficients": (lambda: DATA.sample_coefficients(HUGE), NO_MEMORY),
+    "Gaussian inputs": (lambda: pa.GaussianData(SMALL, 16).sample(HUGE), NO_MEMORY),
+    "samples": (lambda: pa.Samples.draw(DATA, HUGE, seeds=[0]), NO_MEMORY),
+    "test inputs": (lambda: pa.HeldOut(DATA, HUGE, seed=1), NO_MEMORY),
+    "a model of many patches": (lambda: pa.SimplifiedViT(HUGE, 4), NO_MEMORY),
+    "a model of many dimensions": (lambda: pa.SimplifiedViT(4, HUGE), NO_MEMORY),
+    "recorded steps": (lambda: training.recorded_steps(HUGE), NO_MEMORY),
+    "a linear error": (lambda: pa.linear_error(HUGE, 4, 0.3), "a law must range over at most"),
+    "large sets": (lambda: pa.linear_error(HUGE, HUGE // 2, 0.3), "a law must range over at most"),
+    "a labeling law": (lambda: labeling_law(HUGE, 4, 0.3), "a law must range over at most"),
+    "a risk of many sets": (lambda: pa.PopulationRisk(HUGE, 4, 0.3), "at most 2,097,152 sets"),
+    "a risk of large sets": (lambda: pa.PopulationRisk(HUGE, HUGE, 0.3), "than the 16,777,216 types allowed"),
+    "a risk of high degree": (lambda: pa.PopulationRisk(16, 4, 0.3, HUGE + 1), "leave 64-bit integers"),
+    "one-patch sets of high degree": (lambda: pa.PopulationRisk(16, 1, 0.3, HUGE + 1), "leave 64-bit"),
+}
+
+
+@pytest.mark.parametrize("ask", REFUSED.values(), ids=REFUSED)
+def test_what_no_machine_holds_is_refused_at_once(ask):
+    """Under a second and 200 MB above what the process had, for sizes of 10^12."""
+    function, words = ask
+    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(ValueError, match=words):
+        function()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+    assert time.process_time() - started < 1
+
+
+def test_the_bounds_leave_in_what_can_be_computed():
+    assert len(training.recorded_steps(HUGE, record=HUGE // 4)) == 5
+    assert pa.linear_error(4096, 4, 0.0) == 0.0
+    assert pa.PopulationRisk(16, 2, 0.3, degree=47).degree == 47  # 2^47 is below 2^50, the last of 2^51 not
+    with pytest.raises(SupportTooLarge):
+        pa.PopulationRisk(16, 2, 0.3, degree=51)
+    assert np.isclose(set_types(100, 0.3)[2].sum(), 1.0)
+
+
+def test_a_sweep_refuses_thousands_of_workers(tmp_path):
+    from small_sweeps import run_quietly, sweep
+
+    for backend in ("loky", "threading"):
+        with pytest.raises(ValueError, match=r"jobs must be at most \d+ here, got 100000"):
+            run_quietly(sweep(), tmp_path / "a.json", jobs=100_000, backend=backend)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_line_says_that_memory_ran_out(monkeypatch, capsys):
+    """Where a bound was not known beforehand: one line all the same."""
+    from patch_association import cli, sweeps
+
+    def too_much():
+        raise MemoryError("Unable to allocate 7.28 TiB")
+
+    monkeypatch.setattr(sweeps, "registry", too_much)
+    assert cli.main(["sweep"]) == 2
+    assert capsys.readouterr().err == "patch-association: not enough memory: Unable to allocate 7.28 TiB\n"
