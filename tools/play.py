@@ -28,9 +28,11 @@ from notebooks import ROOT, chapters, name_of, notebook_from_text
 CELL_TIMEOUT_S = 300
 #: Values that the library must refuse with a sentence, by the name of the parameter.
 NONSENSE = {
-    "q": "2.0", "degree": "4", "set_size": "3.5", "C": "3.5", "num_patches": "0", "D": "0", "N": "0",
-    "rate": "-1.0", "score_rate": "-1.0", "steps": "-1", "seed": "-1", "diagonal": "float('nan')",
-    "PRESET": "'fast'",
+    "q": ("2.0",), "degree": ("4",), "C": ("3.5",), "D": ("0", "17"), "N": ("0",), "num_patches": ("0", "17"),
+    "set_size": ("3.5",), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",), "side": ("5",),
+    "block": ("(3, 3)",), "sides": ("(0, 4)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
+    "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "diagonal": ("float('nan')",),
+    "PRESET": ("'fast'",),
 }  # fmt: skip
 
 
@@ -144,15 +146,17 @@ def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str,
     found = read_parameters(parameters_cell(notebook).source)
     sensible = [(p, value, False) for p in found for value in p.tries]
     if everything:
-        return sensible + [(p, NONSENSE[p.name], True) for p in found if p.name in NONSENSE]
+        return sensible + [(p, value, True) for p in found for value in NONSENSE.get(p.name, ())]
     # Another one for each chapter, the same at every run.
     return sensible[zlib.crc32(name.encode()) % len(sensible) :][:1]
 
 
-def play(path: Path, everything: bool = False) -> list[str]:
-    """The changes of a chapter that end in a red cell, each in a line."""
+def play(path: Path, everything: bool = False, only: str | None = None) -> list[str]:
+    """The changes of a chapter, or of its parameter ``only``, that end in a red cell, each in a line."""
     notebook, problems = notebook_from_text(path), []
     for parameter, value, nonsense in changes(notebook, everything, name_of(path)):
+        if only not in (None, parameter.name):
+            continue
         start = time.monotonic()
         trouble = run(changed(notebook, parameter, value), refusal=nonsense)
         line = f"{name_of(path)}: {parameter.name} = {value} instead of {parameter.value}"
@@ -168,9 +172,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--all", action="store_true", help="every change, and nonsense: hours")
+    parser.add_argument("--only", metavar="NAME", help="change this parameter alone, in every way")
     arguments = parser.parse_args()
+    everything, only = arguments.all or arguments.only is not None, arguments.only
     paths = [path.resolve().with_suffix(".md") for path in arguments.chapters] or chapters(ROOT)
-    problems = [problem for path in paths for problem in play(path, arguments.all)]
+    problems = [problem for path in paths for problem in play(path, everything, only)]
     print(
         f"{len(problems)} changes end in a red cell."
         if problems
