@@ -12,6 +12,19 @@ sys.path.insert(0, str(ROOT / "tools"))
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """A folder that holds the library as its wheel installs it, for PYTHONPATH."""
+    import patch_association
+
+    here = Path(patch_association.__file__).parents[1]
+    if here != ROOT / "src":
+        return here  # these tests run on an installed wheel already
+    from replay import install_wheel
+
+    return install_wheel(tmp_path_factory.mktemp("wheel"))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
     """Fail a run with skipped tests: a missing browser, GPU or file must not look like a success.

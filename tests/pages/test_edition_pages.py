@@ -12,6 +12,7 @@ import urllib.request
 from contextlib import contextmanager
 from functools import cache
 
+import nbformat
 import pytest
 from book_labels import read_book
 from browser import SITE
@@ -39,6 +40,13 @@ def test_every_label_has_the_number_and_the_address_of_the_book(file):
         if number:
             shown = element.find(class_="caption-number") or element.find(class_="eqno") or element
             assert re.search(r"\d+\.\d+", shown.get_text())[0] == number[0], name
+
+
+@pytest.mark.parametrize("file", list(BOOK.numbers))
+def test_the_download_button_gives_the_plain_notebook(file):
+    (button,) = built(f"{file}.html").select("a.btn-download-source-button")
+    given = nbformat.read((SITE / file).parent / button["href"], as_version=4)
+    assert [cell.source for cell in given.cells] == [cell.source for cell in make(file, BOOK).cells]
 
 
 @contextmanager

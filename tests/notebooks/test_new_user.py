@@ -1,0 +1,67 @@
+"""A new user's way: clone, make the notebooks, open five chapters, change every size and seed at once.
+
+The notebooks run one by one in an empty folder, with the library as its wheel installs it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import play
+import pytest
+import yaml
+from book_labels import read_book
+from edition import make
+from notebooks import ROOT
+
+#: What is changed in each chapter, all of it together.
+CHANGES = {
+    "setting/spatial_data": {"sides": "(4, 6)", "block": "(2, 2)", "q": "0.3", "dim": "30", "seed": "1"},
+    "setting/attention": {"sides": "(4, 6)", "block": "(2, 2)", "q": "0.4", "degree": "5", "seed": "1"},
+    "dynamics/three_scalars": {"small": "(8, 2)", "large": "(12, 3)", "q": "0.2", "degree": "5", "seed": "1"},
+    "dynamics/idealized": {"size": "(12, 3)", "q": "0.2", "degree": "5"},
+    "dynamics/companions": {"size": "(12, 4)", "q": "0.2", "degree": "5"},
+}
+
+
+def git(*words, cwd=None) -> str:
+    return subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory) -> Path:
+    """The repository as it was committed, with its notebooks made."""
+    place = tmp_path_factory.mktemp("new") / "book"
+    git("clone", "-q", f"file://{ROOT}", str(place))
+    environment = os.environ | {"PYTHONPATH": str(place / "src")}
+    subprocess.run([sys.executable, place / "tools" / "edition.py"], env=environment, check=True)
+    return place
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel, monkeypatch):
+    notebook = nbformat.read(clone / "_build" / "notebooks" / "book" / f"{name}.ipynb", as_version=4)
+    found = {p.name: p for p in play.read_parameters(play.parameters_cell(notebook).source)}
+    for parameter, value in CHANGES[name].items():
+        assert value != found[parameter].value
+        notebook = play.changed(notebook, found[parameter], value)
+    monkeypatch.setenv("PYTHONPATH", str(wheel))
+    assert play.run(notebook) is None
+
+
+def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
+    """Its chapters are the edition's, and all else, Binder's environment too, is the commit's."""
+    git("init", "-q", "--bare", str(tmp_path))
+    subprocess.run([clone / ".ci" / "publish_notebooks", str(tmp_path)], check=True, capture_output=True)
+    branch = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["branch"]
+    book = read_book()
+    replaced = git("diff", "--name-only", f"{branch}~", branch, cwd=tmp_path).split()
+    assert sorted(replaced) == sorted(f"{file}.ipynb" for file in book.numbers)
+    name = "book/setting/structure"
+    published = nbformat.reads(git("show", f"{branch}:{name}.ipynb", cwd=tmp_path), as_version=4)
+    assert published == make(name, book)
+    assert git("rev-parse", f"{branch}~", cwd=tmp_path) == git("rev-parse", "HEAD", cwd=clone)
