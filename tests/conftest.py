@@ -18,7 +18,7 @@ def wheel(tmp_path_factory) -> Path:
     import patch_association
 
     here = Path(patch_association.__file__).parents[1]
-    if here != ROOT / "src":
+    if here.name != "src":
         return here  # these tests run on an installed wheel already
     from replay import install_wheel
 
