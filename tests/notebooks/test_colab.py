@@ -72,4 +72,7 @@ def test_it_brings_the_library_and_changes_nothing_else(machine):
     assert [output for cell in code for output in cell.outputs if output.output_type == "error"] == []
     brought = Path(texts(code[-1]).strip()).parents[1]
     assert brought == site_of(machine)
-    assert {path.name.partition("-")[0] for path in brought.iterdir()} == {"patch_association", "packages.pth"}
+    assert {path.name.partition("-")[0] for path in brought.iterdir()} == {
+        "patch_association",
+        "packages.pth",
+    }

@@ -6,6 +6,7 @@ The notebooks run one by one in an empty folder, with the library as its wheel i
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,8 @@ from notebooks import ROOT
 
 #: What is changed in each chapter, all of it together.
 CHANGES = {
-    "setting/spatial_data": {"sides": "(4, 6)", "block": "(2, 2)", "q": "0.3", "dim": "30", "seed": "1"},
-    "setting/attention": {"sides": "(4, 6)", "block": "(2, 2)", "q": "0.4", "degree": "5", "seed": "1"},
+    "setting/spatial_data": {"sides": "(4, 6)", "block": "(2, 1)", "q": "0.3", "dim": "30", "seed": "1"},
+    "setting/attention": {"sides": "(4, 6)", "block": "(2, 3)", "q": "0.4", "degree": "5", "seed": "1"},
     "dynamics/three_scalars": {"small": "(8, 2)", "large": "(12, 3)", "q": "0.2", "degree": "5", "seed": "1"},
     "dynamics/idealized": {"size": "(12, 3)", "q": "0.2", "degree": "5"},
     "dynamics/companions": {"size": "(12, 4)", "q": "0.2", "degree": "5"},
@@ -65,3 +66,23 @@ def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
     published = nbformat.reads(git("show", f"{branch}:{name}.ipynb", cwd=tmp_path), as_version=4)
     assert published == make(name, book)
     assert git("rev-parse", f"{branch}~", cwd=tmp_path) == git("rev-parse", "HEAD", cwd=clone)
+
+
+@pytest.mark.parametrize("file", ["README.md", "book/index.md"])
+def test_the_badges_lead_there_too(file):
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    (badge,) = re.findall(r"\((https://colab[^)]*)\)", (ROOT / file).read_text(encoding="utf-8"))
+    repository, branch = config["repository"]["url"], config["repository"]["branch"]
+    start = repository.replace("https://github.com", f"{config['launch_buttons']['colab_url']}/github")
+    chapter = badge.removeprefix(f"{start}/blob/{branch}/").removesuffix(".ipynb")
+    assert chapter in read_book().numbers
+
+
+def test_the_workflow_publishes_what_it_made():
+    (workflow,) = (ROOT / ".github" / "workflows").glob("*.yml")
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+    made = jobs["everything"]["steps"]
+    assert any(step.get("run") == "make notebooks" for step in made)
+    assert any(step.get("with", {}).get("path") == "_build/notebooks" for step in made)
+    assert jobs["notebooks"]["steps"][-1] == {"run": ".ci/publish_notebooks"}
+    assert jobs["notebooks"]["permissions"] == {"contents": "write"}
