@@ -28,9 +28,9 @@ from notebooks import ROOT, chapters, name_of, notebook_from_text
 CELL_TIMEOUT_S = 300
 #: Values that the library must refuse with a sentence, by the name of the parameter.
 NONSENSE = {
-    "q": ("2.0",), "degree": ("4",), "C": ("3.5",), "D": ("0", "17"), "N": ("0",), "num_patches": ("0", "17"),
-    "set_size": ("3.5",), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",), "side": ("5",),
-    "block": ("(3, 3)",), "sides": ("(0, 4)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
+    "q": ("2.0",), "degree": ("4",), "C": ("3.5",), "D": ("0", "17"), "N": ("0",), "set_size": ("3.5",),
+    "num_patches": ("0", "17"), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",),
+    "side": ("5",), "sides": ("(0, 4)",), "block": ("(3, 3)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
     "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "diagonal": ("float('nan')",),
     "PRESET": ("'fast'",),
 }  # fmt: skip

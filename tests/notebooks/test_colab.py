@@ -1,4 +1,4 @@
-"""A notebook where PyTorch and NumPy are there and the library is not, as on Colab: its first cell brings it."""
+"""A notebook where PyTorch and NumPy are and the library is not, as on Colab: its first cell brings it."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def test_install_cells_use_the_repository_of_the_configuration():
         f'    %pip install -qqq --no-deps "git+{address}" python-flint\n'
         "    importlib.invalidate_caches()\n"
         '    if importlib.util.find_spec("patch_association") is None:\n'
-        '        raise SystemExit("The library was not installed: no network, or its repository is not published.")'
+        '        raise SystemExit("The library was not installed: no network, or its '
+        'repository is not published.")'
     )
     for path in NOTEBOOKS:
         first = next(cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
