@@ -1,4 +1,7 @@
-"""Build the book with every warning as an error, then say which file to open."""
+"""Build the book with every warning as an error, then say which file to open.
+
+A page's download button gives the chapter's notebook in plain Markdown, not the one that the book is made of.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from edition import write_edition
 from set_up import alone
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +29,8 @@ def main() -> int:
         with alone("build"):
             print("Building the book ...", flush=True)
             status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+            if status == 0:
+                write_edition(INDEX.parent / "_sources")
     except OSError as error:
         print(f"The book was NOT built: {error}", file=sys.stderr)
         return 1
