@@ -56,6 +56,12 @@ def divides(num_patches, set_size) -> tuple[int, int, int]:
     return D, C, D // C
 
 
+def made_of(name: str, value, kind: str, *attributes: str) -> None:
+    """Refuse what lacks the attributes that every ``kind`` has."""
+    if not all(hasattr(value, attribute) for attribute in attributes):
+        raise ValueError(f"{name} must be a {kind}, got {type(value).__name__}")
+
+
 def _is_real(value) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -82,6 +82,9 @@ class Bench(nn.Module):
         R, D = positive_int("seeds", seeds), positive_int("num_patches", num_patches)
         d = positive_int("dim", dim)
         draw = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        score_std = finite("score_std", score_std, minimum=0)
+        value_std = finite("value_std", value_std, minimum=0)
+        form_std = finite("form_std", form_std, minimum=0)
         v, A, B = (torch.randn(shape, generator=draw) for shape in ((R, d), (R, D, D), (R, d, d)))
         self.value = nn.Parameter(value_std * v)
         self.scores = nn.Parameter(score_std * A) if kind in ("positional", "both") else None

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
+from patch_association._validate import finite, made_of, positive_int
 from patch_association.conventions import DEFAULT
 from patch_association.model import polynomial_activation
 
@@ -59,7 +59,10 @@ class Design:
     def __post_init__(self):
         if self.scores not in SCORES or (self.scores == "vanilla" and not self.block):
             raise ValueError(f"scores must be one of {', '.join(SCORES)}, got {self.scores!r}")
-        if self.block and positive_int("width", self.width) % positive_int("heads", self.heads):
+        for name in ("layers", "heads", "width", "encoding_dim"):
+            positive_int(name, getattr(self, name))
+        finite("encoding_std", self.encoding_std, minimum=0)
+        if self.block and self.width % self.heads:
             raise ValueError(f"width must be a multiple of {self.heads} heads, got {self.width}")
         if self.scores == "vanilla" and self.encoding_dim != self.width:
             raise ValueError(
@@ -83,6 +86,7 @@ class Network(nn.Module):
 
     def __init__(self, design: Design, seeds: int, num_patches: int, dim: int, seed: int = 0):
         super().__init__()
+        made_of("design", design, "Design", "block", "scores")
         self.design, self.seeds = design, positive_int("seeds", seeds)
         self.num_patches = positive_int("num_patches", num_patches)
         self._draw = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int, probability
+from patch_association._validate import made_of, positive_int, probability
 from patch_association.structure import Partition, association
 
 
@@ -54,6 +54,7 @@ def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -
     If the scores know nothing of the sets, the true partition is one of these: the share of them that
     reach the true recall, counted with itself, is an exact p-value.
     """
+    association(scores, partition)  # refuses what does not fit
     draw = generator(seed, Stream.PROBE)
     labels = partition.labels
     scores = np.asarray(scores, dtype=np.float64)
@@ -85,7 +86,8 @@ class PartlyInformed:
     """
 
     def __init__(self, partition: Partition, knowledge: float, seed: int = 0, units: int = 64):
-        draw = generator(seed, Stream.PROBE)
+        made_of("partition", partition, "Partition", "num_patches", "indicator")
+        draw, units = generator(seed, Stream.PROBE), positive_int("units", units)
         D = partition.num_patches
         self.knowledge = probability("knowledge", knowledge)
         self._sets = torch.from_numpy(partition.indicator.T.astype(np.float32))  # (D, L)

@@ -55,6 +55,8 @@ class Number:
         numbers = (self.value, self.tolerance, *(x for x in (self.low, self.high) if x is not None))
         if not all(isinstance(x, Real) and not isinstance(x, bool) for x in numbers):
             raise ValueError(f"evidence {self.name!r} must hold numbers, got {numbers}")
+        if any(isinstance(x, int) and abs(x) >= 2**1023 for x in numbers):
+            raise ValueError(f"evidence {self.name!r} must hold numbers below 2^1023, got a larger integer")
         if not isinstance(self.name, str) or not self.name.strip() or self.name.count("$") % 2:
             raise ValueError(f"evidence needs a name with paired dollar signs, got {self.name!r}")
         if self.kind not in ("exact", "sampled") or not 0 <= self.tolerance < math.inf:
@@ -255,7 +257,7 @@ def sampled(
         raise ValueError(f"sampled evidence {name!r} without an interval must state its tolerance")
     else:
         value, low, high = estimate, None, None
-    value, tolerance = _real(name, value), finite("tolerance", float(tolerance), minimum=0)
+    value, tolerance = _real(name, value), finite("tolerance", tolerance, minimum=0)
     return Number(name, value, "sampled", tolerance, n, seeds, low, high, unit, digits)
 
 

@@ -16,6 +16,8 @@ from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
+from patch_association._validate import positive_int
+
 #: One color a quantity; the same codes color the quantities in equations. Each reaches a contrast of 4.5 on
 #: white and on the page's tinted boxes; any two can be told apart by deuteranopes and protanopes.
 COLORS = {
@@ -85,6 +87,8 @@ def tints(quantity: str, count: int) -> list[str]:
 
 def look(quantity: str) -> dict:
     """The color, marker and dash of a quantity, for ``ax.plot(x, y, **look("same set"))``."""
+    if quantity not in _MARKS:
+        raise ValueError(f"quantity must be one of {', '.join(_MARKS)}, got {quantity!r}")
     return {"color": COLORS[quantity], **_MARKS[quantity]}
 
 
@@ -191,7 +195,7 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: str = "column", height
     **options
         Passed to ``plt.subplots``.
     """
-    if width not in WIDTHS:
+    if not isinstance(width, str) or width not in WIDTHS:
         raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
     return plt.subplots(rows, columns, figsize=(WIDTHS[width], height), **options)
 
@@ -234,5 +238,6 @@ def label_ticks(axis, values, texts=None) -> None:
 
 def set_palette(num_sets: int) -> list[tuple[float, float, float]]:
     """One color for each set of a partition: hues around the circle, lighter and darker in turn."""
+    num_sets = positive_int("num_sets", num_sets)
     shades = [sns.husl_palette(num_sets, s=0.55, l=lightness) for lightness in (0.78, 0.67)]
     return [shade[number] for number, shade in zip(range(num_sets), cycle(shades))]

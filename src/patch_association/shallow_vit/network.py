@@ -21,6 +21,7 @@ from dataclasses import dataclass, fields, replace
 
 import torch
 
+from patch_association._validate import finite, made_of
 from patch_association.shallow_vit.tokens import Tokens
 
 #: How a token attends: as model (1) says; to all alike (S_il = f_i); to itself alone (a per-token network).
@@ -135,12 +136,20 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
 
 def output(weights: Weights, tokens: Tokens, attention: str = "softmax") -> torch.Tensor:
     """F(X), shape (R, n)."""
-    parts = tokens.chunks(chunk_size(weights, tokens))
+    size = chunk_size(weights, tokens)
+    parts = tokens.chunks(size)
     return torch.cat([forward(weights, part, attention).F for part in parts], dim=-1)
+
+
+def check_inputs(weights, tokens) -> None:
+    """Refuse anything but networks and their inputs."""
+    made_of("weights", weights, "Weights", "num_trials", "output", "query")
+    made_of("tokens", tokens, "Tokens", "X", "y", "share", "probability")
 
 
 def chunk_size(weights: Weights, tokens: Tokens, entries: int = 4_000_000) -> int:
     """How many inputs at once keep the largest array, (R, n, L, m), below so many entries."""
+    check_inputs(weights, tokens)
     R, m = weights.output.shape[:2]
     return max(1, entries // (R * m * tokens.num_tokens))
 
@@ -188,7 +197,7 @@ def loss_and_slope(F, y, probability, loss: str = "hinge", margin: float = 1.0):
 
     "hinge" is max(margin - y F, 0), the paper's at margin 1; "logistic" is log(1 + exp(-y F)).
     """
-    yF = y * F
+    margin, yF = finite("margin", margin), y * F
     if loss == "hinge":
         short = margin - yF
         return (probability * short.clamp(min=0)).sum(-1), -y * probability * (short > 0)
@@ -202,6 +211,7 @@ def loss_and_gradient(
     weights: Weights, tokens: Tokens, attention: str = "softmax", loss: str = "hinge", margin: float = 1.0
 ):
     """The mean loss (R,), F (R, n) and the gradient (as Weights) of R networks on their inputs."""
+    check_inputs(weights, tokens)
     passed = forward(weights, tokens, attention)
     value, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)
     return value, passed.F, backward(weights, tokens, passed, slope, attention)

@@ -43,10 +43,11 @@ def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
     """
     if not isinstance(data, PatternData):
         raise ValueError(f"data must be a PatternData, got {type(data).__name__}")
+    max_atoms = positive_int("max_atoms", max_atoms)
     if data.counts == "fixed":
         counts, y, probability = data.class_counts(), np.array([1.0, -1.0]), np.array([0.5, 0.5])
     else:
-        counts, y, probability = _multinomial(data, positive_int("max_atoms", max_atoms))
+        counts, y, probability = _multinomial(data, max_atoms)
     pattern = torch.arange(data.num_patterns)[None]
     share = torch.from_numpy(counts / data.num_tokens)
     return Tokens(data.patterns[None], torch.from_numpy(y), share, torch.from_numpy(probability), pattern)
@@ -138,7 +139,8 @@ class Measures:
 
 def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Measures:
     """Risk, error, attention mass and margin of R networks."""
-    parts = [_measure_part(weights, part, attention) for part in tokens.chunks(chunk_size(weights, tokens))]
+    size = chunk_size(weights, tokens)
+    parts = [_measure_part(weights, part, attention) for part in tokens.chunks(size)]
     *sums, margins = zip(*parts)
     found = *(reduce(add, column) for column in sums), torch.stack(margins).amin(0)
     return Measures(*(x.detach().double().cpu().numpy() for x in found))

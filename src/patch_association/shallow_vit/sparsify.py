@@ -8,8 +8,8 @@ from dataclasses import replace
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int, probability
-from patch_association.shallow_vit.network import Weights, attention_map
+from patch_association._validate import finite, made_of, positive_int, probability
+from patch_association.shallow_vit.network import Weights, attention_map, check_inputs
 from patch_association.shallow_vit.tokens import Tokens
 
 #: What may be removed: tokens that are not label-relevant; those with the larger noise; any.
@@ -35,6 +35,7 @@ def remove(tokens: Tokens, share: float, kind: str = "irrelevant", seed: int = 0
     ValueError
         If nothing would remain of some input, or there are no noisy tokens.
     """
+    made_of("tokens", tokens, "Tokens", "X", "share", "relevant")
     share = probability("share", share)
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
@@ -58,6 +59,7 @@ def keep_attended(tokens: Tokens, weights: Weights, count: int) -> Tokens:
 
     A token's magnitude is its attention averaged over all queries, as token pruning in practice has it.
     """
+    check_inputs(weights, tokens)
     count = positive_int("count", count)
     if count > tokens.num_tokens:
         raise ValueError(f"count must be at most the {tokens.num_tokens} tokens, got {count}")

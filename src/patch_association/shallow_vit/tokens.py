@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from patch_association._validate import positive_int
+from patch_association._validate import made_of, positive_int
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,7 @@ def with_neighbors(tokens: Tokens, width: int) -> Tokens:
         If the width exceeds the number of tokens, or the tokens are weighted: a weight says how
         many tokens show a pattern, not where they stand.
     """
+    made_of("tokens", tokens, "Tokens", "X", "share", "num_tokens")
     width = positive_int("width", width)
     if width > tokens.num_tokens:
         raise ValueError(f"width must be at most the {tokens.num_tokens} tokens, got {width}")

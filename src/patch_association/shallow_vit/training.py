@@ -16,6 +16,7 @@ from patch_association._validate import finite, positive_int
 from patch_association.shallow_vit.network import (
     Weights,
     backward,
+    check_inputs,
     forward,
     loss_and_slope,
     output,
@@ -114,6 +115,7 @@ def train(
     attention, moves = VARIANTS[variant]
     steps, rate = positive_int("steps", steps, minimum=0), finite("rate", rate, minimum=0)
     margin = finite("margin", margin)
+    check_inputs(weights, tokens)
     N, R = len(tokens), weights.num_trials
     B = N if batch is None else min(positive_int("batch", batch), N)
     if B < N and tokens.probability.unique().numel() > 1:

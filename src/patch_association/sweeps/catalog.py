@@ -92,6 +92,8 @@ def rerun(name: str, row: Mapping) -> dict:
     ValueError
         If no cell fits, or more than one does.
     """
+    if name not in registry():
+        raise ValueError(f"there is no sweep {name!r}; there are {', '.join(registry())}")
     sweep = registry()[name]
     fits = [cell for cell in sweep.cells if all(row.get(key, cell[key]) == cell[key] for key in cell)]
     if len(fits) != 1:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int
+from patch_association._validate import finite, made_of, odd_degree, positive_int
 from patch_association.conventions import DEFAULT, initial_alpha
 from patch_association.data import SpatialData
 from patch_association.model import SimplifiedViT
@@ -44,6 +44,7 @@ def idealized_start(
     alpha=None,
 ) -> Start:
     """Parametrization 3.1, case 1: A = 0 off the diagonal and v = nu^(1/(p-1)) w*, for each seed."""
+    made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
     num_seeds = positive_int("num_seeds", num_seeds)
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
     A = torch.eye(law.partition.num_patches, dtype=torch.float64) * finite("diagonal", diagonal)
@@ -52,6 +53,7 @@ def idealized_start(
 
 def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
     """Parametrization 3.1, case 2: N(0, omega^2) off the diagonal and in v, as SimplifiedViT draws it."""
+    made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
     models = [
         SimplifiedViT(law.partition.num_patches, law.dim, diagonal=diagonal, init_std=init_std, seed=seed)
         for seed in seeds
@@ -64,6 +66,7 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
 
 def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
     """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed."""
+    omega = finite("omega", omega, minimum=0)
     draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
     noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
     noise.fill_diagonal_(0.0)
@@ -193,6 +196,7 @@ def descend(
     True
     """
     degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
+    made_of("samples", samples, "Samples", "num_patches", "seeds", "chunks")
     D, seeds = samples.num_patches, samples.seeds
     prefactor = D if prefactor is None else finite("prefactor", prefactor)
     if finite("scale", scale) <= 0:
@@ -285,6 +289,7 @@ class _Measure:
 
 def _check_start(samples, start):
     seeds, D, d = samples.num_seeds, samples.num_patches, samples.dim
+    made_of("start", start, "Start", "scores", "value")
     expected = (seeds, D, D), (seeds, d)
     got = tuple(start.scores.shape), tuple(start.value.shape)
     if got != expected:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int
+from patch_association._validate import finite, made_of, odd_degree, positive_int
 from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
 
@@ -50,6 +50,7 @@ class HeldOut:
     """
 
     def __init__(self, law: SpatialData, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
+        made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
         s, y, _ = law.sample_coefficients(positive_int("n", n), seed)
         self.law, self.n, self.seed = law, n, seed
         self.s, self.y = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y))

@@ -70,6 +70,8 @@ def loss_and_gradients(
     check_shapes(X, y, scores, value)
     degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
     prefactor = scores.shape[-1] if prefactor is None else finite("prefactor", prefactor)
+    if finite("scale", scale) <= 0:
+        raise ValueError(f"scale must be positive, got {scale}")
     S = torch.softmax(scores / scale, dim=-1)
     chunk = chunk_size(X.shape, X.element_size(), X.device)
     chunks = zip(X.split(chunk, dim=1), y.split(chunk, dim=1))

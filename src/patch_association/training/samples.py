@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, positive_int, seed_list
+from patch_association._validate import fits_memory, made_of, positive_int, seed_list
 from patch_association.data import SpatialData
 from patch_association.training.gradients import chunk_size
 
@@ -70,6 +70,7 @@ class Samples:
         self.chunk = fitting if chunk is None else positive_int("chunk", chunk)
 
     def _of(self, law, n, seeds, dtype):
+        made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
         self.law, self.n, self.seeds, self.dtype = law, positive_int("n", n), seed_list(seeds), dtype
         self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
 
