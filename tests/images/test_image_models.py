@@ -20,12 +20,13 @@ from patch_association.images.locality import (
     thresholded,
 )
 from patch_association.images.maps import positional_share
-from patch_association.images.models.convolution import resnet18, small_cnn, vgg19
+from patch_association.images.models.convolution import residual_cnn, resnet18, small_cnn, vgg19
 from patch_association.images.models.vit import ViT, ViTConfig
 
 
 @pytest.mark.parametrize(
-    ("model", "parameters"), [(resnet18, 11_173_962), (vgg19, 20_040_522), (small_cnn, 24_346)]
+    ("model", "parameters"),
+    [(resnet18, 11_173_962), (vgg19, 20_040_522), (small_cnn, 24_346), (residual_cnn, 1_089_730)],
 )
 def test_convolutional_networks(model, parameters):
     """Sizes as published for ResNet-18 and VGG-19 with CIFAR stems; a gradient reaches the first layer."""
@@ -43,6 +44,32 @@ def test_the_stems_keep_the_resolution():
     network.blocks[0].register_forward_hook(lambda module, args, out: seen.append(tuple(out.shape)))
     network(torch.randn(2, 3, 32, 32))
     assert seen == [(2, 64, 32, 32)]
+
+
+def test_the_residual_cnn_by_hand():
+    """Its function, written out for a stage of width 3; and channels last, whatever comes in."""
+    torch.manual_seed(0)
+    network = residual_cnn(4, widths=(3,)).eval()
+    assert all(
+        p.is_contiguous(memory_format=torch.channels_last) for p in network.parameters() if p.ndim == 4
+    )
+    stage, gelu = network.stages[0], torch.nn.functional.gelu
+    for norm in (stage.first_norm, stage.second_norm):
+        torch.nn.init.uniform_(norm.running_mean)
+        torch.nn.init.uniform_(norm.bias)
+    x = torch.randn(2, 3, 8, 8)
+
+    def conv(z, layer, padding):
+        return torch.nn.functional.conv2d(z, layer.weight.contiguous(), layer.bias, padding=padding)
+
+    def normed(z, norm):
+        return (z - norm.running_mean[:, None, None]) / (1 + 1e-5) ** 0.5 + norm.bias[:, None, None]
+
+    z = conv(gelu(conv(x, network.stem, 0)), stage.first, 1)  # (2, 3, 7, 7)
+    z = z[:, :, :6, :6].unflatten(2, (3, 2)).unflatten(4, (3, 2)).amax(dim=(3, 5))  # pooled: (2, 3, 3, 3)
+    z = gelu(normed(z, stage.first_norm))
+    z = z + gelu(normed(conv(z, stage.second, 1), stage.second_norm))
+    torch.testing.assert_close(network(x), network.head(z.amax(dim=(2, 3))))
 
 
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])

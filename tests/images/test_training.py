@@ -157,7 +157,13 @@ def test_evaluation_is_the_mean_over_all_pictures():
 
 
 @pytest.mark.parametrize(
-    "model", [dict(attention="positional"), dict(attention="vanilla"), dict(model="small_cnn")]
+    "model",
+    [
+        dict(attention="positional"),
+        dict(attention="vanilla"),
+        dict(model="small_cnn"),
+        dict(model="residual_cnn"),
+    ],
 )
 def test_every_model_learns(model):
     """Which half is brighter: from chance to over 95%, a gap of more than 8 standard errors."""
@@ -261,6 +267,21 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
     assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
 
 
+def test_what_is_watched_joins_the_metrics_of_each_epoch(tmp_path):
+    """Whether or not the run was interrupted, and without changing it."""
+
+    def watch(model):
+        return {"length": float(model.positions.detach().norm())}
+
+    alone, whole = train(TINY, progress=False), train(TINY, progress=False, watch=watch)
+    assert same_model(alone.model, whole.model)
+    lengths = [row["length"] for row in whole.record["metrics"]]
+    assert len(set(lengths)) == 3 and lengths[-1] == watch(whole.model)["length"]
+    train(replace(TINY, minutes=1e-9), tmp_path, progress=False, watch=watch)
+    resumed = train(TINY, tmp_path, resume=True, progress=False, watch=watch)
+    assert resumed.record["metrics"] == whole.record["metrics"]
+
+
 def test_a_finished_run_resumes_to_itself(tmp_path, monkeypatch):
     """And does not look at the test pictures a second time."""
     first = train(TINY, tmp_path, progress=False)
@@ -311,6 +332,21 @@ def test_bfloat16_trains_too():
     )
     assert run.record["test"]["accuracy"] > 0.95
     assert precision_type(TINY, torch.device("cpu")) == torch.float32
+
+
+@pytest.mark.parametrize(
+    "model", [dict(attention="vanilla"), dict(attention="positional"), dict(model="residual_cnn")]
+)
+def test_bfloat16_follows_float32(model):
+    """Ten steps from one start: losses agree to three digits of bfloat16, and not to the bit."""
+    config = replace(TINY, val_size=0, train_size=None, epochs=1, batch_size=20, warmup_epochs=0.0, **model)
+    losses = [
+        train(replace(config, precision=p), data=toy_set(200), progress=False).record["metrics"][0][
+            "train_loss"
+        ]
+        for p in ("float32", "bf16")
+    ]
+    assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=2e-2)
 
 
 def test_devices():

@@ -33,8 +33,11 @@ def test_every_record_that_ships_is_its_sweeps():
     for name in names():
         entry, record = registry()[name], load(name)
         assert record.config == json.loads(json.dumps(dict(entry.config)))
-        assert len(record) == len(entry.cells)
-        assert all(cell.items() <= row.items() for cell, row in zip(map(plain, entry.cells), record))
+        assert len(record) == len(entry.cells) or (entry.grows and 0 < len(record) < len(entry.cells))
+        of_rows = [
+            next(cell for cell in map(plain, entry.cells) if cell.items() <= row.items()) for row in record
+        ]
+        assert of_rows == [cell for cell in map(plain, entry.cells) if cell in of_rows]
 
 
 def plain(cell):

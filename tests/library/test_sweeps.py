@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -217,6 +218,31 @@ def test_a_finished_record_is_not_overwritten_unasked(out):
     assert len(calls) == 2 * len(CELLS) and os.listdir(out.parent) == ["demo.json"]
     with pytest.raises(ValueError, match="give one of them"):
         run_quietly(sweep(), out, resume=True, overwrite=True)
+
+
+def test_a_sweep_that_grows(tmp_path, out):
+    """Its record holds what is finished, and is enough to go on with."""
+    whole = run_quietly(sweep(), tmp_path / "whole.json")
+    calls = []
+
+    def counted(**cell):
+        calls.append(cell)
+        return measure(**cell)
+
+    growing = replace(sweep(counted), grows=True)
+    assert run_quietly(growing, out, limit=2) == read(out) and len(read(out)) == 2
+    assert run_quietly(growing, out, resume=True, limit=1).results == whole.results[:3] == read(out).results
+    Path(f"{out}.partial").unlink()  # another machine has the record alone
+    with pytest.raises(ValueError, match="holds a record already"):
+        run_quietly(growing, out)
+    others = [replace(sweep(draws=2), grows=True), sweep()]
+    others += [replace(sweep(cells=cells), grows=True) for cells in (CELLS[1:], CELLS[::-1])]
+    for other in others:
+        with pytest.raises(ValueError, match="holds a record of other settings"):
+            run_quietly(other, out, resume=True)
+    assert run_quietly(growing, out, resume=True).results == whole.results == read(out).results
+    assert calls == list(CELLS) and sorted(os.listdir(tmp_path)) == ["demo.json", "whole.json"]
+    assert run_quietly(growing, out, resume=True) == read(out)
 
 
 @pytest.mark.parametrize("other", [sweep(draws=2), sweep(cells=CELLS[:-1]), sweep(name="other", draws=1)])

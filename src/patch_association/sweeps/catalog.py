@@ -35,6 +35,7 @@ FILES = {
         "transfer-heads",
     ),
     "images": ("cifar10_permuted",),
+    "study": ("cifar10_study",),
     "shallow_vit": (
         "shallow-samples",
         "shallow-samples-small",

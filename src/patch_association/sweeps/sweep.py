@@ -48,6 +48,9 @@ class Sweep:
     backends : tuple of str
         How cells may run side by side. Not "threading" where they draw from PyTorch's own generator, and not
         at all where they are timings.
+    grows : bool
+        For a sweep of many hours: its record holds the cells that are finished, and resuming one goes on with
+        the rest.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Sweep:
     device: str = "cpu"
     packages: tuple[str, ...] = ()
     backends: tuple[str, ...] = BACKENDS
+    grows: bool = False
 
     @property
     def minutes(self) -> float | None:
@@ -92,7 +96,8 @@ def run_sweep(
     Parameters
     ----------
     out : path
-        Of the record. Finished cells wait in ``out`` + ".partial" until all are done.
+        Of the record. Finished cells wait in ``out`` + ".partial" until all are done; of a sweep that grows
+        the record is written after every cell.
     resume : bool
         Go on with the finished cells of an interrupted sweep; of a finished one, give its record.
     overwrite : bool
@@ -117,18 +122,37 @@ def run_sweep(
     out = Path(out)
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
     partial = out.with_name(out.name + ".partial")
+    begun = None
     if not overwrite and partial.exists() and not resume:
         raise ValueError(f"{partial} holds an interrupted sweep: resume it, or overwrite it to start again")
     if not overwrite and out.exists() and not partial.exists():
         if not resume:
             raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        return finished(sweep, out)
+        begun = finished(sweep, out)
+        if len(begun) == len(keys):
+            return begun
     data = {"source": sweep.data, "sha256": None} if isinstance(sweep.data, str) else sweep.data()
     journal = Journal(partial, sweep.settings(), resume)
+    if begun:
+        for row in begun:
+            cell = _cell_of(sweep, row) or {}
+            result = {key: value for key, value in row.items() if key not in cell}
+            journal.add(cell, result, begun.provenance["wall_s"])
     started, before = time.perf_counter(), journal.wall_s
     waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
     saved = False
+
+    def record() -> Record:
+        return Record(
+            name=sweep.name,
+            command=f"patch-association sweep {sweep.name}",
+            config=dict(sweep.config),
+            results=[{**json.loads(key), **journal.done[key]} for key in keys if key in journal.done],
+            provenance=provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs},
+            data=data,
+        )
+
     try:
         with bar, outcomes(sweep.run, waiting, jobs, backend, "threading" in sweep.backends) as finishing:
             for cell, result, error in finishing:
@@ -138,16 +162,11 @@ def run_sweep(
                     ) from (RuntimeError(error[1]))
                 journal.add(cell, result, before + time.perf_counter() - started)
                 bar.update()
-        record = Record(
-            name=sweep.name,
-            command=f"patch-association sweep {sweep.name}",
-            config=dict(sweep.config),
-            results=[{**json.loads(key), **journal.done[key]} for key in keys if key in journal.done],
-            provenance=provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs},
-            data=data,
-        )
-        if len(record) == len(keys):
-            record.save(out)
+                if sweep.grows:
+                    record().save(out)
+        found = record()
+        if len(found) == len(keys):
+            found.save(out)
             saved = True
     except (KeyboardInterrupt, CellError, OSError) as stop:
         kept = f"{len(journal.done)} of {len(keys)} cells are kept in {partial}, and --resume goes on"
@@ -155,17 +174,25 @@ def run_sweep(
         raise type(stop)(f"{str(stop) or 'stopped'}; {said}") from stop.__cause__
     finally:
         journal.close(remove=saved or not journal.done)
-    return record
+    return found
 
 
 def finished(sweep: Sweep, out) -> Record:
     """The record of this sweep in ``out``; ValueError where it is another's, or has other settings."""
     record = read(out)
-    theirs = [{key: row.get(key) for key in cell} for row, cell in zip(record, sweep.cells)]
+    theirs = [_cell_of(sweep, row) for row in record]
     ours = json.loads(json.dumps([sweep.name, dict(sweep.config), [dict(cell) for cell in sweep.cells]]))
-    if [record.name, record.config, theirs] != ours or len(record) != len(sweep.cells):
+    if sweep.grows:
+        ours[2] = [cell for cell in ours[2] if cell in theirs]
+    if [record.name, record.config, theirs] != ours:
         raise ValueError(f"{out} holds a record of other settings than sweep {sweep.name!r} has now")
     return record
+
+
+def _cell_of(sweep: Sweep, row: Mapping) -> dict | None:
+    """The cell that a row of a record has the settings of; None where there is none."""
+    cells = (json.loads(json.dumps(dict(cell))) for cell in sweep.cells)
+    return next((cell for cell in cells if cell.items() <= row.items()), None)
 
 
 def _checked(sweep, out, both, jobs, backend, limit) -> list[str]:

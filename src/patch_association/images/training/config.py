@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from patch_association._validate import finite, positive_int, probability, seed_number
 from patch_association.images.data.augment import CHOICES
 
-MODELS = ("vit", "resnet18", "vgg19", "small_cnn")
+MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
 _OF_THE_VIT = [
     "attention",
@@ -37,8 +37,9 @@ class TrainConfig:
     at once, by the finished model. ``tile`` is the grid shuffle size s (0: no shuffle), drawn from
     ``tile_seed``; it acts after ``augment``.
 
-    Model: ``model`` is "vit", "resnet18", "vgg19" or "small_cnn"; ``vit`` names a configuration of
-    :meth:`ViTConfig.named`, which ``patch_size`` to ``shared_positions`` change where they are given.
+    Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
+    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``shared_positions`` change where they
+    are given.
 
     Training: AdamW with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P) and
     betas (0.9, ``beta2``); a linear warm-up over ``warmup_epochs``, then a cosine down to zero;

@@ -110,6 +110,7 @@ def train(
     name: str = "train",
     command: str | None = None,
     provenance: Callable[[float, str], dict] | None = None,
+    watch: Callable[[nn.Module], dict] | None = None,
 ) -> Run:
     """Train a model.
 
@@ -134,6 +135,9 @@ def train(
     provenance : callable
         ``provenance(wall_s, device)`` -> dict for the record: :func:`patch_association.records.provenance`.
         By default the record holds the wall time and the device alone.
+    watch : callable
+        ``watch(model)`` -> dict of JSON values that joins the metrics of each epoch; it must leave the
+        model as it is.
 
     Raises
     ------
@@ -158,7 +162,7 @@ def train(
         same = whole is not None and (data is None or data.digest() == whole["data"]["sha256"])
         if same and whole["finished"]:
             return _read_back(whole, state)  # nothing is left to do: the record keeps its commit and its date
-        about = dict(name=name, command=command, provenance=provenance or _only_times)
+        about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
         with _threads(config.threads), _asked_to_stop(out is not None) as asked:
             data = load_data(config) if data is None else data
             trainer = Trainer(config, data, place, out, about, asked)

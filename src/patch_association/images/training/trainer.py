@@ -43,7 +43,8 @@ class Trainer:
     place : OneProcess
     out : Path, optional
     about : dict
-        ``name``, ``command`` and ``provenance`` (a function of seconds and device), for the record.
+        ``name``, ``command`` and ``provenance`` (a function of seconds and device), for the record;
+        ``watch``, a function of the model whose findings join the metrics of an epoch, or None.
     asked : list
         Not empty once somebody has asked for a stop.
     """
@@ -117,6 +118,8 @@ class Trainer:
         if self.config.val_size:
             held_out = evaluate(self.plain, self.feed.evaluation("val"), self.step, self.place)
             row |= {"val_loss": held_out["loss"], "val_accuracy": held_out["accuracy"]}
+        if watch := self.about["watch"]:
+            row |= watch(self.plain)
         self.metrics.append(row)
         self.epoch, self.step_number = self.epoch + 1, 0
         self.epoch_spent = self.epoch_before = 0.0

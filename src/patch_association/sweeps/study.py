@@ -1,0 +1,170 @@
+"""CIFAR-10 for some hours of a CPU: positional against vanilla attention, and shuffled pictures.
+
+Every training run keeps its checkpoint in a folder of its own, so that an interrupted cell goes on where it
+was; the record grows with the cells that are finished.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from patch_association.records import decode, encode, rounded
+from patch_association.sweeps.images import packed
+from patch_association.sweeps.sweep import Sweep, grid
+
+#: Checkpoints, below the folder in which the command is run.
+FOLDER = Path("runs") / "cifar10_study"
+WHOLE = 32  # tiles of this side are the picture: no shuffle
+SEEDS = (0, 1, 2)
+_WATCHED = 200  # training pictures over which attention is averaged
+_COMMON: dict[str, Any] = dict(
+    dataset="cifar10", val_size=5000, augment="shift-flip", label_smoothing=0.1, weight_decay=0.05,
+    device="cpu", precision="bf16", threads=1,
+)  # fmt: skip
+# The rates were chosen on the 5,000 validation pictures of seed 0, without a shuffle, after short runs.
+_CNN: dict[str, Any] = dict(model="residual_cnn", batch_size=256, lr=5e-3, clip=0.0)
+_VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
+
+
+def settings(model: str, epochs: int, tile: int, seed: int, width: int | None = None) -> dict[str, Any]:
+    """The settings of a cell for :class:`TrainConfig`.
+
+    ViTs have heads of 32 numbers and MLPs of twice the width. The rate warms up over a quarter of the epochs (CNN) or a tenth (ViT).
+    """
+    own = dict(epochs=epochs, tile=tile, seed=seed)
+    if model == "residual_cnn":
+        return {**_COMMON, **_CNN, **own, "warmup_epochs": epochs / 4}
+    if width is None or width % 32:
+        raise ValueError(f"the width of a ViT must be a multiple of 32, got {width}")
+    shape = dict(attention=model, width=width, heads=width // 32, mlp_width=2 * width)
+    return {**_COMMON, **_VIT, **own, **shape, "warmup_epochs": epochs / 10}
+
+
+@lru_cache(maxsize=1)
+def _data():
+    from patch_association.images.data import load
+
+    return load("cifar10")
+
+
+@torch.no_grad()
+def watched(model, data, permutation) -> dict:
+    """What is kept of a ViT at an epoch: P, and the mean maps' recall of neighbors, (layer, head).
+
+    Recall is of places on the original picture, where the shuffle leaves patches whole.
+    """
+    from patch_association.images.data.augment import normalize
+    from patch_association.images.locality import encoding_locality, locality
+
+    c = model.config
+    whole = permutation if permutation.tile % c.patch_size == 0 else None
+    pictures = normalize(permutation(data.train_images[:_WATCHED]), *data.statistics())
+    maps = model(pictures, return_all=True)[1]["attention"]
+    maps = [S.mean(dim=0) if S.ndim == 4 else S for S in maps]  # (B, H, N, N) -> (H, N, N)
+    found = encoding_locality(model.positions[0], whole)
+    undone = [S if whole is None else whole.undo(S, c.patch_size) for S in maps]
+    return {
+        "recall": found.recall,
+        "correlation": found.correlation,
+        "attention": [[locality(head, c.grid).recall for head in S] for S in undone],
+        "positions": encode(model.positions[0]),
+    }
+
+
+def train_cell(model: str, epochs: int, tile: int, seed: int, width: int | None = None) -> dict:
+    """One training run on 45,000 pictures of CIFAR-10, resumed where its folder holds a checkpoint.
+
+    Returns
+    -------
+    dict
+        ``test_accuracy`` and ``val_accuracy`` after the last epoch, ``seconds`` of training, ``metrics`` by
+        epoch (for a ViT with ``recall`` and ``correlation`` of P P^T and ``attention``, the recall of the
+        mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
+        ``positions``, the P of each epoch, (epochs, N, width) in half precision.
+    """
+    from patch_association.images.data.permutation import GridPermutation
+    from patch_association.images.training.config import TrainConfig
+    from patch_association.images.training.run import train
+
+    config, data = TrainConfig(**settings(model, epochs, tile, seed, width)), _data()
+    name = "-".join(str(part) for part in (model, width, epochs, tile, seed) if part is not None)
+    watch = partial(watched, data=data, permutation=GridPermutation(data.image_size, tile, config.tile_seed))
+    run = train(
+        config, FOLDER / name, resume=True, progress=False, data=data,
+        watch=None if model == "residual_cnn" else watch,
+    )  # fmt: skip
+    if not run.record["finished"]:
+        raise KeyboardInterrupt(f"{name} was stopped by signal {run.stopped_by} and keeps its checkpoint")
+    return summary(run.record, keep_positions=width == WIDTHS[0] and seed == 0)
+
+
+def summary(record: dict, keep_positions: bool) -> dict:
+    """What the study keeps of the record of a run."""
+    rows = [dict(row) for row in record["metrics"]]
+    held = [decode(row.pop("positions")) for row in rows if "positions" in row]
+    found = {
+        "test_accuracy": record["test"]["accuracy"],
+        "test_n": record["test"]["n"],
+        "val_accuracy": rows[-1]["val_accuracy"],
+        "parameters": record["parameters"],
+        "seconds": sum(row["seconds"] for row in record["timing"]),
+        "metrics": rows,
+    }
+    found = rounded(found, 4)
+    return found | ({"positions": encode(np.array(held))} if held and keep_positions else {})
+
+
+#: Of a ViT's tokens.
+WIDTHS = (64, 128)
+#: Epochs of a short run and of a long one.
+SHORT, LONG = {"residual_cnn": 4, "vit": 10}, {"residual_cnn": 10, "vit": 40}
+TILES = (32, 16, 8, 4, 2)
+_KINDS = ("vanilla", "positional")
+
+
+def _vits(width: int, epochs: int, tiles, seeds) -> tuple[dict, ...]:
+    """Pairs of ViTs: what is to be compared stands side by side."""
+    cells = grid(width=width, epochs=epochs, tile=tiles, seed=seeds, model=_KINDS)
+    return tuple({"model": cell.pop("model"), **cell} for cell in map(dict, cells))
+
+
+def _cells() -> tuple[dict, ...]:
+    """Cheap ones first: short runs of a seed, of the others, then long ones, then a wider ViT."""
+    cells = []
+    for epochs in (SHORT, LONG):
+        for seed in SEEDS:
+            cells += grid(
+                model="residual_cnn", epochs=epochs["residual_cnn"], tile=(32, 2, 4, 8, 16), seed=seed
+            )
+            # A tile of 4 pixels, a patch, only renames patches; one of 2 pixels takes them apart.
+            cells += _vits(WIDTHS[0], epochs["vit"], (WHOLE, 4, 2) if seed == 0 else WHOLE, seed)
+    for epochs in (SHORT, LONG):
+        cells += _vits(WIDTHS[1], epochs["vit"], WHOLE, SEEDS)
+        cells += _vits(WIDTHS[0], epochs["vit"], (4, 2), SEEDS[1:])
+    return tuple(cells)
+
+
+SWEEPS = (
+    Sweep(
+        name="cifar10_study",
+        summary="ViTs of six layers and a residual CNN on CIFAR-10 (JPEG), whole and with shuffled tiles.",
+        cells=_cells(),
+        run=train_cell,
+        config={
+            **_COMMON,
+            "cnn": _CNN,
+            "vit": _VIT,
+            "watched": _WATCHED,
+            "widths": list(WIDTHS),
+            "short": SHORT,
+            "long": LONG,
+        },
+        data=packed,
+        grows=True,
+    ),
+)

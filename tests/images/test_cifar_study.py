@@ -1,0 +1,118 @@
+"""The study on CIFAR-10: its cells, one cell on made-up pictures, interrupted and not, and its record."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from training import toy_set
+
+from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.locality import encoding_locality, locality
+from patch_association.images.models import ViT
+from patch_association.images.training import run as training
+from patch_association.images.training.config import TrainConfig
+from patch_association.images.training.trainer import Trainer, make_model
+from patch_association.records import decode
+from patch_association.sweeps import registry, study
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """The study on eighty made-up pictures of 32 pixels, with checkpoints in a folder of the test."""
+    monkeypatch.setattr(study, "_data", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study, "_COMMON", study._COMMON | dict(val_size=16))
+    monkeypatch.setattr(study, "_VIT", study._VIT | dict(batch_size=16, depth=2))
+    monkeypatch.setattr(study, "_CNN", study._CNN | dict(batch_size=16))
+    monkeypatch.setattr(study, "_WATCHED", 8)
+    monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
+    return tmp_path / "study"
+
+
+def test_the_cells():
+    cells = [dict(cell) for cell in registry()["cifar10_study"].cells]
+    assert all(TrainConfig(**study.settings(**cell)).precision == "bf16" for cell in cells)
+    vits = [cell for cell in cells if cell["model"] != "residual_cnn"]
+    for one, other in zip(vits[::2], vits[1::2]):  # pairs, side by side
+        assert one | {"model": "positional"} == other and one["model"] == "vanilla"
+    cnns = {(c["epochs"], c["tile"], c["seed"]) for c in cells if c["model"] == "residual_cnn"}
+    assert cnns == {(e, s, k) for e in (4, 10) for s in (32, 16, 8, 4, 2) for k in (0, 1, 2)}
+    held = {(c["width"], c["epochs"], c["tile"], c["seed"]) for c in vits}
+    whole = {(w, e, 32) for w in (64, 128) for e in (10, 40)}
+    shuffled = {(64, e, s) for e in (10, 40) for s in (4, 2)}
+    assert held == {(*run, seed) for run in whole | shuffled for seed in (0, 1, 2)}
+
+
+def test_one_recipe_for_both_kinds_of_attention():
+    one, other = (study.settings(kind, 10, 32, 0, 64) for kind in ("vanilla", "positional"))
+    assert {key for key in one if one[key] != other[key]} == {"attention"}
+    assert (one["heads"], one["mlp_width"], one["warmup_epochs"]) == (2, 128, 1.0)
+    assert study.settings("residual_cnn", 4, 32, 0)["warmup_epochs"] == 1.0
+    for width in (None, 48):
+        with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got"):
+            study.settings("vanilla", 10, 32, 0, width)
+
+
+def test_a_cell_of_the_cnn(small):
+    found = study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
+    assert json.loads(json.dumps(found)) == found and found["test_n"] == 80
+    assert "positions" not in found and "recall" not in found["metrics"][0] and len(found["metrics"]) == 2
+    assert found["val_accuracy"] == found["metrics"][-1]["val_accuracy"] and found["seconds"] > 0
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "positional"])
+def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind):
+    cell = dict(model=kind, epochs=2, tile=8, seed=0, width=64)
+    whole = study.train_cell(**cell)
+    small.rename(small.with_name("whole"))
+    real = Trainer._stop_or_save
+
+    def stop(self, at_epoch_end=False):
+        self.asked.append(15) if at_epoch_end else None
+        return real(self, at_epoch_end)
+
+    monkeypatch.setattr(Trainer, "_stop_or_save", stop)
+    with pytest.raises(KeyboardInterrupt, match=rf"{kind}-64-2-8-0 was stopped by signal 15 and keeps its"):
+        study.train_cell(**cell)
+    monkeypatch.setattr(Trainer, "_stop_or_save", real)
+    again = study.train_cell(**cell)
+    assert {**again, "seconds": 0} == {**whole, "seconds": 0}
+    with monkeypatch.context() as never:
+        never.setattr(Trainer, "_one_epoch", lambda *a: 1 / 0)  # a finished one is not run again
+        assert study.train_cell(**cell) == again
+    P = decode(again["positions"])
+    assert P.shape == (2, 64, 64) and np.abs(P[1] - P[0]).max() > 1e-3
+    shuffle = GridPermutation(32, 8)
+    for epoch, row in enumerate(again["metrics"]):
+        assert row["recall"] == pytest.approx(encoding_locality(P[epoch], shuffle).recall, abs=0.02)
+        assert np.shape(row["attention"]) == (2, 2)
+    assert "positions" not in study.train_cell(**cell | {"seed": 1})
+
+
+def test_what_is_watched(small):
+    """The mean map of each head, the shuffle undone; as seen where it cuts patches apart."""
+    config, data = TrainConfig(**study.settings("vanilla", 2, 8, 0, 64)), study._data()
+    model = make_model(config, 2, 32, 3)
+    assert isinstance(model, ViT)
+    shuffle = GridPermutation(32, 8)
+    found = study.watched(model, data, shuffle)
+    mean, std = (t[:, None, None] for t in data.statistics())
+    with torch.no_grad():
+        S = model((shuffle(data.train_images[:8]).float() / 255 - mean) / std, return_all=True)[1][
+            "attention"
+        ]
+    head = S[1].mean(dim=0)[0]
+    assert found["attention"][1][0] == locality(shuffle.undo(head, 4), 8).recall != locality(head, 8).recall
+    P = model.positions[0]
+    assert found["recall"] == encoding_locality(P, shuffle).recall != encoding_locality(P).recall
+    assert study.watched(model, data, GridPermutation(32, 2))["recall"] == encoding_locality(P).recall
+    assert np.abs(decode(found["positions"]) - P.detach().numpy()).max() < 1e-3
+
+
+def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
+    monkeypatch.setattr(
+        training, "train", lambda *a, **k: replace(training.Run(None, {"finished": False}), stopped_by=2)
+    )
+    with pytest.raises(KeyboardInterrupt, match="residual_cnn-2-4-0 was stopped by signal 2"):
+        study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
