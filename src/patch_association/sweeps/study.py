@@ -34,7 +34,8 @@ _VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, bat
 def settings(model: str, epochs: int, tile: int, seed: int, width: int | None = None) -> dict[str, Any]:
     """The settings of a cell for :class:`TrainConfig`.
 
-    ViTs have heads of 32 numbers and MLPs of twice the width. The rate warms up over a quarter of the epochs (CNN) or a tenth (ViT).
+    ViTs have heads of 32 numbers and MLPs of twice the width. The rate warms up over a quarter of the epochs
+    (CNN) or a tenth (ViT).
     """
     own = dict(epochs=epochs, tile=tile, seed=seed)
     if model == "residual_cnn":
