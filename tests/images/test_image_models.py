@@ -70,6 +70,9 @@ def test_the_residual_cnn_by_hand():
     z = gelu(normed(z, stage.first_norm))
     z = z + gelu(normed(conv(z, stage.second, 1), stage.second_norm))
     torch.testing.assert_close(network(x), network.head(z.amax(dim=(2, 3))))
+    assert residual_cnn()(torch.zeros(2, 3, 9, 9)).shape == (2, 10)
+    with pytest.raises(ValueError, match=r"images must have more than 8 pixels a side, got \(2, 3, 8, 9\)"):
+        residual_cnn()(torch.zeros(2, 3, 8, 9))
 
 
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])

@@ -168,7 +168,9 @@ def test_evaluation_is_the_mean_over_all_pictures():
 def test_every_model_learns(model):
     """Which half is brighter: from chance to over 95%, a gap of more than 8 standard errors."""
     run = train(
-        replace(TINY, **model, val_size=0, augment="none", epochs=20, lr=1e-2), data=toy_set(), progress=False
+        replace(TINY, **model, val_size=0, augment="none", epochs=20, lr=1e-2),
+        data=toy_set(size=16),
+        progress=False,
     )
     assert run.record["test"]["accuracy"] > 0.95
     assert run.record["metrics"][-1]["train_loss"] < run.record["metrics"][0]["train_loss"]
@@ -341,7 +343,7 @@ def test_bfloat16_follows_float32(model):
     """Ten steps from one start: losses agree to three digits of bfloat16, and not to the bit."""
     config = replace(TINY, val_size=0, train_size=None, epochs=1, batch_size=20, warmup_epochs=0.0, **model)
     losses = [
-        train(replace(config, precision=p), data=toy_set(200), progress=False).record["metrics"][0][
+        train(replace(config, precision=p), data=toy_set(200, size=16), progress=False).record["metrics"][0][
             "train_loss"
         ]
         for p in ("float32", "bf16")
