@@ -50,7 +50,7 @@ def packed() -> dict:
     if found != SHA256:
         there = f"{path} has the sha256 {found}" if found else f"{path} is no file"
         raise ValueError(
-            f"the sweep cifar10_permuted was recorded from {SOURCE}, sha256 {SHA256}. {ENVIRONMENT} must "
+            f"the sweeps on CIFAR-10 are made from {SOURCE}, sha256 {SHA256}. {ENVIRONMENT} must "
             f"name that file, and {there}"
         )
     return {"source": SOURCE, "sha256": SHA256}

@@ -78,7 +78,7 @@ class QuickNet(nn.Module):
         _start(self).to(memory_format=torch.channels_last)  # on a CPU a third faster than channels first
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """(B, channels, H, W) -> (B, num_classes); each stage halves H and W, of which a pixel must be left."""
+        """(B, channels, H, W) -> (B, num_classes); each stage halves H and W, and a pixel must be left."""
         if min(images.shape[-2:]) <= (least := 2 ** len(self.stages)):
             raise ValueError(f"images must have more than {least} pixels a side, got {tuple(images.shape)}")
         x = F.gelu(self.stem(images.contiguous(memory_format=torch.channels_last)))
