@@ -64,6 +64,38 @@ def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
     return Estimate(k / n, float(low), float(high), n, level)
 
 
+def odds_ratio(tables, level: float = 0.95) -> Estimate:
+    """Mantel and Haenszel's common odds ratio of 2 x 2 tables, with the interval of Robins et al. (1986).
+
+    Parameters
+    ----------
+    tables : array_like, (tables, 2, 2)
+        Counts [[a, b], [c, d]]; the odds ratio of one table is ad / bc.
+
+    Raises
+    ------
+    ValueError
+        On tables of another shape, or without a pair that differs in both ways: no ratio is defined.
+
+    Examples
+    --------
+    >>> print(odds_ratio([[[20, 10], [10, 20]]]))
+    4 [1, 12]
+    """
+    counts = np.asarray(tables, float)
+    if counts.ndim != 3 or counts.shape[1:] != (2, 2) or (counts < 0).any():
+        raise ValueError(f"tables must be counts of shape (tables, 2, 2), got {counts.shape}")
+    (a, b), (c, d) = counts.transpose(1, 2, 0)
+    n = np.maximum(counts.sum(axis=(1, 2)), 1)
+    P, Q, R, S = (a + d) / n, (b + c) / n, a * d / n, b * c / n
+    if not (R.sum() and S.sum()):
+        raise ValueError("the odds ratio of these tables is zero, infinite or not defined")
+    ratio = R.sum() / S.sum()
+    variance = (P @ R / R.sum() ** 2 + (P @ S + Q @ R) / (R.sum() * S.sum()) + Q @ S / S.sum() ** 2) / 2
+    reach = math.exp(stats.norm.ppf((1 + _level(level)) / 2) * math.sqrt(variance))
+    return Estimate(float(ratio), float(ratio / reach), float(ratio * reach), int(counts.sum()), level)
+
+
 def mean(values, level: float = 0.95) -> Estimate:
     """Student's interval of a mean over independent values (seeds)."""
     x = np.asarray(values, dtype=np.float64).reshape(-1)

@@ -63,6 +63,48 @@ def test_the_window_closes_where_it_says(C, p):
         assert first_move(D, C, 1.1 * edge, p) < 0
 
 
+@pytest.mark.parametrize(("C", "lam"), [(4, 4.8), (2, 0.3)])
+def test_a_linear_part_closes_the_window(C, lam):
+    # n Delta at the best alpha by convolutions, against the limit as a sum over two Poisson variables.
+    k = np.arange(60)
+    poisson = np.exp(-lam / 2 + k * math.log(lam / 2) - np.cumsum(np.log(np.maximum(k, 1))))
+    chance = np.convolve(poisson, poisson[::-1])  # of the difference, from -59 to 59
+    M = C + np.arange(-59, 60.0)
+
+    def zero(f, low, high):  # of a falling function
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if f(middle) > 0 else (low, middle)
+        return low
+
+    def slope(x):
+        return 0.5 * (1 - np.tanh(0.5 * np.clip(x, -600, 600)))
+
+    limit = -2 * chance @ (slope(zero(lambda x: chance @ (slope(x * M) * M), 1e-6, 50.0) * M) * M**2)
+    found = []
+    for D in (60, 240):
+        n, q = D - C, lam / (D - C)
+        plain, turned = np.ones(1), np.convolve([q, 1 - q], [q, 1 - q])
+        for _ in range(n - 2):
+            plain, turned = (np.convolve(law, [q / 2, 1 - q, q / 2]) for law in (plain, turned))
+        for _ in range(2):
+            plain = np.convolve(plain, [q / 2, 1 - q, q / 2])
+        turned = np.pad(turned, (0, plain.size - turned.size))
+        votes = np.arange(C - n, C + n + 1.0)
+
+        def loss_falls(alpha, nu, votes=votes, plain=plain, D=D):
+            z = alpha * votes
+            return plain @ (slope(D * (z**3 + nu * z)) * (3 * alpha**2 * votes**3 + nu * votes))
+
+        alpha = zero(lambda a: loss_falls(a, 1.0), 1e-7, 1.0)
+        z = alpha * votes
+        found.append(n * turned @ (slope(D * (z**3 + z)) * votes))
+        alpha = zero(lambda a: loss_falls(a, 1e-6), 1e-7, 1.5)
+        z = alpha * votes
+        assert turned @ (slope(D * (z**3 + 1e-6 * z)) * votes) > 0  # hardly any linear part
+    assert limit < 0 and abs(found[1] / limit - 1) < min(0.02, abs(found[0] / limit - 1))
+
+
 def test_one_sign_decides_at_random_settings():
     # Every term of Delta falls in u: a sum over plus, minus and zero patches, counted one by one.
     G = np.random.default_rng(3)

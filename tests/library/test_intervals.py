@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from patch_association.intervals import Estimate, mean, power_law, proportion, rounded
+from patch_association.intervals import Estimate, mean, odds_ratio, power_law, proportion, rounded
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -82,6 +82,25 @@ def test_rounding_moves_no_number_by_more_than_a_twentieth_of_the_width(low, wid
         assert abs(float(text.replace(",", "")) - x) <= 0.05001 * width + 1e-9
 
 
+def test_the_odds_ratio_of_one_table_and_of_copies_is_woolfs():
+    # For one table the interval of Robins et al. is Woolf's; copies leave the ratio and shrink the variance.
+    a, b, c, d = 17, 5, 9, 23
+    for copies in (1, 4):
+        found = odds_ratio([[[a, b], [c, d]]] * copies)
+        reach = math.exp(1.959963985 * math.sqrt((1 / a + 1 / b + 1 / c + 1 / d) / copies))
+        ratio = a * d / (b * c)
+        assert found.value == pytest.approx(ratio) and found.n == copies * (a + b + c + d)
+        assert (found.low, found.high) == pytest.approx((ratio / reach, ratio * reach))
+
+
+def test_the_odds_ratio_of_unequal_tables_is_mantel_and_haenszels():
+    one, two = [[3, 1], [2, 6]], [[10, 0], [4, 2]]
+    found = odds_ratio([one, two])
+    assert found.value == pytest.approx((3 * 6 / 12 + 10 * 2 / 16) / (1 * 2 / 12 + 0))
+    swapped = odds_ratio([[row[::-1] for row in one], [row[::-1] for row in two]])
+    assert (swapped.low, swapped.high) == pytest.approx((1 / found.high, 1 / found.low))
+
+
 def test_a_power_law_without_noise_is_found():
     x = np.array([1.0, 3.0, 10.0, 40.0])
     law = power_law(x, np.outer(2.5 * x**-0.7, [1.0, 1.0, 1.0]))
@@ -121,6 +140,8 @@ def test_a_power_law_with_noise_equals_polyfit_and_its_interval_covers():
         (lambda: power_law([1, 2], np.ones((2, 2)), resamples=0), "resamples must be at least 1, got 0"),
         (lambda: power_law([1, 2], np.ones((2, 2)), seed=-1), "seed must be at least 0, got -1"),
         (lambda: power_law([1, 2], np.ones((2, 2)), level=0), "got 0"),
+        (lambda: odds_ratio([[1, 2], [3, 4]]), r"shape \(tables, 2, 2\), got \(2, 2\)"),
+        (lambda: odds_ratio([[[1, 0], [3, 4]]]), "zero, infinite or not defined"),
     ],
 )
 def test_refusals(make, message):
