@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.optimize import linprog
 from scipy.stats import norm
 
 from patch_association.exact import linear, linear_bounds
@@ -243,3 +244,51 @@ def test_the_search_over_patches_contains_the_search_over_sets():
 def test_bad_arguments_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("L", "C"), [(2, 1), (2, 2), (3, 1), (3, 2)])
+def test_no_weights_separate_the_data(L, C):
+    # Every input at label +1, its signs enumerated: a linear program finds no weights with a margin.
+    D, inputs = L * C, []
+    for signal in range(L):
+        for signs in itertools.product((-1, 0, 1), repeat=D - C):
+            x = np.ones(D)
+            x[np.arange(D) // C != signal] = signs
+            inputs.append(x)
+    rule = np.c_[-np.array(inputs), np.ones(len(inputs))]  # margin <= <a, x>
+    box = [(-1, 1)] * D + [(None, None)]
+    found = linprog(np.r_[np.zeros(D), -1], rule, np.zeros(len(inputs)), bounds=box)
+    assert found.status == 0 and abs(found.fun) < 1e-9
+    alone = rule[: 3 ** (D - C)]  # one signal set alone is separable
+    assert linprog(np.r_[np.zeros(D), -1], alone, np.zeros(len(alone)), bounds=box).fun < -0.5
+
+
+def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
+    # L = 6, C = 2, q = 0.31, by convolution; the error of the best threshold on the score.
+    q, errors = 0.31, {}
+    for weights in ((3,) * 6, (3, 3, 3, 3, 3, 4)):
+        law = {1: {}, -1: {}}
+        for signal, weight in enumerate(weights):
+            rest = {0: 1.0}
+            for other, a in enumerate(weights):
+                for _ in range(2 * (other != signal)):
+                    moved = {}
+                    for x, chance in rest.items():
+                        for sign, part in ((-1, q / 2), (0, 1 - q), (1, q / 2)):
+                            moved[x + a * sign] = moved.get(x + a * sign, 0) + chance * part
+                    rest = moved
+            for label in (1, -1):
+                for x, chance in rest.items():
+                    score = label * 2 * weight + x
+                    law[label][score] = law[label].get(score, 0) + chance / 6
+        scores = sorted({*law[1], *law[-1]})
+        least = 1.0
+        for cut in scores:  # the score `cut` itself may go either way
+            below = sum(p for x, p in law[1].items() if x < cut)
+            above = sum(p for x, p in law[-1].items() if x > cut)
+            least = min(least, (below + above + min(law[1].get(cut, 0), law[-1].get(cut, 0))) / 2)
+        errors[weights] = least
+        assert least == pytest.approx(
+            linear.best_monotone_error(linear.weighted_law(np.array(weights), 2, q)), abs=1e-12
+        )
+    assert errors[(3, 3, 3, 3, 3, 4)] < 1 / 8 < errors[(3,) * 6]

@@ -120,6 +120,23 @@ def test_association_and_derangement_are_one_function(strength):
 
 
 @pytest.mark.parametrize(
+    ("L", "C", "q", "own", "next_set"), [(4, 3, 0.8, 0.1012, 0.0844), (5, 2, 0.5, 0.1312, 0.1039)]
+)
+def test_with_the_diagonal_fixed_they_are_two_functions(L, C, q, own, next_set):
+    # Hard limit, a diagonal of one: n - s_i of the own set against the whole next set, input by input.
+    wrong = {"own": 0.0, "next": 0.0}
+    for signs in itertools.product((-1, 0, 1), repeat=(L - 1) * C):
+        x = np.array([1] * C + list(signs)).reshape(L, C)
+        count = int(np.abs(signs).sum())
+        chance = (q / 2) ** count * (1 - q) ** (len(signs) - count)
+        n = x.sum(axis=1)
+        outputs = {"own": ((n[:, None] - x) ** 3).sum(), "next": C * (n**3).sum()}
+        for name, output in outputs.items():
+            wrong[name] += chance * (1.0 * (output < 0) + 0.5 * (output == 0))
+    assert wrong == pytest.approx({"own": own, "next": next_set}, abs=5e-5)
+
+
+@pytest.mark.parametrize(
     "D, C, q, p, k",
     [(64, 8, 0.02, 3, 1), (96, 8, 0.05, 3, 1), (48, 12, 0.01, 3, 2), (60, 6, 0.02, 3, 1)],
 )
