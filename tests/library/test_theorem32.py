@@ -123,16 +123,19 @@ def test_association_and_derangement_are_one_function(strength):
     ("L", "C", "q", "own", "next_set"), [(4, 3, 0.8, 0.1012, 0.0844), (5, 2, 0.5, 0.1312, 0.1039)]
 )
 def test_with_the_diagonal_fixed_they_are_two_functions(L, C, q, own, next_set):
-    # Hard limit, a diagonal of one: n - s_i of the own set against the whole next set, input by input.
+    # sigma_A = 1, c = 16, input by input: a patch is read with weight e, a set that is looked at with e^16.
     wrong = {"own": 0.0, "next": 0.0}
+    far, near = math.exp(16), math.e
     for signs in itertools.product((-1, 0, 1), repeat=(L - 1) * C):
         x = np.array([1] * C + list(signs)).reshape(L, C)
         count = int(np.abs(signs).sum())
         chance = (q / 2) ** count * (1 - q) ** (len(signs) - count)
-        n = x.sum(axis=1)
-        outputs = {"own": ((n[:, None] - x) ** 3).sum(), "next": C * (n**3).sum()}
-        for name, output in outputs.items():
-            wrong[name] += chance * (1.0 * (output < 0) + 0.5 * (output == 0))
+        n, rest = x.sum(axis=1, keepdims=True), x.sum() - x.sum(axis=1, keepdims=True)
+        then = np.roll(n, -1, axis=0)
+        reads = {"own": near * x + far * (n - x) + rest, "next": near * x + far * then + rest - then + n - x}
+        for name, z in reads.items():
+            output = ((z / far) ** 3).sum()
+            wrong[name] += chance * (1.0 * (output < -1e-9) + 0.5 * (abs(output) <= 1e-9))
     assert wrong == pytest.approx({"own": own, "next": next_set}, abs=5e-5)
 
 
