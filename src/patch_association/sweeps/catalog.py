@@ -11,7 +11,7 @@ from patch_association.sweeps.sweep import Sweep
 
 #: The sweeps of each file.
 FILES = {
-    "gaussian": ("gaussian",),
+    "gaussian": ("gaussian", "gaussian-partial"),
     "idealized": ("idealized",),
     "realistic": ("realistic",),
     "coupling": ("coupling",),
