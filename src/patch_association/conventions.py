@@ -114,9 +114,10 @@ DEPARTURES = (
     Departure(
         ("setting/gaussian_patches",),
         GAUSSIAN,
-        "ten learners of different kinds are trained alike, so none can have the rates of (T). How the "
+        "learners of different kinds are trained by one recipe, so none can have the rates of (T). How the "
         "diagonal turns the first step is a result of that chapter.",
-        "Adam on fresh inputs; $\\sigma_A = 0$, $2$ and $4$",
+        "Adam on fresh inputs; $\\sigma_A = 0$, $2$ and $4$; the encodings of the ViT start at "
+        "$\\mathcal N(0, 1)$",
     ),
     Departure(
         ("dynamics/idealized",),

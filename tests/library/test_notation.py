@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import notation
 import numpy as np
@@ -21,6 +22,7 @@ from patch_association.shallow_vit.initial import initial_weights
 from patch_association.structure import Partition
 from patch_association.training import Constant, Samples, descend_population
 
+ROOT = Path(__file__).resolve().parents[2]
 GROUPS = notation.load()
 SYMBOLS = [(group.title, symbol) for group in GROUPS for symbol in group.symbols]
 
@@ -95,3 +97,40 @@ def test_a_formula_is_recognized_with_its_color_and_spaces():
     assert symbols[notation.written("L")].code == "num_sets"
     assert notation.spoken("book/shallow_vit/setting")["L"].code == "num_tokens"
     assert notation.written("x + y") not in symbols
+
+
+#: sigma is the activation; the noise is sigma_xi, the diagonal sigma_A, a standard deviation of a proof s.
+OTHER_SIGMAS = re.compile(r"\\sigma(?:\^\{?[24k]|\^\{2|\^\{-|\s*\\?[|]|\s*\\lvert|\s*\\lVert|_\\ell|_J)")
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path for part in ("setting", "dynamics", "transfer") for path in (ROOT / "book" / part).glob("*.md")
+    )
+    + sorted(
+        ROOT / "src/patch_association/claims/table" / f"{part}.toml"
+        for part in ("setting", "dynamics", "transfer")
+    ),
+    ids=lambda path: path.stem,
+)
+def test_sigma_without_an_index_is_the_activation(path):
+    found = [match[0] for match in OTHER_SIGMAS.finditer(path.read_text(encoding="utf-8"))]
+    assert not found, f"{path.name}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (r"N D \sigma^2", True),
+        (r"\sigma^4 d", True),
+        (r"\sigma |\mathbf v_\perp|", True),
+        (r"x/\sigma_\ell", True),
+        (r"(2k-1)!!\, \sigma^{2k}", True),
+        (r"\sigma_\xi^2 = 1/d", False),
+        (r"\sigma(x) = x^p", False),
+        (r"\sigma_A", False),
+    ],
+)
+def test_another_sigma_is_seen(text, seen):
+    assert bool(OTHER_SIGMAS.search(text)) == seen

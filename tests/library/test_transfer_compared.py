@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
@@ -140,6 +141,17 @@ def test_the_plain_sum_is_measured_exactly(samples, seed):
     drawn = HeldOut(DATA, 4000, 5).errors_under(BlockAttention.uniform(SCATTERED), alpha, tau, linear=0.0)
     # Hoeffding at 4000 draws: a deviation of 0.05 has chance 2 exp(-20) = 4e-9, and there are 15 examples.
     assert abs(outcome.error - float(drawn)) < 0.05
+
+
+def test_the_plain_sum_needs_the_dimension_too():
+    # One sample and no random feature: the signal C^2 against noise of variance D^2 / d.
+    partition = Partition(np.arange(400) // 4)
+    errors = {
+        d: learners.by_plain_sum(SpatialData(partition, dim=d, q=1e-9), 1, 0).error for d in (400, 8000)
+    }
+    for d, error in errors.items():  # the direction of one sample strays by a few percent
+        assert error == pytest.approx(float(norm.sf(16 * math.sqrt(d) / 400)), rel=0.15)
+    assert errors[400] > 0.15 and errors[8000] < 0.001
 
 
 def test_an_unknown_search_is_refused():

@@ -218,7 +218,7 @@ SWEEPS = (
     ),
     Sweep(
         name="gaussian-partial",
-        summary="Positional attention at a tenth of the rate: errors below the linear one, partial knowledge.",
+        summary="Positional attention at a tenth of the rate: errors, and partial knowledge of the sets.",
         cells=grid(seed=range(4), steps=2500, learning_rate=1e-3),
         run=partial_cell,
         config={"dim": DIM, "n_test": N_FRESH, "n_probe": N_PROBE, "filter_seed": 0, "D": 16, "C": 4},
