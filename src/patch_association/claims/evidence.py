@@ -59,6 +59,14 @@ class Number:
             raise ValueError(f"evidence {self.name!r} must hold numbers below 2^1023, got a larger integer")
         if not isinstance(self.name, str) or not self.name.strip() or self.name.count("$") % 2:
             raise ValueError(f"evidence needs a name with paired dollar signs, got {self.name!r}")
+        for name, count in (("n", self.n), ("seeds", self.seeds), ("digits", self.digits)):
+            if count is not None:
+                positive_int(f"{name} of evidence {self.name!r}", count)
+        if self.digits is None or self.digits > 17 or not isinstance(self.unit, str):
+            raise ValueError(
+                f"evidence {self.name!r} must have a unit in words and at most 17 digits, "
+                f"got {self.unit!r} and {self.digits!r}"
+            )
         if self.kind not in ("exact", "sampled") or not 0 <= self.tolerance < math.inf:
             raise ValueError(
                 f"evidence {self.name!r} must be exact or sampled with a tolerance of at least 0, "
@@ -170,7 +178,7 @@ def read_run(path: Path) -> Run | None:
             raise ValueError("it must hold parameters and claims, and nothing else")
         if not all(isinstance(part, dict) for part in (*content.values(), *content["claims"].values())):
             raise ValueError("parameters, claims and the numbers of a claim must be objects")
-    except ValueError as error:  # a JSONDecodeError or UnicodeDecodeError too
+    except (ValueError, RecursionError) as error:  # a JSONDecodeError or UnicodeDecodeError too
         raise ValueError(f"{path} is no evidence: {error}") from None
     numbers = {
         claim: {

@@ -18,6 +18,7 @@ _ALLOWED = (
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div),
 )
+_LONGEST = 200  # deeper nesting than fits here would exhaust Python's stack
 
 
 class _Measured(float):
@@ -29,9 +30,11 @@ class _Measured(float):
 
 def parse(text: str) -> ast.Expression:
     """The expression; ValueError if it holds what an expression may not."""
+    if len(text) > _LONGEST:
+        raise ValueError(f"the requirement {text[:40]!r}... must be at most {_LONGEST} characters long")
     try:
         tree = ast.parse(text, mode="eval")
-    except SyntaxError:
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last three: null bytes, deep nesting
         raise ValueError(f"the requirement {text!r} is no expression") from None
     for node in ast.walk(tree):
         allowed = isinstance(node, _ALLOWED)

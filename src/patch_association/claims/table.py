@@ -155,7 +155,10 @@ def read_table(path: Path) -> list[Claim]:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a TOMLDecodeError, a UnicodeDecodeError, a date that is none
         raise ValueError(f"{path} is no TOML: {error}") from None
     entries = content.pop("claim", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -82,8 +82,13 @@ def decode(text: str) -> np.ndarray:
     if not found:
         raise ValueError(f"an encoded array looks like f2:3x4:..., got {text[:40]!r}")
     dtype, shape, values = found.groups()
-    array = np.frombuffer(base64.b64decode(values), dtype=f"<{dtype}").astype(np.float64)
-    return array.reshape([int(side) for side in shape.split("x")])
+    try:
+        array = np.frombuffer(base64.b64decode(values), dtype=f"<{dtype}").astype(np.float64)
+        return array.reshape([int(side) for side in shape.split("x")])
+    except (ValueError, OverflowError) as error:  # bytes are missing, or the shape is no shape
+        raise ValueError(
+            f"an encoded array holds as many numbers as it says, got {text[:40]!r}: {error}"
+        ) from None
 
 
 def is_encoded(value) -> bool:

@@ -6,6 +6,7 @@ import os
 import types
 import typing
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 
 from patch_association._validate import finite, positive_int, probability, seed_number
 from patch_association.images.data.augment import CHOICES
@@ -135,7 +136,7 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
     >>> with_settings(TrainConfig(), ["lr=2e-3", "attention=vanilla"]).lr
     0.002
     """
-    hints = typing.get_type_hints(TrainConfig)
+    hints = _hints()
     changes = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -147,6 +148,11 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
             )
         changes[key] = _value(key, text, hints[key])
     return replace(config, **changes)
+
+
+@cache
+def _hints() -> dict[str, typing.Any]:
+    return typing.get_type_hints(TrainConfig)
 
 
 def _value(key, text, kind):
