@@ -4,22 +4,35 @@
 
     :::{explorable} descent
     :state: D=16&C=4&q=0.5
+    :figure: fig-idealized-events
+    :of: dynamics/idealized
+    :shows: D=16&C=4&q=0.3
     :::
 
 On the page ``explore/descent`` it owns the page's address. Anywhere else it is embedded: it starts with
 ``state``, and its link leads to its page with whatever the reader has set. What the directive contains is
 shown until the script takes over, and stays where there is none.
+
+``figure`` carries the message alone, and a click on it loads what it ``shows``. A figure ``of`` another
+chapter is shown small below, from that chapter's stored outputs; one of the same page stays where it is.
 """
 
 from __future__ import annotations
 
 import html
+import json
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 from docutils import nodes
+from findings import FOLDER as DRAWINGS
+from findings import chapter, figure
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
+
+from patch_association.images.locality import similarity
+from patch_association.records import decode, encode, load
 
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"
@@ -31,7 +44,11 @@ ENGINES = {
     "paint": ("checks", "samples"),
     "cloud": ("checks", "samples"),
     "learn": ("checks", "samples"),
+    "shuffle": ("checks", "samples", "encodings", "puzzle"),
+    "look": ("checks", "samples", "shallow"),
 }
+#: A script that holds data; it is written from the package's records when the book is built.
+DATA = "encodings"
 
 
 def scripts(name: str) -> list[str]:
@@ -44,11 +61,11 @@ class Explorable(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar = {"state": str}
+    option_spec: ClassVar = {"state": str, "figure": str, "of": str, "shows": str}
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        missing = [one for one in scripts(name) if not (FOLDER / f"{one}.js").is_file()]
+        missing = [one for one in scripts(name) if one != DATA and not (FOLDER / f"{one}.js").is_file()]
         if missing:
             raise self.error(f"there is no explorable {name!r}: {', '.join(missing)}.js is not in {FOLDER}")
         here = self.env.docname
@@ -64,6 +81,11 @@ class Explorable(SphinxDirective):
             else f' data-embedded data-page="{html.escape(address)}" data-state="{html.escape(state)}"'
         )
         still = self.parse_content_to_nodes() if self.content else []
+        if "figure" in self.options and "of" not in self.options:
+            shown = html.escape(f"#{self.options['shows']}")
+            where += f' data-figure="{html.escape(self.options["figure"])}" data-shows="{shown}"'
+        elif "figure" in self.options:
+            still += [nodes.raw("", self.still(name), format="html")]
         note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
         return [
             nodes.raw(
@@ -75,6 +97,23 @@ class Explorable(SphinxDirective):
             nodes.raw("", "</div>", format="html"),
         ]
 
+    def still(self, name: str) -> str:
+        """The figure of another chapter, small, as a link that loads its state."""
+        label, of, here = self.options["figure"], self.options["of"], f"{self.env.docname}.html"
+        self.env.note_dependency(f"book/{of}.ipynb")
+        try:
+            drawing, alt = figure(chapter(self.env.app, of), label)
+        except LookupError:
+            raise self.error(f"{of} has no figure {label!r}") from None
+        self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
+        picture, there = (relative_uri(here, to) for to in (f"{DRAWINGS}/{label}.svg", f"book/{of}.html"))
+        return (
+            f'<figure class="pa-still"><a href="#{html.escape(self.options["shows"])}" '
+            f'data-loads="{html.escape(name)}"><img src="{html.escape(picture)}" alt="{html.escape(alt)}" '
+            f'loading="lazy"></a><figcaption>Standing still: <a href="{html.escape(there)}#{label}">the '
+            "figure of its chapter</a>. A click on the picture loads its setting.</figcaption></figure>"
+        )
+
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """On a page with an explorable, and on no other, its scripts; classic ones, as file:// asks."""
@@ -82,8 +121,32 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
         app.add_js_file(f"explore/{name}.js", loading_method="defer")
 
 
+def write_encodings(app, error: Exception | None) -> None:
+    """After a build: the similarities of trained and of random encodings, as a classic script.
+
+    A matrix is symmetric and kept in half precision, as its record keeps it: its upper triangle is all of it.
+    """
+    if error is not None or app.builder.format != "html":
+        return
+    start = 0.02 * np.random.default_rng(0).standard_normal((196, 192))
+    record = load("vit_encodings")
+    matrices = {
+        "vit": decode(record.one(model="ViT-Tiny/16")["similarity"]),
+        "deit": decode(record.one(model="DeiT-Tiny/16")["similarity"]),
+        "start": similarity(start),
+    }
+    texts = {name: encode(G[np.triu_indices(len(G))]) for name, G in matrices.items()}
+    script = (
+        "// Inner products of positional encodings: ViT-Tiny/16 (AugReg) and DeiT-Tiny/16, weights under "
+        "Apache-2.0, and a random start.\n"
+        f"window.patchAssociation.encodings = {json.dumps(texts)};\n"
+    )
+    (Path(app.outdir) / "_static" / "explore" / f"{DATA}.js").write_text(script, encoding="utf-8")
+
+
 def setup(app) -> dict:
     """Register the directive."""
     app.add_directive("explorable", Explorable)
     app.connect("html-page-context", add_scripts, priority=400)
+    app.connect("build-finished", write_encodings)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

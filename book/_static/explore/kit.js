@@ -115,11 +115,11 @@
   }
 
   /** A slider for the step, with a play button; `onstep` draws. */
-  function player({ label, onstep, seconds = 6 }) {
+  function player({ label, onstep, seconds = 6, words = "Play" }) {
     const id = `pa-control-${(names += 1)}`;
     const value = h("output", { for: id });
     const input = h("input", { id, type: "range", min: 0, max: 1, step: 1, value: 0, oninput: () => { stop(); go(Number(input.value)); } });
-    const button = h("button", { type: "button", class: "pa-play", onclick: () => (timer ? stop() : play()) }, "Play");
+    const button = h("button", { type: "button", class: "pa-play", onclick: () => (timer ? stop() : play()) }, words);
     let timer = null;
     let last = 1;
     function go(step) {
@@ -130,7 +130,7 @@
     function stop() {
       if (timer) cancelAnimationFrame(timer);
       timer = null;
-      button.textContent = "Play";
+      button.textContent = words;
     }
     function play() {
       if (still.matches) return go(Number(input.value) >= last ? 0 : last); // no motion: the end at once
@@ -142,7 +142,7 @@
         const step = Math.min(last, Math.round(from + (last * (now - begun)) / (1000 * seconds)));
         go(step);
         timer = step < last ? requestAnimationFrame(frame) : null;
-        if (!timer) button.textContent = "Play again";
+        if (!timer) button.textContent = `${words} again`;
       };
       timer = requestAnimationFrame(frame);
     }
@@ -153,7 +153,7 @@
       go(step);
     };
     return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go,
-      get step() { return Number(input.value); } };
+      get step() { return Number(input.value); }, get last() { return last; } };
   }
 
   // ---- pictures -----------------------------------------------------------------------------------------------
@@ -285,8 +285,19 @@
   function mount(name, build) {
     for (const box of document.querySelectorAll(`[data-explorable="${name}"]`)) {
       const owner = !("embedded" in box.dataset);
+      let load = null;
+      // A static figure, or a link in the text, that carries a state loads it.
+      document.addEventListener("click", (event) => {
+        const link = event.target.closest?.(`a[href*="#"][data-loads="${name}"]`);
+        if (!link) return;
+        event.preventDefault();
+        load ??= start(box, owner);
+        load(new URL(link.href).hash);
+        box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+      });
+      if (box.dataset.figure) offer(box, name);
       if (owner) {
-        start(box, owner);
+        load = start(box, owner);
         continue;
       }
       // In a chapter it computes once it is near the screen; until then its place is kept.
@@ -294,9 +305,21 @@
       const seen = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         seen.disconnect();
-        start(box, owner);
+        load ??= start(box, owner);
       }, { rootMargin: "300px" });
       seen.observe(box);
+    }
+
+    /** The figure of this page that shows a setting gets a link that loads it; a click on the drawing does so too. */
+    function offer(box, name) {
+      const figure = document.getElementById(box.dataset.figure);
+      const drawing = figure?.querySelector(".pa-drawing, img");
+      if (!drawing) return;
+      const where = box.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_PRECEDING ? "below" : "above";
+      const link = h("a", { href: box.dataset.shows, "data-loads": name }, `Move it ${where}.`);
+      figure.querySelector("figcaption :is(.caption-text, p), figcaption")?.append(" ", link);
+      drawing.classList.add("pa-loads");
+      drawing.addEventListener("click", () => link.click());
     }
 
     function start(box, owner) {
@@ -311,10 +334,21 @@
       };
       let setting = null;
       let queued = false;
+      let written = -Infinity;
+      let pending = null;
+      /** The address follows at most four times a second: Safari refuses more than a hundred writes in ten. */
       const tell = () => {
-        const words = writeAddress(setting);
-        if (owner) history.replaceState(null, "", words);
-        else page.href = page.href.replace(/#.*|$/, words);
+        if (!owner) {
+          page.href = page.href.replace(/#.*|$/, writeAddress(setting));
+          return;
+        }
+        const write = () => {
+          [pending, written] = [null, performance.now()];
+          history.replaceState(null, "", writeAddress(setting));
+        };
+        clearTimeout(pending);
+        if (performance.now() - written > 250) write();
+        else pending = setTimeout(write, 250);
       };
       /** Show a setting: at most once a frame, however fast a slider moves. */
       const change = (next) => {
@@ -342,12 +376,14 @@
       const code = explorable.code && notebook(() => explorable.code(setting));
       const tools = h("div", { class: "pa-tools" },
         h("button", { type: "button", onclick: () => { setting = defaults(explorable.fields); apply(); } }, "Start over"),
-        copier("Copy a link to this", () => owner ? location.href : page.href), ...(owner ? [] : [page]));
+        copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
-      box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []));
+      const figure = box.querySelector(".pa-still");
+      box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
       const load = (hash) => {
+        clearTimeout(pending);
         try {
           setting = readAddress(explorable.fields, hash);
         } catch (error) {
@@ -361,14 +397,6 @@
       load(owner ? location.hash : box.dataset.state ?? "");
       const changed = explorable.show;
       explorable.show = (next) => { changed(next); if (code?.element.open) code.show(); };
-      // A static figure, or a link in the text, that carries a state loads it.
-      document.addEventListener("click", (event) => {
-        const link = event.target.closest?.(`a[href*="#"][data-loads="${name}"]`);
-        if (!link) return;
-        event.preventDefault();
-        load(new URL(link.href).hash);
-        box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
-      });
       if (owner) {
         addEventListener("hashchange", () => load(location.hash));
         // For checks from outside: never the numbers of another setting than the address names.
@@ -380,6 +408,7 @@
         window.explorable = { ready: Promise.race([explorable.ready, refused]), ...Object.fromEntries(outside) };
       }
       new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+      return load;
     }
   }
 

@@ -41,6 +41,27 @@ def plot_looks(rows: Mapping[str, np.ndarray], patch: int) -> Figure:
     return fig
 
 
+def plot_puzzle(picture: np.ndarray, places: Mapping[str, np.ndarray]) -> Figure:
+    """A picture cut into patches, and where each patch was put.
+
+    Parameters
+    ----------
+    picture : (g p, g p, 3) integers
+        With patches of p pixels a side.
+    places : dict
+        Titles, and for each the (g^2, 2) row and column of every patch.
+    """
+    fig, axes = new_figure(1, len(places), width="wide", height=2.7)
+    for ax, (title, at) in zip(axes, places.items()):
+        g = round(len(at) ** 0.5)
+        pieces = picture.reshape(g, len(picture) // g, g, -1, 3).swapaxes(1, 2)  # (g, g, p, p, 3)
+        laid = np.empty_like(pieces)
+        laid[at[:, 0], at[:, 1]] = pieces.reshape(-1, *pieces.shape[2:])
+        ax.imshow(laid.swapaxes(1, 2).reshape(picture.shape), interpolation="nearest")
+        ax.set(xticks=[], yticks=[], title=title)
+    return fig
+
+
 def draw_parts(ax: Axes, shares, title: str) -> None:
     """(L, 4) shares of the logits as stacked bars, a bar for each layer; layers count from 1."""
     layers, bottom = np.arange(1, len(shares) + 1), np.zeros(len(shares))

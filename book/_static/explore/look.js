@@ -1,0 +1,217 @@
+// Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
+(() => {
+  "use strict";
+  const { h, controls, player, chart, legend, inFrames, mount, uniform, refuse, finite, whole, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const L = 20; // tokens of an input
+  const KINDS = ["label-relevant", "confusion", "other"];
+  const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
+
+  const FIELDS = [
+    { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
+    { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05 },
+    { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8] },
+    { key: "loss", label: "loss", value: "hinge", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge, which stops", "hinge"], ["logistic, which never does", "logistic"]] },
+    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["from this input, after training", "after"], ["from all inputs, before training", "before"]] },
+    { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]] },
+    { key: "steps", label: "steps", value: 500, from: 100, to: 2000, step: 100, rare: true },
+    { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
+    { key: "rate", label: "step size", value: 0.1, from: 0.01, to: 0.5, scale: "log", rare: true },
+    { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1, rare: true },
+    { key: "gone", value: "", text: /^(\d+(\.\d+)*)?$/, what: "list of tokens such as 3.5.7" },
+  ];
+
+  /** Counts of the patterns in the class +1: the rest is dealt out evenly, as `PatternData` does it. */
+  function countsOf({ relevant, confusion, patterns }) {
+    const [a, b] = [relevant, confusion].map((x) => Math.round(x * L));
+    if (!(b < a)) refuse(`The majority decides the label: α* must give more tokens than α#; of ${L} they give ${a} and ${b}.`);
+    if (a + b > L) refuse(`α* and α# give ${a} and ${b} tokens, and an input has only ${L}.`);
+    const rest = L - a - b;
+    return [a, b, ...Array.from({ length: patterns - 2 }, (_, k) => Math.floor(rest / (patterns - 2)) + (k < rest % (patterns - 2) ? 1 : 0))];
+  }
+
+  function build({ stage, say, change }) {
+    let run = null;
+    let seen = {};
+    let order = ""; // the run that is shown, as a text: what it depends on
+    let patterns = []; // of the tokens, counted by kind: 0 label-relevant, 1 confusion, 2 and more the others
+    let asking = -1;
+    let finish;
+    const ready = new Promise((done) => (finish = done));
+    const panel = controls(FIELDS, (key, value) => change({ [key]: value, ...(["relevant", "confusion", "patterns"].includes(key) ? { gone: "" } : {}) }));
+    const time = player({ label: "step", onstep: () => draw(), seconds: 5 });
+    const gone = () => new Set(seen.gone ? seen.gone.split(".").map((k) => Number(k) - 1) : []);
+    const toggle = (k) => {
+      const now = gone();
+      if (!now.delete(k)) now.add(k);
+      if (now.size === L) return say(`One token has to stay.`, true);
+      change({ gone: [...now].sort((a, b) => a - b).map((j) => j + 1).join(".") });
+    };
+    const ask = (k) => { asking = k; draw(); };
+    const tokens = Array.from({ length: L }, (_, k) => h("button", { type: "button", class: "pa-token",
+      onclick: () => toggle(k), onkeydown: (event) => walk(event, k), onpointerenter: () => ask(k), onpointerleave: () => ask(-1), onfocus: () => ask(k), onblur: () => ask(-1) },
+    h("span", { class: "pa-bar", "aria-hidden": "true" }), h("b")));
+    function walk(event, k) {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      tokens[(k + step + L) % L].focus();
+    }
+    const asked = h("figcaption", {}, "");
+    const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-tokens", role: "group", "aria-label": "The tokens of an input; press one to take it away or to put it back" }, ...tokens));
+    const mass = chart({ title: "Attention, mean over queries and classes" });
+    const margin = chart({ title: "Margin yF of this input" });
+    stage.append(panel.element, time.element, input,
+      legend([["pa-signal", "label-relevant"], ["pa-other", "confusion"], ["pa-noise", "other"]]),
+      h("div", { class: "pa-panels" },
+        h("div", {}, mass.element, legend([["pa-signal", "to label-relevant tokens"], ["pa-other", "to confusion tokens"], ["pa-level", "ceiling"]])),
+        h("div", {}, margin.element, legend([["pa-label", "as it stands"], ["pa-noise", "with all tokens"], ["pa-level", "where the hinge stops"]]))));
+
+    /** The fractions of the shown input: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
+    function shares(kept) {
+      const counts = new Float64Array(seen.patterns);
+      patterns.forEach((kind, k) => { if (kept(k)) counts[seen.label < 0 && kind < 2 ? 1 - kind : kind] += 1; });
+      const total = counts.reduce((a, b) => a + b, 0);
+      return counts.map((n) => n / total);
+    }
+    /** How many tokens of each kind stay. */
+    function staying() {
+      const without = gone();
+      const counts = new Array(seen.patterns).fill(0);
+      patterns.forEach((kind, k) => { if (!without.has(k)) counts[kind] += 1; });
+      return counts;
+    }
+    const own = (kind) => (seen.label < 0 && kind < 2 ? 1 - kind : kind); // the pattern that shows a kind
+    /** Attention to each pattern, by the query pattern `by`, or by an average token where it is -1. */
+    function paid(S, share, by) {
+      return S.map((row) => (by < 0 ? row.reduce((sum, x, l) => sum + x * share[l], 0) : row[by]));
+    }
+
+    function draw() {
+      if (!run || !run.kept.length) return;
+      const at = Math.min(time.step, run.found.risk.length - 1);
+      const without = gone();
+      const share = shares((k) => !without.has(k));
+      const { S } = forward(run.at(at), share);
+      const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
+      const received = paid(S, share, by);
+      const stay = L - without.size;
+      asked.textContent = by < 0 ? "One input: where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks`;
+      tokens.forEach((token, k) => {
+        const [kind, pattern] = [patterns[k], own(patterns[k])];
+        const out = without.has(k);
+        const part = out ? 0 : received[pattern] / (share[pattern] * stay); // of one token
+        const [bar, name] = token.children;
+        token.className = `pa-token ${LOOKS[Math.min(kind, 2)]}${out ? " pa-gone" : ""}`;
+        bar.style.height = `${Math.min(100, 100 * part * stay / 3)}%`;
+        name.textContent = String(pattern + 1);
+        token.setAttribute("aria-pressed", out);
+        token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[Math.min(kind, 2)]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
+      });
+      const steps = run.found.risk.length - 1;
+      const [a, b] = fractions();
+      mass.draw({ x: [0, seen.steps], at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
+        levels: b < a ? [{ y: ceiling(a, b) }] : [], marks: run.fittedAt === null ? [] : [{ x: run.fittedAt }] });
+      const xs = run.kept.map((_, k) => Math.min(k * run.stride, steps));
+      const margins = (of) => run.kept.map((weights) => seen.label * forward(weights, of).F);
+      const all = shares(() => true);
+      margin.draw({ x: [0, seen.steps], curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise" }] : []), { xs, y: margins(share), look: "pa-label" }], levels: [{ y: 1 }], at });
+    }
+
+    /** The law that is trained on: alpha_* and alpha_#. */
+    function fractions() {
+      const [share] = run.inputs.map((one) => one.share);
+      return [share[0], share[1]];
+    }
+
+    function sentence() {
+      const { found, fittedAt } = run;
+      if (!run.finished) return `Step ${run.step} of ${seen.steps} …`;
+      const end = found.mass.length - 1;
+      const [a, b] = fractions();
+      const stop = fittedAt !== null ? `and stops at step ${fittedAt}, when every hinge is zero` : seen.loss === "hinge" ? `and at step ${end} the hinge is not yet zero` : `in ${end} steps, and goes on`;
+      const limit = !(b < a) ? "The majority that decides the label is gone, so nothing can be learned." : b > 0 ? `No keys and queries could bring it above ${number(ceiling(a, b))}.` : "Without confusion tokens nothing forbids 1.";
+      const without = gone();
+      const weights = run.at(end);
+      const [all, share] = [shares(() => true), shares((k) => !without.has(k))];
+      const of = (fractions) => { const { F, S } = forward(weights, fractions); return [seen.label * F, paid(S, fractions, -1)[own(0)]]; };
+      const [[before, far], [after, near]] = [of(all), of(share)];
+      const hand = without.size === 0 ? `The margin of this input ends at ${number(before)}.`
+        : seen.removed === "before" ? `All inputs had ${without.size} of ${L} tokens taken away before training; the margin ends at ${number(after)}.`
+        : `You took away ${without.size} of ${L} tokens: the margin of this input goes from ${number(before)} to ${number(after)}, its attention to label-relevant tokens from ${number(far)} to ${number(near)}.`;
+      return `At α* = ${number(a)} and α# = ${number(b)} the attention to label-relevant tokens goes from ${number(found.mass[0])} to ${number(found.mass[end])} ${stop}. ${limit} ${hand}`;
+    }
+
+    function work() {
+      const mine = run;
+      inFrames(() => run === mine, (until) => {
+        run.advance(until);
+        time.go(Math.min(run.found.risk.length - 1, seen.steps));
+        say(sentence());
+        if (run.finished) finish();
+        return !run.finished;
+      }, 9);
+    }
+
+    return {
+      fields: FIELDS,
+      ready,
+      repaint: draw,
+      show(setting) {
+        for (const key of ["steps", "neurons", "seed"]) whole(key, setting[key], 1);
+        whole("patterns", setting.patterns, 3);
+        for (const key of ["relevant", "confusion"]) finite(key, setting[key], 0, 1);
+        finite("rate", setting.rate, 0, 10);
+        if (Math.abs(setting.label) !== 1) refuse(`The label is 1 or -1; it is ${setting.label}.`);
+        if (setting.patterns > 10) refuse(`The patterns are basis vectors of ten dimensions: there are at most 10, not ${setting.patterns}.`);
+        if (setting.steps > 5000 || setting.neurons > 500) refuse("A page can take 5,000 steps and 500 neurons.");
+        seen = { ...setting };
+        panel.show(seen);
+        const counts = countsOf(seen);
+        if ([...gone()].some((k) => k < 0 || k >= L)) refuse(`An input has tokens 1 to ${L}; the address takes away others.`);
+        if (gone().size >= L) refuse("One token has to stay.");
+        patterns = counts.flatMap((n, kind) => new Array(n).fill(kind));
+        const random = uniform(104729 * seen.seed);
+        for (let k = L - 1; k > 0; k--) {
+          const other = Math.floor(random() * (k + 1));
+          [patterns[k], patterns[other]] = [patterns[other], patterns[k]];
+        }
+        const trained = seen.removed === "before" ? staying() : counts;
+        const { neurons, seed, rate, steps, loss } = seen;
+        const now = JSON.stringify([trained, neurons, seed, rate, steps, loss]);
+        if (now === order && run) {
+          draw();
+          say(sentence());
+          return;
+        }
+        [order, run] = [now, null];
+        run = new ShallowDescent({ counts: trained, neurons, seed, rate, steps, loss, stride: Math.ceil(steps / 250) });
+        time.stop();
+        time.fit(steps, 0);
+        work();
+      },
+      outside: {
+        measures: () => ({ ...run.found, fittedAt: run.fittedAt }),
+        input: () => {
+          const share = shares((k) => !gone().has(k));
+          return { share: Array.from(share), F: forward(run.weights, share).F };
+        },
+      },
+      code: (s) => [
+        "from patch_association.shallow_vit import PatternData, initial_weights, population, train",
+        ...(s.removed === "before" && s.gone
+          ? ["from dataclasses import replace", "import torch", ""] : [""]),
+        `data = PatternData(${L}, ${s.relevant}, ${s.confusion}, num_patterns=${s.patterns}, noise=0.0)`,
+        "law = population(data)",
+        ...(s.removed === "before" && s.gone ? [
+          `counts = torch.tensor(${JSON.stringify(staying())}).double()  # what stays in the class +1`,
+          "both = torch.stack([counts, counts[[1, 0, *range(2, len(counts))]]])",
+          "law = replace(law, share=both / both.sum(dim=1, keepdim=True))"] : []),
+        `start = initial_weights(data, [${s.seed}], num_neurons=${s.neurons})  # another draw of the same start`,
+        `run = train(law, start, steps=${s.steps}, rate=${s.rate}, loss="${s.loss}", record=1)`,
+        "print(run.mass[-1], run.margin[-1], run.fitted_at)",
+      ].join("\n"),
+    };
+  }
+
+  mount("look", build);
+})();

@@ -1,0 +1,162 @@
+// Undo the shuffle: the pieces of a photograph, lit by how alike the encodings of their places are, and put together.
+(() => {
+  "use strict";
+  const { h, controls, player, mount, uniform, refuse, whole, number, percent, encodings, decodeHalf, symmetric, cosines, pairs, assemble } = window.patchAssociation;
+  const SIDE = 14;
+  const N = SIDE * SIDE;
+  const PIXELS = 28 * SIDE;
+  const PHOTOGRAPH = new URL("cat.jpg", document.currentScript.src).href;
+  const NAMES = { vit: "ViT-Tiny", deit: "DeiT-Tiny" };
+
+  const FIELDS = [
+    { key: "encodings", label: "encodings of", value: "vit", text: /^(vit|deit)$/, what: "network: vit or deit", options: [["ViT-Tiny/16", "vit"], ["DeiT-Tiny/16", "deit"]] },
+    { key: "links", label: "links, most similar pairs", value: 2 * SIDE * (SIDE - 1), from: 100, to: 1000, step: 4 },
+    { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1 },
+    { key: "seed", label: "shuffle number", value: 1, from: 1, to: 50, step: 1 },
+    { key: "together", value: 0 }, // 0: shuffled; 50: in the plane of the hops; 100: on the grid
+  ];
+
+  const known = new Map();
+  /** Cosines of a network's encodings, and its pairs in their order: computed when first asked for. */
+  function network(name) {
+    if (!known.has(name)) {
+      const K = cosines(symmetric(decodeHalf(encodings[name]), N), N);
+      known.set(name, { K, order: pairs(K, N), nearest: (i) => Array.from({ length: N }, (_, j) => j).filter((j) => j !== i).sort((a, b) => K[i * N + b] - K[i * N + a]).slice(0, 4), found: new Map() });
+    }
+    return known.get(name);
+  }
+  function assembled(name, links) {
+    const { order, found } = network(name);
+    if (!found.has(links)) found.set(links, assemble(order, N, links));
+    return found.get(links);
+  }
+
+  function build({ stage, say, change }) {
+    let seen = {};
+    let slots = []; // slots[k]: the piece that lies at place k of the heap
+    const photograph = new Image();
+    const ready = new Promise((done) => { photograph.onload = () => { draw(); done(); }; });
+    photograph.src = PHOTOGRAPH;
+    const board = (title, describe, extra = {}) => {
+      const canvas = h("canvas", { width: PIXELS, height: PIXELS, role: "img", "aria-label": describe, ...extra });
+      const caption = h("figcaption", {}, title);
+      return { canvas, caption, element: h("figure", { class: "pa-chart pa-puzzle" }, caption, canvas) };
+    };
+    const pick = (event) => {
+      const box = heap.canvas.getBoundingClientRect();
+      const [c, r] = [event.clientX - box.left, event.clientY - box.top].map((x) => Math.max(0, Math.min(SIDE - 1, Math.floor((x / box.width) * SIDE))));
+      const piece = slots[r * SIDE + c] + 1;
+      if (piece !== seen.piece) change({ piece });
+    };
+    const walk = (event) => {
+      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
+      if (!move) return;
+      event.preventDefault();
+      const at = slots.indexOf(seen.piece - 1);
+      change({ piece: slots[at < 0 ? 0 : (at + move + N) % N] + 1 });
+    };
+    const heap = board("The pieces: point at one", "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike", {
+      role: "application", tabindex: 0, class: "pa-heap", onpointermove: pick, onpointerdown: pick, onkeydown: walk });
+    const trained = board("", "The pieces put together from the similarities of trained encodings");
+    const untrained = board("The same before training", "The pieces put together from the similarities of random encodings");
+    const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
+    const time = player({ label: "from the heap to the grid", words: "Put together", seconds: 4, onstep: (together) => { if (together !== seen.together) change({ together }); } });
+    stage.append(panel.element, time.element, h("div", { class: "pa-panels pa-three" }, heap.element, trained.element, untrained.element));
+
+    /** Where a piece lies: on the heap, on its way through the plane of the hops, or on the grid. */
+    function where(k, found) {
+      const from = [Math.floor(slots.indexOf(k) / SIDE), slots.indexOf(k) % SIDE];
+      const t = seen.together / 50;
+      const mix = (a, b, s) => a.map((x, side) => x + s * (b[side] - x));
+      return t <= 1 ? mix(from, found.plane[k], t) : mix(found.plane[k], found.places[k], t - 1);
+    }
+
+    function paint(canvas, name, at) {
+      const context = canvas.getContext("2d");
+      const style = getComputedStyle(canvas);
+      const size = PIXELS / SIDE;
+      const cut = photograph.naturalWidth / SIDE;
+      const { K, nearest } = network(name);
+      const lit = seen.piece - 1;
+      context.clearRect(0, 0, PIXELS, PIXELS);
+      for (let k = 0; k < N; k++) {
+        const [r, c] = at(k);
+        context.globalAlpha = lit < 0 ? 1 : 0.12 + 0.88 * Math.max(0, K[lit * N + k]) ** 2;
+        context.drawImage(photograph, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, c * size, r * size, size, size);
+      }
+      context.globalAlpha = 1;
+      if (lit < 0) return;
+      const frame = (k, color, width) => {
+        const [r, c] = at(k);
+        context.lineWidth = width;
+        context.strokeStyle = style.getPropertyValue(color);
+        context.strokeRect(c * size + width / 2, r * size + width / 2, size - width, size - width);
+      };
+      for (const k of nearest(lit)) frame(k, "--pa-same", 3);
+      frame(lit, "--pa-label", 4);
+    }
+
+    function draw() {
+      if (!slots.length || !photograph.complete) return;
+      const [ours, theirs] = [assembled(seen.encodings, seen.links), assembled("start", seen.links)];
+      trained.caption.textContent = `By ${NAMES[seen.encodings]}’s similarities`;
+      paint(heap.canvas, seen.encodings, (k) => [Math.floor(slots.indexOf(k) / SIDE), slots.indexOf(k) % SIDE]);
+      paint(trained.canvas, seen.encodings, (k) => where(k, ours));
+      paint(untrained.canvas, "start", (k) => where(k, theirs));
+    }
+
+    function sentence() {
+      const [ours, theirs] = [assembled(seen.encodings, seen.links), assembled("start", seen.links)];
+      const name = NAMES[seen.encodings];
+      const lit = seen.piece - 1;
+      const beside = (i, j) => Math.abs(Math.floor(i / SIDE) - Math.floor(j / SIDE)) + Math.abs((i % SIDE) - (j % SIDE)) === 1;
+      const near = lit < 0 ? "" : ` Of the four pieces most like the lit one, ${["none is", "one is", "two are", "three are", "all are"][network(seen.encodings).nearest(lit).filter((j) => beside(lit, j)).length]} beside it in the photograph.`;
+      return `Of the ${seen.links} most similar pairs of ${name}’s encodings, ${ours.joined} are neighbors, and ${ours.right === N ? "every piece finds its place" : `${ours.right} of ${N} pieces (${percent(ours.right / N)}) find their place`}; before training ${theirs.joined} are, and ${theirs.right} of ${N} (${percent(theirs.right / N)}) do.${near}`;
+    }
+
+    return {
+      fields: FIELDS,
+      ready,
+      repaint: draw,
+      show(setting) {
+        const fresh = setting.seed !== seen.seed;
+        for (const key of ["links", "piece", "seed", "together"]) whole(key, setting[key], key === "links" || key === "seed" ? 1 : 0);
+        if (setting.piece > N) refuse(`There are ${N} pieces; piece ${setting.piece} is not among them.`);
+        if (setting.together > 100) refuse(`together goes from 0, the heap, to 100, the grid; it is ${setting.together}.`);
+        assembled(setting.encodings, setting.links);
+        seen = { ...setting };
+        panel.show(seen);
+        if (fresh) {
+          const random = uniform(7919 * seen.seed);
+          slots = Array.from({ length: N }, (_, k) => k);
+          for (let k = N - 1; k > 0; k--) {
+            const other = Math.floor(random() * (k + 1));
+            [slots[k], slots[other]] = [slots[other], slots[k]];
+          }
+        }
+        if (time.last !== 100 || time.step !== seen.together) time.fit(100, seen.together);
+        draw();
+        say(sentence());
+      },
+      outside: {
+        similarities: (name) => Array.from(network(name).K),
+        assembly: (name, links) => { const { hops, ...rest } = assembled(name, links); return { ...rest, hops: Array.from(hops) }; },
+        heap: () => slots.slice(),
+      },
+      code: (s) => [
+        "import numpy as np",
+        "from patch_association.images.locality import similarity",
+        "from patch_association.images.puzzle import assemble",
+        "from patch_association.records import decode, load",
+        "",
+        `trained = decode(load("vit_encodings").one(model="${s.encodings === "vit" ? "ViT" : "DeiT"}-Tiny/16")["similarity"])`,
+        `start = 0.02 * np.random.default_rng(0).standard_normal((${N}, 192))`,
+        'for G in (trained, similarity(start).astype("f2")):',
+        `    found = assemble(G, links=${s.links})`,
+        "    print(found.at_place, found.beside)",
+      ].join("\n"),
+    };
+  }
+
+  mount("shuffle", build);
+})();
