@@ -13,7 +13,19 @@
   const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "PRE" && scrolls(box) &&
     box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
 
+  // A formula and its punctuation: a browser breaks the line between them unless the formula itself may not break.
+  // A short one stays whole; a long one may break at its relations.
+  const bind = () => {
+    const formulas = [...document.querySelectorAll(".pa-together .math")].map((formula) => {
+      const parts = [...formula.querySelectorAll(".base")];
+      const width = parts.reduce((sum, part) => sum + part.offsetWidth, 0);
+      return [formula, parts.length === 1 || width < 0.55 * (formula.closest("p, li, td, dd, figcaption, div")?.clientWidth ?? 0)];
+    });
+    for (const [formula, whole] of formulas) formula.classList.toggle("pa-whole", whole);
+  };
+
   const mark = () => {
+    bind();
     for (const box of document.querySelectorAll(BOXES)) {
       const more = scrolls(box);
       if (more) box.tabIndex = 0;

@@ -9,6 +9,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from browser import SITE, settle
 
+EXPLORE = "book/explore"
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 
@@ -199,3 +200,16 @@ def _axe_findings(tab, theme: str) -> list[str]:
         for node in violation["nodes"]
         if not any(violation["id"] == rule and part in node["html"] for rule, part in AXE_EXCEPTIONS)
     ][:5]
+
+
+@contextmanager
+def opened(browser, name: str, state: str = "", **context):
+    """An explorable's page with a state in its address; the console must stay silent."""
+    page = browser.new_context(**context).new_page()
+    heard = []
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.goto(f"{(SITE / EXPLORE / name).as_uri()}.html{state}")
+    page.evaluate("() => window.explorable.ready")
+    yield page
+    page.context.close()
+    assert heard == []

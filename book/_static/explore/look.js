@@ -10,8 +10,8 @@
     { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
     { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05 },
     { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8] },
-    { key: "loss", label: "loss", value: "hinge", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge, which stops", "hinge"], ["logistic, which never does", "logistic"]] },
-    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["from this input, after training", "after"], ["from all inputs, before training", "before"]] },
+    { key: "loss", label: "loss", value: "hinge", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]] },
+    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]] },
     { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]] },
     { key: "steps", label: "steps", value: 500, from: 100, to: 2000, step: 100, rare: true },
     { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
@@ -108,13 +108,14 @@
         token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[Math.min(kind, 2)]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
       });
       const steps = run.found.risk.length - 1;
+      const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
-      mass.draw({ x: [0, seen.steps], at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
-        levels: b < a ? [{ y: ceiling(a, b) }] : [], marks: run.fittedAt === null ? [] : [{ x: run.fittedAt }] });
-      const xs = run.kept.map((_, k) => Math.min(k * run.stride, steps));
-      const margins = (of) => run.kept.map((weights) => seen.label * forward(weights, of).F);
+      mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
+        levels: b < a ? [{ y: ceiling(a, b) }] : [] });
+      const xs = run.kept.map(({ step }) => step);
+      const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
-      margin.draw({ x: [0, seen.steps], curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise" }] : []), { xs, y: margins(share), look: "pa-label" }], levels: [{ y: 1 }], at });
+      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise" }] : []), { xs, y: margins(share), look: "pa-label" }], levels: [{ y: 1 }], at });
     }
 
     /** The law that is trained on: alpha_* and alpha_#. */
@@ -145,7 +146,8 @@
       const mine = run;
       inFrames(() => run === mine, (until) => {
         run.advance(until);
-        time.go(Math.min(run.found.risk.length - 1, seen.steps));
+        const done = run.found.risk.length - 1;
+        time.fit(run.finished ? done : seen.steps, done);
         say(sentence());
         if (run.finished) finish();
         return !run.finished;
@@ -193,7 +195,7 @@
         measures: () => ({ ...run.found, fittedAt: run.fittedAt }),
         input: () => {
           const share = shares((k) => !gone().has(k));
-          return { share: Array.from(share), F: forward(run.weights, share).F };
+          return { share: Array.from(share), F: forward(run.weights, share).F, kept: forward(run.at(run.step), share).F };
         },
       },
       code: (s) => [

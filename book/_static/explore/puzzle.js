@@ -78,8 +78,8 @@
     let [u, v] = [1, 2].map((k) => unit(Float64Array.from({ length: N }, (_, i) => Math.sin(k * 12.9898 * (i + 1)))));
     let shift = 0; // makes every eigenvalue of B + shift positive, so that the largest two win
     for (let k = 0, w = u; k < 30; k++) { w = times(w); shift = Math.max(shift, Math.sqrt(dot(w, w))); w = unit(w); }
-    let last = 5000;
-    for (let k = 0; k < last; k++) {
+    let settled = Infinity; // what is measured is the error squared: as many steps again
+    for (let k = 0; k < Math.min(5000, 2 * settled + 20); k++) {
       const next = [u, v].map((w) => times(w).map((x, i) => x + shift * w[i]));
       const first = unit(next[0]);
       const along = dot(first, next[1]);
@@ -87,7 +87,7 @@
       // How far the plane has turned: what of the new vectors lies outside the old plane.
       const outside = [first, second].reduce((sum, w) => sum + 1 - dot(w, u) ** 2 - dot(w, v) ** 2, 0);
       [u, v] = [first, second];
-      if (k < last / 2 && outside < 1e-15) last = 2 * k + 20; // as many again: what is measured is the error squared
+      if (outside < 1e-15) settled = Math.min(settled, k);
     }
     const [Bu, Bv] = [times(u), times(v)];
     const [a, b, c] = [dot(u, Bu), dot(u, Bv), dot(v, Bv)];

@@ -161,16 +161,18 @@
         const now = measured(this.inputs, passed);
         if (!Number.isFinite(now.risk) || now.risk > 1e6) refuse(`At step ${this.step} the risk leaves all bounds: the rate is too large.`);
         for (const [name, x] of Object.entries(now)) this.found[name].push(x);
-        if (this.step % this.stride === 0) this.kept.push(copy(this.weights));
-        if (this.step === this.steps) break;
-        if (!move(this.weights, this.inputs, passed, this.loss, this.rate)) this.fittedAt = this.step;
-        else this.step += 1;
+        const before = this.step % this.stride === 0 || this.step === this.steps ? copy(this.weights) : null;
+        const moved = this.step < this.steps && move(this.weights, this.inputs, passed, this.loss, this.rate);
+        if (!moved && this.step < this.steps) this.fittedAt = this.step;
+        if (before || !moved) this.kept.push({ step: this.step, weights: before ?? copy(this.weights) });
+        if (!moved) break;
+        this.step += 1;
         if (performance.now() > until) break;
       }
     }
 
     /** The weights at a step: the last ones kept before it. */
-    at(step) { return this.kept[Math.min(Math.floor(step / this.stride), this.kept.length - 1)]; }
+    at(step) { return this.kept.findLast((one) => one.step <= step).weights; }
   }
 
   /** How much attention label-relevant tokens can get with fixed counts, whatever the keys and queries are. */

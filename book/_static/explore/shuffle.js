@@ -81,7 +81,7 @@
       context.clearRect(0, 0, PIXELS, PIXELS);
       for (let k = 0; k < N; k++) {
         const [r, c] = at(k);
-        context.globalAlpha = lit < 0 ? 1 : 0.12 + 0.88 * Math.max(0, K[lit * N + k]) ** 2;
+        context.globalAlpha = lit < 0 ? 1 : 0.2 + 0.8 * Math.max(0, K[lit * N + k]) ** 2;
         context.drawImage(photograph, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, c * size, r * size, size, size);
       }
       context.globalAlpha = 1;

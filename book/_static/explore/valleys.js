@@ -92,14 +92,21 @@
       back.replaceChildren(...parts);
     }
 
+    /** The head of an arrow where the line leaves the frame: it goes on. */
+    function arrow(from, to) {
+      const turn = (Math.atan2(Y(to.rho) - Y(from.rho), X(to.gamma) - X(from.gamma)) * 180) / Math.PI;
+      return h("svg:path", { class: "pa-dot pa-signal pa-leaves", d: "M13 0L-4 8L0 0L-4 -8Z", transform: `translate(${X(to.gamma).toFixed(1)} ${Y(to.rho).toFixed(1)}) rotate(${turn.toFixed(1)})` });
+    }
+
     function draw() {
       if (!line) return;
-      const inside = line.filter(({ gamma, rho }) => Math.abs(gamma) <= RANGE && Math.abs(rho) <= RANGE);
+      const leaves = line.findIndex(({ gamma, rho }) => Math.abs(gamma) > RANGE || Math.abs(rho) > RANGE);
+      const inside = leaves < 0 ? line : line.slice(0, leaves);
       const d = inside.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("");
-      const end = inside.at(-1);
+      const [last, end] = [inside.at(-2), inside.at(-1)];
       front.replaceChildren(
         h("svg:path", { class: "pa-curve pa-signal", d: d || "M0 0" }),
-        ...(end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: 4 })] : []),
+        ...(leaves >= 0 && last ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: 4 })] : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
     }
 
