@@ -179,10 +179,11 @@
     const svg = h("svg:svg", { role: "img", "aria-label": title });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
     let last = null;
+    let width = 0; // asking the page for it at each frame would lay the page out again and again
     const room = { left: 52, right: 12, top: 8, bottom: 36 };
     function draw(data) {
       last = data;
-      const width = element.clientWidth || 320;
+      width ||= element.clientWidth || 320;
       svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       svg.setAttribute("height", height);
       let [low, high] = data.range ?? [Infinity, -Infinity];
@@ -211,7 +212,7 @@
       for (const { x } of data.marks ?? [])
         parts.push(h("svg:line", { class: "pa-mark", x1: X(x), x2: X(x), y1: room.top, y2: height - room.bottom }));
       for (const { y, look, xs } of data.curves) {
-        const every = Math.max(1, Math.floor(y.length / 500));
+        const every = Math.max(1, Math.floor(y.length / 250));
         let path = "";
         for (let k = 0; k < y.length; k++) {
           if (k % every && k !== y.length - 1) continue;
@@ -225,7 +226,11 @@
       if (data.at != null) parts.push(h("svg:line", { class: "pa-now", x1: X(data.at), x2: X(data.at), y1: room.top, y2: height - room.bottom }));
       svg.replaceChildren(...parts);
     }
-    new ResizeObserver(() => last && draw(last)).observe(element);
+    new ResizeObserver(([{ contentRect }]) => {
+      if (Math.abs(contentRect.width - width) < 1) return;
+      width = contentRect.width;
+      if (last) draw(last);
+    }).observe(element);
     return { element, draw };
   }
 
