@@ -12,6 +12,7 @@ import numpy as np
 from patch_association import records
 from patch_association.certify.runs import RUNS
 from patch_association.claims import shipped
+from patch_association.exact.costs import positional_attention_flops, self_attention_flops
 from patch_association.images.flops import attention_flops
 from patch_association.prose import number, percent
 from patch_association.transfer.complexity import sample_complexity
@@ -108,8 +109,14 @@ def samples_36() -> list[Answer]:
 
 def positional_cost() -> list[Answer]:
     """What positional attention costs beside vanilla attention."""
+    layer = 32, 197, 192  # inputs, patches, dimension
     positional, vanilla = (attention_flops(64, 64, kind).forward(128) for kind in (True, False))
     return [
+        Answer(
+            number(positional_attention_flops(*layer) / self_attention_flops(*layer), 2),
+            "operations of one attention layer, patches of dimension 192, $D = 197$, batches of 32",
+            "setting/attention",
+        ),
         Answer(
             number(positional / vanilla, 2),
             "operations of the attention alone, in a batch of 128: $(B + 1)/2B$",

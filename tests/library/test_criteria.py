@@ -30,6 +30,22 @@ def test_every_answer_names_its_criterion_and_an_existing_chapter():
     assert sum(bool(row.split("|")[1].strip()) for row in rows) == len(criteria.QUESTIONS)
 
 
+@pytest.mark.parametrize(
+    "chapter", sorted({a.chapter for answers in criteria.QUESTIONS.values() for a in answers()})
+)
+def test_every_chapter_of_the_table_links_to_it(chapter):
+    text = (ROOT / "book" / f"{chapter}.md").read_text(encoding="utf-8")
+    assert "{ref}`criteria`" in text, f"{chapter} has an answer in the table and does not name it"
+
+
+def test_the_cost_of_one_layer_is_the_chapters():
+    n, D, d = 32, 197, 192
+    ratio = (4 * D * d**2 + 2 * D**2 * d + n * (2 * D * d**2 + 2 * D**2 * d)) / (
+        n * (6 * D * d**2 + 4 * D**2 * d)
+    )
+    assert criteria.positional_cost()[0].value == f"{ratio:.2f}"
+
+
 def test_the_numbers_are_those_of_the_record_and_the_ledger():
     steps = records.load("realistic").config["settings"]["single-rate"]["steps"]
     first, second, *_ = criteria.single_rate()
