@@ -103,7 +103,7 @@
         say(sentence(), run.divergedAt !== null);
         stage.classList.toggle("pa-stale", false);
         return !run.finished;
-      }, 9); // leaves time to draw within one sixtieth of a second
+      }, 6); // leaves time to draw within one sixtieth of a second
     }
 
     return {
