@@ -38,8 +38,9 @@ _MARKS = {
     "label": {"marker": "v", "linestyle": (0, (5, 1))},
 }
 
-#: Learners, settings, sizes: whatever is compared and is no quantity of :data:`COLORS`. In order of use.
-CATEGORIES = ("#059DDC", "#DB7657", "#1E27D9", "#825F17", "#891075", "#09440D", "#0F131A")
+#: Learners, settings, sizes: whatever is compared and is no quantity of :data:`COLORS`. In order of use: the
+#: two that are hardest to tell apart, the second and the fifth, meet only where there are five.
+CATEGORIES = ("#059DDC", "#DB7657", "#1E27D9", "#891075", "#825F17", "#09440D", "#0F131A")
 
 _CATEGORY_MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _CATEGORY_DASHES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
@@ -52,7 +53,7 @@ INK, PAPER = "#1F2328", "#FFFFFF"
 #: The counterpart of each color on a dark page. A color that is not here gets one by its lightness.
 DARK = {
     **dict(zip(COLORS.values(), ("#7BCAFF", "#FFA620", "#B380ED", "#47AC75", "#E4E5E7", "#F9A0BB"))),
-    **dict(zip(CATEGORIES, ("#4BD2FD", "#FAA19E", "#9A69FB", "#FFD629", "#E93AA0", "#76A824", "#F1F3F3"))),
+    **dict(zip(CATEGORIES, ("#4BD2FD", "#FAA19E", "#9A69FB", "#E93AA0", "#FFD629", "#76A824", "#F1F3F3"))),
     INK: "#DCE1E6",
     PAPER: "#121212",
 }
