@@ -44,7 +44,9 @@ class Stream(IntEnum):
     PLACES = 36  # of pictures in front of backgrounds
     BACKGROUNDS = 37
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
-    PROBE = 61  # random partitions, and functions that know some of the sets
+    PROBE = 61  # random partitions
+    PROBE_ORDERS = 62  # of the patches of its inputs
+    PROBE_FUNCTIONS = 63  # that know some of the sets
 
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs

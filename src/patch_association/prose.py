@@ -62,6 +62,11 @@ def number(x: float, digits: int = 3) -> str:
     return typeset(f"{float(text):,.0f}" if "e" in text and 1 <= abs(x) < 999_999.5 else text)
 
 
+def counted(count: int, thing: str) -> str:
+    """How many of what: "1 layer", "2 layers"; for words whose plural takes an s."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def percent(x: float, digits: int = 1) -> str:
     """A share as a percentage with that many decimals."""
     return f"{100 * x:.{digits}f}%"

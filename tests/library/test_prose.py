@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from myst_nb.core.variables import format_plain_text
 
 from patch_association.intervals import Estimate, proportion
-from patch_association.prose import glue, number, percent, plain, show, with_interval
+from patch_association.prose import counted, glue, number, percent, plain, show, with_interval
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,12 @@ def test_what_an_interval_is_shown_as_is_said_by_name():
     """An old positional call put "True" behind the value on a page."""
     with pytest.raises(TypeError):
         with_interval(proportion(1, 10), 2, True)
+
+
+def test_one_is_singular():
+    assert [counted(n, "layer") for n in (0, 1, 2, 1200)] == [
+        "0 layers",
+        "1 layer",
+        "2 layers",
+        "1,200 layers",
+    ]

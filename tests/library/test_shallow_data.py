@@ -162,6 +162,27 @@ def test_every_reading_of_the_start_is_what_it_says(reading):
         assert (gram - value_scale**2 * EYE).abs().max() < 1e-12
 
 
+@given(sigma=st.floats(0, 1.5), delta=st.floats(0, 1.5), longest=st.floats(0.5, 2), seed=st.integers(0, 99))
+def test_a_cut_start_is_the_nearest_of_its_norm(sigma, delta, longest, seed):
+    """No matrix of that spectral norm is nearer than the cut one: the projection onto a convex set."""
+    data = PatternData(10, 0.4, 0.2, dim=6)
+    free, cut = (
+        initial_weights(data, [seed], value_error=sigma, score_error=delta, num_neurons=2, longest=limit)
+        for limit in (None, longest)
+    )
+    assert check_assumption(cut, data).norm[0] <= longest * (1 + 1e-9)
+    generator = torch.Generator().manual_seed(seed)
+    for name in ("value", "key", "query"):
+        A, B = getattr(free, name)[0], getattr(cut, name)[0]
+        other = torch.randn(6, 6, generator=generator, dtype=torch.float64)
+        other = other * longest / torch.linalg.matrix_norm(other, ord=2)
+        # <A - B, C - B> <= 0 for every C of the set: what makes B the projection.
+        assert float(((A - B) * (other - B)).sum()) <= 1e-9
+        if torch.linalg.matrix_norm(A, ord=2) <= longest:
+            assert torch.allclose(A, B, atol=1e-12)
+    assert torch.equal(free.output, cut.output) and torch.equal(free.head, cut.head)
+
+
 def test_a_head_per_position_has_a_row_a_position():
     weights = initial_weights(PatternData(10, 0.4, 0.2), [0], num_neurons=6, head="per position")
     assert weights.head.shape == (1, 10, 6) and len(weights.head[0].unique(dim=0)) > 1
@@ -173,6 +194,8 @@ def test_bad_starts_are_refused():
         initial_weights(data, reading="printed")
     with pytest.raises(ValueError, match="reading must be one of"):
         initial_weights(data, reading="literal")
+    with pytest.raises(ValueError, match="longest must be positive, got 0"):
+        initial_weights(data, longest=0)
     with pytest.raises(ValueError, match="head must be 'shared' or 'per position'"):
         initial_weights(data, head="both")
     tilted = PatternData(10, 0.4, 0.2, patterns=np.eye(10)[:5] + 0.1)

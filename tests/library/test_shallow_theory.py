@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from shallow_oracle import printed_mass
 
 from patch_association.shallow_vit import (
@@ -30,6 +30,7 @@ from patch_association.shallow_vit.theory import (
     lucky_bound,
     lucky_share,
     relative_noise,
+    samples_for_averages,
     samples_for_rare_kinds,
     samples_until_quiet,
     stopping_risk,
@@ -200,3 +201,33 @@ def test_heads_classes_and_a_skip_connection():
         ExtendedViT([starts.trial(0), starts.trial(1)], skip=True)
     with pytest.raises(ValueError, match="starts must be one Weights of one trial"):
         ExtendedViT([starts])
+
+
+@given(
+    weights=st.lists(st.floats(-3, 3), min_size=1, max_size=8).filter(lambda a: max(map(abs, a)) > 0.1),
+    chance=st.floats(0.05, 0.95),
+    height=st.floats(0, 12),
+)
+def test_hoeffding_holds_with_the_stated_constant(weights, chance, height):
+    """All outcomes of a few two-point variables, whose norm is taken over a grid of moments up to 60."""
+    values, odds = np.array([1 - chance, -chance]), np.array([chance, 1 - chance])
+    moments = np.linspace(1, 60, 600)
+    K = max((odds @ np.abs(values) ** p) ** (1 / p) / p**0.5 for p in moments)
+    sums, weight = np.zeros(1), np.ones(1)
+    for a in weights:
+        sums = (sums[:, None] + a * values).ravel()
+        weight = (weight[:, None] * odds).ravel()
+    tail = weight[np.abs(sums) >= height].sum()
+    assert tail <= 2 * math.exp(-(height**2) / (32 * K**2 * np.square(weights).sum())) + 1e-12
+
+
+@given(mean=st.floats(0.01, 0.9), failure=st.floats(1e-6, 0.5))
+def test_averages_need_no_square(mean, failure):
+    """Bernoulli fractions, exactly: near the mean at the upper number, zero below the lower one."""
+    few, enough = samples_for_averages(mean, failure)
+    N = math.ceil(enough)
+    low, high = math.ceil(N * mean / 2 - 1e-9) - 1, math.floor(1.5 * N * mean + 1e-9)
+    assert binom.cdf(low, N, mean) + binom.sf(high, N, mean) <= failure
+    assert enough > few and binom.pmf(0, math.ceil(few) - 1, mean) >= failure * (1 - 1e-9)
+    with pytest.raises(ValueError, match="relevant and failure must be in"):
+        samples_for_averages(mean, 1.0)

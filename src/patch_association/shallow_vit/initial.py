@@ -41,6 +41,7 @@ def initial_weights(
     value_error: float = 0.1,
     score_error: float = 0.2,
     output_std: float = 0.01,
+    longest: float | None = None,
     dtype=torch.float64,
 ) -> Weights:
     """The start of Algorithm 1, one network a seed; m_a = m_b = d as in section 4.1.
@@ -60,6 +61,10 @@ def initial_weights(
         Entries +-1/sqrt(m), one a for all positions or an a_(l) each. Algorithm 1 says the second.
     value_error, score_error, output_std : float
         sigma, delta, xi.
+    longest : float, optional
+        Singular values of W_V, W_K and W_Q above this are cut down to it, which is the nearest matrix of that
+        spectral norm; with 1 the start obeys the norms of Assumption 1 as well. The errors shrink with the
+        cut: :func:`check_assumption` says to what.
     """
     if not isinstance(data, PatternData):
         raise ValueError(f"data must be a PatternData, got {type(data).__name__}")
@@ -71,6 +76,8 @@ def initial_weights(
     sigma = finite("value_error", value_error, minimum=0)
     delta = finite("score_error", score_error, minimum=0)
     xi = finite("output_std", output_std, minimum=0)
+    if longest is not None and not finite("longest", longest) > 0:
+        raise ValueError(f"longest must be positive, got {longest!r}")
     if reading in ("printed", "square root") and not data.noise > 0:
         raise ValueError(f"data must have noise above 0 for the reading {reading!r}, got {data.noise:g}")
     parts = {name: [] for name in ("head", "output", "value", "key", "query")}
@@ -90,7 +97,7 @@ def initial_weights(
             scale, value_scale = SCALES[reading](delta, sigma, data.noise)
             value, key, query = value_scale * U, scale * np.eye(d), scale * np.eye(d)
         for name, matrix in (("value", value), ("key", key), ("query", query)):
-            parts[name].append(matrix)
+            parts[name].append(matrix if longest is None else _cut(matrix, longest))
     return Weights(*(torch.from_numpy(np.stack(parts[name])).to(dtype) for name in parts))
 
 
@@ -128,6 +135,12 @@ def _polar(images):
     """(R, ., M) the nearest matrix with orthonormal columns."""
     U, _, Vh = torch.linalg.svd(images, full_matrices=False)
     return U @ Vh
+
+
+def _cut(matrix, longest):
+    """The nearest matrix, in the Frobenius norm, whose spectral norm is at most ``longest``."""
+    U, lengths, Vh = np.linalg.svd(matrix)
+    return U @ np.diag(np.minimum(lengths, longest)) @ Vh
 
 
 def _orthonormal(stream, d):

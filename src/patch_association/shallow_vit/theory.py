@@ -138,6 +138,24 @@ def direction_noise(
     return (labels + (1 - squares) / L) / (N * (a - b) ** 2 / 2)
 
 
+def samples_for_averages(relevant: float, failure: float = 0.01) -> tuple[float, float]:
+    """Between which N the average of fractions in [0, 1] of mean alpha_* comes to lie near alpha_*.
+
+    Returns
+    -------
+    few : float
+        log(1 / failure) / -log(1 - alpha_*): with fewer, fractions that are 0 or 1 have an average of zero
+        with a chance above ``failure``.
+    enough : float
+        12 log(2 / failure) / alpha_*: from here on the average is within alpha_* / 2 of alpha_* with a chance
+        of at least 1 - ``failure``, whatever the law.
+    """
+    mean, failure = probability("relevant", relevant), probability("failure", failure)
+    if not 0 < mean < 1 or not 0 < failure < 1:
+        raise ValueError(f"relevant and failure must be in (0, 1), got {relevant} and {failure}")
+    return math.log(1 / failure) / -math.log1p(-mean), 12 * math.log(2 / failure) / mean
+
+
 def samples_for_rare_kinds(chance: float, failure: float = 0.01, kinds: int = 2) -> float:
     """N after which all of ``kinds`` rare kinds of inputs, each of probability ``chance``, have been seen.
 

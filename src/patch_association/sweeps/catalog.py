@@ -38,7 +38,6 @@ FILES = {
     "study": ("cifar10_study",),
     "shallow_vit": (
         "shallow-samples",
-        "shallow-samples-small",
         "shallow-positions",
         "shallow-start",
         "shallow-times",

@@ -15,6 +15,7 @@ from patch_association._streams import TEST
 from patch_association.records import rounded
 from patch_association.shallow_vit import (
     PatternData,
+    check_assumption,
     initial_weights,
     noise_gain,
     output,
@@ -56,7 +57,7 @@ def train_once(
     **how,
 ):
     """One run of Algorithm 1 on N drawn inputs, half of each label, measured on drawn test inputs."""
-    start = {key: how.pop(key) for key in ("head", "value_error", "score_error") if key in how}
+    start = {key: how.pop(key) for key in ("head", "value_error", "score_error", "longest") if key in how}
     weights = initial_weights(data, [trial], num_neurons=neurons, dtype=torch.float32, **start)
     sets = [
         data.balanced(N, seed=trial, dtype=torch.float32),
@@ -91,21 +92,27 @@ def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int, ne
     return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
 
 
-def start_cell(value_error: float, score_error: float, N: int) -> dict:
-    """Figure 1(b): the same over the errors sigma and delta of the start, the exact population beside it.
+def start_cell(longest: float | None, value_error: float, score_error: float, N: int) -> dict:
+    """Figure 1(b): the same over the errors of the start, the exact population beside it.
 
-    ``noise`` is the first-order standard deviation of F over F at the fit, in units of c_0.
+    ``longest`` is 1, which keeps the norms of Assumption 1, or None. ``sigma``, ``delta`` and ``norm`` are
+    what Assumption 1 measures of each start, ``noise`` the first-order standard deviation of F over F at the
+    fit of the population, in units of c_0.
     """
     data = PatternData(50, 0.3, 0.2)
-    errors: dict[str, Any] = dict(value_error=value_error, score_error=score_error)
+    errors: dict[str, Any] = dict(value_error=value_error, score_error=score_error, longest=longest)
     how: dict[str, Any] = dict(rate=0.3, steps=3000, neurons=FEWER_NEURONS, tests=FEWER_TESTS, **errors)
     sampled = ends([train_once(data, k, N, **how) for k in range(TRIALS)])
     law = population(data)
     weights = initial_weights(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
+    found = check_assumption(weights, data)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
     return {
         **sampled,
+        "sigma": rounded(found.sigma.tolist(), 4),
+        "delta": rounded(found.delta.tolist(), 4),
+        "norm": rounded(found.norm.tolist(), 4),
         "population_at": exact.fitted_at.tolist(),
         "noise": rounded(noise.mean(-1).tolist(), 5),
     }
@@ -163,8 +170,8 @@ def multinomial_cell(N: int) -> dict:
 
 
 _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
-_SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 _NARROW = dict(test_inputs=FEWER_TESTS, num_neurons=FEWER_NEURONS)
+_SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 
 SWEEPS = (
     Sweep(
@@ -177,17 +184,6 @@ SWEEPS = (
         ),
         run=samples_cell,
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
-    ),
-    Sweep(
-        name="shallow-samples-small",
-        summary="Figure 1(a) with a hundred neurons and fewer cells.",
-        cells=tuple(
-            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000, neurons=100)
-            for a in (0.28, 0.3, 0.32, 0.34, 0.4, 0.5)
-            for N in (2, 4, 8, 16, 32, 64)
-        ),
-        run=samples_cell,
-        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER, "num_neurons": 100},
     ),
     Sweep(
         name="shallow-positions",
@@ -205,11 +201,12 @@ SWEEPS = (
         summary="Figure 1(b): success and time to fit over the errors sigma and delta of the start.",
         cells=(
             *(
-                dict(value_error=s, score_error=0.2, N=N)
+                dict(longest=1.0, value_error=s, score_error=0.2, N=N)
                 for s in (0.0, 0.1, 0.2, 0.4, 0.8)
-                for N in (2, 8, 32)
+                for N in (2, 4, 8, 16, 32)
             ),
-            *(dict(value_error=0.1, score_error=d, N=8) for d in (0.0, 0.1, 0.3, 0.45)),
+            *(dict(longest=1.0, value_error=0.1, score_error=d, N=8) for d in (0.0, 0.1, 0.3, 0.45)),
+            *(dict(longest=None, value_error=s, score_error=0.2, N=2) for s in (0.2, 0.8)),
         ),
         run=start_cell,
         config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **(_SIZE | _NARROW)),
