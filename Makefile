@@ -2,9 +2,10 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 CHAPTERS ?=
+MODULES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test lint execute replay notebooks lab play bench screenshots clean
+.PHONY: help set-up book test lint execute replay notebooks lab play bench screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -43,6 +44,21 @@ play: set-up  ## change every parameter of every chapter, one at a time: hours; 
 
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json
 	@$(PY) benchmarks/run.py
+
+coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches
+	@.venv/bin/coverage erase
+	@.venv/bin/coverage run -m pytest -q tests/library tests/images
+	@.venv/bin/coverage combine -q
+	@.venv/bin/coverage report --skip-covered --show-missing --fail-under=95
+
+faults: set-up  ## kill -9, full disk, read-only checkout, no network, two builds at once: 20 minutes
+	@$(PY) tools/faults.py
+
+mutants: set-up  ## change the core one expression at a time: do its tests notice? hours; MODULES="structure ..." for some
+	@$(PY) tools/mutants.py $(MODULES)
+
+determinism: set-up  ## run the chapters again, and on two threads: the same outputs? CHAPTERS="..." for some
+	@$(PY) tools/determinism.py $(CHAPTERS)
 
 screenshots: set-up  ## photograph every built page in both themes and two widths, into screenshots/
 	@$(PY) tools/screenshots.py
