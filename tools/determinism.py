@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from faults import ROOT, copy_of_the_tree
+from kills import ROOT, copy_of_the_tree
 from notebooks import chapters
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from faults import ROOT, copy_of_the_tree
+from kills import ROOT, copy_of_the_tree
 
 PACKAGE = Path("src/patch_association")
 ROOMS = ("structure", "data", "model", "exact", "training", "certify", "shallow_vit")
