@@ -1,4 +1,4 @@
-"""kill -9 at a hundred random moments, from a seed: what ``tools/faults.py kills`` does, and a copy of the tree.
+"""kill -9 at a hundred random moments: what ``tools/faults.py kills`` does, and a copy of the tree.
 
 Moments are counted in steps done; chapters alone are killed after a random time.
 """
