@@ -14,15 +14,18 @@ from patch_association.beyond import (
     CrossedData,
     Design,
     Network,
+    PartlyInformed,
     RarePatterns,
     blind_error,
+    examine,
     interactions,
     null_recall,
     p_value,
-    power,
+    shuffled_inputs,
     train_together,
 )
 from patch_association.beyond.blind import enumerated_errors, subset_score
+from patch_association.data import SpatialData
 from patch_association.exact.labels import bayes_error
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
@@ -214,11 +217,54 @@ def test_the_null_of_the_probe_is_every_partition_alike():
     assert p_value(scores, partition, draws=99) == pytest.approx(0.1, abs=0.17)
 
 
-def test_the_probe_finds_who_knows_and_spares_who_does_not():
-    partition, w = Partition.random(12, 3, seed=1), torch.eye(2)[0]
-    X = torch.randn(5, 12, 2, generator=torch.Generator().manual_seed(2))
-    recall, found = power(partition, X, w, 1.0, draws=5)
-    assert recall == 1.0 and found == 1.0
-    # With no knowledge p <= 1 / 100 has chance at most 1 / 100: eight of 40 have one below 1e-8.
-    recall, found = power(partition, X, w, 0.0, draws=40)
-    assert found < 8 / 40 and abs(recall - 2 / 11) < 0.15
+def test_shuffled_inputs_keep_the_law_and_forget_the_sets():
+    data = SpatialData(Partition.random(6, 2, seed=3), 2, 0.4)
+    X = shuffled_inputs(data, 20_000, seed=5, dtype=torch.float64)
+    plain = data.sample(20_000, seed=5)[0]
+    # Each input holds the patches it held, in an order of its own.
+    assert torch.equal(X[..., 0].sort(dim=1).values, plain[..., 0].sort(dim=1).values)
+    s = X[..., 0]
+    products = (s.T @ s / len(s)).numpy()
+    same = data.partition.same_set & ~np.eye(6, dtype=bool)
+    # Of two patches of one set the product has mean 1/3, of two others 0; shuffled, every pair has 1/15. A
+    # product is in [-1, 1]: five and a half standard deviations are below 0.04.
+    assert (
+        abs(products[same] - 1 / 15).max() < 0.04
+        and abs(products[~data.partition.same_set] - 1 / 15).max() < 0.04
+    )
+    assert (plain[..., 0].T @ plain[..., 0] / len(s)).numpy()[same].min() > 0.3
+
+
+#: Functions of inputs whose feature is the first coordinate, which know nothing of the sets.
+IGNORANT = {
+    "the sum": lambda sets, seed: lambda X: X[..., 0].sum(dim=-1),
+    "its cube": lambda sets, seed: lambda X: X[..., 0].sum(dim=-1) ** 3,
+    "a hidden cube": lambda sets, seed: lambda X: (X[..., 0] @ _weights(seed)) ** 3,
+    "a random network": lambda sets, seed: PartlyInformed(sets, 0.0, seed),
+    "a ViT at its start": lambda sets, seed: _starting_vit(seed),
+}
+
+
+def _weights(seed):
+    return torch.from_numpy(np.random.default_rng([seed, 12]).standard_normal(12).astype(np.float32))
+
+
+def _starting_vit(seed):
+    network = Network(Design(block=True, scores="positional", width=4), 1, 12, 2, seed=seed)
+    return lambda X: network(X[None])[0]
+
+
+@pytest.mark.parametrize("name", IGNORANT)
+def test_the_probe_raises_no_more_alarms_than_it_says(name):
+    """An exact p-value: of 100 at most 0.1 with chance 0.1 each, 32 or more have a chance below 1e-8."""
+    data = SpatialData(Partition.random(12, 3, seed=1), 2, 0.5)
+    _, p = examine(IGNORANT[name], data, draws=100, n_inputs=5, n_partitions=19)
+    assert (p <= 0.1).sum() < 32
+
+
+def test_the_probe_finds_who_knows():
+    data = SpatialData(Partition.random(12, 3, seed=1), 2, 0.5)
+    for make in (lambda sets, seed: PartlyInformed(sets, 1.0, seed),
+                 lambda sets, seed: SpatialData(sets, 2, 0.5).labeling_function):  # fmt: skip
+        recall, p = examine(make, data, draws=5, n_inputs=20)
+        assert recall.min() > 0.9 and (p == 1 / 200).all()

@@ -18,7 +18,14 @@ from patch_association.beyond.bench import (
 from patch_association.beyond.blind import blind_error
 from patch_association.beyond.crossed import CrossedData, Drawn, RarePatterns
 from patch_association.beyond.networks import Design, Network
-from patch_association.beyond.probe import PartlyInformed, interactions, null_recall, p_value, power
+from patch_association.beyond.probe import (
+    PartlyInformed,
+    examine,
+    interactions,
+    null_recall,
+    p_value,
+    shuffled_inputs,
+)
 
 __all__ = [
     "KINDS",
@@ -31,11 +38,12 @@ __all__ = [
     "RarePatterns",
     "blind_error",
     "error_of_each",
+    "examine",
     "follow_bench",
     "gathered",
     "interactions",
     "null_recall",
     "p_value",
-    "power",
+    "shuffled_inputs",
     "train_together",
 ]

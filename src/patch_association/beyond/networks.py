@@ -40,6 +40,8 @@ class Design:
         Columns of P; with "vanilla" the width.
     encoding_std : float
         Of the entries of P at the start.
+    diagonal : float
+        Of a free A without ``block``, where it stays as it is; 1 in model (T).
     residual, norm, mlp : bool
         Of ``block``: z + f(z) in place of f(z); layer norm before attention, MLP and head; a ReLU layer of
         twice the width after attention.
@@ -52,6 +54,7 @@ class Design:
     width: int = 1
     encoding_dim: int = 16
     encoding_std: float = 1.0
+    diagonal: float = DEFAULT.diagonal
     residual: bool = True
     norm: bool = True
     mlp: bool = True
@@ -124,7 +127,7 @@ class Network(nn.Module):
         if scores == "free":
             # The diagonal of (T) stays where it is; a ViT's, if it has residuals, is as free as the rest.
             own = torch.eye(D, dtype=torch.bool)
-            return self.scores[:, layer].masked_fill(own, DEFAULT.diagonal)
+            return self.scores[:, layer].masked_fill(own, self.design.diagonal)
         if scores == "gram":
             return (self.encodings @ self.encodings.mT)[:, None].expand(-1, self.design.heads, -1, -1)
         W_Q, W_K = self.W_Q[:, layer], self.W_K[:, layer]  # (R, H, e, k)

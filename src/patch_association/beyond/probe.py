@@ -2,7 +2,8 @@
 
 No parameter is looked at. Two patches *interact* in F if what one of them shows changes what the other one
 is worth: if the mixed difference F(++) - F(+-) - F(-+) + F(--) is not zero, where the signs are those of
-the feature in the two patches and everything else stays.
+the feature in the two patches and everything else stays. The inputs around which differences are taken know
+nothing of the sets either, which is what makes the p-value exact.
 """
 
 from __future__ import annotations
@@ -12,7 +13,21 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import made_of, positive_int, probability
+from patch_association.data import SpatialData
 from patch_association.structure import Partition, association
+
+
+def shuffled_inputs(data: SpatialData, n: int, seed: int = 0, dtype=torch.float32) -> torch.Tensor:
+    """Inputs of Assumption 1 with sets drawn anew for each: (n, D, d).
+
+    The patches of each drawn input change places at random, so that whoever sees these inputs learns nothing
+    of the sets of ``data``: their law is the same for every partition of that shape.
+    """
+    made_of("data", data, "SpatialData", "sample", "partition")
+    X, _ = data.sample(n, seed=seed, dtype=dtype)
+    draw, D = generator(seed, Stream.PROBE_ORDERS), data.partition.num_patches
+    orders = torch.from_numpy(np.stack([draw.permutation(D) for _ in range(len(X))]))
+    return X.gather(1, orders[..., None].expand_as(X))  # (n, D, d)
 
 
 @torch.no_grad()
@@ -24,7 +39,8 @@ def interactions(function, X: torch.Tensor, feature: torch.Tensor, part: int = 2
     function : callable
         Of inputs (k, D, d), giving (..., k).
     X : (n, D, d) tensor
-        Inputs around which differences are taken; only what two patches show of the feature is changed.
+        Inputs around which differences are taken, as :func:`shuffled_inputs` draws them; only what two
+        patches show of the feature is changed.
     feature : (d,) tensor
         w*, a unit vector.
     """
@@ -51,8 +67,8 @@ def interactions(function, X: torch.Tensor, feature: torch.Tensor, part: int = 2
 def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -> np.ndarray:
     """The recall of ``scores`` against random partitions of the same shape, (draws,).
 
-    If the scores know nothing of the sets, the true partition is one of these: the share of them that
-    reach the true recall, counted with itself, is an exact p-value.
+    If the scores were computed from a function and from inputs that know nothing of the sets, the true
+    partition is one more of these draws.
     """
     association(scores, partition)  # refuses what does not fit
     draw = generator(seed, Stream.PROBE)
@@ -65,7 +81,12 @@ def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -
 
 
 def p_value(scores, partition: Partition, draws: int = 999, seed: int = 0) -> float:
-    """The chance of a recall this high if the sets had nothing to do with the scores."""
+    """The chance of a recall this high if the sets had nothing to do with the scores, (0, 1].
+
+    Exact: at most x with chance at most x, over partitions drawn uniformly, for any scores that are
+    independent of them. Given the scores, the true partition and the drawn ones are independent with one
+    law, so each is as likely as any other to have the k-th largest recall; ties count against the truth.
+    """
     reached = null_recall(scores, partition, draws, seed) >= association(scores, partition).recall - 1e-12
     return (1 + int(reached.sum())) / (1 + draws)
 
@@ -87,7 +108,7 @@ class PartlyInformed:
 
     def __init__(self, partition: Partition, knowledge: float, seed: int = 0, units: int = 64):
         made_of("partition", partition, "Partition", "num_patches", "indicator")
-        draw, units = generator(seed, Stream.PROBE), positive_int("units", units)
+        draw, units = generator(seed, Stream.PROBE_FUNCTIONS), positive_int("units", units)
         D = partition.num_patches
         self.knowledge = probability("knowledge", knowledge)
         self._sets = torch.from_numpy(partition.indicator.T.astype(np.float32))  # (D, L)
@@ -108,28 +129,33 @@ class PartlyInformed:
         return k**0.5 * self._cubes(s) / self._spread[0] + (1 - k) ** 0.5 * self._random(s) / self._spread[1]
 
 
-def power(
-    partition: Partition, X: torch.Tensor, feature: torch.Tensor, knowledge: float, draws: int, level=0.01
-) -> tuple[float, float]:
-    """How well the probe does on functions that know a share of the sets.
+def examine(
+    make, data: SpatialData, draws: int, n_inputs: int = 10, n_partitions: int = 199
+) -> tuple[np.ndarray, np.ndarray]:
+    """The probe on many functions, each with sets, inputs and random partitions of its own.
 
     Parameters
     ----------
-    X : (n, D, d) tensor
-        Inputs around which it takes differences.
-    knowledge : float
-        Of :class:`PartlyInformed`.
+    make : callable
+        ``make(partition, seed)`` -> a function of inputs (k, D, d), giving (k,).
+    data : SpatialData
+        Its sizes, q and noise; the sets are drawn anew for each function.
     draws : int
-        How many such functions.
-    level : float
-        A function is found out if its p-value, over 199 random partitions, is at most this.
+        How many functions.
+    n_inputs, n_partitions : int
+        Inputs around which differences are taken; partitions that the true one is compared with.
 
     Returns
     -------
-    recall, power : float
-        The mean recall, and the share of functions that are found out.
+    recall, p : (draws,) arrays
     """
-    functions = [PartlyInformed(partition, knowledge, seed) for seed in range(positive_int("draws", draws))]
-    found = torch.stack([interactions(function, X, feature) for function in functions])
-    values = [p_value(scores, partition, draws=199) for scores in found.numpy()]
-    return float(np.mean(association(found, partition).recall)), float(np.mean(np.array(values) <= level))
+    made_of("data", data, "SpatialData", "sample", "partition")
+    D, C = data.partition.num_patches, data.partition.set_size
+    recall, p = np.empty((2, positive_int("draws", draws)))
+    for seed in range(draws):
+        sets = Partition.random(D, C, seed=seed)
+        law = SpatialData(sets, data.dim, data.q, data.noise_std, data.feature)
+        X = shuffled_inputs(law, n_inputs, seed)
+        scores = interactions(make(sets, seed), X, law.feature)
+        recall[seed], p[seed] = association(scores, sets).recall, p_value(scores, sets, n_partitions, seed)
+    return recall, p

@@ -48,7 +48,7 @@ FILES = {
     "shallow_removal": ("shallow-removal",),
     "backgrounds": ("background-classes", "background-spurious", "background-starts"),
     "two_theories": ("two-theories",),
-    "deeper": ("deeper-simple", "deeper-vit", "deeper-parts"),
+    "deeper": ("deeper-simple", "deeper-vit", "deeper-parts", "deeper-range"),
     "vit_steps": ("vit_steps",),
     "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
     "vit_attention": ("vit_encodings", "vit_attention"),

@@ -11,7 +11,15 @@ import numpy as np
 import torch
 
 from patch_association._streams import BENCH_TEST
-from patch_association.beyond import Design, Network, error_of_each, interactions, p_value, train_together
+from patch_association.beyond import (
+    Design,
+    Network,
+    error_of_each,
+    interactions,
+    p_value,
+    shuffled_inputs,
+    train_together,
+)
 from patch_association.data import SpatialData
 from patch_association.records import rounded
 from patch_association.structure import Partition, association, row_separation
@@ -19,13 +27,15 @@ from patch_association.sweeps.sweep import Sweep
 
 SEEDS, D, C, Q = 10, 16, 4, 0.5
 SETS = Partition.random(D, C, seed=0)
-N_TEST, N_PROBE, N_MEAN = 10_000, 20, 500
+N_TEST, N_PROBE, N_MEAN = 10_000, 40, 500
 #: The error is also taken on data whose sets are others, of which a network cannot know.
 OTHERS, N_OTHER = 20, 500
 
 #: Model (T) with one thing changed.
 SIMPLE = {
     "(T)": (Design(), D),
+    "(T), diagonal 0": (Design(diagonal=0.0), D),
+    "(T), diagonal 3": (Design(diagonal=3.0), D),
     "d = 4": (Design(), 4),
     "four heads": (Design(heads=4), D),
     "two layers": (Design(layers=2), D),
@@ -51,18 +61,28 @@ BLOCKS = {
 }
 
 
-def simple_cell(name: str, steps: int, batch: int) -> dict:
+#: Chances of the feature outside the signal set, beside ``Q``: inside and outside of the range in which
+#: companions gain in model (T).
+RANGE = (0.1, 0.9)
+
+
+def simple_cell(name: str, steps: int, batch: int, q: float = Q) -> dict:
     """A relative of model (T), trained and asked."""
     design, dim = SIMPLE[name]
-    return trained_and_asked(design, dim, steps, batch, rate=0.02)
+    return trained_and_asked(design, dim, steps, batch, rate=0.02, q=q)
 
 
-def block_cell(name: str, steps: int, batch: int) -> dict:
+def block_cell(name: str, steps: int, batch: int, q: float = Q) -> dict:
     """A small ViT, trained and asked."""
-    return trained_and_asked(BLOCKS[name], D, steps, batch, rate=0.005)
+    return trained_and_asked(BLOCKS[name], D, steps, batch, rate=0.005, q=q)
 
 
-def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: float, q: float = Q) -> dict:
+def range_cell(name: str, steps: int, batch: int, q: float) -> dict:
+    """Either, at another q."""
+    return (simple_cell if name in SIMPLE else block_cell)(name, steps, batch, q)
+
+
+def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: float, q: float) -> dict:
     """Train and measure: the error, each head, P P^T, and the function itself.
 
     Returns
@@ -70,11 +90,12 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
     dict
         ``error``, ``other_error`` (R,): on its own sets, and mean over ``OTHERS`` other partitions.
         ``auc``, ``recall``, ``exact``, ``toward``, ``away``, ``explained`` (R, layers, heads): of S; the last
-        is the share of its off-diagonal variance that own set against other sets explains.
+        is the share of its off-diagonal variance that own set against other sets explains. ``levels``
+        (R, layers, heads, 3): the mean of S on the diagonal, in the own set and in other sets.
         ``gram_recall``, ``gram_auc``, ``gram_exact`` (R,): of P P^T.
         ``probe_recall``, ``probe_auc``, ``probe_exact``, ``probe_p`` (R,): of the interactions of F.
     """
-    data = SpatialData(SETS, dim, Q)
+    data = SpatialData(SETS, dim, q)
     network = Network(design, SEEDS, D, dim)
     for _ in train_together(
         network, partial(data.sample, dtype=torch.float32), steps=steps, batch=batch, rate=rate
@@ -84,7 +105,7 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
     others = [
         error_of_each(
             network,
-            *SpatialData(Partition.random(D, C, seed=k), dim, Q).sample(N_OTHER, k, dtype=torch.float32),
+            *SpatialData(Partition.random(D, C, seed=k), dim, q).sample(N_OTHER, k, dtype=torch.float32),
         )
         for k in range(1, 1 + OTHERS)
     ]
@@ -97,7 +118,10 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
     found |= {"auc": known.auc, "recall": known.recall, "exact": known.exact}
     looks = np.array([row_separation(M, SETS) for M in S.reshape(-1, D, D)]).reshape(*S.shape[:3], 2)
     found |= {"toward": looks[..., 0], "away": looks[..., 1], "explained": explained(S)}
-    for name, scores in (("gram", network.gram()), ("probe", _interactions(network, X, data))):
+    own = np.eye(D, dtype=bool)
+    parts = (own, SETS.same_set & ~own, ~SETS.same_set)
+    found["levels"] = np.stack([S[..., part].mean(axis=-1) for part in parts], axis=-1)
+    for name, scores in (("gram", network.gram()), ("probe", _interactions(network, data))):
         if scores is not None:
             of = association(scores.double(), SETS)
             found |= {f"{name}_{key}": getattr(of, key) for key in ("recall", "auc", "exact")}
@@ -106,8 +130,9 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
     return {key: rounded(np.asarray(value).tolist(), 4) for key, value in found.items()}
 
 
-def _interactions(network, X, data):
-    return interactions(lambda x: network(x.expand(network.seeds, *x.shape)), X[:N_PROBE], data.feature)
+def _interactions(network, data):
+    X = shuffled_inputs(data, N_PROBE, seed=BENCH_TEST)
+    return interactions(lambda x: network(x.expand(network.seeds, *x.shape)), X, data.feature)
 
 
 def explained(S: np.ndarray) -> np.ndarray:
@@ -127,11 +152,13 @@ _CONFIG = dict(
     loss="logistic, fresh inputs in every step",
 )  # fmt: skip
 
+SIMPLE_SIZE, BLOCK_SIZE = dict(steps=2500, batch=128), dict(steps=3000, batch=64)
+
 SWEEPS = (
     Sweep(
         name="deeper-simple",
         summary="Model (T) with one thing changed: heads, layers, values, encodings, d; heads and function.",
-        cells=tuple(dict(name=name, steps=2500, batch=128) for name in SIMPLE),
+        cells=tuple(dict(name=name, **SIMPLE_SIZE) for name in SIMPLE),
         run=simple_cell,
         config={**_CONFIG, "rate": 0.02, "designs": {name: repr(design) for name, design in SIMPLE.items()}},
     ),
@@ -139,7 +166,7 @@ SWEEPS = (
         Sweep(
             name=name,
             summary=summary,
-            cells=tuple(dict(name=each, steps=3000, batch=64) for each in names),
+            cells=tuple(dict(name=each, **BLOCK_SIZE) for each in names),
             run=block_cell,
             config={**_CONFIG, "rate": 0.005, "designs": {each: repr(BLOCKS[each]) for each in names}},
         )
@@ -147,5 +174,16 @@ SWEEPS = (
             ("deeper-vit", "A small ViT on Assumption 1: its heads, P P^T and its function.", ("small ViT",)),
             ("deeper-parts", "The same ViT with one of its parts changed.", tuple(BLOCKS)[1:]),
         )
+    ),
+    Sweep(
+        name="deeper-range",
+        summary="Model (T), A = P P^T and the small ViT at other chances q.",
+        cells=tuple(
+            dict(name=name, q=q, **(SIMPLE_SIZE if name in SIMPLE else BLOCK_SIZE))
+            for name in ("(T)", "A = P Pᵀ", "small ViT")
+            for q in RANGE
+        ),
+        run=range_cell,
+        config={key: value for key, value in _CONFIG.items() if key != "q"},
     ),
 )
