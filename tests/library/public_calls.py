@@ -97,12 +97,13 @@ CALLS = {
         seed=0,
     ),
     beyond.CrossedData: dict(num_groups=2, num_keys=2, set_size=2, q=0.5, key_length=2.0, noise_std=0.2),
-    beyond.Design: dict(layers=1, heads=1, width=1, encoding_dim=4, encoding_std=1.0),
+    beyond.Design: dict(layers=1, heads=1, width=1, encoding_dim=4, encoding_std=1.0, diagonal=1.0),
     beyond.Network: dict(design=beyond.Design(), seeds=1, num_patches=4, dim=2, seed=0),
     beyond.RarePatterns: dict(num_tokens=8, num_relevant=4, spread=0.3, noise_std=0.2),
     beyond.PartlyInformed: dict(partition=SETS, knowledge=0.5, seed=0, units=2),
     beyond.blind_error: dict(**PAIR, q=0.5, num_classes=2),
     beyond.null_recall: dict(scores=np.eye(4), partition=SETS, draws=3, seed=0),
+    beyond.shuffled_inputs: dict(data=LAW, n=3, seed=0),
     beyond.p_value: dict(scores=np.eye(4), partition=SETS, draws=3, seed=0),
     claims.Ledger.at: dict(path=PACKAGE / "claims" / "table" / "setting.toml"),
     claims.Number: dict(value=1.0, kind="exact", tolerance=0.0),
@@ -136,6 +137,7 @@ CALLS = {
         value_error=0.1,
         score_error=0.1,
         output_std=0.1,
+        longest=1.0,
     ),
     shallow_vit.population: dict(data=PATTERNS, max_atoms=10_000),
     shallow_vit.remove: dict(tokens=TOKENS, share=0.5, kind="irrelevant", seed=0),
@@ -223,7 +225,7 @@ SPOILERS = {
     **dict.fromkeys(named("seed tile_seed steps val_size workers threads tile count"), counts),
     **dict.fromkeys(["train_size", "test_size", "limit"], optional(counts)),
     **dict.fromkeys(named("q knowledge relevant confusion label_smoothing beta2 share"), not_probabilities),
-    **dict.fromkeys(named("noise_std init_std score_rate prune"), optional(not_negative)),
+    **dict.fromkeys(named("noise_std init_std score_rate prune longest"), optional(not_negative)),
     **dict.fromkeys(
         named(
             "rate clip linear score_std value_std form_std encoding_std spread omega noise "

@@ -36,6 +36,9 @@ CORRECTIONS = {
     17: ("dynamics/idealized", "holds only if $q$ is small", "within its hypotheses"),
     18: ("dynamics/limits", "single rate takes", "was not run"),
     19: ("transfer/sample_complexity", "from scratch", "upper estimate"),
+    22: ("shallow_vit/learning", "not run at its size", "follow the margin"),
+    23: ("shallow_vit/sparsification", "training faster", "Remark 3"),
+    24: ("beyond/deeper", "no exact $p$-value", "shuffled"),
 }
 
 

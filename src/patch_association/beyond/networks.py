@@ -65,6 +65,7 @@ class Design:
         for name in ("layers", "heads", "width", "encoding_dim"):
             positive_int(name, getattr(self, name))
         finite("encoding_std", self.encoding_std, minimum=0)
+        finite("diagonal", self.diagonal)
         if self.block and self.width % self.heads:
             raise ValueError(f"width must be a multiple of {self.heads} heads, got {self.width}")
         if self.scores == "vanilla" and self.encoding_dim != self.width:
