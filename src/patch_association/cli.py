@@ -114,10 +114,14 @@ def _sweep(arguments) -> int:
 
 def _size(sweep) -> str:
     """How many cells, and how long the record took that ships."""
+    from patch_association.records import load
+
     minutes = sweep.minutes
     took = (
         "no record yet" if minutes is None else f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
     )
+    if sweep.grows and minutes is not None:
+        took = f"{len(load(sweep.name))} of them recorded in {took}"
     return f"{len(sweep.cells)} cells, {took}"
 
 

@@ -6,11 +6,13 @@ import pytest
 import torch
 
 from patch_association.figures.images import (
+    LARGER,
     MODELS,
     montage,
     plot_head_maps,
     plot_looking,
     plot_montages,
+    plot_shuffle_accuracy,
 )
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.flops import cost_table, counted_flops, ratio, vit_flops
@@ -23,7 +25,7 @@ from patch_association.images.locality import (
 )
 from patch_association.images.models.convolution import small_cnn
 from patch_association.images.models.vit import ViTConfig
-from patch_association.intervals import mean
+from patch_association.intervals import mean, proportion
 from patch_association.records import encode, load
 from patch_association.sweeps import images as sweep
 from patch_association.sweeps.vit_steps import run_cost, step_ratios
@@ -206,6 +208,25 @@ def test_where_a_patch_looks_stands_below_each_picture(closed):
         assert all((ax.images[0].get_array() == S[5].reshape(3, 3)).all() for ax, S in zip(shown, attention))
     assert {ax.lines[0].get_xdata()[0] for ax in axes.flat} == {2}
     assert {ax.lines[0].get_ydata()[0] for ax in axes.flat} == {1}
+
+
+def test_a_larger_network_is_drawn_with_the_intervals_of_its_pictures(closed):
+    small = [
+        {"model": model, "tile": tile, "test_accuracy": 0.4 + seed / 10}
+        for model in MODELS
+        for tile in (32, 4)
+        for seed in (0, 1)
+    ]
+    single = [{"tile": tile, "test_n": 50, "test_accuracy": a} for tile, a in ((32, 0.8), (4, 0.6))]
+    ax = plt.figure().subplots()
+    plot_shuffle_accuracy(ax, small, single)
+    line, _, (bars,) = next(c for c in ax.containers if c.get_label() == LARGER)
+    assert list(line.get_xdata()) == [4, 32] and list(line.get_ydata()) == pytest.approx([60, 80])
+    ends = [segment[:, 1] for segment in bars.get_segments()]
+    for found, wanted in zip(ends, (proportion(30, 50), proportion(40, 50))):
+        assert found == pytest.approx([100 * wanted.low, 100 * wanted.high])
+    colors = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert colors == {*MODELS.values(), LARGER}
 
 
 def test_the_chapters_numbers_can_be_read_from_the_records():

@@ -16,10 +16,11 @@ from patch_association.figures.style import (
     COLORS,
     SCORES,
     label_ticks,
+    looks,
     new_figure,
     seaborn_looks,
 )
-from patch_association.intervals import mean
+from patch_association.intervals import mean, proportion
 
 #: The models that are compared, in the order of their colors.
 MODELS = {
@@ -44,7 +45,11 @@ def _student(values) -> tuple[float, float]:
     return found.low, found.high
 
 
-def plot_shuffle_accuracy(ax: Axes, results) -> None:
+#: A network of which single runs are drawn beside means over seeds.
+LARGER = "residual CNN, all pictures"
+
+
+def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
     """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
 
     Parameters
@@ -52,6 +57,8 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     results : list of dict
         Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
         its accuracy is drawn through as a thin line.
+    larger : list of dict
+        Of the sweep ``cifar10_study``: single runs of its CNN, with exact 95% intervals over test pictures.
     """
     runs = Counter((run["model"], run["tile"]) for run in results)
     frame = pd.DataFrame(
@@ -65,6 +72,18 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
         whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
         ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
+    if larger:
+        larger = sorted(larger, key=lambda run: run["tile"])
+        found = [proportion(round(run["test_accuracy"] * run["test_n"]), run["test_n"]) for run in larger]
+        middle, low, high = (100 * np.array([getattr(e, k) for e in found]) for k in ("value", "low", "high"))
+        ax.errorbar(
+            [run["tile"] for run in larger],
+            middle,
+            yerr=(middle - low, high - middle),
+            capsize=3,
+            label=LARGER,
+            **looks([*MODELS.values(), LARGER])[LARGER],
+        )
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
