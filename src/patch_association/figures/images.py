@@ -46,7 +46,7 @@ def _student(values) -> tuple[float, float]:
 
 
 #: A network of which single runs are drawn beside means over seeds.
-LARGER = "residual CNN, all pictures"
+LARGER = "residual CNN, more pictures"
 
 
 def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
@@ -82,12 +82,12 @@ def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
             yerr=(middle - low, high - middle),
             capsize=3,
             label=LARGER,
-            **looks([*MODELS.values(), LARGER])[LARGER],
+            **looks([*MODELS.values(), LARGER])[LARGER] | {"linestyle": "none"},
         )
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
-    ax.legend(loc="lower right")
+    ax.legend(loc="upper left" if larger else "lower right")
 
 
 def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> Figure:
