@@ -2,11 +2,14 @@
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 
 import pytest
 from training import TINY
 
+from patch_association.cli import Terminated, main
+from patch_association.images import training
 from patch_association.images.training import cli
 from patch_association.images.training.config import PRESETS, TrainConfig, preset, with_settings
 from patch_association.images.training.run import train
@@ -143,3 +146,34 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
     train(TINY, progress=True)
     err = capsys.readouterr().err
     assert "loss " in err and "accuracy " in err and "images/s" in err and "18/18" in err and "<" in err
+
+
+@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_stopped_at_once_promises_no_more_than_there_is(
+    tmp_path, monkeypatch, capsys, stop, status, checkpoint
+):
+    """Before the run listens, or by the second signal: is there a checkpoint to go on from or not?"""
+
+    def stopped(*arguments, **options):
+        raise stop
+
+    monkeypatch.setattr(training, "train", stopped)
+    if checkpoint:
+        (tmp_path / "checkpoint.pt").touch()
+    assert main(["train", "--preset", "smoke", "--out", str(tmp_path)]) == status
+    there = "--resume goes on from the last checkpoint" if checkpoint else "there is no checkpoint yet"
+    assert capsys.readouterr().err == f"patch-association: stopped at once; {there} in {tmp_path}\n"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="not compared: this machine may have the device")
+def test_a_device_that_is_not_there_is_one_short_sentence(tmp_path, capsys):
+    for device, words in (
+        ("mps", "device=mps was asked for, and PyTorch cannot use it here: "),
+        ("tpu9", ""),
+    ):
+        settings = ["--set", f"device={device}", "--quiet"]
+        assert main(["train", "--preset", "smoke", "--out", str(tmp_path / "run"), *settings]) == 2
+        said = capsys.readouterr().err
+        assert words in said and len(said) < 250 and len(said.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
