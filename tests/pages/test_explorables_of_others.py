@@ -209,3 +209,37 @@ def test_the_still_picture_loads_its_setting(browser, name):
         page.locator(f".pa-still a[data-loads={name}]").click()
         page.evaluate(NEXT_FRAME)
         assert page.locator(".pa-refused").count() == 0
+
+
+def test_a_way_that_leaves_the_plane_ends_in_an_arrow(browser):
+    with opened(browser, "valleys", "#gamma=2.5&rho=-2.5") as page:
+        assert page.locator(".pa-plane .pa-leaves").count() == 1
+    with opened(browser, "valleys", "#D=16&C=4&q=0.9&gamma=2&rho=2") as page:
+        inside = page.evaluate(
+            "() => window.explorable.line().every(at => Math.abs(at[0]) <= 3 && Math.abs(at[1]) <= 3)"
+        )
+        assert page.locator(".pa-plane .pa-leaves").count() == (not inside)
+
+
+def test_a_drag_writes_the_address_a_few_times_a_second(browser):
+    """Safari refuses more than a hundred writes in ten seconds, and the page would stand still."""
+    with opened(browser, "counting") as page:
+        writes = page.evaluate(
+            """async () => {
+              let writes = 0;
+              const write = history.replaceState.bind(history);
+              history.replaceState = (...given) => { writes += 1; write(...given); };
+              const slider = document.querySelectorAll('.pa-control input')[0];
+              const begun = performance.now();
+              for (let k = 0; performance.now() - begun < 1500; k++) {
+                slider.value = (k % 90) / 100;
+                slider.dispatchEvent(new Event('input'));
+                await new Promise(requestAnimationFrame);
+              }
+              return writes;
+            }"""
+        )
+        assert 2 <= writes <= 8
+        page.wait_for_function(
+            "location.hash.includes(`q=${document.querySelectorAll('.pa-control input')[0].value}`)"
+        )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from browser import ROOT, SITE, page_names
+from browser import ROOT, SITE, page_names, settle
 from page_visits import open_page, set_theme
 
 # The scope puts a page's tests beside one another, so that most pages are visited by one worker only.
@@ -111,3 +111,29 @@ def test_dark_mode_recolors_every_quantity(browser):
     assert len(light) == 6, f"the notation page shows the six quantities: {light}"
     assert all(light[code] == code for code in light)
     assert len(set(dark.values())) == 6 and not set(dark.values()) & set(light)
+
+
+PARTED = """() => {
+  const middle = box => (box.top + box.bottom) / 2;
+  const shown = e => e.getClientRects().length;
+  const formulas = [...document.querySelectorAll('.pa-together .pa-whole')].filter(shown);
+  const parted = formulas.filter(formula => {
+    const next = formula.closest('.pa-together').lastChild;
+    if (next.nodeType !== Node.TEXT_NODE || !next.textContent) return false;
+    const behind = document.createRange();
+    behind.setStart(next, 0);
+    behind.setEnd(next, 1);
+    const last = [...formula.querySelectorAll('.base')].at(-1).getBoundingClientRect();
+    return Math.abs(middle(behind.getBoundingClientRect()) - middle(last)) > 14;
+  });
+  return [formulas.length, parted.map(e => e.parentElement.textContent.slice(-40))];
+}"""
+
+
+def test_punctuation_stays_with_its_formula(browser):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((SITE / "book" / "setting" / "linear_models.html").as_uri())
+    settle(page)
+    count, parted = page.evaluate(PARTED)
+    page.close()
+    assert count > 50 and parted == []
