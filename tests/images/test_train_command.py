@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from training import TINY
@@ -177,3 +177,13 @@ def test_a_device_that_is_not_there_is_one_short_sentence(tmp_path, capsys):
         said = capsys.readouterr().err
         assert words in said and len(said) < 250 and len(said.splitlines()) == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_help_lists_every_setting_with_its_default(capsys):
+    parser = argparse.ArgumentParser(prog="patch-association")
+    cli.add_parser(parser.add_subparsers())
+    with pytest.raises(SystemExit) as end:
+        parser.parse_args(["train", "--help"])
+    shown = capsys.readouterr().out.splitlines()
+    assert end.value.code == 0
+    assert {f"  {field.name}={field.default}" for field in fields(TrainConfig)} <= set(shown)

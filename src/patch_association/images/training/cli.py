@@ -8,12 +8,36 @@ from pathlib import Path
 from typing import Any
 
 
+class Help(argparse.Action):
+    """``--help`` with every setting and its default, which only asking for it makes worth an import."""
+
+    def __init__(self, option_strings, dest):
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help="show this and exit")
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Print and exit."""
+        from dataclasses import fields
+
+        from patch_association.images.training import TrainConfig
+
+        settings = [f"  {field.name}={field.default}" for field in fields(TrainConfig)]
+        parser.epilog = "settings and their defaults, of which a preset changes some:\n" + "\n".join(settings)
+        parser.print_help()
+        parser.exit()
+
+
 def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
     """Register ``train`` with the subparsers ``commands``; its ``run`` takes the parsed arguments.
 
     ``provenance(wall_s, device)`` -> dict says in the record where the run came from.
     """
-    parser = commands.add_parser("train", help="train a ViT or a CNN on images")
+    parser = commands.add_parser(
+        "train",
+        help="train a ViT or a CNN on images",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.add_argument("-h", "--help", action=Help)
     parser.add_argument(
         "--preset", required=True, metavar="NAME", help="smoke, cifar10, cifar100, svhn or imagenet"
     )
