@@ -1,6 +1,7 @@
-"""What the world does to long work: ``tools/faults.py [kills disk readonly network two]``, by default all.
+"""What the world does to long work: ``tools/faults.py [kills chapters disk readonly network two]``, default all.
 
-``kills``     kill -9 at a hundred random moments of training, sweeps, records, certification and chapters
+``kills``     kill -9 at ninety random moments of training, sweeps, records and certification
+``chapters``  kill -9 at ten random moments while a chapter is executed
 ``disk``      files that may not grow, as on a full disk
 ``readonly``  a checkout that may only be read
 ``network``   no network
@@ -166,7 +167,8 @@ def one_line(done, status: int) -> str:
 
 
 FAULTS = {
-    "kills": (training, sweeps, records, certification, chapters),
+    "kills": (training, sweeps, records, certification),
+    "chapters": (chapters,),
     "disk": (full_disk,),
     "readonly": (read_only,),
     "network": (no_network,),
