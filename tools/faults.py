@@ -1,4 +1,4 @@
-"""What the world does to long work: ``tools/faults.py [kills chapters disk readonly network two]``, default all.
+"""What the world does to long work: ``tools/faults.py [kills chapters disk readonly network two]``, or all.
 
 ``kills``     kill -9 at ninety random moments of training, sweeps, records and certification
 ``chapters``  kill -9 at ten random moments while a chapter is executed
