@@ -15,6 +15,7 @@ from flint import ctx
 
 from patch_association.certify import exactly, signs
 from patch_association.certify.descent import Undecided
+from patch_association.certify.quadrant import quadrant
 from patch_association.certify.runs import ARITHMETICS, PRECISION, RUNS, Options
 
 
@@ -55,6 +56,14 @@ def _every_size(options: Options) -> dict:
     return signs.every_number_of_sets(4, Fraction(3, 10), 3, Fraction(2, 5))
 
 
+def _quadrant(options: Options) -> dict:
+    found = {"arithmetic": options.arithmetic}
+    for q in (Fraction(3, 10), Fraction(1, 10), Fraction(1, 2)):
+        for name, edge in quadrant(16, 4, q, 1, exact=options.arithmetic == "arb").items():
+            found |= {f"pieces, q = {q}, {name}": edge.pieces, f"least bound, q = {q}, {name}": edge.least}
+    return found
+
+
 _TEXTS = {
     "nothing-moves": r"""
         At a diagonal of zero no score ever moves: $\partial\mathcal L/\partial\gamma =
@@ -67,6 +76,10 @@ _TEXTS = {
     "first-move-every-size": r"""
         $C = 4$, $q = 0.3$, $p = 3$, $\nu = 0$, diagonal tending to zero: for every number of sets $L \ge 3$
         companions win at every $\alpha \le \alpha^\star$.""",
+    "quadrant-keeps": r"""
+        $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, $\sigma_A = 1$, $q = 0.3$, 0.1 and 0.5: at the best $\alpha$,
+        which is finite, $\partial\mathcal L/\partial\gamma < 0$ on all of $\gamma = 0 \ge \rho$ and
+        $\partial\mathcal L/\partial\rho > 0$ on all of $\gamma \ge 0 = \rho$, infinite scores included.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
@@ -88,7 +101,12 @@ _TEXTS = {
         $\gamma = \rho = 0$, rates $\eta = 1/100$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from
         1 to 200.""",
 }
-_PROOFS = {"nothing-moves": _still, "first-move-window": _window, "first-move-every-size": _every_size}
+_PROOFS = {
+    "nothing-moves": _still,
+    "first-move-window": _window,
+    "first-move-every-size": _every_size,
+    "quadrant-keeps": _quadrant,
+}
 _QUICK = ("nothing-moves", "first-move-window", "companions-lead", "association-lost")
 
 STATEMENTS = {

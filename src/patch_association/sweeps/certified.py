@@ -22,10 +22,12 @@ SWEEPS = (
         cells=(
             *({"statement": name, "arithmetic": "double"} for name in STATEMENTS),
             {"statement": "association-lost", "arithmetic": "arb"},
+            {"statement": "quadrant-keeps", "arithmetic": "arb"},
         ),
         run=certified_cell,
         config={"bits": PRECISION},
         data="nothing but its settings: every proof is a finite computation",
         packages=("python-flint",),
+        grows=True,
     ),
 )
