@@ -1,4 +1,4 @@
-"""The quadrant that keeps its runs: the cover against signs counted on patches, and a false claim that fails."""
+"""The quadrant that keeps its runs: the cover against signs counted on patches; a false claim must fail."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 In the coordinates y = e^-gamma, z = e^rho of :mod:`~patch_association.certify.polynomials` the edges are the
 segments {y = 1, 0 <= z <= 1} and {z = 1, 0 <= y <= 1}: infinite scores are their ends at zero. At nu = 0 the
-segments {y = 1, 0 <= z <= 1} and {z = 1, 0 <= y <= 1}; infinite scores are their ends at zero. At nu = 0 the
-a piece of an edge, alpha* lies between the two on the whole piece, and a sign of the drift on the box
+risk is a strictly convex function of alpha^p. So if dL/dalpha is negative at u_- and positive at u_+ along
+all of a piece of an edge, alpha* lies between the two on the whole piece, and a sign of the drift on the box
 [u_-, u_+] x piece is its sign at alpha*.
 """
 
