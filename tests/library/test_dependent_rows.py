@@ -10,7 +10,7 @@ from scipy.optimize import least_squares, linear_sum_assignment
 
 
 def twins(D, p, delta):
-    """Rows 1/D + t_i e with t_i the roots of T_(p+1)(t) = delta, T Chebyshev's polynomial; the others fixed."""
+    """Rows 1/D + t_i e, t_i the roots of T_(p+1)(t) = delta for Chebyshev's T; the others fixed."""
     t = np.cos((math.acos(delta) + 2 * math.pi * np.arange(p + 1)) / (p + 1))
     e = np.zeros(D)
     e[:2] = 0.9 / D, -0.9 / D
