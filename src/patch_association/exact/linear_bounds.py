@@ -18,13 +18,18 @@ from patch_association._validate import divides, finite, positive_int, probabili
 BERRY_ESSEEN = 0.5600
 
 
-def rademacher_tail(s):
-    """h(s) = (1/sqrt(2) - s)_+^2 / 2: a lower bound on P[Z > s |a|] for Z = sum_j a_j eps_j, s >= 0.
+#: The lines a - b s of :func:`rademacher_tail`: (a, b, the end of the range of s on which it is the largest).
+_LINES = ((1 / 4, 1 / 3, 0.396), (0.217, 1 / 4, 0.868))
 
-    eps_j are independent fair signs. Khintchine's inequality E|Z| >= |a| / sqrt(2) with
-    Cauchy-Schwarz; h is convex and nonincreasing.
+
+def rademacher_tail(s):
+    """h(s) = max(1/4 - s/3, 0.217 - s/4, 0): a lower bound on P[Z > s |a|] for Z = sum_j a_j eps_j, s >= 0.
+
+    eps_j are independent fair signs. A large weight, or Berry-Esseen, or the fourth moment; h is convex and
+    nonincreasing.
     """
-    return 0.5 * np.clip(math.sqrt(0.5) - np.asarray(s, dtype=np.float64), 0.0, None) ** 2
+    s = np.asarray(s, dtype=np.float64)
+    return np.maximum(np.maximum(*(a - b * s for a, b, _ in _LINES)), 0.0)
 
 
 def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
@@ -36,7 +41,7 @@ def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
     """
     _, C, L = divides(num_patches, set_size)
     mu = probability("q", q) * np.arange(1, L)
-    return float(_rank_bounds(mu[mu > 2 * C], C).sum() / L)  # h vanishes for mu <= 2 C
+    return float(_rank_bounds(mu[mu * _LINES[-1][2] ** 2 > C], C).sum() / L)  # elsewhere h vanishes
 
 
 def _rank_bounds(mu: np.ndarray, C: int) -> np.ndarray:
@@ -50,14 +55,16 @@ def _rank_bounds(mu: np.ndarray, C: int) -> np.ndarray:
 def any_weights_limit(chi: float) -> float:
     """The limit of :func:`any_weights_bound` as C grows with q D / C^2 = chi fixed.
 
-    The integral over 0 < x < 1 of h(1 / sqrt(chi x)): with u = sqrt(2 / chi) <= 1 it is
-    1/4 - u + 3 u^2 / 4 - u^2 log(u) / 2, and 0 for chi <= 2.
+    The integral over 0 < x < 1 of h(1 / sqrt(chi x)): with u = 1 / sqrt(chi) a line a - b s adds
+    u^2 (2 b / s - a / s^2) between the ends of its range of s, as far as that lies above u.
     """
     chi = finite("chi", chi, minimum=0)
-    if chi <= 2:
-        return 0.0
-    u = math.sqrt(2 / chi)
-    return 0.25 - u + 0.75 * u**2 - 0.5 * u**2 * math.log(u)
+    total, start = 0.0, math.inf if chi == 0 else 1 / math.sqrt(chi)
+    for a, b, end in _LINES:
+        if start < end:
+            total += ((2 * b / end - a / end**2) - (2 * b / start - a / start**2)) / chi
+            start = end
+    return total
 
 
 def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
