@@ -68,8 +68,10 @@ def test_pieces_are_found_by_keyboard_and_put_together(browser):
 
 def test_the_mouse_lights_the_piece_below_it(browser):
     with opened(browser, "shuffle") as page:
-        page.locator("canvas.pa-heap").hover(position={"x": 3, "y": 3})
-        page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[0] + 1}&`)")
+        heap = page.locator("canvas.pa-heap")
+        box = heap.bounding_box()
+        heap.hover(position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]})
+        page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[99] + 1}&`)")
 
 
 @pytest.mark.parametrize(
