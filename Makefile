@@ -5,7 +5,7 @@ CHAPTERS ?=
 MODULES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test lint execute replay notebooks lab play versions bench screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book test lint execute replay notebooks lab play times versions bench screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -41,6 +41,9 @@ lab: notebooks  ## open these notebooks in JupyterLab
 
 play: set-up  ## change every parameter of every chapter, one at a time: hours; CHAPTERS="..." for some
 	@$(PY) tools/play.py --all $(CHAPTERS)
+
+times: set-up  ## measure how long the chapters run, for the front page; CHAPTERS="..." for some
+	@$(PY) tools/times.py $(CHAPTERS)
 
 versions: set-up  ## try the library on the oldest and the newest versions it admits (Python 3.10 and 3.13)
 	@$(PY) tools/versions.py

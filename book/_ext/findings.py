@@ -8,12 +8,14 @@
     :::
 
 The figure is taken from the chapter's stored outputs while the book is built, so it is the chapter's own.
-``reading-time`` lists chapters, and says how many minutes their way of reading takes.
+``reading-time`` lists chapters, and says how long their way of reading takes, and how long their code runs:
+the sum of the times in ``book/times.json``, which ``tools/times.py`` measures.
 """
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 from typing import ClassVar
@@ -55,6 +57,12 @@ def minutes(notebook) -> float:
     return len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) / WORDS_A_MINUTE
 
 
+def running(app, names: list[str]) -> float:
+    """Minutes of processor time that the chapters took when they were measured."""
+    measured = json.loads((Path(app.srcdir) / "book" / "times.json").read_text(encoding="utf-8"))
+    return sum(measured[name]["seconds"] for name in names) / 60
+
+
 class Finding(SphinxDirective):
     """One finding of the front page."""
 
@@ -85,7 +93,7 @@ class Finding(SphinxDirective):
 
 
 class ReadingTime(SphinxDirective):
-    """``reading-time`` of the chapters named in its content, in minutes, five at a time."""
+    """``reading-time`` of the chapters named in its content: how long they take to read, and to run."""
 
     has_content = True
 
@@ -93,12 +101,17 @@ class ReadingTime(SphinxDirective):
         names = " ".join(self.content).split()
         for name in names:
             self.env.note_dependency(f"book/{name}.ipynb")
+        self.env.note_dependency("book/times.json")
         total = sum(minutes(chapter(self.env.app, name)) for name in names)
         rounded = max(5, 5 * round(total / 5))
         words = f"{rounded} minutes" if rounded < 120 else f"{rounded / 60:.0f} hours"
         number = {2: "two chapters", 3: "three chapters"}.get(len(names), f"{len(names)} chapters")
         computed = nodes.inline("", f"{number}, about {words}", classes=["pasted-text"])
-        return [nodes.paragraph("", "", computed, nodes.Text(" of reading"), classes=["pa-time"])]
+        ran = running(self.env.app, names)
+        measured = nodes.inline("", f"{max(1, round(ran))}", classes=["pasted-text"])
+        unit = " minute" if ran < 1.5 else " minutes"
+        words = [computed, nodes.Text(" of reading; their code runs in "), measured, nodes.Text(unit)]
+        return [nodes.paragraph("", "", *words, classes=["pa-time"])]
 
 
 def write_drawings(app, error: Exception | None) -> None:
