@@ -30,6 +30,7 @@ TESTS = {
     "exact/risk": ["exact_risk"],
     "exact/laws": ["laws", "linear"],
     "exact/linear": ["linear"],
+    "exact/costs": ["costs"],
     "exact/gaussian": ["gaussian_exact"],
     "exact/types_law": ["exact_risk", "too_large"],
     "shallow_vit/population": ["shallow_population"],
@@ -95,10 +96,9 @@ def try_module(tree: Path, name: str, sample: int | None, seed: int) -> tuple[in
     """(Killed, tried) mutants of a module; survivors are printed."""
     file = tree / PACKAGE / f"{name}.py"
     text = file.read_text(encoding="utf-8")
-    places = list(range(len(mutants(text))))
-    chosen = (
-        places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
-    )
+    chosen = mutants(text)
+    if sample is not None:
+        chosen = random.Random(seed).sample(chosen, min(sample, len(chosen)))
     environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", *tests_of(name)]
 
