@@ -99,7 +99,9 @@ def try_module(tree: Path, name: str, sample: int | None, seed: int) -> tuple[in
     chosen = mutants(text)
     if sample is not None:
         chosen = random.Random(seed).sample(chosen, min(sample, len(chosen)))
-    environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"}
+    # No .pyc: two mutants of one size within a second would share it.
+    fresh = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    environment = os.environ | fresh | {"PYTHONPATH": str(tree / "src")}
     command = [sys.executable, "-m", "pytest", "-q", "-x", *tests_of(name)]
 
     def passes() -> bool:

@@ -96,7 +96,7 @@ def _sweep(arguments) -> int:
         raise ValueError(f"there is no sweep {arguments.name!r}; there are {', '.join(sweeps)}")
     sweep = sweeps[arguments.name]
     out = arguments.out or Path("runs") / f"{sweep.name}.json"
-    begun = sweep.grows or out.with_name(out.name + ".partial").exists()
+    begun = sweep.grows or Path(f"{out}.partial").exists()
     if arguments.resume and out.is_file() and not begun:
         record = run_sweep(sweep, out, resume=True)
         print(f"{out} is finished: {len(record)} results; --overwrite makes it again")
