@@ -43,9 +43,9 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     paper = PAPER.lower()  # is the page itself
     night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
     return (
-        f'<div class="pa-drawing" style="--wide:{wide}px"><svg role="img" aria-label="{html.escape(alt)}" '
+        f'<span class="pa-drawing" style="--wide:{wide}px"><svg role="img" aria-label="{html.escape(alt)}" '
         f'viewBox="{box[1]}" width="{wide}" height="{high}">'
-        f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{body}</svg></div>"
+        f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{body}</svg></span>"
     )
 
 
