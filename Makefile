@@ -5,7 +5,7 @@ CHAPTERS ?=
 MODULES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book test lint execute replay notebooks lab play times versions bench screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book pdf test lint execute replay notebooks lab play times versions bench screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -17,6 +17,9 @@ set-up:  ## make .venv and install the package with all it needs (the other comm
 
 book: set-up  ## build the book and say which file to open
 	@$(PY) tools/build_book.py
+
+pdf: book  ## print the whole book as one PDF through Chromium, into _build/html/book.pdf: some minutes
+	@$(PY) tools/print_book.py
 
 test: set-up  ## run every test: library, notebooks, the built pages in a browser
 	@$(PY) tools/test_all.py

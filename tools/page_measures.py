@@ -1,8 +1,8 @@
 """Measure the built pages as a reader meets them: ``tools/page_measures.py [book/setting/structure ...]``.
 
 Printed for each page: the share of its area that open code takes at 1440 pixels, the screens of 900 pixels
-until its first figure, the words on the way of reading (what is folded, code and mathematics left out), and
-the bytes that a browser reads for it before compression, with and without those of its pictures.
+until its first figure, the words on the way of reading (without what is folded or played with, code and
+mathematics), and the bytes that a browser reads for it before compression, with and without its pictures.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MEASURE = """() => {
     e => e.checkVisibility());
   const reading = article.cloneNode(true);
   reading.querySelectorAll('details, .toggle, .toggle-hidden, .dropdown, .cell_input, pre, .math, svg, ' +
-    '.pa-explorable, script, style, .headerlink, .prev-next-area').forEach(e => e.remove());
+    '.pa-explorable, .pa-predict, script, style, .headerlink, .prev-next-area').forEach(e => e.remove());
   const pictures = [...article.querySelectorAll('.pa-drawing')].reduce(
     (sum, e) => sum + new TextEncoder().encode(e.outerHTML).length, 0);
   return {

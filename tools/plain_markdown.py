@@ -84,6 +84,9 @@ class Chapter:
         elif kind == "explorable":
             page = self.book.page(f"book/explore/{block.title}")
             return f"[Move it yourself, in the online book]({page})."
+        elif kind == "predict":
+            choices, _, answer = body.partition("\n\n")
+            return f"**Predict.** {block.title}\n\n{choices}\n\n{_folded('Answer', self.plain(answer))}"
         elif kind in ("figure", "image"):
             words = self.book.labels[block.options["name"]].words if "name" in block.options else "Figure"
             return f"[{words}, in the online book]({self.book.page(self.file)}). {self.plain(body)}"

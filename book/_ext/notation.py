@@ -57,7 +57,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Group:
-    """Symbols that stand together; ``pages`` is where they alone are meant, as a beginning of page names."""
+    """Symbols that stand together; ``pages`` is a part, where they alone are meant, or a chapter."""
 
     title: str
     symbols: tuple[Symbol, ...]
@@ -96,8 +96,10 @@ def spoken(page: str) -> dict[str, Symbol]:
     """The symbols that a page may name, by how they are written."""
     groups = load()
     own = [group for group in groups if group.pages and page.startswith(group.pages)]
+    part = [group for group in own if group.pages.endswith("/")]
+    chapter = [group for group in own if group not in part]
     found = {}
-    for group in own or [group for group in groups if not group.pages]:
+    for group in (part or [group for group in groups if not group.pages]) + chapter:
         for symbol in group.symbols:
             if symbol.tips:
                 found.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})

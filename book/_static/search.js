@@ -32,8 +32,39 @@
     }
   };
 
+  // What has this very name stands above the pages: a symbol, or a numbered statement or figure.
+  const named = () => {
+    const query = words.join(" ");
+    const number = /^(theorem|lemma|proposition|corollary|definition|assumption|remark|conjecture|figure|fig\.?|section|appendix)\s+\w/.test(query);
+    const start = query.replace(/^fig\.? /, "figure ");
+    const begins = (title) => title.startsWith(start) && !/^\w|^\.\d/.test(title.slice(start.length));
+    const entries = window.pageIndex ?? [], asked = new URLSearchParams(location.search).get("q")?.trim();
+    const symbols = entries.filter((entry) => entry.names?.includes(asked));  // a capital is another symbol
+    const similar = entries.filter((entry) => entry.names?.some((name) => name.toLowerCase() === query));
+    const stated = entries.filter((entry) => !entry.names && number && begins(entry.title.toLowerCase()));
+    return [...(symbols.length ? symbols : similar), ...stated].slice(0, 12);
+  };
+
+  const list = () => {
+    const found = named();
+    if (!found.length) return;
+    const items = document.createElement("ul");
+    items.className = "pa-named";
+    for (const entry of found) {
+      const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("p");
+      link.href = `${document.documentElement.dataset.content_root ?? "./"}${entry.page}.html${entry.id ? `#${entry.id}` : ""}`;
+      link.textContent = entry.title;
+      text.className = "context";
+      text.textContent = entry.text;
+      item.append(link, entry.of ? ` · ${entry.of}` : "", text);
+      items.append(item);
+    }
+    results.before(items);
+  };
+
   const results = document.getElementById("search-results");
   if (!results) return;
+  list();
   new MutationObserver(fill).observe(results, { childList: true, subtree: true });
   fill();
 })();

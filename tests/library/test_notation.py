@@ -96,6 +96,8 @@ def test_a_formula_is_recognized_with_its_color_and_spaces():
     assert symbols[notation.written(r"\textcolor{#0550B1}{\gamma}")].code == "gamma"
     assert symbols[notation.written("L")].code == "num_sets"
     assert notation.spoken("book/shallow_vit/setting")["L"].code == "num_tokens"
+    assert notation.spoken("book/dynamics/companions")["q_c"].code == "upper_edge" and "q_c" not in symbols
+    assert notation.spoken("book/dynamics/companions")[notation.written(r"\gamma")].code == "gamma"
     assert notation.written("x + y") not in symbols
 
 

@@ -1,0 +1,224 @@
+"""What guides a reader: a sentence beside each link to a neighbor, an index for the search, a page for the
+impatient, and a list of pages for language models (``llms.txt``).
+
+All of it is taken from the finished pages, the ledger and the table of symbols; nothing is typed twice. ::
+
+    :::{impatient} setting
+    :::
+
+lists the chapters of a part: question, answer, numbered statements, and the claims with their verdicts.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import posixpath
+import re
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from front import plain, short
+from notation import load as load_notation
+from sphinx.util.docutils import SphinxDirective
+from tips import _formulas, bare
+
+from patch_association.claims import SOURCES, shipped
+
+INDEX = "_static/page-index.js"
+CLAIMS, NOTATION = "book/claims", "book/notation"
+
+IN_SHORT = re.compile(r'<div class="in-short admonition">(.*?)</div>', re.S)
+SAID = r"<p><strong>{}\.</strong>\s*(.*?)</p>"
+FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
+STATEMENT = re.compile(
+    r'<div class="proof \w+ admonition" id="(?P<id>[^"]+)">\s*<p class="admonition-title">'
+    r"(?P<title>.*?)</p>(?P<body>.*?)</section>",
+    re.S,
+)
+FIGURE = re.compile(
+    r'<figure[^>]*\bid="(?P<id>[^"]+)"[^>]*>(?:(?!</figure>).)*?'
+    r'<span class="caption-number">(?P<title>.*?)</span>(?P<body>.*?)</figcaption>',
+    re.S,
+)
+NEIGHBOR = re.compile(
+    r'(<a class="(?:left-prev|right-next)"\s+href="(?P<page>[^"]+)".*?<p class="prev-next-title">.*?</p>)'
+    r'(?:\s*<p class="pa-about">.*?</p>)?',
+    re.S,
+)
+PLACE = re.compile(r'(<div class="pa-impatient" data-part="(?P<part>\w+)">).*?(<!-- /impatient -->)', re.S)
+
+
+class Impatient(SphinxDirective):
+    """Where the summary of a part will stand."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        part = self.arguments[0]
+        if not any(name.startswith(f"book/{part}/") for name in self.env.found_docs):
+            raise self.error(f"there is no part {part!r}")
+        place = f'<div class="pa-impatient" data-part="{part}"><!-- /impatient --></div>'
+        return [nodes.raw("", place, format="html")]
+
+
+def words(markup: str) -> str:
+    """The text of a piece of a page, short formulas in plain letters."""
+    markup = re.sub(
+        r'<(span|div) class="math[^>]*>(.*?)</\1>',
+        lambda found: short(html.unescape(found[2])),
+        markup,
+        flags=re.S,
+    )
+    text = re.sub(r'<a class="headerlink".*?</a>|<svg.*?</svg>', "", markup, flags=re.S)
+    return re.sub(r"\s+([.,;:?)])", r"\1", " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()))
+
+
+def flowing(markup: str) -> str:
+    """A piece of a page that can stand inside a link on another one."""
+    return re.sub(r' class="pa-symbol" data-symbol="[^"]*"', "", bare(markup)).strip()
+
+
+def said(page: str, what: str) -> str | None:
+    """What a page's box "In short" says under a heading, as HTML."""
+    box = IN_SHORT.search(page)
+    found = box and re.search(SAID.format(what), box[1], re.S)
+    return flowing(found[1]) if found else None
+
+
+def about(page: str) -> str:
+    """A page in a sentence: its question, else its first sentence."""
+    if question := said(page, "Question"):
+        return question
+    first = FIRST.search(page)
+    return re.split(r"(?<=[.?!])\s", flowing(first[1]))[0] if first else ""
+
+
+def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:
+    """The page with a sentence below the title of the page before and of the page after."""
+
+    def with_sentence(found: re.Match) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), found["page"]))
+        sentence = sentences.get(target.removesuffix(".html"))
+        return f'{found[1]}\n        <p class="pa-about">{sentence}</p>' if sentence else found[1]
+
+    return NEIGHBOR.sub(with_sentence, page)
+
+
+def summary(part: str, pages: dict[str, str], titles: dict[str, str], order: list[str]) -> str:
+    """The chapters of a part for who has no time."""
+    found = []
+    for name in (name for name in order if name.startswith(f"book/{part}/")):
+        page, link = pages[name], posixpath.relpath(f"{name}.html", "book")
+        found.append(f'<h3><a href="{link}">{titles[name]}</a></h3>')
+        found.append(f"<p><em>{said(page, 'Question')}</em> {said(page, 'Answer')}</p>")
+        stated = [
+            f'<a href="{link}#{box["id"]}">{flowing(box["title"])}</a>' for box in STATEMENT.finditer(page)
+        ]
+        if stated:
+            found.append('<details class="pa-stated"><summary>Numbered statements</summary>')
+            found.append(f"<p>{'; '.join(stated)}.</p></details>")
+        claims = [claim for claim in shipped() if claim.kind == "claim" and f"book/{claim.chapter}" == name]
+        found += ["<ul>", *map(_verdict, claims), "</ul>"] if claims else []
+    return "\n".join(found)
+
+
+def _verdict(claim) -> str:
+    where = f'<a href="claims.html#claim-{claim.id}">{_formulas(claim.where)}</a>'
+    of = "" if claim.source == "ours" else f" ({SOURCES[claim.source].split(',')[0]})"
+    condition = _formulas(claim.heading[len(claim.standing) :])
+    return (
+        f'<li>{where}{of}: <span class="pa-badge pa-{claim.family}">{html.escape(claim.standing)}</span>'
+        f"{condition}</li>"
+    )
+
+
+def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
+    """What the search finds by name: symbols, numbered statements and figures, the papers' statements."""
+    found = []
+    for group in load_notation():
+        for one in group.symbols:
+            tex = {one.tex, *one.also}
+            names = {one.code, *tex, *(plain(name).strip() for name in tex)}
+            names |= {name.replace("\\", "") for name in tex}
+            found.append(
+                {
+                    "title": f"{plain(one.tex).strip()}, a symbol",
+                    "names": sorted(names - {"–", ""}),
+                    "page": NOTATION,
+                    "text": plain(one.means.replace("$", "")),
+                }
+            )
+    for name, page in pages.items():
+        for box in (*STATEMENT.finditer(page), *FIGURE.finditer(page)):
+            title = words(box["title"]).replace("Fig. ", "Figure ")
+            found.append(
+                {
+                    "title": title,
+                    "page": name,
+                    "id": box["id"],
+                    "of": titles[name],
+                    "text": words(box["body"])[:260],
+                }
+            )
+    for claim in shipped():
+        found.append(
+            {
+                "title": plain(claim.where.replace("$", "")),
+                "page": CLAIMS,
+                "id": f"claim-{claim.id}",
+                "of": SOURCES[claim.source],
+                "text": f"{claim.standing}: {plain(claim.statement.replace('$', ''))}"[:260],
+            }
+        )
+    return found
+
+
+def listing(contents: dict, title: str, address: str, titles: dict, sentences: dict) -> str:
+    """``llms.txt``: every page with its address and a sentence."""
+    lines = [f"# {title}", "", f"> {words(sentences[contents['root']])}", ""]
+    for part in contents["parts"]:
+        lines += [f"## {part['caption']}", ""]
+        for name in (chapter["file"] for chapter in part["chapters"]):
+            lines.append(f"- [{titles[name]}]({address}{name}.html): {words(sentences[name])}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def guide(app, error: Exception | None) -> None:
+    """After a build: write all of it."""
+    if error is not None or app.builder.format != "html":
+        return
+    out, contents = Path(app.outdir), yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
+    order = [contents["root"], *(one["file"] for part in contents["parts"] for one in part["chapters"])]
+    pages = {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in order}
+    titles = {name: app.env.titles[name].astext() for name in order}
+    sentences = {name: about(page) for name, page in pages.items()}
+    for name, page in pages.items():
+        new = PLACE.sub(
+            lambda found: found[1] + summary(found["part"], pages, titles, order) + found[3],
+            neighbors(name, page, sentences),
+        )
+        if new != page:
+            (out / f"{name}.html").write_text(new, encoding="utf-8")
+    entries = json.dumps(index(pages, titles), ensure_ascii=False)
+    (out / INDEX).write_text(f"window.pageIndex = {entries};\n", encoding="utf-8")
+    text = listing(
+        contents, app.config.html_title or app.config.project, app.config.ogp_site_url, titles, sentences
+    )
+    (out / "llms.txt").write_text(text, encoding="utf-8")
+
+
+def load_index(app, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """The index, on the search page alone."""
+    if pagename == "search":
+        app.add_js_file("page-index.js", loading_method="defer")
+
+
+def setup(app) -> dict:
+    """After the tips, which copy statements out of the pages."""
+    app.add_directive("impatient", Impatient)
+    app.connect("html-page-context", load_index, priority=390)
+    app.connect("build-finished", guide, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

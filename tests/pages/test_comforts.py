@@ -1,0 +1,194 @@
+"""What helps a reader along: questions before figures, large figures, neighbors, names in the search."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser import ROOT, SITE, page_names
+from page_visits import PHONE, open_page, set_theme
+from page_visits import _axe_findings as axe_findings
+
+LONGER = SITE / "book" / "dynamics" / "longer.html"
+FIGURE = "fig-limits-lifetimes"
+PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
+
+
+def chapters_of(part: str) -> list[str]:
+    return [name for name in page_names() if name.startswith(f"book/{part}/")]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_two_questions_a_part_stand_before_their_figures(part):
+    pages = [(SITE / name).read_text(encoding="utf-8") for name in chapters_of(part)]
+    found = [
+        (page, box)
+        for page in pages
+        for box in re.finditer(r'<div class="pa-predict"[^>]*data-figure="([^"]*)"', page)
+    ]
+    assert len(found) >= 2
+    for page, box in found:
+        assert box.start() < page.index(f'<figure class="align-default" id="{box[1]}"') if box[1] else True
+
+
+def test_a_reader_commits_and_then_sees_the_figure(browser):
+    with open_page(browser, LONGER) as tab:
+        box, figure = tab.locator(".pa-predict"), tab.locator(f"#{FIGURE} svg")
+        assert not figure.is_visible() and not box.locator("details p").first.is_visible()
+        commit = box.get_by_role("button", name="Commit to it")
+        assert commit.is_disabled()
+        box.locator("input").first.focus()
+        tab.keyboard.press("Space")
+        tab.keyboard.press("ArrowDown")  # to the second choice
+        assert not figure.is_visible(), "to choose is not yet to commit"
+        commit.focus()
+        tab.keyboard.press("Enter")
+        assert figure.is_visible() and box.locator("details p").first.is_visible()
+        said = box.get_by_role("status").inner_text()
+        assert "You predicted" in said and "It levels off." in said and "It sinks" in said
+
+
+def test_who_predicts_right_is_told_so_and_nobody_has_to(browser):
+    with open_page(browser, LONGER) as tab:
+        tab.locator(".pa-predict input").nth(2).check()
+        tab.get_by_role("button", name="Commit to it").click()
+        assert tab.locator(".pa-predict [role=status]").inner_text().startswith("As you predicted")
+    with open_page(browser, LONGER) as tab:
+        tab.get_by_role("button", name="Just show me").click()
+        assert tab.locator(f"#{FIGURE} svg").is_visible()
+
+
+def test_without_script_a_question_has_a_folded_answer(browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(LONGER.as_uri())
+    assert tab.locator(f"#{FIGURE} svg").is_visible()
+    assert not tab.locator(".pa-predict details p").first.is_visible()
+    tab.locator(".pa-predict summary").click()
+    assert tab.locator(".pa-predict details p").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_figure_opens_in_full_size_and_gives_the_focus_back(browser, theme):
+    with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
+        set_theme(tab, theme)
+        figure = tab.locator("#fig-linear-bell")
+        before = figure.locator("svg").bounding_box()["width"]
+        button = figure.get_by_role("button")
+        button.focus()
+        tab.keyboard.press("Enter")
+        full = tab.get_by_role("dialog")
+        assert full.locator("svg").bounding_box()["width"] > before
+        assert full.locator("figcaption").is_visible()
+        assert axe_findings(tab, theme) == []
+        tab.keyboard.press("Escape")
+        assert full.count() == 0 and figure.locator("svg").bounding_box()["width"] == before
+        assert tab.evaluate("document.activeElement.className") == "pa-enlarge"
+        figure.locator("svg").click()
+        assert full.count() == 1
+
+
+def test_a_figure_in_full_size_fits_a_phone(browser):
+    with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
+        tab.set_viewport_size(PHONE)
+        tab.locator("#fig-linear-bell").get_by_role("button").click()
+        full = tab.get_by_role("dialog")
+        assert full.bounding_box()["width"] <= PHONE["width"]
+        assert full.locator("svg").bounding_box()["width"] > PHONE["width"], "it is large, and scrolls"
+
+
+def test_neighbors_have_a_sentence_and_arrows_lead_to_them(browser):
+    with open_page(browser, SITE / "book" / "setting" / "spatial_data.html") as tab:
+        for link in tab.locator(".prev-next-area a").all():
+            assert len(link.locator(".pa-about").inner_text().split()) > 6
+        symbol = tab.locator(".pa-symbol[tabindex]").first
+        symbol.focus()
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_timeout(200)
+        assert tab.url.endswith("spatial_data.html"), "what has the focus may want the key"
+        symbol.evaluate("e => e.blur()")
+        with tab.expect_navigation():
+            tab.keyboard.press("ArrowRight")
+        assert tab.url.endswith("attention.html")
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "where"),
+    [
+        ("gamma", "γ, a symbol", "book/notation.html"),
+        ("Gamma", "Γ, a symbol", "book/notation.html"),
+        ("γ", "γ, a symbol", "book/notation.html"),
+        ("rho", "ρ, a symbol", "book/notation.html"),
+        ("q_c", "qc, a symbol", "book/notation.html"),
+        ("Theorem 3.1", "Theorem 3.1", "book/claims.html#claim-jelassi2022-theorem-3.1"),
+        ("theorem 4.3", "Theorem 4.3", "book/setting/linear_models.html#"),
+        ("Fig. 8.1", "Figure 8.1", "book/dynamics/idealized.html#"),
+    ],
+)
+def test_the_search_finds_what_has_a_name(browser, query, title, where):
+    tab = browser.new_page()
+    tab.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
+    tab.wait_for_selector(".pa-named")
+    found = tab.locator(".pa-named li")
+    texts = found.all_inner_texts()
+    assert all(text.startswith(title) and len(text.split()) > 4 for text in texts), texts
+    links = [link.get_attribute("href") for link in found.locator("a").all()]
+    assert any(where in link for link in links), links
+    for link in links:
+        page, _, id = link.removeprefix("./").partition("#")
+        text = (SITE / page).read_text(encoding="utf-8")
+        assert not id or f'id="{id}"' in text, link
+    tab.close()
+
+
+def test_a_number_is_not_found_in_a_longer_one(browser):
+    tab = browser.new_page()
+    tab.goto(f"{(SITE / 'search.html').as_uri()}?q=theorem 4.1")
+    tab.wait_for_selector(".pa-named")
+    assert not [
+        text for text in tab.locator(".pa-named a").all_inner_texts() if re.match(r"Theorem 4\.1\d", text)
+    ]
+    tab.close()
+
+
+def test_the_list_for_language_models_has_every_page_and_a_sentence():
+    text = (SITE / "llms.txt").read_text(encoding="utf-8")
+    lines = re.findall(r"^- \[(.+)\]\(https://\S+/(book/\S+\.html)\): (.+)$", text, re.M)
+    assert {address for _, address, _ in lines} == set(page_names()) - {"book/index.html", "search.html"}
+    assert all(len(sentence.split()) > 2 and "<" not in sentence for _, _, sentence in lines)
+
+
+def test_the_page_for_the_impatient_has_all_verdicts_in_ten_minutes():
+    from bs4 import BeautifulSoup
+
+    from patch_association.claims import shipped
+
+    soup = BeautifulSoup((SITE / "book" / "impatient.html").read_text(encoding="utf-8"), "html.parser")
+    claims = [claim for claim in shipped() if claim.kind == "claim"]
+    rows = {a["href"].partition("#claim-")[2]: a.parent for a in soup.select(".pa-impatient li > a")}
+    assert set(rows) == {claim.id for claim in claims}
+    for claim in claims:
+        assert rows[claim.id].select_one(".pa-badge").get_text() == claim.standing
+    chapters = [a["href"] for a in soup.select(".pa-impatient h3 > a")]
+    assert len(chapters) == sum(len(chapters_of(part)) for part in PARTS)
+    for aside in soup.select(".math, details"):
+        aside.decompose()
+    words = sum(len(part.get_text(" ").split()) for part in soup.select(".pa-impatient"))
+    assert words <= 3300, f"{words} words are more than ten quick minutes"
+
+
+def test_code_can_be_copied(browser):
+    with open_page(browser, SITE / "book" / "quickstart.html") as tab:
+        blocks = tab.locator("div.highlight pre").count()
+        assert blocks and tab.locator("div.highlight .copybtn").count() == blocks
+
+
+def test_questions_have_choices_in_the_plain_edition():
+    from book_labels import read_book
+    from plain_markdown import Chapter
+
+    cells = [cell.source for cell in Chapter(read_book(), "book/dynamics/longer").cells()]
+    (shown,) = [source for source in cells if "**Predict.**" in source]
+    assert "- It levels off." in shown and "<summary>Answer</summary>" in shown and ":::" not in shown
+    assert (ROOT / "book" / "dynamics" / "longer.md").is_file()

@@ -1,0 +1,66 @@
+"""The book on paper: Chromium's PDFs joined into one, with every title in its outline and running numbers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from browser import ROOT
+from join_pdf import REFERENCE, join, objects
+from print_book import contents, print_book
+
+
+@pytest.fixture(scope="module")
+def leaf(browser) -> bytes:
+    """Two printed pages."""
+    tab = browser.new_page()
+    tab.set_content('<p>One</p><p style="break-before: page">Two <a id="x" href="#x">links</a></p>')
+    printed = tab.pdf(format="A4")
+    tab.close()
+    return printed
+
+
+def titles(pdf: bytes) -> list[str]:
+    found = re.findall(rb"/Title <FEFF([0-9A-F]+)>", pdf)
+    return [bytes.fromhex(title.decode()).decode("utf-16-be") for title in found]
+
+
+def numbers(pdf: bytes) -> list[int]:
+    return [int(number) for number in re.findall(rb"Td \((\d+)\) Tj", pdf)]
+
+
+def resolved(pdf: bytes) -> bool:
+    found, _ = objects(pdf)
+    return all(int(number) in found for head, _ in found.values() for number in REFERENCE.findall(head))
+
+
+def test_all_titles_stand_in_the_outline_and_pages_are_numbered_through(leaf):
+    pages = contents()
+    assert pages[0] == "book/index" and len(pages) > 30
+    whole = join([(page, leaf) for page in pages])
+    assert titles(whole) == pages
+    assert numbers(whole) == list(range(1, 2 * len(pages) + 1))
+    assert b"/Count %d /Kids" % (2 * len(pages)) in whole
+    assert resolved(whole)
+
+
+def test_every_page_of_the_contents_is_printed_but_those_that_move():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    listed = {one["file"] for part in toc["parts"] for one in part["chapters"]}
+    moving = {page for page in listed if page.startswith("book/explore/")}
+    assert moving and listed - set(contents()) == moving
+
+
+def test_what_chromium_does_not_write_is_refused(leaf):
+    with pytest.raises(ValueError, match=r"PDF 1\.4"):
+        join([("a", b"%PDF-1.7 and so on")])
+    with pytest.raises(ValueError, match="at byte"):
+        objects(leaf.replace(b"1 0 obj", b"1 9 obj", 1))
+
+
+def test_a_chapter_is_printed(tmp_path):
+    out = tmp_path / "chapter.pdf"
+    assert print_book(["book/transfer/mismatch"], out) == titles(out.read_bytes())
+    assert "mismatch" not in titles(out.read_bytes())[0] and titles(out.read_bytes())[0]
+    assert len(numbers(out.read_bytes())) > 5 and resolved(out.read_bytes())

@@ -1,0 +1,111 @@
+"""The whole book as one PDF, printed by Chromium: ``tools/print_book.py [book/part/chapter ...]``.
+
+All pages in the order of the contents, by day, with running page numbers and an outline; proofs, solutions
+and code that the pages fold are left folded, as on the screen: a printed book of them would be three times
+as long. Links to other pages lead to the book online. It goes to ``_build/html/book.pdf``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from browser import ROOT, SITE, BrowserMissing, chromium, settle
+from join_pdf import join
+
+OUT = SITE / "book.pdf"
+
+#: Pages that say nothing on paper, because everything on them moves.
+ON_SCREEN_ONLY = "book/explore/"
+
+# What only a screen can show goes; text is black on white; a link out of the page leads to the book online.
+STYLE = """
+  .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-area, .bd-footer,
+  .bd-footer-content, .pa-enlarge, .copybtn, .headerlink, .pa-commit, .pa-controls, .pa-tip, .pa-filter,
+  .pa-fold:not([open]), .pa-explorable[data-embedded]:not([data-explorable="learn"]),
+  .pst-async-banner-revealer, .skip-link, #pst-skip-link, .toggle-button { display: none !important; }
+  .bd-article { font-size: 11pt; }
+  .bd-article-container, .bd-main, .bd-content, .bd-container__inner { max-width: none !important; }
+  figure, table, .math, .pa-verdict { break-inside: avoid; }
+  h1, h2, h3, .admonition-title { break-after: avoid; }
+  pre { white-space: pre-wrap !important; font-size: 8.5pt; }
+  .pa-drawing svg { max-width: 100%; height: auto; }
+"""
+PREPARE = """address => {
+  for (const link of document.querySelectorAll("article a[href]")) {
+    const href = link.getAttribute("href");
+    if (!href.startsWith("#") && !/^[a-z]+:/.test(href)) {
+      link.href = address + decodeURIComponent(new URL(link.href).pathname).split("/_build/html/").pop()
+        + new URL(link.href).hash;
+    }
+  }
+  document.querySelectorAll(".pa-veiled").forEach((figure) => figure.classList.remove("pa-veiled"));
+}"""
+
+TITLE = """h1 => {
+  const copy = h1.cloneNode(true);
+  copy.querySelectorAll(".headerlink, .katex-html, annotation").forEach((e) => e.remove());
+  return copy.textContent;
+}"""
+
+
+def contents() -> list[str]:
+    """The pages in their order."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = [toc["root"], *(one["file"] for part in toc["parts"] for one in part["chapters"])]
+    return [page for page in pages if not page.startswith(ON_SCREEN_ONLY)]
+
+
+def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
+    """A page's title, and the page as a PDF of its own."""
+    tab = browser.new_page(color_scheme="light", viewport={"width": 800, "height": 1100})
+    try:
+        tab.goto(path.as_uri())
+        settle(tab)
+        tab.evaluate(PREPARE, address)
+        tab.add_style_tag(content=STYLE)
+        title = tab.locator("article h1").first.evaluate(TITLE)
+        margin = {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"}
+        return " ".join(title.split()), tab.pdf(format="A4", margin=margin, print_background=True)
+    finally:
+        tab.close()
+
+
+def print_book(pages: list[str], out: Path = OUT) -> list[str]:
+    """Write the PDF of these pages; their titles."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    address = config["sphinx"]["config"]["ogp_site_url"]
+    with chromium() as browser:
+        parts = [print_page(browser, SITE / f"{page}.html", address) for page in pages]
+    out.write_bytes(join(parts))
+    return [title for title, _ in parts]
+
+
+def main() -> int:
+    """Print the pages that were named, by default all; the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE")
+    arguments = parser.parse_args()
+    pages = [page.removesuffix(".html") for page in arguments.pages] or contents()
+    missing = [page for page in pages if not (SITE / f"{page}.html").exists()]
+    if missing:
+        print(f"Not built: {', '.join(missing)}. Run `make book` first.")
+        return 1
+    try:
+        titles = print_book(pages, arguments.out)
+    except BrowserMissing as error:
+        print(error)
+        return 1
+    size = arguments.out.stat().st_size / 1e6
+    print(f"{len(titles)} pages of the book in {arguments.out} ({size:.1f} MB)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
