@@ -258,7 +258,7 @@ def _starting_vit(seed):
 def test_the_probe_raises_no_more_alarms_than_it_says(name):
     """An exact p-value: of 100 at most 0.1 with chance 0.1 each, 32 or more have a chance below 1e-8."""
     data = SpatialData(Partition.random(12, 3, seed=1), 2, 0.5)
-    _, p = examine(IGNORANT[name], data, draws=100, n_inputs=5, n_partitions=19)
+    _, p = examine(IGNORANT[name], data, draws=100, n_inputs=10, n_partitions=19)
     assert (p <= 0.1).sum() < 32
 
 

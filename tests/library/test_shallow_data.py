@@ -174,10 +174,11 @@ def test_a_cut_start_is_the_nearest_of_its_norm(sigma, delta, longest, seed):
     generator = torch.Generator().manual_seed(seed)
     for name in ("value", "key", "query"):
         A, B = getattr(free, name)[0], getattr(cut, name)[0]
-        other = torch.randn(6, 6, generator=generator, dtype=torch.float64)
-        other = other * longest / torch.linalg.matrix_norm(other, ord=2)
-        # <A - B, C - B> <= 0 for every C of the set: what makes B the projection.
-        assert float(((A - B) * (other - B)).sum()) <= 1e-9
+        U, _, Vh = torch.linalg.svd(A)
+        drawn = torch.randn(6, 6, generator=generator, dtype=torch.float64)
+        for other in (drawn / torch.linalg.matrix_norm(drawn, ord=2), U @ Vh):
+            # <A - B, C - B> <= 0 for every C of the set: what makes B the projection.
+            assert float(((A - B) * (longest * other - B)).sum()) <= 1e-9
         if torch.linalg.matrix_norm(A, ord=2) <= longest:
             assert torch.allclose(A, B, atol=1e-12)
     assert torch.equal(free.output, cut.output) and torch.equal(free.head, cut.head)
