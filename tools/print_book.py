@@ -76,12 +76,11 @@ def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
         tab.close()
 
 
-def print_book(pages: list[str], out: Path = OUT) -> list[str]:
+def print_book(browser, pages: list[str], out: Path = OUT) -> list[str]:
     """Write the PDF of these pages; their titles."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     address = config["sphinx"]["config"]["ogp_site_url"]
-    with chromium() as browser:
-        parts = [print_page(browser, SITE / f"{page}.html", address) for page in pages]
+    parts = [print_page(browser, SITE / f"{page}.html", address) for page in pages]
     out.write_bytes(join(parts))
     return [title for title, _ in parts]
 
@@ -98,7 +97,8 @@ def main() -> int:
         print(f"Not built: {', '.join(missing)}. Run `make book` first.")
         return 1
     try:
-        titles = print_book(pages, arguments.out)
+        with chromium() as browser:
+            titles = print_book(browser, pages, arguments.out)
     except BrowserMissing as error:
         print(error)
         return 1

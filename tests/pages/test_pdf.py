@@ -59,8 +59,8 @@ def test_what_chromium_does_not_write_is_refused(leaf):
         objects(leaf.replace(b"1 0 obj", b"1 9 obj", 1))
 
 
-def test_a_chapter_is_printed(tmp_path):
+def test_a_chapter_is_printed(browser, tmp_path):
     out = tmp_path / "chapter.pdf"
-    assert print_book(["book/transfer/mismatch"], out) == titles(out.read_bytes())
+    assert print_book(browser, ["book/transfer/mismatch"], out) == titles(out.read_bytes())
     assert "mismatch" not in titles(out.read_bytes())[0] and titles(out.read_bytes())[0]
     assert len(numbers(out.read_bytes())) > 5 and resolved(out.read_bytes())
