@@ -187,6 +187,7 @@ CALLS = {
         precision="auto",
         model="vit",
     ),
+    models.residual_cnn: dict(num_classes=2, widths=(4,)),
     runs.preset: dict(name="smoke"),
     runs.with_settings: dict(config=runs.TrainConfig(), settings=["lr=0.1"]),
     figures.set_palette: dict(num_sets=4),
