@@ -22,7 +22,7 @@ def leaf(browser) -> bytes:
 
 
 def titles(pdf: bytes) -> list[str]:
-    found = re.findall(rb"/Title <FEFF([0-9A-F]+)>", pdf)
+    found = re.findall(rb"/Title <FEFF([0-9A-F]+)> /Parent", pdf)
     return [bytes.fromhex(title.decode()).decode("utf-16-be") for title in found]
 
 
