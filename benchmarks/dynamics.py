@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import torch
-from timing import compare
+from timing import bytes_a_second, compare
 
+from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
-from patch_association.training import Samples, loss_and_gradients
+from patch_association.training import Constant, Samples, descend, loss_and_gradients, realistic_start
+
+_MOVING = ("alpha", "gamma", "rho")  # what PopulationRisk.gradient is with respect to
+_LAWS = ((16, 0.3), (36, 0.2), (64, 0.1))
 
 
-def gradients_against_autograd(
-    num_patches: int = 36, n: int = 2000, repeats: int = 5, order: str = "(S X) v"
-) -> dict:
+def gradients_against_autograd(num_patches: int, n: int, order: str, read: float, rounds: int = 5) -> dict:
     """One full-batch gradient of (T): by hand, against autograd in the order "(S X) v" or "S (X v)".
 
     (T) reads sum_j S_ij <v, X_j>; written with a matrix product per input, S X comes first and
     costs d times as much as X v. This is the order of the definition, of attention layers, and of
     ``torch.nn.functional.scaled_dot_product_attention``. The other order is the best that autograd can
-    do. Float64, both on the threads of torch.
+    do. Float64, both on the threads of torch. By hand, the inputs are read twice, and that is the limit:
+    ``bandwidth_share`` is what of the bytes a second, ``read``, these two passes reach.
     """
     D = d = num_patches
-    law = SpatialData(Partition.random(D, 4), d, 0.2)
-    samples = Samples.draw(law, n, [0])
+    samples = Samples.draw(SpatialData(Partition.random(D, 4), d, 0.2), n, [0])
     X, y = samples.X, samples.y
-    generator = torch.Generator().manual_seed(0)
-    A = 0.1 * torch.randn(1, D, D, generator=generator, dtype=torch.float64)
-    v = 0.1 * torch.randn(1, d, generator=generator, dtype=torch.float64)
+    A, v = _weights(D)
 
     def by_hand():
         return loss_and_gradients(X, y, A, v)
@@ -46,52 +48,127 @@ def gradients_against_autograd(
     for ours, theirs in zip(by_hand(), by_autograd()):
         assert (ours[0] - theirs).abs().max() < 1e-8  # softplus is linear beyond 20
     name = f"gradient of model (T), D = d = {D}, N = {n}"
-    return compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", repeats)
+    row = compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", rounds)
+    return row | {"bandwidth_share": 2 * X.nbytes / row["ours_s"] / read}
 
 
-def exact_risk_against_monte_carlo(
-    num_patches: int = 16, q: float = 0.3, accuracy: float = 1e-4, n: int = 20_000, repeats: int = 5
+def single_against_double(num_patches: int, n: int, rounds: int = 5) -> dict:
+    """The same gradient in single precision: half the bytes, so half the time where memory is the limit."""
+    samples = Samples.draw(SpatialData(Partition.random(num_patches, 4), num_patches, 0.2), n, [0])
+    double = samples.X, samples.y, *_weights(num_patches)
+    single = tuple(x.float() for x in double)
+    for one, two in zip(loss_and_gradients(*single), loss_and_gradients(*double)):
+        assert (one - two).norm() < 1e-3 * two.norm()
+    return compare(
+        f"gradient of model (T) in single precision, D = d = {num_patches}, N = {n}",
+        lambda: loss_and_gradients(*single),
+        lambda: loss_and_gradients(*double),
+        "double precision",
+        rounds,
+    )
+
+
+def seeds_in_a_batch(num_patches: int, n: int, seeds: int = 10, steps: int = 10) -> dict:
+    """Ten steps of ten pre-trainings at once, against one after the other."""
+    law = SpatialData(Partition.random(num_patches, 4), num_patches, 0.2)
+    batch = Samples.draw(law, n, range(seeds))
+    alone = [Samples(law, batch.X[i : i + 1], batch.y[i : i + 1], [i]) for i in range(seeds)]
+    step = Constant(rate=0.005, score_rate=0.005 * num_patches**2)
+
+    def run(samples):
+        return descend(samples, realistic_start(law, samples.seeds), step, steps=steps, progress=False)
+
+    return compare(
+        f"ten pre-trainings, D = d = {num_patches}, N = {n}",
+        lambda: run(batch),
+        lambda: [run(samples) for samples in alone],
+        "one after the other",
+        5,
+    )
+
+
+def _weights(D):
+    generator = torch.Generator().manual_seed(0)
+    A = 0.1 * torch.randn(1, D, D, generator=generator, dtype=torch.float64)
+    return A, 0.1 * torch.randn(1, D, generator=generator, dtype=torch.float64)
+
+
+def exact_gradient_against_monte_carlo(
+    num_patches: int, q: float, degree: int = 3, accuracy: float = 1e-3, n: int = 20_000, rounds: int = 5
 ) -> dict:
-    """One exact loss and gradient, against sampling the loss alone to ``accuracy`` relative standard error.
+    """One exact gradient, against sampling it to ``accuracy``, the root mean square error over its length.
 
     The sampler draws the coefficients alone, no noise vectors, and its gradient is by hand too. It is
     timed on n inputs; the number that it needs follows from their variance, so its time is computed,
-    not waited for. The comparison is kind to it: the exact step has 1e-9, and gradients need more inputs
-    than the loss does. The set-up of the exact law (up to seconds) is not counted.
+    not waited for. The comparison is kind to it: the exact step has 1e-9. The set-up of the exact law
+    (up to seconds) is not counted.
     """
     D, C = num_patches, 4
     point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
-    risk = PopulationRisk(D, C, q)
+    risk = PopulationRisk(D, C, q, degree)
     law = SpatialData(Partition.random(D, C), 2, q)
     same = torch.from_numpy(law.partition.same_set)
     A = torch.where(same, point["gamma"], point["rho"]).double().fill_diagonal_(point["beta"])[None]
     v = torch.tensor([[point["alpha"]]], dtype=torch.float64)
 
-    def exact():
-        return risk.loss_and_gradient(**point)
-
     def sampled(seed=0):
         s, y, _ = law.sample_coefficients(n, seed)
         X, y = torch.from_numpy(s)[None, :, :, None], torch.from_numpy(y)[None]  # (1, n, D, 1), (1, n)
-        return loss_and_gradients(X, y, A, v)
+        return loss_and_gradients(X, y, A, v, degree=degree)
 
-    estimates = np.array([sampled(seed)[0].item() for seed in range(40)])
-    loss, _ = exact()
-    error_of_one = float(estimates.std(ddof=1)) * n**0.5
-    assert abs(estimates.mean() - loss) < 6 * error_of_one / (40 * n) ** 0.5
-    needed = (error_of_one / (accuracy * loss)) ** 2
-    result = compare(
-        f"population loss and gradient, D = {D}, C = {C}, q = {q:g}",
-        exact,
+    def in_blocks(seed):
+        _, dA, dv = sampled(seed)  # the diagonal of dA is 0
+        return [dv.sum().item(), dA[0][same].sum().item(), dA[0][~same].sum().item()]
+
+    exact = np.asarray(risk.gradient(**point))
+    estimates = np.array([in_blocks(seed) for seed in range(40)])  # (40, 3)
+    variances = estimates.var(axis=0, ddof=1)
+    assert (np.abs(estimates.mean(axis=0) - exact) < 6 * np.sqrt(variances / 40) + 1e-12).all()
+    batches = float(variances.sum()) / (accuracy * float(np.linalg.norm(exact))) ** 2
+    row = compare(
+        f"population gradient, D = {D}, C = {C}, q = {q:g}, p = {degree}: {risk.probability.size:,} atoms",
+        lambda: risk.gradient(**point),
         sampled,
-        f"Monte Carlo to {accuracy:g} relative on the loss: {needed:.1e} inputs, timed on {n}",
-        repeats,
+        f"Monte Carlo to {accuracy:g}: {batches * n:.1e} inputs, timed on {n:,}",
+        rounds,
     )
-    batches = needed / n
-    return {**result, "theirs_s": result["theirs_s"] * batches, "ratio": result["ratio"] / batches}
+    scaled = {key: row[key] / batches for key in ("ratio", "low", "high")}
+    return row | scaled | {"theirs_s": row["theirs_s"] * batches}
 
 
-def fused_gradient(num_patches: int, q: float, repeats: int = 15) -> dict:
+def exact_gradient_against_autograd(q: float = 0.3, set_size: int = 2, rounds: int = 5) -> dict:
+    """One exact gradient at D = 10, against autograd on the risk summed over every input of the law.
+
+    The law has 3^(D - C) inputs once the set with the signal is fixed, which by symmetry it may be. D = 16
+    would have 500,000 with C = 4; there the comparison only grows.
+    """
+    D = 10
+    risk = PopulationRisk(D, set_size, q)
+    rest = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=D - set_size)))  # (inputs, D - C)
+    p = torch.from_numpy(np.where(rest == 0, 1 - q, q / 2).prod(axis=1))
+    s = torch.from_numpy(np.concatenate([np.ones((len(rest), set_size)), rest], axis=1))
+    same = torch.arange(D)[:, None] // set_size == torch.arange(D) // set_size
+    point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
+
+    def by_autograd():
+        leaves = [torch.tensor(point[k], dtype=torch.float64, requires_grad=True) for k in _MOVING]
+        alpha, gamma, rho = leaves
+        A = torch.where(same, gamma, rho).masked_fill(torch.eye(D, dtype=torch.bool), point["beta"])
+        z = D * alpha * (s @ torch.softmax(A, dim=-1).T)  # (inputs, D) @ (D, D)
+        F = (z**3 + DEFAULT.linear * z).sum(dim=1)
+        return torch.autograd.grad(p @ torch.nn.functional.softplus(-F), leaves)
+
+    assert np.allclose(risk.gradient(**point), [g.item() for g in by_autograd()], rtol=1e-9)
+    return compare(
+        f"population gradient, D = {D}, C = {set_size}, q = {q:g}",
+        lambda: risk.gradient(**point),
+        by_autograd,
+        f"torch autograd over all {len(rest):,} inputs",
+        rounds,
+    )
+
+
+def fused_gradient(num_patches: int, q: float, rounds: int = 15) -> dict:
     """The gradient of the population risk in one pass of small blocks, against three passes of torch.
 
     The other way is what one would write first: whole arrays, and torch's threads. Where cores are shared,
@@ -109,20 +186,26 @@ def fused_gradient(num_patches: int, q: float, repeats: int = 15) -> dict:
     assert np.allclose(risk.gradient(**point), whole(), rtol=1e-9)
     name = f"gradient of the population risk, D = {num_patches}, q = {q:g}: {risk.probability.size:,} atoms"
     against = f"whole arrays, torch with {torch.get_num_threads()} threads"
-    return compare(name, lambda: risk.gradient(**point), whole, against, repeats)
+    return compare(name, lambda: risk.gradient(**point), whole, against, rounds)
 
 
-def bench_dynamics() -> list[dict]:
-    """All comparisons of this part."""
+def bench_gradient_of_the_model() -> list[dict]:
+    """The gradient on samples: against autograd in both orders, in single precision, many seeds at once."""
+    read = bytes_a_second()
+    sizes = ((16, 8000), (36, 2000), (64, 500), (100, 300), (144, 200))
+    orders = ("(S X) v", "S (X v)")
     return [
-        *(
-            gradients_against_autograd(D, n, order=order)
-            for D, n in ((16, 8000), (36, 2000), (64, 500))
-            for order in ("(S X) v", "S (X v)")
-        ),
+        *(gradients_against_autograd(D, n, order, read) for D, n in sizes for order in orders),
+        *(single_against_double(D, n) for D, n in ((16, 8000), (64, 500))),
+        *(seeds_in_a_batch(D, n) for D, n in ((16, 200), (64, 200))),
+    ]
+
+
+def bench_exact_gradient() -> list[dict]:
+    """The gradient of the population, against sampling, autograd and whole arrays."""
+    return [
+        *(exact_gradient_against_monte_carlo(D, q, p) for D, q in _LAWS for p in (3, 5)),
+        exact_gradient_against_autograd(),
         fused_gradient(16, 0.3),
         fused_gradient(64, 0.1),
-        exact_risk_against_monte_carlo(16, 0.3),
-        exact_risk_against_monte_carlo(36, 0.2),
-        exact_risk_against_monte_carlo(64, 0.1),
     ]

@@ -8,10 +8,17 @@ import torch
 from timing import compare
 from torch import nn
 
+from patch_association.images.data.sets import ImageSet
 from patch_association.images.flops import attention_flops
 from patch_association.images.models.layers import Block
 from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.training.config import TrainConfig
+from patch_association.images.training.feed import make_feed
+from patch_association.images.training.processes import OneProcess
+from patch_association.images.training.step import TrainStep, make_optimizer
+from patch_association.images.training.trainer import make_model
 from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
+from patch_association.sweeps.vit_steps import kept_bytes
 
 # The paper's 7 layers cost 7/3 of these and give the same ratio: embedding and head are small.
 _DEPTH = 3
@@ -86,34 +93,94 @@ def bench_positional_inference() -> list[dict]:
 
 
 @_one_thread
-def bench_inference_against_other_libraries() -> list[dict]:
-    """A layer with fixed maps, without gradients: against our vanilla one and those of timm and vit-pytorch.
+def bench_layer_against_other_libraries() -> list[dict]:
+    """A positional layer beside our vanilla one and those of timm and vit-pytorch, three ways.
 
-    ``formula`` is the ratio of products to our vanilla layer's. A library that is not installed is named and
-    left out.
+    Forward with the maps computed, inference with the maps kept, forward and backward; at the last also
+    ``memory``, the ratio of the bytes that autograd keeps. ``formula`` is the ratio of products to our
+    vanilla layer's. A library that is not installed is named and left out.
     """
     results = []
     for tokens, batch in CPU.batches.items():
         x = torch.randn(batch, tokens, WIDTH)
-        ours = layer_of("positional", "layer", tokens).eval()
+        ours = layer_of("positional", "layer", tokens)
         S = torch.softmax(torch.randn(HEADS, tokens, tokens), dim=-1)  # fixed: nothing is left to compute
         once = attention_flops(tokens, WIDTH, True).per_image
         rest = 4 * tokens * WIDTH * MLP_WIDTH
         formula = (once + rest) / (attention_flops(tokens, WIDTH, False).per_image + rest)
         for kind in (kind for kind in KINDS if kind != "positional"):
             try:
-                theirs = layer_of(kind, "layer", tokens).eval()
+                theirs = layer_of(kind, "layer", tokens)
             except ValueError as error:
                 print(f"left out: {error}")
                 continue
+            size = f"{tokens} tokens, {batch} pictures"
             with torch.no_grad():
-                row = compare(
-                    f"layer with fixed maps, inference, {tokens} tokens, {batch} pictures",
-                    partial(ours.get_submodule("block"), x, None, S),
-                    partial(theirs, x),
-                    f"{kind} layer",
-                )
-            results.append(row | {"formula": formula})
+                forward = partial(ours, x), partial(theirs, x)
+                fixed = partial(ours.get_submodule("block"), x, None, S), forward[1]
+                rows = [
+                    compare(f"positional layer, {way}, {size}", *pair, f"{kind} layer", 5)
+                    for way, pair in (("forward", forward), ("inference with its maps kept", fixed))
+                ]
+            grown = x.clone().requires_grad_()
+            both = _step(ours, grown), _step(theirs, grown)
+            row = compare(f"positional layer, forward and backward, {size}", *both, f"{kind} layer", 5)
+            rows.append(row | {"memory": kept_bytes(ours, grown) / kept_bytes(theirs, grown)})
+            results += [row | {"formula": formula} for row in rows]
+    return results
+
+
+class _OneByOne(torch.utils.data.Dataset):
+    """Pictures augmented as a data loader does it: each by itself, when it is asked for."""
+
+    def __init__(self, data: ImageSet):
+        self.data, (mean, std) = data, data.statistics()
+        self.mean, self.std = mean.view(-1, 1, 1), std.view(-1, 1, 1)
+
+    def __len__(self):
+        return len(self.data.train_labels)
+
+    def __getitem__(self, i):
+        picture = nn.functional.pad(self.data.train_images[i], (4, 4, 4, 4))
+        top, left = torch.randint(9, (2,)).tolist()
+        picture = picture[:, top : top + 32, left : left + 32]
+        picture = picture.flip(-1) if torch.rand(()) < 0.5 else picture
+        return (picture / 255 - self.mean) / self.std, self.data.train_labels[i]
+
+
+@_one_thread
+def bench_training_throughput() -> list[dict]:
+    """An epoch by this library's loop, against a DataLoader and the same model."""
+    results = []
+    for vit, number in (("reader", 2000), ("small", 200)):
+        generator = torch.Generator().manual_seed(0)
+        pictures = torch.randint(256, (number, 3, 32, 32), dtype=torch.uint8, generator=generator)
+        labels = torch.arange(number) % 10
+        data = ImageSet("noise", "drawn", tuple("abcdefghij"), pictures, labels, pictures[:10], labels[:10])
+        config = TrainConfig(
+            dataset="cifar10", vit=vit, patch_size=4, batch_size=100, augment="shift-flip", val_size=0,
+            epochs=1, warmup_epochs=0, device="cpu",
+        )  # fmt: skip
+        place = OneProcess(torch.device("cpu"))
+        ours, theirs = (make_model(config, 10, 32, 3) for _ in range(2))
+        feed = make_feed(data, config, place)
+        step = TrainStep(ours, make_optimizer(ours, config), config, feed.mean, feed.std)
+        optimizer = make_optimizer(theirs, config)
+        loader = torch.utils.data.DataLoader(_OneByOne(data), batch_size=100, shuffle=True)
+
+        def epoch(step=step, feed=feed):
+            for images, targets in feed.epoch(0):
+                step(images, targets, 1e-3)
+
+        def plain(model=theirs, optimizer=optimizer, loader=loader):
+            for images, targets in loader:
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(images), targets).backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+
+        row = compare(f'training the ViT "{vit}", {number:,} pictures', epoch, plain, "a DataLoader loop", 5)
+        results.append(row | {"a_second": number / row["ours_s"]})
     return results
 
 

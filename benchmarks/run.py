@@ -1,43 +1,70 @@
-"""Run every benchmark and write benchmarks/latest.json: what is timed, against whom.
+"""Run every benchmark: what is timed, against whom. ``run.py [--keep] [MODULE ...]``
 
-Each module beside this file defines functions ``bench_*`` that return one result or a list of
-them: {"name", "ours_s", "theirs_s", "theirs", "ratio"}. The ratio is ours over theirs, below 1
-where ours is faster.
+Each module beside this file defines functions ``bench_*`` that return one result of :mod:`timing` or a
+list of them. A ratio is ours over theirs, below 1 where ours is faster. All is written to
+``benchmarks/latest.json``; with ``--keep`` also to ``benchmarks/kept.json``, the table of the book's page
+on speed, and a machine that is busy with something else is refused.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 
+from timing import machine
+
+from patch_association._files import write_atomically
+
 HERE = Path(__file__).parent
-OUT = HERE / "latest.json"
+QUIET = 0.5  # the most that the machine may do beside this
 
 
-def main() -> None:
+def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
-    modules = sys.argv[1:] or sorted(p.stem for p in HERE.glob("*.py") if p.stem not in ("run", "timing"))
-    results = []
-    for module in map(importlib.import_module, modules):
-        for name, function in vars(module).items():
-            if not name.startswith("bench_"):
-                continue
+    every = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in ("run", "timing"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(every)}; default: all")
+    parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.modules) - set(every):
+        parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(every)}")
+    if arguments.keep and arguments.modules:
+        parser.error("--keep is for all modules together: a table has one machine and one date")
+    about = machine()
+    if arguments.keep and (about["load"] is None or about["load"] > QUIET):
+        parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
+    results = {module: _results(importlib.import_module(module)) for module in arguments.modules or every}
+    text = json.dumps({"machine": about, "results": results}, indent=1) + "\n"
+    for name in ["latest.json", *(["kept.json"] if arguments.keep else [])]:
+        write_atomically(HERE / name, text)
+        print(f"wrote {os.path.relpath(HERE / name)}")
+    return 0
+
+
+def _results(module) -> list[dict]:
+    """What the functions ``bench_*`` of a module return, printed as they come."""
+    found = []
+    for name, function in list(vars(module).items()):
+        if name.startswith("bench_"):
             returned = function()
-            for result in returned if isinstance(returned, list) else [returned]:
-                results.append(result)
-                print(
-                    f"{result['ratio']:8.3g} x  {result['name']}: {result['ours_s']:.3g} s "
-                    f"against {result['theirs_s']:.3g} s ({result['theirs']})",
-                    flush=True,
-                )
-    OUT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(
-        f"wrote {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}: "
-        f"{len(results)} results"
-    )
+            for row in returned if isinstance(returned, list) else [returned]:
+                found.append(row)
+                print(_line(row), flush=True)
+    return found
+
+
+def _line(row: dict) -> str:
+    if "exponent" in row:
+        return f"{row['exponent']:8.3g}    {row['name']}: exponent in size (stated: {row['stated']})"
+    if "ratio" in row:
+        times = f"{row['ours_s']:.3g} s against {row['theirs_s']:.3g} s ({row['theirs']})"
+        return f"{row['ratio']:8.3g} x  {row['name']}: {times}"
+    return f"{row['value']:8.3g} {row['unit']}  {row['name']}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

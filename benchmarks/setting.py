@@ -32,7 +32,7 @@ def bench_linear_error() -> dict:
         lambda: linear_error(D, C, q),
         sampled,
         f"{draws} draws, for a standard error of 1%",
-        rounds=3,
+        rounds=5,
     )
 
 

@@ -80,5 +80,5 @@ def bench_exact_population() -> dict:
         lambda: measure(weights, law),
         lambda: measure(weights, drawn),
         "1,000 drawn inputs",
-        rounds=3,
+        rounds=5,
     )

@@ -87,5 +87,5 @@ def bench_exact_error() -> dict:
         lambda: exact_error(attention, data.q, 0.02, 0.002),
         lambda: HeldOut(data, draws).errors_under(attention, 0.02, 0.002, linear=TRANSFER.linear),
         f"{draws} draws, for a standard error of 5%",
-        rounds=3,
+        rounds=5,
     )

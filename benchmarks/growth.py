@@ -1,0 +1,68 @@
+"""How the cost of the exact computations grows, beside what it should be."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from timing import growth
+
+from patch_association import association
+from patch_association.certify.runs import Options, lead_run
+from patch_association.data import SpatialData
+from patch_association.exact.linear import linear_error
+from patch_association.exact.risk import PopulationRisk
+from patch_association.shallow_vit import PatternData, initial_weights, measure, population
+from patch_association.structure import Partition
+from patch_association.training import Samples, loss_and_gradients
+
+
+def _association(D: int):
+    scores, partition = np.random.default_rng(0).standard_normal((D, D)), Partition.random(D, 4)
+    return lambda: association(scores, partition)
+
+
+def _sample(n: int):
+    law = SpatialData(Partition.random(36, 4), 36, 0.3)
+    return lambda: law.sample(n, seed=0)
+
+
+def _empirical(n: int):
+    samples = Samples.draw(SpatialData(Partition.random(36, 4), 36, 0.3), n, [0])
+    A, v = torch.zeros(1, 36, 36, dtype=torch.float64), torch.ones(1, 36, dtype=torch.float64)
+    return lambda: loss_and_gradients(samples.X, samples.y, A, v)
+
+
+def _model_1(neurons: int):
+    data = PatternData(50, 0.3, 0.2)
+    weights, law = initial_weights(data, [0], num_neurons=neurons), population(data)
+    return lambda: measure(weights, law)
+
+
+def bench_growth() -> list[dict]:
+    """Fitted exponents: in D, N, the atoms of the law, the steps of a certified run, the neurons."""
+    laws = {risk.probability.size: risk for risk in (PopulationRisk(D, 4, 0.1) for D in (36, 48, 64, 80))}
+    point = {"alpha": 0.05, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
+    return [
+        growth("association of a (D, D) matrix, in D", _association, (256, 512, 1024), "2"),
+        growth(
+            "linear_error with C = 16, in D",
+            lambda D: lambda: linear_error(D, 16, 0.3),
+            (512, 1024, 2048),
+            "at most 2",
+        ),
+        growth("sampling the data, D = d = 36, in N", _sample, (1000, 2000, 4000), "1"),
+        growth("gradient of (T) on samples, D = d = 36, in N", _empirical, (1000, 2000, 4000), "1"),
+        growth(
+            "gradient of the population risk, in the atoms of the law",
+            lambda size: lambda: laws[size].gradient(**point),
+            tuple(laws),
+            "1",
+        ),
+        growth(
+            "certified run, in steps",
+            lambda steps: lambda: lead_run(steps=steps).prove(Options()),
+            (4, 8, 16),
+            "1",
+        ),
+        growth("population of model (1), in neurons", _model_1, (250, 500, 1000), "2"),
+    ]
