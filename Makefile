@@ -51,8 +51,8 @@ times: set-up  ## measure how long the chapters run, for the front page; CHAPTER
 versions: set-up  ## try the library on the oldest and the newest versions it admits (Python 3.10 and 3.13)
 	@$(PY) tools/versions.py
 
-bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json
-	@$(PY) benchmarks/run.py
+bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json; KEEP=1 for the book's page
+	@$(PY) benchmarks/run.py $(if $(KEEP),--keep)
 
 coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches
 	@.venv/bin/coverage erase

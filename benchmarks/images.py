@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from pathlib import Path
 
 import torch
 from timing import compare
@@ -19,6 +21,9 @@ from patch_association.images.training.step import TrainStep, make_optimizer
 from patch_association.images.training.trainer import make_model
 from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
 from patch_association.sweeps.vit_steps import kept_bytes
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
+from vision_shim import load_torchvision
 
 # The paper's 7 layers cost 7/3 of these and give the same ratio: embedding and head are small.
 _DEPTH = 3
@@ -92,6 +97,14 @@ def bench_positional_inference() -> list[dict]:
     return results
 
 
+def _torchvision_or_not() -> None:
+    """timm and vit-pytorch import torchvision; some of its builds need help beside a CPU torch."""
+    try:
+        load_torchvision()
+    except (ImportError, OSError) as error:
+        print(f"torchvision: {error}")
+
+
 @_one_thread
 def bench_layer_against_other_libraries() -> list[dict]:
     """A positional layer beside our vanilla one and those of timm and vit-pytorch, three ways.
@@ -100,6 +113,7 @@ def bench_layer_against_other_libraries() -> list[dict]:
     ``memory``, the ratio of the bytes that autograd keeps. ``formula`` is the ratio of products to our
     vanilla layer's. A library that is not installed is named and left out.
     """
+    _torchvision_or_not()
     results = []
     for tokens, batch in CPU.batches.items():
         x = torch.randn(batch, tokens, WIDTH)

@@ -22,13 +22,13 @@ def compare_with(module: str):
     Where it cannot be imported the test ends here, and the end of the run says that it was not compared.
     """
     try:
-        _torchvision()
+        load_torchvision()
         return importlib.import_module(module)
     except (ImportError, OSError) as error:
         pytest.skip(f"not compared: {module} cannot be imported here ({error})")
 
 
-def _torchvision():
+def load_torchvision():
     try:
         return importlib.import_module("torchvision")
     except RuntimeError as error:

@@ -1,0 +1,115 @@
+"""Show what was timed: the directive ``timed``, whose argument is a module of ``benchmarks/`` or ``machine``.
+
+The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+KEPT = Path(__file__).parents[2] / "benchmarks" / "kept.json"
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def seconds(x: float) -> str:
+    """A time with two significant digits and the unit that suits it; hours where seconds have no sense."""
+    if x >= 7200:
+        return f"{x / 3600:,.0f} h"
+    size, unit = next((each for each in _UNITS if x >= each[0]), _UNITS[-1])
+    return f"{digits(x / size)} {unit}"
+
+
+def digits(x: float) -> str:
+    """Two significant digits, without an exponent."""
+    return (
+        f"{float(f'{x:.2g}'):,.0f}"
+        if x >= 10
+        else f"{x:#.2g}"
+        if x >= 0.1
+        else f"{float(f'{x:.2g}'):.10f}".rstrip("0")
+    )
+
+
+def quickness(ratio: float) -> str:
+    """How many times as fast as the other: the inverse of a ratio of times."""
+    return digits(1 / ratio)
+
+
+def compared(rows: list[dict]) -> str:
+    """A table of pairs: both times, how many times as fast ours is, and the quartiles of that."""
+    lines = ["| what | here | the other way | | times as fast |", "|:--|--:|:--|--:|--:|"]
+    for row in rows:
+        spread = f"{quickness(row['ratio'])} [{quickness(row['high'])}, {quickness(row['low'])}]"
+        times = f"{seconds(row['ours_s'])} | {row['theirs']} | {seconds(row['theirs_s'])}"
+        lines.append(f"| {row['name']}{_more(row)} | {times} | {spread} |")
+    return "\n".join(lines)
+
+
+def _more(row: dict) -> str:
+    notes = []
+    if "bandwidth_share" in row:
+        notes.append(f"{100 * row['bandwidth_share']:.0f}% of the memory's speed")
+    if "memory" in row:
+        notes.append(f"{digits(row['memory'])} of the memory")
+    if "formula" in row:
+        notes.append(f"{digits(row['formula'])} of vanilla's products")
+    if "a_second" in row:
+        notes.append(f"{digits(row['a_second'])} pictures a second")
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def grown(rows: list[dict]) -> str:
+    """A table of exponents: sizes, times at the least and the largest, fitted and stated."""
+    lines = ["| what | sizes | times | exponent | stated |", "|:--|--:|--:|--:|--:|"]
+    for row in rows:
+        sizes, times = ((x[0], x[-1]) for x in (row["sizes"], row["seconds"]))
+        fitted = f"{row['exponent']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+        lines.append(
+            f"| {row['name']} | {sizes[0]:,} to {sizes[1]:,} | {seconds(times[0])} to {seconds(times[1])} "
+            f"| {fitted} | {row['stated']} |"
+        )
+    return "\n".join(lines)
+
+
+def about(machine: dict) -> str:
+    """The machine in a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    cores = f"{machine['cores']} cores of {machine['processor']}, {machine['threads']} of them for torch"
+    return (
+        f"Timed on {machine['date']} on {cores}, at a load of {machine['load']:g} before the start, "
+        f"with {versions}."
+    )
+
+
+class Timed(SphinxDirective):
+    """One table, or the machine."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+        name, results = self.arguments[0], kept["results"]
+        self.env.note_dependency(str(KEPT))
+        if name == "machine":
+            text = about(kept["machine"])
+        elif name in results:
+            rows = results[name]
+            text = grown(rows) if "exponent" in rows[0] else compared(rows)
+        else:
+            raise self.error(f"expected machine or one of {', '.join(results)}, got {name!r}")
+        holder = nodes.container()
+        self.state.nested_parse(StringList(text.splitlines(), source=str(KEPT)), 0, holder)
+        for table in holder.findall(nodes.table):
+            table["classes"].append("pa-conventions")
+        return holder.children
+
+
+def setup(app) -> dict:
+    """Register the directive."""
+    app.add_directive("timed", Timed)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
