@@ -42,7 +42,7 @@ COMMAND = [sys.executable, "-m", "patch_association"]
 
 def main() -> int:
     """Run the faults that were named; the exit status says whether all was well."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join(FAULTS))
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()

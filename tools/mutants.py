@@ -56,7 +56,7 @@ OPERATORS = {
 
 def main() -> int:
     """Test the mutants of the named modules; 1 if fewer than the share that is asked for are killed."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="by default all of the core")
     parser.add_argument("--sample", type=int, help="so many mutants of each module, drawn from --seed")
     parser.add_argument("--seed", type=int, default=0)

@@ -50,7 +50,7 @@ class Predict(SphinxDirective):
             _raw("</legend>"),
         ]
         for choice in choices:
-            words = choice[0].children
+            words = choice.children[0].children
             found += [
                 _raw(f'<label><input type="radio" name="{name}"> '),
                 nodes.inline("", "", *words),

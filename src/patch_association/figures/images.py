@@ -74,6 +74,7 @@ def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
         ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
     if larger:
         larger = sorted(larger, key=lambda run: run["tile"])
+        look = looks([*MODELS.values(), LARGER])[LARGER]
         found = [proportion(round(run["test_accuracy"] * run["test_n"]), run["test_n"]) for run in larger]
         middle, low, high = (100 * np.array([getattr(e, k) for e in found]) for k in ("value", "low", "high"))
         ax.errorbar(
@@ -82,7 +83,9 @@ def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
             yerr=(middle - low, high - middle),
             capsize=3,
             label=LARGER,
-            **looks([*MODELS.values(), LARGER])[LARGER] | {"linestyle": "none"},
+            color=look["color"],
+            marker=look["marker"],
+            linestyle="none",
         )
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)

@@ -158,10 +158,11 @@ def train(
         state = None if out is None else _found(config, out, resume)
         if place.rank == 0:
             place.wait()
-        whole = _record_in(out) if state is not None and state["test"] else None
-        same = whole is not None and (data is None or data.digest() == whole["data"]["sha256"])
-        if same and whole["finished"]:
-            return _read_back(whole, state)  # nothing is left to do: the record keeps its commit and its date
+        if out is not None and state is not None and state["test"]:
+            whole = _record_in(out)
+            same = whole is not None and (data is None or data.digest() == whole["data"]["sha256"])
+            if whole is not None and same and whole["finished"]:
+                return _read_back(whole, state)  # nothing is left: the record keeps its commit and its date
         about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
         with _threads(config.threads), _asked_to_stop(out is not None) as asked:
             data = load_data(config) if data is None else data
