@@ -64,5 +64,5 @@ def bench_growth() -> list[dict]:
             (4, 8, 16),
             "1",
         ),
-        growth("population of model (1), in neurons", _model_1, (250, 500, 1000), "2"),
+        growth("population of model (1), in neurons", _model_1, (250, 500, 1000), "at most 2"),
     ]
