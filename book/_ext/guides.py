@@ -112,7 +112,10 @@ def summary(part: str, pages: dict[str, str], titles: dict[str, str], order: lis
     for name in (name for name in order if name.startswith(f"book/{part}/")):
         page, link = pages[name], posixpath.relpath(f"{name}.html", "book")
         found.append(f'<h3><a href="{link}">{titles[name]}</a></h3>')
-        found.append(f"<p><em>{said(page, 'Question')}</em> {said(page, 'Answer')}</p>")
+        question, answer = said(page, "Question"), said(page, "Answer")
+        if question is None or answer is None:
+            raise ValueError(f'{name}: "In short" wants a paragraph each for Question and Answer')
+        found.append(f"<p><em>{question}</em> {answer}</p>")
         stated = [
             f'<a href="{link}#{box["id"]}">{flowing(box["title"])}</a>' for box in STATEMENT.finditer(page)
         ]

@@ -172,6 +172,9 @@ def test_the_page_for_the_impatient_has_all_verdicts_in_ten_minutes():
         assert rows[claim.id].select_one(".pa-badge").get_text() == claim.standing
     chapters = [a["href"] for a in soup.select(".pa-impatient h3 > a")]
     assert len(chapters) == sum(len(chapters_of(part)) for part in PARTS)
+    for entry in soup.select(".pa-impatient > p"):
+        said = entry.get_text(" ", strip=True)
+        assert not said.endswith("None") and "Answer." not in said and "Verdict." not in said
     for aside in soup.select(".math, details"):
         aside.decompose()
     words = sum(len(part.get_text(" ").split()) for part in soup.select(".pa-impatient"))
