@@ -79,8 +79,8 @@ _TEXTS = {
     "quadrant-keeps": r"""
         $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, $\sigma_A = 1$, $q = 0.3$, 0.1 and 0.5: at the best $\alpha$,
         which is finite, $\partial\mathcal L/\partial\gamma < 0$ on all of $\gamma = 0 \ge \rho$ and
-        $\partial\mathcal L/\partial\rho > 0$ on all of $\gamma \ge 0 = \rho$, infinite scores included (at $\gamma = \infty$
-        divided by $\Xi$).""",
+        $\partial\mathcal L/\partial\rho > 0$ on all of $\gamma \ge 0 = \rho$, infinite scores included (at
+        $\gamma = \infty$ divided by $\Xi$).""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
