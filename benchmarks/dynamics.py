@@ -129,7 +129,7 @@ def exact_gradient_against_monte_carlo(
         f"population gradient, D = {D}, C = {C}, q = {q:g}, p = {degree}: {risk.probability.size:,} atoms",
         lambda: risk.gradient(**point),
         sampled,
-        f"Monte Carlo to {accuracy:g}: {batches * n:.1e} inputs, timed on {n:,}",
+        f"Monte Carlo to {accuracy:g}: {float(f'{batches * n:.2g}'):,.0f} inputs, timed on {n:,}",
         rounds,
     )
     scaled = {key: row[key] / batches for key in ("ratio", "low", "high")}

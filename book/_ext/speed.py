@@ -102,11 +102,11 @@ class Timed(SphinxDirective):
             text = grown(rows) if "exponent" in rows[0] else compared(rows)
         else:
             raise self.error(f"expected machine or one of {', '.join(results)}, got {name!r}")
-        holder = nodes.container()
+        holder = nodes.container(classes=["pa-timed"])
         self.state.nested_parse(StringList(text.splitlines(), source=str(KEPT)), 0, holder)
         for table in holder.findall(nodes.table):
             table["classes"].append("pa-conventions")
-        return holder.children
+        return [holder]
 
 
 def setup(app) -> dict:

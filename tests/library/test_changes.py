@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-ROW = re.compile(r"\| (\d+) \| \{doc\}`([a-z_]+/[a-z_]+)` \| (.+?) \| (.+?) \|")
+ROW = re.compile(r"\| \$(\d+)\$ \| \{doc\}`([a-z_]+/[a-z_]+)` \| (.+?) \| (.+?) \|")
 ROWS = [
     (int(row[1]), row[2], row[3], row[4])
     for row in map(ROW.fullmatch, (BOOK / "changes.md").read_text(encoding="utf-8").splitlines())
@@ -53,7 +53,7 @@ def test_every_correction_has_its_row(number):
 
 def test_the_rows_are_in_order_and_of_chapters():
     text = (BOOK / "changes.md").read_text(encoding="utf-8")
-    assert len(ROWS) == len(re.findall(r"^\| \d", text, re.MULTILINE)) > len(CORRECTIONS)
+    assert len(ROWS) == len(re.findall(r"^\| \$\d", text, re.MULTILINE)) > len(CORRECTIONS)
     numbers = [row[0] for row in ROWS]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, numbers[-1] + 1))
     for _, chapter, said, now in ROWS:

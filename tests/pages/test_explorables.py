@@ -146,7 +146,7 @@ def test_ten_thousand_malformed_addresses(browser):
 
 def test_by_keyboard_alone(browser):
     with opened(browser, "descent") as page:
-        for _ in range(60):
+        for _ in range(200):
             page.keyboard.press("Tab")
             label = page.evaluate("() => document.activeElement.labels?.[0]?.textContent ?? ''")
             if label.startswith("q,"):
