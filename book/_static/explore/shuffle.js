@@ -33,6 +33,7 @@
 
   function build({ stage, say, change }) {
     let seen = {};
+    let aim = 0; // the piece last asked for: keys may come faster than frames
     let slots = []; // slots[k]: the piece that lies at place k of the heap
     const photograph = new Image();
     const ready = new Promise((done) => { photograph.onload = () => { draw(); done(); }; });
@@ -52,8 +53,9 @@
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       if (!move) return;
       event.preventDefault();
-      const at = slots.indexOf(seen.piece - 1);
-      change({ piece: slots[at < 0 ? 0 : (at + move + N) % N] + 1 });
+      const at = slots.indexOf(aim - 1);
+      aim = slots[at < 0 ? 0 : (at + move + N) % N] + 1;
+      change({ piece: aim });
     };
     const heap = board("The pieces: point at one", "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike", {
       role: "application", tabindex: 0, class: "pa-heap", onpointermove: pick, onpointerdown: pick, onkeydown: walk });
@@ -125,6 +127,7 @@
         if (setting.together > 100) refuse(`together goes from 0, the heap, to 100, the grid; it is ${setting.together}.`);
         assembled(setting.encodings, setting.links);
         seen = { ...setting };
+        aim = seen.piece;
         panel.show(seen);
         if (fresh) {
           const random = uniform(7919 * seen.seed);
