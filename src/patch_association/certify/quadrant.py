@@ -20,6 +20,7 @@ from patch_association.certify.descent import Undecided
 from patch_association.certify.field import Field
 from patch_association.certify.law import atoms
 from patch_association.certify.rounded import RoundedField
+from patch_association.conventions import DEFAULT
 
 #: The free coordinate of an edge, the derivative that decides there, and the sign that points inwards.
 EDGES = {"gamma = 0": ("z", "gamma", -1), "rho = 0": ("y", "rho", 1)}
@@ -36,7 +37,7 @@ class Edge:
     least: float
 
 
-def quadrant(num_patches: int, set_size: int, q, beta, degree: int = 3, exact: bool = False):
+def quadrant(num_patches: int, set_size: int, q, beta, degree: int = DEFAULT.degree, exact: bool = False):
     """Prove dL/dgamma < 0 on gamma = 0 >= rho and dL/drho > 0 on gamma >= 0 = rho, at alpha*, for nu = 0.
 
     Parameters
