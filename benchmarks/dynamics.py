@@ -55,14 +55,17 @@ def gradients_against_autograd(num_patches: int, n: int, order: str, read: float
 def single_against_double(num_patches: int, n: int, rounds: int = 5) -> dict:
     """The same gradient in single precision: half the bytes, so half the time where memory is the limit."""
     samples = Samples.draw(SpatialData(Partition.random(num_patches, 4), num_patches, 0.2), n, [0])
-    double = samples.X, samples.y, *_weights(num_patches)
-    single = tuple(x.float() for x in double)
-    for one, two in zip(loss_and_gradients(*single), loss_and_gradients(*double)):
+    double = (samples.X, samples.y, *_weights(num_patches))
+    X, y, A, v = double
+    single = X.float(), y.float(), A.float(), v.float()
+    for one, two in zip(
+        loss_and_gradients(single[0], single[1], single[2], single[3]), loss_and_gradients(X, y, A, v)
+    ):
         assert (one - two).norm() < 1e-3 * two.norm()
     return compare(
         f"gradient of model (T) in single precision, D = d = {num_patches}, N = {n}",
-        lambda: loss_and_gradients(*single),
-        lambda: loss_and_gradients(*double),
+        lambda: loss_and_gradients(single[0], single[1], single[2], single[3]),
+        lambda: loss_and_gradients(X, y, A, v),
         "double precision",
         rounds,
     )

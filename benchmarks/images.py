@@ -23,7 +23,7 @@ from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WI
 from patch_association.sweeps.vit_steps import kept_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
-from vision_shim import load_torchvision
+from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]
 
 # The paper's 7 layers cost 7/3 of these and give the same ratio: embedding and head are small.
 _DEPTH = 3
@@ -183,7 +183,7 @@ def bench_training_throughput() -> list[dict]:
         loader = torch.utils.data.DataLoader(_OneByOne(data), batch_size=100, shuffle=True)
 
         def epoch(step=step, feed=feed):
-            for images, targets in feed.epoch(0):
+            for images, targets in feed.epoch(0, 0):
                 step(images, targets, 1e-3)
 
         def plain(model=theirs, optimizer=optimizer, loader=loader):

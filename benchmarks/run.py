@@ -26,7 +26,7 @@ QUIET = 0.5  # the most that the machine may do beside this
 def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
     every = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in ("run", "timing"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(every)}; default: all")
     parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
     arguments = parser.parse_args()
