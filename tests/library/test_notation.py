@@ -136,3 +136,13 @@ def test_sigma_without_an_index_is_the_activation(path):
 )
 def test_another_sigma_is_seen(text, seen):
     assert bool(OTHER_SIGMAS.search(text)) == seen
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for part in ("setting", "transfer") for path in (ROOT / "book" / part).glob("*.md"))
+)
+def test_kappa_is_the_ratio_of_the_rates_and_nothing_else(path):
+    """Chapters that have no second rate have no kappa."""
+    text = path.read_text(encoding="utf-8")
+    uses = re.findall(r".{0,40}\\kappa(?![a-zA-Z]).{0,20}", text)
+    assert not [use for use in uses if "eta" not in use], uses
