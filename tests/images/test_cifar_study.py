@@ -127,3 +127,14 @@ def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
     )
     with pytest.raises(KeyboardInterrupt, match="residual_cnn-2-4-0 was stopped by signal 2"):
         study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
+
+
+def test_the_rate_was_chosen_on_validation_pictures_in_favor_of_vanilla(small, monkeypatch):
+    found = study.rate_cell("positional", 4e-3)
+    assert {len(found[name]) for name in ("val_accuracy", "train_accuracy")} == {study.RATE_EPOCHS}
+    assert study.rate_cell("positional", 1e-3) != found
+    monkeypatch.undo()
+    ends = {(row["model"], row["lr"]): row["val_accuracy"][-1] for row in load("cifar10_study_rates")}
+    best = {kind: max(study.RATES, key=lambda lr: ends[kind, lr]) for kind in ("vanilla", "positional")}
+    assert best["vanilla"] == study._VIT["lr"] not in (study.RATES[0], study.RATES[-1])
+    assert ends["positional", best["positional"]] - ends["positional", best["vanilla"]] < 0.015
