@@ -14,12 +14,19 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 
 TEXTS = "_static/page-texts.js"
+#: Commands of TeX that are a sign and no letter.
+SIGNS = {
+    "times": "×", "cdot": "·", "geq": "≥", "ge": "≥", "leq": "≤", "le": "≤", "neq": "≠", "in": "∈", "to": "→",
+    "infty": "∞", "ell": "ℓ", "top": "ᵀ", "sim": "∼", "approx": "≈",
+}  # fmt: skip
 
 
 def plain(text: str) -> str:
     r"""A description without TeX: ``\alpha`` as its letter, commands and braces gone."""
 
     def letter(command: re.Match) -> str:
+        if command[1] in SIGNS:
+            return SIGNS[command[1]]
         size = "CAPITAL" if command[1][0].isupper() else "SMALL"
         try:
             return unicodedata.lookup(f"GREEK {size} LETTER {command[1].upper()}")
@@ -27,7 +34,9 @@ def plain(text: str) -> str:
             return ""
 
     text = re.sub(r"\\textcolor\{[^}]*\}", "", text)
-    text = re.sub(r"[{}^_$]", "", re.sub(r"\\([A-Za-z]+)", letter, text))
+    text = re.sub(r"(?<=[a-z]{3})(?=\\[a-zA-Z])", " ", text)  # "and\\sigma"
+    text = re.sub(r"\\([A-Za-z]+)", letter, text)
+    text = re.sub(r"[{}^$]|(?<![a-z]{2})_|_(?![a-z]{2})", "", text)  # the underscore of a name in code stays
     return re.sub(r"([,;:])(?=[^\s\d/])", r"\1 ", text.replace("[ ", " ["))
 
 

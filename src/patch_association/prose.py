@@ -22,13 +22,13 @@ def glue(**texts) -> None:
 
     prefix = "application/papermill.record/"
     for name, text in texts.items():
-        rounded = isinstance(text, Integral) and not isinstance(text, bool)
-        if isinstance(text, (Real, np.bool_)) and not rounded:
+        whole = isinstance(text, Integral) and not isinstance(text, bool)
+        if isinstance(text, (Real, np.bool_)) and not whole:
             raise ValueError(
                 f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
                 f"got {name}={text!r}"
             )
-        shown = f"{text:,}" if rounded else str(text)
+        shown = f"{text:,}" if whole else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
         _GLUED[name] = shown
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read

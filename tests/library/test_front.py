@@ -20,6 +20,8 @@ spec.loader.exec_module(front)
         (r"a step \eta and sets \Gamma", "a step η and sets Γ"),
         (r"\textcolor{#0550B1}{\gamma}", "γ"),
         (r"\mathbf{X}_i", "Xi"),
+        (r"T \geq 4 \times 4 and\sigma_A", "T ≥ 4 × 4 and σA"),
+        ("import patch_association as pa", "import patch_association as pa"),
         ("at 1,000 inputs; see https://x", "at 1,000 inputs; see https://x"),
     ],
 )

@@ -22,6 +22,9 @@ UNSTABLE = {
     "a warning": re.compile(r"\w*Warning:"),
 }
 
+#: Tags of cells whose code a reader does not see unasked.
+HIDDEN = {"hide-input", "remove-cell", "remove-input"}
+
 #: What a format leaves behind when an argument lands in the wrong place.
 BROKEN = {
     "a number that runs into a truth value": re.compile(r"\d(?:True|False)\b"),
@@ -32,6 +35,15 @@ BROKEN = {
 def test_every_notebook_has_its_text():
     """A notebook without a .md cannot be reviewed, and `make execute` does not know it."""
     assert NOTEBOOKS == [text.with_suffix(".ipynb") for text in TEXTS]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=name_of)
+def test_code_that_stays_open_fits_the_column(text):
+    """A line of more than 88 characters has to be scrolled at 1440 pixels."""
+    cells = nbformat.read(text.with_suffix(".ipynb"), as_version=4).cells
+    shown = [c for c in cells if c.cell_type == "code" and not HIDDEN & set(c.metadata.get("tags", []))]
+    wide = [line for cell in shown for line in cell.source.splitlines() if len(line) > 88]
+    assert shown and not wide, wide
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=name_of)
