@@ -83,15 +83,15 @@ def exact_error(
             f"noise must be at least 0.02 |alpha|, got {ratio:.3g} |alpha|; below that the error "
             "moves by less than the quadrature resolves"
         )
-    # In units of alpha D: F is proportional to sum_l h(W_l) with h(w) = (w / C)^p + kappa w / C.
-    sd, kappa = ratio * math.sqrt(C), nu / (D * a) ** (p - 1)  # sd: of the noise of a set sum
+    # In units of alpha D: F is proportional to sum_l h(W_l) with h(w) = (w / C)^p + slope w / C.
+    sd, slope = ratio * math.sqrt(C), nu / (D * a) ** (p - 1)  # sd: of the noise of a set sum
     law = trinomial(C, q)
     w, random_set = _gaussian_mixture(law.support, law.mass, sd, fineness)
     signal_set = np.exp(-0.5 * ((w - C) / sd) ** 2)
-    h = (w / C) ** p + kappa * w / C
-    noise_of_h = (p + kappa) / C * sd  # of the signal set's term
+    h = (w / C) ** p + slope * w / C
+    noise_of_h = (p + slope) / C * sd  # of the signal set's term
     sixth = float(random_set @ np.abs(w / C) ** (2 * p))
-    step = 2 * math.pi / ((3 * (1 + kappa) + 8 * math.sqrt(L * sixth) + 8 * noise_of_h) * fineness)
+    step = 2 * math.pi / ((3 * (1 + slope) + 8 * math.sqrt(L * sixth) + 8 * noise_of_h) * fineness)
     eta = step * (np.arange(math.ceil(_REACH / (noise_of_h * step))) + 0.5)  # midpoints
     waves = np.exp(1j * np.outer(eta, h))  # (eta, w)
     phi = (waves @ random_set) ** (L - 1) * (waves @ (signal_set / signal_set.sum()))

@@ -1,12 +1,12 @@
 """The empirical risk of model (T) and its gradient, derived by hand, for many seeds at once.
 
-With u = X v, z = kappa u S^T, F = sum_i sigma(z_i) and the mean logistic loss l over N samples,
+With u = X v, z = k u S^T, F = sum_i sigma(z_i) and the mean logistic loss l over N samples,
 
-    h_i = dl/dF sigma'(z_i) kappa,     dl/dF = -y / (1 + exp(y F)) / N,
+    h_i = dl/dF sigma'(z_i) k,     dl/dF = -y / (1 + exp(y F)) / N,
     dl/dv = sum_n X_n^T (S^T h_n),     K = sum_n h_n u_n^T,
     dl/dA_ij = S_ij (K_ij - sum_r S_ir K_ir) / scale   off the diagonal, 0 on it.
 
-kappa = D in (T). Nothing of size N D d is made but X itself.
+k is the prefactor, D in (T). Nothing of size N D d is made but X itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def loss_and_gradients(
     degree, linear : int, float
         sigma(x) = x^p + nu x.
     prefactor : float, optional
-        kappa, the factor inside the activation: D by default, 1 to leave it out.
+        k, the factor inside the activation: D by default, 1 to leave it out.
     scale : float
         What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
 
