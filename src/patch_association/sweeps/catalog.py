@@ -45,7 +45,7 @@ FILES = {
         "shallow-variants",
         "shallow-multinomial",
     ),
-    "shallow_removal": ("shallow-removal",),
+    "shallow_removal": ("shallow-removal", "shallow-removal-noisy"),
     "backgrounds": ("background-classes", "background-spurious", "background-starts"),
     "two_theories": ("two-theories",),
     "deeper": ("deeper-simple", "deeper-vit", "deeper-parts", "deeper-range"),

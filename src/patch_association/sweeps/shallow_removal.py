@@ -46,7 +46,8 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
     def inputs(trial):
         """Training and test inputs with all their tokens."""
         if noisy == "half of each pattern":
-            return [_two_halves(n, seed) for n, seed in ((INPUTS, trial), (FEWER_TESTS, TEST + trial))]
+            drawn_twice = ((INPUTS, trial), (FEWER_TESTS, TEST + trial))
+            return [_two_halves(n, seed, num_patterns, dim) for n, seed in drawn_twice]
         return [
             data.balanced(INPUTS, seed=trial, dtype=torch.float32),
             data.sample(FEWER_TESTS, seed=TEST + trial, dtype=torch.float32),
@@ -74,10 +75,10 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
     return {**ends(runs), "steps": list(STEPS), "risks": rounded(curves, 4)}
 
 
-def _two_halves(n: int, seed: int) -> Tokens:
+def _two_halves(n: int, seed: int, num_patterns: int = 5, dim: int = 10) -> Tokens:
     """n inputs of 25 tokens with little noise and 25 with much: all patterns have equal shares in both."""
     halves = [
-        PatternData(25, 0.32, 0.08, noise=noise).balanced(n, seed=2 * seed + k)
+        PatternData(25, 0.32, 0.08, num_patterns=num_patterns, dim=dim, noise=noise).balanced(n, 2 * seed + k)
         for k, noise in enumerate((0.01, (0.01**2 + NOISY_STD**2) ** 0.5))
     ]
     assert torch.equal(halves[0].y, halves[1].y), "balanced inputs alternate between the labels"
@@ -86,6 +87,11 @@ def _two_halves(n: int, seed: int) -> Tokens:
     noisy[:, 25:] = True
     return drawn(X, halves[0].y, pattern, noisy).to(torch.float32)
 
+
+_CONFIG = dict(
+    num_tokens=50, relevant=0.3, confusion=0.1, N=INPUTS, rate=RATE, batch=BATCH,
+    num_neurons=FEWER_NEURONS, noisy_std=NOISY_STD, trials=TRIALS, test_inputs=FEWER_TESTS,
+)  # fmt: skip
 
 SWEEPS = (
     Sweep(
@@ -110,9 +116,17 @@ SWEEPS = (
             ),
         ),
         run=removal_cell,
-        config=dict(
-            num_tokens=50, relevant=0.3, confusion=0.1, N=INPUTS, rate=RATE, batch=BATCH,
-            num_neurons=FEWER_NEURONS, noisy_std=NOISY_STD, trials=TRIALS, test_inputs=FEWER_TESTS,
-        ),
+        config=_CONFIG,
     ),
-)  # fmt: skip
+    Sweep(
+        name="shallow-removal-noisy",
+        summary="Figure 8 for noisy tokens: test loss with and without them, M = 10, 15, 20.",
+        cells=tuple(
+            dict(num_patterns=M, noisy="half of each pattern", kind="noisy", share=share)
+            for M in (10, 15, 20)
+            for share in (0.0, 1.0)
+        ),
+        run=removal_cell,
+        config=_CONFIG,
+    ),
+)
