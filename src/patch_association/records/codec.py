@@ -106,7 +106,11 @@ def fingerprint(*arrays) -> str:
 
 
 def drawn(law, seed: int) -> dict:
-    """What a record says of data that ``law.sample`` draws: where they come from, a hash of 100 inputs."""
-    inputs, labels = law.sample(100, seed)
+    """What a record says of data that a law draws: where they come from, a hash of 100 inputs.
+
+    Its ``sample`` or ``draw`` gives (inputs, labels), or an object that holds them as ``X`` and ``y``.
+    """
+    sample = (law.sample if hasattr(law, "sample") else law.draw)(100, seed)
+    inputs, labels = (sample.X, sample.y) if hasattr(sample, "X") else sample
     source = f"inputs drawn from the seeds of its cells (hashed: 100 of {law!r}, seed {seed})"
     return {"source": source, "sha256": fingerprint(inputs, labels)}

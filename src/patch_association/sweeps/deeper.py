@@ -21,7 +21,7 @@ from patch_association.beyond import (
     train_together,
 )
 from patch_association.data import SpatialData
-from patch_association.records import rounded
+from patch_association.records import drawn, rounded
 from patch_association.structure import Partition, association, row_separation
 from patch_association.sweeps.sweep import Sweep
 
@@ -160,6 +160,7 @@ SWEEPS = (
         summary="Model (T) with one thing changed: heads, layers, values, encodings, d; heads and function.",
         cells=tuple(dict(name=name, **SIMPLE_SIZE) for name in SIMPLE),
         run=simple_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
         config={**_CONFIG, "rate": 0.02, "designs": {name: repr(design) for name, design in SIMPLE.items()}},
     ),
     *(
@@ -168,6 +169,7 @@ SWEEPS = (
             summary=summary,
             cells=tuple(dict(name=each, **BLOCK_SIZE) for each in names),
             run=block_cell,
+            data=lambda: drawn(SpatialData(SETS, D, Q), 0),
             config={**_CONFIG, "rate": 0.005, "designs": {each: repr(BLOCKS[each]) for each in names}},
         )
         for name, summary, names in (
@@ -184,6 +186,7 @@ SWEEPS = (
             for q in RANGE
         ),
         run=range_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
         config={key: value for key, value in _CONFIG.items() if key != "q"},
     ),
 )

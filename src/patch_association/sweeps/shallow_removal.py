@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from patch_association._streams import TEST
+from patch_association.records import drawn as hashed
 from patch_association.records import rounded
 from patch_association.shallow_vit import (
     PatternData,
@@ -116,6 +117,7 @@ SWEEPS = (
             ),
         ),
         run=removal_cell,
+        data=lambda: hashed(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
     Sweep(
@@ -127,6 +129,7 @@ SWEEPS = (
             for share in (0.0, 1.0)
         ),
         run=removal_cell,
+        data=lambda: hashed(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
 )

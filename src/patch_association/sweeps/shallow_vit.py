@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from patch_association._streams import TEST
-from patch_association.records import rounded
+from patch_association.records import drawn, rounded
 from patch_association.shallow_vit import (
     PatternData,
     check_assumption,
@@ -36,6 +36,9 @@ FEWER_NEURONS = 200
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
 #: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
 FEW, FEW_CONFUSION = (0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.44, 0.56), 0.02
+
+#: Few enough tokens for an exact population over all counts.
+EVERY_COUNT = PatternData(20, 0.4, 0.15, num_patterns=3, dim=3, noise=0.0, counts="multinomial")
 
 
 def designed(design: str, relevant: float, num_tokens: int = 100, **options) -> PatternData:
@@ -155,8 +158,8 @@ def multinomial_cell(N: int) -> dict:
 
     Without noise an input is its fractions, so that all networks train at once on weighted patterns.
     """
-    data = PatternData(20, 0.4, 0.15, num_patterns=3, dim=3, noise=0.0, counts="multinomial")
-    law, sets = population(data), []
+    data, sets = EVERY_COUNT, []
+    law = population(data)
     for trial in range(TRIALS):
         inputs = data.balanced(N, seed=trial)
         share = torch.nn.functional.one_hot(inputs.pattern, 3).double().mean(dim=1)  # (N, 3)
@@ -183,6 +186,7 @@ SWEEPS = (
             for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
         ),
         run=samples_cell,
+        data=lambda: drawn(designed("few", 0.32), 0),
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     ),
     Sweep(
@@ -194,6 +198,7 @@ SWEEPS = (
             for N in (8, 32, 128, 512)
         ),
         run=samples_cell,
+        data=lambda: drawn(designed("few", 0.32), 0),
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     ),
     Sweep(
@@ -209,6 +214,7 @@ SWEEPS = (
             *(dict(longest=None, value_error=s, score_error=0.2, N=2) for s in (0.2, 0.8)),
         ),
         run=start_cell,
+        data=lambda: drawn(PatternData(50, 0.3, 0.2), 0),
         config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **(_SIZE | _NARROW)),
     ),
     Sweep(
@@ -232,6 +238,7 @@ SWEEPS = (
             for head in ("shared", "per position")
         ),
         run=attention_cell,
+        data=lambda: drawn(PatternData(100, 0.5, 0.05), 0),
         config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
     ),
     Sweep(
@@ -245,6 +252,7 @@ SWEEPS = (
             for N in sizes
         ),
         run=variants_cell,
+        data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
         config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
     ),
     Sweep(
@@ -252,6 +260,7 @@ SWEEPS = (
         summary="The exact population risk after training on N inputs with multinomial counts.",
         cells=tuple(dict(N=N) for N in (4, 8, 16, 32, 64, 128, 256, 512)),
         run=multinomial_cell,
+        data=lambda: drawn(EVERY_COUNT, 0),
         config=dict(
             num_tokens=20, relevant=0.4, confusion=0.15, num_patterns=3, num_neurons=100, trials=TRIALS
         ),

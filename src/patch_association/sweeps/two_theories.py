@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from patch_association.beyond import KINDS, Bench, CrossedData, RarePatterns, follow_bench
-from patch_association.records import rounded
+from patch_association.records import drawn, rounded
 from patch_association.structure import Partition, association
 from patch_association.sweeps.sweep import Sweep
 
@@ -61,6 +61,7 @@ SWEEPS = (
             for kind in KINDS
         ),
         run=bench_cell,
+        data=lambda: drawn(LAWS["crossed"], 0),
         config=dict(
             seeds=SEEDS, laws={name: repr(law) for name, law in LAWS.items()}, rate=0.02, clip=5.0,
             optimizer="Adam, cosine", loss="logistic, fresh inputs in every step", diagonal=1.0, degree=3,
