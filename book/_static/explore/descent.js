@@ -46,7 +46,7 @@
         signal.element, picture.element));
 
     function draw() {
-      if (!run) return;
+      if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
       const at = Math.max(0, Math.min(time.step, run.done - 1));
       const x = [0, run.steps];
       scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marks() });

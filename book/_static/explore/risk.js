@@ -87,11 +87,12 @@
       this.size = law.found.length;
       this.chance = Float64Array.from(law.found, (atom) => atom.chance);
       this.votes = Float64Array.from(law.found, (atom) => atom.sums[0]); // y M, the plain sum of all patches
-      this.support = [...this.terms.keys()].map((feature) => {
-        const [power, sum] = feature.split(",");
-        const column = law.names.indexOf(sum);
-        return Float64Array.from(law.found, (atom) => atom.sums[0] ** Number(power) * atom.sums[column]);
-      });
+      // The features of one atom stand side by side: a step reads them in the order of the memory.
+      const wanted = [...this.terms.keys()].map((feature) => feature.split(",")).map(([power, sum]) => [Number(power), law.names.indexOf(sum)]);
+      this.support = new Float64Array(this.size * wanted.length);
+      law.found.forEach(({ sums }, n) => wanted.forEach(([power, column], m) => {
+        this.support[n * wanted.length + m] = sums[0] ** power * sums[column];
+      }));
     }
 
     /** P[y M < 0] + P[M = 0] / 2: what a sum of all patches gets wrong. */
@@ -147,22 +148,26 @@
     at(alpha, beta, gamma, rho) {
       const { w, dw } = this.weightsAndSlopes(alpha, beta, gamma, rho);
       const features = w.length;
+      const { support, chance } = this;
+      const weight = Float64Array.from(w);
       const byWeight = new Float64Array(features);
-      let [loss, error] = [0, 0];
-      for (let n = 0; n < this.size; n++) {
-        let [F, size] = [0, 0];
+      let loss = 0;
+      let error = 0;
+      for (let n = 0, first = 0; n < this.size; n++, first += features) {
+        let F = 0;
+        let size = 0;
         for (let m = 0; m < features; m++) {
-          const term = w[m] * this.support[m][n];
+          const term = weight[m] * support[first + m];
           F += term;
           size += Math.abs(term);
         }
-        const p = this.chance[n];
+        const p = chance[n];
         const small = Math.exp(-Math.abs(F));
         loss += p * (Math.max(-F, 0) + Math.log1p(small));
         if (Math.abs(F) <= TIE * size) error += p / 2;
         else if (F < 0) error += p;
         const slope = p * (F >= 0 ? small : 1) / (1 + small);
-        for (let m = 0; m < features; m++) byWeight[m] -= slope * this.support[m][n];
+        for (let m = 0; m < features; m++) byWeight[m] -= slope * support[first + m];
       }
       const gradient = dw.map((row) => row.reduce((sum, x, m) => sum + x * byWeight[m], 0));
       return { loss, error, gradient };
