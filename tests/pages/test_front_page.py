@@ -11,8 +11,10 @@ from page_measures import measure
 INDEX = SITE / "book" / "index.html"
 
 
-def test_it_is_short(browser):
-    assert measure(browser, INDEX).words <= 700
+def test_it_is_short_and_light(browser):
+    found = measure(browser, INDEX)
+    assert found.words <= 700
+    assert found.bytes <= 2_000_000
 
 
 def test_the_picture_learns_all_sets(browser):

@@ -14,6 +14,7 @@ CODE_SHARE = 0.12  # of the page's area at 1440 pixels
 FIRST_FIGURE = 1.5  # screens, in the median chapter
 WORDS = 2500  # on the way of reading
 WEIGHT = 1_500_000  # bytes without pictures, before compression
+WHOLE = 2_000_000  # with them, and with the data of what one plays with
 
 CHAPTERS = [str(path.relative_to(ROOT).with_suffix(".html")) for path in chapters()]
 every_chapter = pytest.mark.parametrize("page", CHAPTERS)
@@ -42,8 +43,9 @@ def test_the_way_of_reading_is_short(measured, page):
 
 @every_chapter
 def test_a_page_is_light(measured, page):
-    weight = measured[page].bytes_without_pictures
+    whole, weight = measured[page].bytes, measured[page].bytes_without_pictures
     assert weight <= WEIGHT, f"{page} weighs {weight:,} bytes without its pictures"
+    assert whole <= WHOLE, f"{page} weighs {whole:,} bytes"
 
 
 def test_the_first_figure_comes_early(measured):
