@@ -1,8 +1,9 @@
 """Try the library on the oldest and the newest versions that pyproject.toml admits: ``tools/versions.py``.
 
 For each end: a new environment in an empty folder, the library as its wheel, nothing else of this
-repository on the path; then the programs of the quickstart and the core tests run there. "Oldest" takes
-the lower bounds themselves on the oldest Python, "newest" what pip finds on the newest one.
+repository on the path; then the programs of the quickstart and the core tests run there, and the five
+chapters of a new user, changed in every size. "Oldest" takes the lower bounds themselves on the oldest
+Python, "newest" what pip finds on the newest one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ else:
 
 PYTHON = {"oldest": OLDEST, "newest": NEWEST}
 #: Beside the library itself: what the tests below import.
-NEEDED = ("pytest", "hypothesis", "pyyaml", "scikit-learn", "scikit-image", "pillow")
+NEEDED = ("pytest", "hypothesis", "pyyaml", "scikit-learn", "scikit-image", "pillow", "ipykernel")
 CORE = (
     "quickstart", "structure", "spatial_data", "model", "association", "exact_risk", "linear", "descent",
     "shallow_network", "certify", "ledger",
@@ -40,7 +41,7 @@ def requirements(end: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     asked = [Requirement(text) for text in project["dependencies"]]
-    tests = [Requirement(text) for extra in ("test", "images") for text in extras[extra]]
+    tests = [Requirement(text) for extra in ("test", "images", "book") for text in extras[extra]]
     asked += [requirement for requirement in tests if requirement.name in NEEDED]
     if end == "newest":
         return [str(requirement) for requirement in asked]
@@ -57,7 +58,7 @@ def try_out(end: str, place: Path, tests: list[str]) -> int:
     """Make the environment of one end in ``place`` and run the tests there; pytest's exit status."""
     name = "python{}.{}".format(*PYTHON[end])
     python = shutil.which(name)
-    if python is None:
+    if python is None or subprocess.run([python, "--version"], capture_output=True).returncode:
         print(f"There is no {name} here, and the {end} versions are tried on it.")
         return 1
     inside = place / "venv" / "bin" / "python"
@@ -77,8 +78,25 @@ def try_out(end: str, place: Path, tests: list[str]) -> int:
     print(f"=== {end}: {name}, {_what_is_there(inside, environment)}", flush=True)
     files = [str(ROOT / "tests" / "library" / f"test_{test}.py") for test in tests]
     # A warning of another release is no fault of ours: only the locked versions are held to none.
-    command = [str(inside), "-m", "pytest", "-q", "-W", "default", "--no-header", *files]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    pytest = ["-m", "pytest", "-q", "-W", "default", "--no-header"]
+    failed = subprocess.run([str(inside), *pytest, *files], cwd=ROOT, env=environment).returncode
+    return _chapters(inside, place, environment, pytest) or failed
+
+
+def _chapters(inside: Path, place: Path, environment: dict[str, str], pytest: list[str]) -> int:
+    """Five chapters, changed, in kernels of that environment; the notebooks are made by this one."""
+    kernels = [str(inside), "-m", "ipykernel", "install", "--name", "python3", "--prefix", str(place)]
+    subprocess.run(kernels, env=environment, check=True, capture_output=True)
+    environment = environment | {"JUPYTER_PATH": str(place / "share" / "jupyter")}
+    which = "from jupyter_client.kernelspec import get_kernel_spec; print(get_kernel_spec('python3').argv[0])"
+    found = subprocess.run([sys.executable, "-c", which], env=environment, capture_output=True, text=True)
+    if found.stdout.strip() != str(inside):
+        print(f"The chapters would not run in {inside} but in {found.stdout or found.stderr}")
+        return 1
+    file = ROOT / "tests" / "notebooks" / "test_new_user.py"
+    return subprocess.run(
+        [sys.executable, *pytest, str(file), "-k", "five_chapters"], cwd=ROOT, env=environment
+    ).returncode
 
 
 def _what_is_there(python: Path, environment: dict[str, str]) -> str:
