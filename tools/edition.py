@@ -23,8 +23,11 @@ from plain_markdown import Chapter
 DEFAULT_OUT = ROOT / "_build" / "notebooks"
 
 
-def make(file: str, book: Book):
-    """The edition's notebook of ``book/part/chapter``."""
+def make(file: str, book: Book, images: bool = True):
+    """The edition's notebook of ``book/part/chapter``.
+
+    Its drawings are stored as ``images``, or else as a run gives them, to compare with one.
+    """
     notebook = nbformat.v4.new_notebook()
     notebook.metadata = nbformat.from_dict(
         {
@@ -32,7 +35,7 @@ def make(file: str, book: Book):
             "language_info": {"name": "python"},
         }
     )
-    notebook.cells = Chapter(book, file).cells()
+    notebook.cells = Chapter(book, file).cells(images)
     code = (cell for cell in notebook.cells if cell.cell_type == "code")
     for number, cell in enumerate(code, start=1):
         cell.execution_count = number

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import base64
+import html
 import re
 from pathlib import Path
 
@@ -26,14 +28,14 @@ class Chapter:
         self.notebook = nbformat.read(ROOT / f"{file}.ipynb", as_version=4)
         self.glued = _glued(self.notebook)
 
-    def cells(self) -> list:
-        """The cells of the edition, the install cell first."""
+    def cells(self, images: bool = True) -> list:
+        """The cells of the edition, the install cell first; ``images`` as in :func:`edition.make`."""
         found = []
         for cell in self.notebook.cells:
             if cell.cell_type == "markdown":
                 found += self._prose(self.plain(cell.source))
                 continue
-            found.append(_code(cell))
+            found.append(_code(cell, images))
             if figure := figure_of(cell):
                 words = self.book.labels[figure["name"]].words
                 found += self._prose(self.plain(f"**{words}.** {figure['caption'].strip()}"))
@@ -194,12 +196,25 @@ def _glued(notebook) -> dict[str, str]:
     return found
 
 
-def _code(cell):
+def _code(cell, images: bool):
     """A code cell with its outputs; plumbing keeps its source folded."""
-    new = nbformat.v4.new_code_cell(cell.source, outputs=cell.outputs)
+    outputs = [_image_of(cell, output) for output in cell.outputs] if images else cell.outputs
+    new = nbformat.v4.new_code_cell(cell.source, outputs=outputs)
     tags = cell.metadata.get("tags", [])
     metadata = {"tags": [tag for tag in tags if tag == "parameters"]} if "parameters" in tags else {}
     if {"remove-cell", "remove-input", "hide-input", "hide-cell"} & set(tags):
         metadata |= _HIDDEN
     new.metadata = nbformat.from_dict(metadata)
     return new
+
+
+def _image_of(cell, output):
+    """An output whose drawing is an image: JupyterLab shows no SVG of a notebook that it did not run."""
+    drawing = output.get("data", {}).get("image/svg+xml")
+    if drawing is None:
+        return output
+    said = html.escape(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", ""))
+    coded = base64.b64encode(drawing.encode("utf-8")).decode("ascii")
+    image = f'<img src="data:image/svg+xml;base64,{coded}" alt="{said}">'
+    data = {"text/html": image, "text/plain": output.data["text/plain"]}
+    return nbformat.v4.new_output(output.output_type, data, metadata=output.metadata)

@@ -43,7 +43,8 @@ def main() -> int:
         for notebook in notebooks:
             alone = place / "alone" / notebook.parent.name / notebook.stem
             alone.mkdir(parents=True)
-            write_notebook(make(str(notebook.with_suffix("").relative_to(ROOT)), book), alone / notebook.name)
+            file = str(notebook.with_suffix("").relative_to(ROOT))
+            write_notebook(make(file, book, images=False), alone / notebook.name)
         status = replay(place / "alone", site)
     print(
         f"{len(notebooks)} notebooks run alone and give what they store."
