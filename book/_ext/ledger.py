@@ -179,7 +179,9 @@ class ClaimsTotals(LedgerDirective):
         for word in (*VERDICTS, *sorted(set(standings) - VERDICTS.keys())):
             if word in standings:
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
-                line += [nodes.inline("", f"{standings.count(word)} {word}", classes=badge), nodes.Text(" ")]
+                if len(line):  # a comma for who reads the text alone
+                    line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
+                line += [nodes.inline("", f"{standings.count(word)} {word}", classes=badge)]
         return [line if standings else nodes.paragraph("", "The ledger has no claim yet.")]
 
 
