@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from patch_association.shallow_vit import PatternData, initial_weights
 from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
-from patch_association.shallow_vit.tokens import drawn
+from patch_association.shallow_vit.tokens import Tokens, drawn
 
 
 def one_input(heads, W_O, head, X, skip):
@@ -78,3 +78,50 @@ def test_sets_of_patterns_go_through_model_1_as_single_ones_do():
     model = ExtendedViT([start])
     (one, _), (two, _) = model(law.X, law.share), model(twins.X, twins.share)
     assert (one - two).abs().max() < 1e-12
+
+
+def four_classes(own=0.4, other=0.05):
+    """The population of G.1: six orthonormal patterns, of which each class has one that is its own."""
+    share = torch.full((4, 6), other, dtype=torch.float64).fill_diagonal_(own)
+    share[:, 4:] = (1 - own - 3 * other) / 2
+    ones = torch.ones(4).double()
+    tokens = Tokens(torch.eye(6, 10).double()[None], ones, share, ones / 4, torch.arange(6)[None])
+    return tokens, torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
+
+
+def test_a_neuron_of_four_classes_hears_the_class_of_its_signs_and_its_opposite():
+    """A row with a = (1, -1)/sqrt m: s/(2 sqrt m) ([w.v_2 > 0] v_2 - [w.v_3 > 0] v_3), nothing else."""
+    tokens, labels = four_classes()
+    start = initial_weights(PatternData(20, 0.4, 0.1), [0], num_neurons=64, output_std=0.5, score_error=0.0)
+    model = ExtendedViT([start], num_outputs=2)
+    with torch.no_grad():  # attention is the identity
+        model.key.mul_(100)
+        model.query.mul_(100)
+    F, _ = model(tokens.X.expand(4, -1, -1), tokens.share)
+    gain = ((labels * F).sum(-1) / 4).sum()  # every hinge active
+    slope = torch.autograd.grad(gain, model.output)[0]
+    values, signs = tokens.X[0] @ model.value[0].detach().T, model.head.sign()
+    for row in torch.nonzero((signs[0] > 0) & (signs[1] < 0))[:, 0]:
+        opened = (values @ model.output[row].detach() > 0).double()
+        told = (0.4 - 0.05) / (2 * 64**0.5) * (opened[1] * values[1] - opened[2] * values[2])
+        assert (slope[row] - told).abs().max() < 1e-12
+
+
+def test_a_skip_connection_changes_the_gates_and_the_gradient_of_the_rows_alone():
+    """With u_k = z_k + mu_k: sum f_k (D_k 1) u_k^T, f_k A_jk g_k and f_k A_jk g_k.(v_j - z_k)."""
+    data = PatternData(20, 0.4, 0.2, num_patterns=4, dim=6, noise=0.0)
+    start = initial_weights(data, [2], num_neurons=30, output_std=0.5, score_error=0.4)
+    model = ExtendedViT([start], skip=True)
+    f = torch.tensor([[0.4, 0.2, 0.2, 0.2]]).double()
+    F, A = model(data.patterns[None], f)
+    slopes = torch.autograd.grad(F.sum(), [model.output, model.value, model.key, model.query])
+    W_O, V, K, Q = (x.detach() for x in (model.output, model.value[0], model.key[0], model.query[0]))
+    X, f, A = data.patterns, f[0], A.detach()[0, 0]
+    v, z = X @ V.T, A.T @ X @ V.T
+    gate = model.head[0] * ((z + X) @ W_O.T > 0)  # (L, m): D_k 1
+    g = gate @ W_O
+    by_score = f * A * (v @ g.T - (z * g).sum(-1))  # (key, query)
+    told = [(gate * f[:, None]).T @ (z + X), ((f * A) @ g).T @ X,
+            Q @ X.T @ by_score.T @ X, K @ X.T @ by_score @ X]  # fmt: skip
+    for ours, theirs in zip(told, slopes):
+        assert (ours - theirs).abs().max() < 1e-12
