@@ -1,6 +1,8 @@
 """The closed forms of the second theory, against searches, runs and draws that do not know them."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 from shallow_oracle import printed_mass
 
+from patch_association.exact.linear import linear_error
 from patch_association.shallow_vit import (
     PatternData,
     Weights,
     initial_weights,
+    loss_and_gradient,
     measure,
     output,
     population,
@@ -149,6 +153,15 @@ def test_lucky_neurons_are_counted_exactly():
     assert inside.mean() == pytest.approx(p, abs=6 * (p / 400_000) ** 0.5)
     assert lucky_share(math.pi / 2, 7) == pytest.approx(0.5) and lucky_share(0.0, 3) == 0
     assert lucky_bound(0.0, 5) == pytest.approx(0.2)
+    # Lemma 3's bound is that of uniform angles, the first the least by twice sigma + tau; for true angles
+    # the share falls like the power d - 1.
+    theta = np.random.default_rng(1).random((400_000, 5)) * 2 * math.pi
+    least = (theta[:, 1:] >= theta[:, :1] + 2 * 0.1).all(axis=1).mean()
+    told = (1 - 0.1 / math.pi) ** 5 / 5
+    assert abs(least - told) < 6 * math.sqrt(told / 400_000) and told > lucky_bound(0.1, 5)
+    slope = math.gamma(5) / (math.sqrt(math.pi) * 9 * math.gamma(4.5))
+    assert slope == pytest.approx(0.129, abs=5e-4)
+    assert lucky_share(0.01, 10) == pytest.approx(slope * 0.01**9, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -231,3 +244,28 @@ def test_averages_need_no_square(mean, failure):
     assert enough > few and binom.pmf(0, math.ceil(few) - 1, mean) >= failure * (1 - 1e-9)
     with pytest.raises(ValueError, match="relevant and failure must be in"):
         samples_for_averages(mean, 1.0)
+
+
+def test_patches_of_the_first_paper_have_these_fractions_and_another_label():
+    """alpha_* - alpha_# = C/D, alpha_# = q(D-C)/2D; the vote errs like the sum; (8) bounds q(D-C)/C."""
+    D, C, q = 8, 2, 0.3
+    rest = np.array(list(itertools.product((-1, 0, 1), repeat=D - C)))
+    weight = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
+    own, other = (rest == 1).sum(axis=1) + C, (rest == -1).sum(axis=1)
+    assert weight @ own / D == pytest.approx(C / D + q * (D - C) / (2 * D))
+    assert weight @ other / D == pytest.approx(q * (D - C) / (2 * D))
+    assert weight @ ((own < other) + (own == other) / 2) == pytest.approx(linear_error(D, C, q, "half"))
+    assert linear_error(36, 4, 0.2, "half") == pytest.approx(0.059, abs=5e-4)
+    for clutter in (0.1, 1.0, 1.17, 1.18, 3.0):  # q(D-C)/C
+        assert (clutter / (2 + clutter) <= 0.37) == (clutter <= 2 * 0.37 / 0.63)
+
+
+def test_keys_and_queries_at_zero_get_no_gradient_on_any_data():
+    data = PatternData(8, 0.5, 0.25, num_patterns=4, dim=6, noise=0.3)
+    inputs = data.sample(5, seed=2)
+    start = initial_weights(data, [3], num_neurons=12, output_std=0.5)
+    none = torch.zeros_like(start.key)
+    _, _, slopes = loss_and_gradient(replace(start, key=none, query=none), inputs)
+    assert (slopes.key == 0).all() and (slopes.query == 0).all() and (slopes.value != 0).any()
+    _, _, slopes = loss_and_gradient(replace(start, key=none), inputs)
+    assert (slopes.key != 0).any(), "a saddle: with queries at work, keys move"
