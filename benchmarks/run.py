@@ -1,9 +1,10 @@
 """Run every benchmark: what is timed, against whom. ``run.py [--keep] [MODULE ...]``
 
 Each module beside this file defines functions ``bench_*`` that return one result of :mod:`timing` or a
-list of them. A ratio is ours over theirs, below 1 where ours is faster. All is written to
-``benchmarks/latest.json``; with ``--keep`` also to ``benchmarks/kept.json``, the table of the book's page
-on speed, and a machine that is busy with something else is refused.
+list of them. A ratio is ours over theirs, below 1 where ours is faster. The pairs are written to
+``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio}``; with ``--keep`` all rows,
+their spread and the machine are also written to ``benchmarks/kept.json``, the table of the book's page on
+speed, and a machine that is busy with something else is refused.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from patch_association._files import write_atomically
 
 HERE = Path(__file__).parent
 QUIET = 0.5  # the most that the machine may do beside this
+_PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio")
 
 
 def main() -> int:
@@ -38,11 +40,19 @@ def main() -> int:
     if arguments.keep and (about["load"] is None or about["load"] > QUIET):
         parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
     results = {module: _results(importlib.import_module(module)) for module in arguments.modules or every}
-    text = json.dumps({"machine": about, "results": results}, indent=1) + "\n"
-    for name in ["latest.json", *(["kept.json"] if arguments.keep else [])]:
-        write_atomically(HERE / name, text)
+    tables = {"latest.json": pairs(results)}
+    if arguments.keep:
+        tables["kept.json"] = {"machine": about, "results": results}
+    for name, table in tables.items():
+        write_atomically(HERE / name, json.dumps(table, indent=1) + "\n")
         print(f"wrote {os.path.relpath(HERE / name)}")
     return 0
+
+
+def pairs(results: dict[str, list[dict]]) -> list[dict]:
+    """What was timed against something else, as a flat list: for programs that read the newest table."""
+    rows = (row for rows in results.values() for row in rows if "ratio" in row)
+    return [{key: row[key] for key in _PAIR} for row in rows]
 
 
 def _results(module) -> list[dict]:

@@ -1,8 +1,10 @@
 """What is timed: the clock's arithmetic on functions of known cost, and the table that the book shows."""
 
+import importlib
 import json
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,31 @@ def test_the_exponent_is_that_of_the_cost(timing):
     row = timing.growth("n", lambda size: lambda: timing.wait(1e-4 * size**1.5), (100, 200, 400), "1.5")
     assert (row["exponent"], row["low"], row["high"]) == pytest.approx((1.5, 1.5, 1.5))
     assert row["seconds"] == pytest.approx([0.1, 0.1 * 2**1.5, 0.8])
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """The module ``benchmarks/run.py``."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    yield importlib.import_module("run")
+    del sys.modules["run"], sys.modules["timing"]
+
+
+def test_the_newest_table_is_a_flat_list_of_pairs(run, monkeypatch, tmp_path, capsys):
+    kept = json.loads((ROOT / "benchmarks" / "kept.json").read_text(encoding="utf-8"))["results"]
+    one = types.ModuleType("one")
+    one.bench_pair = lambda: kept["setting"][0]
+    one.bench_more = lambda: [kept["growth"][0], kept["images"][5]]
+    monkeypatch.setitem(sys.modules, "one", one)
+    (tmp_path / "one.py").touch()
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["run.py", "one"])
+    assert run.main() == 0
+    table = json.loads((tmp_path / "latest.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in table] == [kept["setting"][0]["name"], kept["images"][5]["name"]]
+    for row in table:
+        assert set(row) == {"name", "ours_s", "theirs_s", "theirs", "ratio"}
+    assert not (tmp_path / "kept.json").exists()
 
 
 def test_the_table_of_the_book_is_whole():
