@@ -73,10 +73,10 @@ def _is_finite(value) -> bool:
         return False
 
 
-def seed_number(name: str, value) -> int:
-    """``value`` as a seed: an integer from 0 to 2^63 - 1, the largest that PyTorch takes."""
-    if positive_int(name, value, minimum=0) >= 2**63:
-        raise ValueError(f"{name} must be below 2^63, got {value}")
+def seed_number(name: str, value, bits: int = 63) -> int:
+    """``value`` as a seed: an integer from 0 to 2^bits - 1; PyTorch takes no more than 63 bits."""
+    if positive_int(name, value, minimum=0) >= 2**bits:
+        raise ValueError(f"{name} must be below 2^{bits}, got {value}")
     return int(value)
 
 

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from scipy import stats
 
-from patch_association._validate import positive_int
+from patch_association._validate import fits_memory, positive_int
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,9 @@ def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int =
     slope = log_x / (log_x @ log_x)  # the exponent is slope @ mean log y
     exponent = float(slope @ log_y.mean(axis=1))
     generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
-    pick = generator.integers(0, values.shape[1], (positive_int("resamples", resamples), *values.shape))
+    resamples = positive_int("resamples", resamples)
+    fits_memory(f"{resamples:,} resamples of {values.size} values", 2 * resamples * values.size)
+    pick = generator.integers(0, values.shape[1], (resamples, *values.shape))
     draws = np.take_along_axis(log_y[None], pick, axis=2).mean(axis=2) @ slope
     low, high = np.quantile(draws, [(1 - _level(level)) / 2, (1 + level) / 2])
     factor = float(np.exp(log_y.mean() - exponent * np.log(x).mean()))

@@ -11,9 +11,13 @@ from patch_association import training
 from patch_association.data import random_feature
 from patch_association.exact.linear import labeling_law
 from patch_association.exact.types_law import SupportTooLarge, set_types
+from patch_association.intervals import power_law
+from patch_association.shallow_vit import PatternData, initial_weights
+from patch_association.training.learners import RECIPES, make_learner
 
 HUGE = 10**12
 SMALL = pa.Partition.random(16, 4)
+PATTERNS = PatternData(50, 0.4, 0.2)
 DATA = pa.SpatialData(SMALL, 16, 0.3)
 NO_MEMORY = r"would take [\d.e+]+ GB, and this machine has [\d.e+]+ GB of memory"
 
@@ -31,6 +35,14 @@ REFUSED = {
     "a model of many patches": (lambda: pa.SimplifiedViT(HUGE, 4), NO_MEMORY),
     "a model of many dimensions": (lambda: pa.SimplifiedViT(4, HUGE), NO_MEMORY),
     "recorded steps": (lambda: training.recorded_steps(HUGE), NO_MEMORY),
+    "a chunk of inputs": (lambda: training.StreamedSamples(DATA, HUGE, [0], chunk=HUGE), NO_MEMORY),
+    "resamples": (lambda: power_law([1, 2], [[1.0, 2.0], [3.0, 4.0]], resamples=HUGE), NO_MEMORY),
+    "inputs of patterns": (lambda: PATTERNS.sample(HUGE), NO_MEMORY),
+    "neurons": (lambda: initial_weights(PATTERNS, [0], num_neurons=HUGE), NO_MEMORY),
+    "neurons of many positions": (
+        lambda: initial_weights(PatternData(10**6, 0.4, 0.2), [0], num_neurons=10**6, head="per position"),
+        NO_MEMORY,
+    ),
     "a linear error": (lambda: pa.linear_error(HUGE, 4, 0.3), "a law must range over at most"),
     "large sets": (lambda: pa.linear_error(HUGE, HUGE // 2, 0.3), "a law must range over at most"),
     "a labeling law": (lambda: labeling_law(HUGE, 4, 0.3), "a law must range over at most"),
@@ -59,6 +71,14 @@ def test_the_bounds_leave_in_what_can_be_computed():
     with pytest.raises(SupportTooLarge):
         pa.PopulationRisk(16, 2, 0.3, degree=51)
     assert np.isclose(set_types(100, 0.3)[2].sum(), 1.0)
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_seed_is_as_large_as_a_generator_takes(kind):
+    """A learner's seed names several streams of PyTorch's generator, and none of them may overflow."""
+    make_learner(kind, 4, 4, 2**53 - 1)
+    with pytest.raises(ValueError, match=rf"seed must be (below|less than) 2\^(53|64), got {2**64}"):
+        make_learner(kind, 4, 4, 2**64)
 
 
 def test_a_sweep_refuses_thousands_of_workers(tmp_path):

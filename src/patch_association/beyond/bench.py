@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from patch_association._streams import BENCH_BATCHES, BENCH_TEST
-from patch_association._validate import finite, odd_degree, positive_int
+from patch_association._validate import finite, odd_degree, positive_int, seed_number
 from patch_association.conventions import DEFAULT
 from patch_association.model import polynomial_activation
 
@@ -81,7 +81,7 @@ class Bench(nn.Module):
         self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
         R, D = positive_int("seeds", seeds), positive_int("num_patches", num_patches)
         d = positive_int("dim", dim)
-        draw = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        draw = torch.Generator().manual_seed(seed_number("seed", seed))
         score_std = finite("score_std", score_std, minimum=0)
         value_std = finite("value_std", value_std, minimum=0)
         form_std = finite("form_std", form_std, minimum=0)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import finite, made_of, positive_int
+from patch_association._validate import finite, made_of, positive_int, seed_number
 from patch_association.conventions import DEFAULT
 from patch_association.model import polynomial_activation
 
@@ -93,7 +93,7 @@ class Network(nn.Module):
         made_of("design", design, "Design", "block", "scores")
         self.design, self.seeds = design, positive_int("seeds", seeds)
         self.num_patches = positive_int("num_patches", num_patches)
-        self._draw = torch.Generator().manual_seed(positive_int("seed", seed, minimum=0))
+        self._draw = torch.Generator().manual_seed(seed_number("seed", seed))
         D, m, H, layers = self.num_patches, design.width, design.heads, design.layers
         if design.scores in ("gram", "positional", "vanilla"):
             self.encodings = self._normal(D, design.encoding_dim, std=design.encoding_std)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int, probability
+from patch_association._validate import finite, fits_memory, positive_int, probability
 from patch_association.shallow_vit.tokens import Tokens, drawn
 
 
@@ -133,8 +133,9 @@ class PatternData:
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None) -> Tokens:
         """Draw n labelled inputs; see :class:`~patch_association.shallow_vit.tokens.Tokens`."""
         n, draw = positive_int("n", n), generator(seed, Stream.TOKENS)
-        counts, y = self._draw_counts(n, draw)
         L, M, d = self.num_tokens, self.num_patterns, self.dim
+        fits_memory(f"{n:,} inputs of {L:,} tokens", n * (2 * L * d + 2 * M))
+        counts, y = self._draw_counts(n, draw)
         pattern = np.repeat(np.tile(np.arange(M), n), counts.ravel()).reshape(n, L)
         if self.shuffled:
             pattern = draw.permuted(pattern, axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, fits_memory, positive_int, seed_list
 from patch_association.shallow_vit.data import PatternData
 from patch_association.shallow_vit.network import Weights
 
@@ -80,6 +80,9 @@ def initial_weights(
         raise ValueError(f"longest must be positive, got {longest!r}")
     if reading in ("printed", "square root") and not data.noise > 0:
         raise ValueError(f"data must have noise above 0 for the reading {reading!r}, got {data.noise:g}")
+    seeds = seed_list(seeds)
+    entries = m * (d + (1 if head == "shared" else L))
+    fits_memory(f"{len(seeds)} networks of {m:,} neurons", 2 * len(seeds) * entries)
     parts = {name: [] for name in ("head", "output", "value", "key", "query")}
     for seed in seeds:
         # A stream for each matrix: the same seed has the same W_O and a in all readings.

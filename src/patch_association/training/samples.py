@@ -105,6 +105,9 @@ class StreamedSamples(Samples):
         self._of(law, n, seeds, dtype)
         self.device = torch.device(device or "cpu")
         self.chunk = -(-positive_int("chunk", chunk) // BLOCK) * BLOCK
+        most = min(self.chunk, self.n)
+        numbers = self.num_seeds * most * self.num_patches * self.dim
+        fits_memory(f"a chunk of {most:,} inputs for each of {self.num_seeds} seeds", numbers, dtype.itemsize)
 
     def chunks(self):
         for first in range(0, self.n, self.chunk):
