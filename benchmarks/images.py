@@ -6,19 +6,15 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import _training_loops as training_loops
+import _written_out as written_out
 import torch
-from timing import compare
+from timing import close, compare
 from torch import nn
 
-from patch_association.images.data.sets import ImageSet
 from patch_association.images.flops import attention_flops
 from patch_association.images.models.layers import Block
 from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.feed import make_feed
-from patch_association.images.training.processes import OneProcess
-from patch_association.images.training.step import TrainStep, make_optimizer
-from patch_association.images.training.trainer import make_model
 from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
 from patch_association.sweeps.vit_steps import kept_bytes
 
@@ -44,14 +40,28 @@ def _one_thread(function):
     return run
 
 
-def _step(model, *inputs):
-    def step():
-        out = model(*inputs)
-        (out[0] if isinstance(out, tuple) else out).square().mean().backward()
-        for parameter in model.parameters():
-            parameter.grad = None
+def _leaves(model, *inputs):
+    return [*model.parameters(), *(x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad)]
 
-    return step
+
+def _output(model, *inputs):
+    out = model(*inputs)
+    return out[0] if isinstance(out, tuple) else out
+
+
+def _step(model, *inputs):
+    """Forward and backward: the gradient by the parameters and by those inputs that need one."""
+    return partial(written_out.gradients, partial(_output, model, *inputs), _leaves(model, *inputs))
+
+
+def _as_written(ours, theirs, tolerance=1e-3):
+    """A check: each side returns what the functions given compute, its layers written out head by head."""
+
+    def same(found, their_found):
+        close(tolerance)(found, ours())
+        close(tolerance)(their_found, theirs())
+
+    return same
 
 
 @_one_thread
@@ -64,12 +74,17 @@ def bench_positional_attention() -> list[dict]:
             for attention in ("positional", "vanilla")
         ]
         pictures = torch.randn(batch, 3, 32, 32)
+        written = (
+            partial(written_out.gradients, partial(written_out.vit, model, pictures), _leaves(model))
+            for model in models
+        )
         results.append(
             compare(
                 f"positional ViT, forward and backward, {tokens} tokens, {batch} pictures",
                 _step(models[0], pictures),
                 _step(models[1], pictures),
                 "vanilla with PyTorch's fused attention",
+                _as_written(*written),
             )
         )
     return results
@@ -92,6 +107,7 @@ def bench_positional_inference() -> list[dict]:
                     partial(ours, pictures),
                     partial(theirs, pictures),
                     "vanilla with PyTorch's fused attention",
+                    _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
                 )
             )
     return results
@@ -118,6 +134,7 @@ def bench_layer_against_other_libraries() -> list[dict]:
     for tokens, batch in CPU.batches.items():
         x = torch.randn(batch, tokens, WIDTH)
         ours = layer_of("positional", "layer", tokens)
+        block = ours.get_submodule("block")
         S = torch.softmax(torch.randn(HEADS, tokens, tokens), dim=-1)  # fixed: nothing is left to compute
         once = attention_flops(tokens, WIDTH, True).per_image
         rest = 4 * tokens * WIDTH * MLP_WIDTH
@@ -129,37 +146,44 @@ def bench_layer_against_other_libraries() -> list[dict]:
                 print(f"left out: {error}")
                 continue
             size = f"{tokens} tokens, {batch} pictures"
+            own, other = (
+                partial(written_out.layer, each, heads=HEADS, P=P)
+                for each, P in ((ours, ours.positions), (theirs, None))
+            )
             with torch.no_grad():
                 forward = partial(ours, x), partial(theirs, x)
-                fixed = partial(ours.get_submodule("block"), x, None, S), forward[1]
+                fixed = partial(_output, block, x, None, S), forward[1]
+                kept = partial(own, x, P=None, S=S)
                 rows = [
-                    compare(f"positional layer, {way}, {size}", *pair, f"{kind} layer", 5)
-                    for way, pair in (("forward", forward), ("inference with its maps kept", fixed))
+                    compare(
+                        f"positional layer, {way}, {size}",
+                        *pair,
+                        f"{kind} layer",
+                        _as_written(plain, partial(other, x)),
+                        5,
+                    )
+                    for way, pair, plain in (
+                        ("forward", forward, partial(own, x)),
+                        ("inference with its maps kept", fixed, kept),
+                    )
                 ]
             grown = x.clone().requires_grad_()
-            both = _step(ours, grown), _step(theirs, grown)
-            row = compare(f"positional layer, forward and backward, {size}", *both, f"{kind} layer", 5)
+            row = compare(
+                f"positional layer, forward and backward, {size}",
+                _step(ours, grown),
+                _step(theirs, grown),
+                f"{kind} layer",
+                _as_written(
+                    *(
+                        partial(written_out.gradients, partial(plain, grown), _leaves(layer, grown))
+                        for layer, plain in ((ours, own), (theirs, other))
+                    )
+                ),
+                5,
+            )
             rows.append(row | {"memory": kept_bytes(ours, grown) / kept_bytes(theirs, grown)})
             results += [row | {"formula": formula} for row in rows]
     return results
-
-
-class _OneByOne(torch.utils.data.Dataset):
-    """Pictures augmented as a data loader does it: each by itself, when it is asked for."""
-
-    def __init__(self, data: ImageSet):
-        self.data, (mean, std) = data, data.statistics()
-        self.mean, self.std = mean.view(-1, 1, 1), std.view(-1, 1, 1)
-
-    def __len__(self):
-        return len(self.data.train_labels)
-
-    def __getitem__(self, i):
-        picture = nn.functional.pad(self.data.train_images[i], (4, 4, 4, 4))
-        top, left = torch.randint(9, (2,)).tolist()
-        picture = picture[:, top : top + 32, left : left + 32]
-        picture = picture.flip(-1) if torch.rand(()) < 0.5 else picture
-        return (picture / 255 - self.mean) / self.std, self.data.train_labels[i]
 
 
 @_one_thread
@@ -167,33 +191,16 @@ def bench_training_throughput() -> list[dict]:
     """An epoch by this library's loop, against a DataLoader and the same model."""
     results = []
     for vit, number in (("reader", 2000), ("small", 200)):
-        generator = torch.Generator().manual_seed(0)
-        pictures = torch.randint(256, (number, 3, 32, 32), dtype=torch.uint8, generator=generator)
-        labels = torch.arange(number) % 10
-        data = ImageSet("noise", "drawn", tuple("abcdefghij"), pictures, labels, pictures[:10], labels[:10])
-        config = TrainConfig(
-            dataset="cifar10", vit=vit, patch_size=4, batch_size=100, augment="shift-flip", val_size=0,
-            epochs=1, warmup_epochs=0, device="cpu",
-        )  # fmt: skip
-        place = OneProcess(torch.device("cpu"))
-        ours, theirs = (make_model(config, 10, 32, 3) for _ in range(2))
-        feed = make_feed(data, config, place)
-        step = TrainStep(ours, make_optimizer(ours, config), config, feed.mean, feed.std)
-        optimizer = make_optimizer(theirs, config)
-        loader = torch.utils.data.DataLoader(_OneByOne(data), batch_size=100, shuffle=True)
-
-        def epoch(step=step, feed=feed):
-            for images, targets in feed.epoch(0, 0):
-                step(images, targets, 1e-3)
-
-        def plain(model=theirs, optimizer=optimizer, loader=loader):
-            for images, targets in loader:
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(images), targets).backward()
-                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-
-        row = compare(f'training the ViT "{vit}", {number:,} pictures', epoch, plain, "a DataLoader loop", 5)
+        ours, theirs = training_loops.loops(vit, number)
+        pair = partial(ours, ours.batches), partial(theirs, theirs.batches)
+        # In an epoch each side draws crops and mirrors of its own; on a batch as it is, both must agree.
+        row = compare(
+            f'training the ViT "{vit}", {number:,} pictures',
+            *pair,
+            "a DataLoader loop",
+            training_loops.same(vit),
+            5,
+        )
         results.append(row | {"a_second": number / row["ours_s"]})
     return results
 
@@ -213,12 +220,21 @@ def bench_block_against_pytorch() -> list[dict]:
         for kind, positional in (("positional", True), ("vanilla", False)):
             block = Block(384, 12, 384, positional=positional)
             inputs = (x, P, None) if positional else (x, None, False)
+            written = (
+                partial(
+                    written_out.gradients,
+                    partial(written_out.layer, layer, x, 12, encodings),
+                    _leaves(layer, x, encodings),
+                )
+                for layer, encodings in ((block, P if positional else None), (stock, None))
+            )
             results.append(
                 compare(
                     f"{kind} layer, forward and backward, {tokens} tokens, {batch} inputs",
                     _step(block, *inputs),
                     _step(stock, x),
                     "torch.nn.TransformerEncoderLayer",
+                    _as_written(*written),
                 )
             )
     return results
@@ -231,13 +247,20 @@ def bench_mixing() -> list[dict]:
     for _, tokens, batch in _CASES:
         S = torch.softmax(torch.randn(12, tokens, tokens), dim=-1).requires_grad_()
         channels_first = torch.randn(12, 32 * 4 * batch, tokens, requires_grad=True)  # (H, d_h B, N)
-        pictures_first = torch.randn(4 * batch, 12, tokens, 32, requires_grad=True)  # (B, H, N, d_h)
+        unfolded = channels_first.detach().view(12, 32, 4 * batch, tokens)
+        pictures_first = unfolded.permute(2, 0, 3, 1).contiguous().requires_grad_()  # (B, H, N, d_h)
 
         def ours(S=S, v=channels_first):
-            (v @ S.transpose(1, 2)).sum().backward()
+            mixed = v @ S.transpose(1, 2)
+            return [mixed, *torch.autograd.grad(mixed.square().sum(), (v, S))]
 
         def theirs(S=S, v=pictures_first):
-            (S @ v).sum().backward()
+            mixed = S @ v
+            return [mixed, *torch.autograd.grad(mixed.square().sum(), (v, S))]
+
+        def same(a, b):
+            in_order = [x.permute(1, 3, 0, 2) for x in b[:2]]  # (B, H, N, d_h) -> (H, d_h, B, N)
+            close(1e-3)(a, [*in_order, b[2]])
 
         results.append(
             compare(
@@ -245,6 +268,7 @@ def bench_mixing() -> list[dict]:
                 ours,
                 theirs,
                 "broadcasting S over the batch",
+                same,
             )
         )
     return results

@@ -1,10 +1,11 @@
 """Run every benchmark: what is timed, against whom. ``run.py [--keep] [MODULE ...]``
 
-Each module beside this file defines functions ``bench_*`` that return one result of :mod:`timing` or a
-list of them. A ratio is ours over theirs, below 1 where ours is faster. The pairs are written to
-``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio}``; with ``--keep`` all rows,
-their spread and the machine are also written to ``benchmarks/kept.json``, the table of the book's page on
-speed, and a machine that is busy with something else is refused.
+Each module beside this file defines functions ``bench_*`` that return one result of :mod:`timing` or a list
+of them; before a pair is timed, both sides are checked. A ratio is ours over theirs, below 1 where ours is
+faster. The pairs are written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs,
+ratio}``; with ``--keep`` all rows, their spread and the machine are also written to
+``benchmarks/kept.json``, the table of the book's page on speed, and a machine that is busy with something
+else is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio")
 
 def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
-    every = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in ("run", "timing"))
+    every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing"))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(every)}; default: all")
     parser.add_argument("--keep", action="store_true", help="write the table that the book shows")

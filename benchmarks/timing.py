@@ -10,19 +10,31 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 
+import numpy as np
 import torch
 
 _PASS_S = 5e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it
 
 
+class Differs(Exception):
+    """The two sides of a comparison do not compute the same, so their times say nothing."""
+
+
 def compare(
-    name: str, ours: Callable[[], object], theirs: Callable[[], object], against: str, rounds: int = 9
+    name: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    against: str,
+    same: Callable[[object, object], None],
+    rounds: int = 9,
 ) -> dict:
     """Time ``ours`` and ``theirs`` in turn: medians, and the median ratio with its quartiles.
 
+    First ``same`` gets what one call of each returns; it raises :class:`Differs` unless both are right.
     Wall times on a shared machine drift by a factor of two; measured in turn, both see the same
     machine, and the median of the rounds' ratios is what is worth quoting.
     """
+    same(ours(), theirs())
     passes = [(call, _calls(call)) for call in (ours, theirs)]
     pairs = [[_seconds(call, calls) for call, calls in passes] for _ in range(rounds)]
     ratios = [a / b for a, b in pairs]
@@ -37,6 +49,41 @@ def compare(
         "high": high,
         "rounds": rounds,
     }
+
+
+def close(tolerance: float) -> Callable[[object, object], None]:
+    """A check: both sides return the same arrays, up to ``tolerance`` times the largest entry of each."""
+
+    def same(ours, theirs):
+        pairs = list(zip(arrays(ours), arrays(theirs), strict=True))
+        for number, (a, b) in enumerate(pairs):
+            if a.size != b.size or not np.abs(a - b).max() <= tolerance * np.abs(b).max():
+                raise Differs(f"result {number} of {len(pairs)} differs by more than {tolerance:g}")
+
+    return same
+
+
+def estimates(draws: int) -> Callable[[object, object], None]:
+    """A check: theirs is the share of something among ``draws`` draws, of which ours is the chance.
+
+    Six standard errors: a right sampler is refused with a chance below 1e-8.
+    """
+
+    def same(ours, theirs):
+        (p,), (share,) = np.ravel(ours), np.ravel(theirs)
+        if not abs(share - p) <= 6 * math.sqrt(p * (1 - p) / draws):
+            raise Differs(f"{share:g} of {draws:,} draws do not estimate {p:g}")
+
+    return same
+
+
+def arrays(results) -> list[np.ndarray]:
+    """The numbers of a result, tensors or arrays one by one, flat."""
+    if isinstance(results, (tuple, list)):
+        return [array for part in results for array in arrays(part)]
+    if isinstance(results, torch.Tensor):
+        results = results.detach().numpy()
+    return [np.asarray(results, dtype=np.float64).ravel()]
 
 
 def growth(

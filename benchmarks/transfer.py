@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from timing import compare
+from timing import close, compare, estimates
 
 from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
@@ -28,15 +28,18 @@ def bench_batched_seeds() -> dict:
     reads = draw_reads(data, attention, max(sizes), seeds)
 
     def loop():
-        for i, seed in enumerate(seeds):
-            for N in sizes:
-                fine_tune(reads[i : i + 1, :N], attention, [N], [seed], steps=100)
+        return [
+            fine_tune(reads[i : i + 1, :N], attention, [N], [seed], steps=100).value
+            for i, seed in enumerate(seeds)
+            for N in sizes
+        ]
 
     return compare(
         "fine-tuning, D = 64, 20 seeds, 8 sizes",
-        lambda: fine_tune(reads, attention, sizes, seeds, steps=100),
+        lambda: list(fine_tune(reads, attention, sizes, seeds, steps=100).value.flatten(0, 1)),
         loop,
         "a loop over seeds and sizes",
+        close(1e-9),
         rounds=5,
     )
 
@@ -48,14 +51,17 @@ def bench_batched_seeds_one_size() -> dict:
     reads = draw_reads(data, attention, 8, seeds)
 
     def loop():
-        for i, seed in enumerate(seeds):
-            fine_tune(reads[i : i + 1], attention, [8], [seed], steps=100)
+        return [
+            fine_tune(reads[i : i + 1], attention, [8], [seed], steps=100).value
+            for i, seed in enumerate(seeds)
+        ]
 
     return compare(
         "fine-tuning, D = 64, 20 seeds, N = 8",
-        lambda: fine_tune(reads, attention, [8], seeds, steps=100),
+        lambda: list(fine_tune(reads, attention, [8], seeds, steps=100).value),
         loop,
         "a loop over seeds",
+        close(1e-9),
         rounds=5,
     )
 
@@ -73,6 +79,7 @@ def bench_block_attention() -> dict:
         lambda: attention.read(X),
         lambda: dense.read(X),
         "the dense (D, D) product",
+        close(1e-9),
     )
 
 
@@ -87,5 +94,6 @@ def bench_exact_error() -> dict:
         lambda: exact_error(attention, data.q, 0.02, 0.002),
         lambda: HeldOut(data, draws).errors_under(attention, 0.02, 0.002, linear=TRANSFER.linear),
         f"{draws} draws, for a standard error of 5%",
+        estimates(draws),
         rounds=5,
     )

@@ -1,0 +1,126 @@
+"""Every pair that is timed computes the same on both sides; a wrong side is noticed before the clock runs.
+
+No bound on the ratios: how fast a shared machine is today is no property of the code.
+"""
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).parents[2]
+SMALL = {
+    "dynamics": lambda bench: [
+        bench.gradients_against_autograd(16, 60, "(S X) v", 1e10),
+        bench.gradients_against_autograd(16, 60, "S (X v)", 1e10),
+        bench.single_against_double(16, 60),
+        bench.seeds_in_a_batch(16, 20, seeds=2, steps=2),
+        bench.exact_gradient_against_monte_carlo(16, 0.3, n=2000),
+        bench.exact_gradient_against_autograd(),
+        bench.fused_gradient(24, 0.2),
+    ],
+    "setting": lambda bench: [bench.bench_linear_error(), bench.bench_simplified_vit()],
+    "transfer": lambda bench: [
+        bench.bench_batched_seeds(),
+        bench.bench_batched_seeds_one_size(),
+        bench.bench_block_attention(),
+        bench.bench_exact_error(),
+    ],
+    "shallow_vit": lambda bench: [
+        *bench.bench_gradient_of_model_1(),
+        *bench.bench_trials_in_a_batch(),
+        bench.bench_exact_population(),
+    ],
+    "images": lambda bench: [
+        *bench.bench_positional_attention(),
+        *bench.bench_positional_inference(),
+        *bench.bench_layer_against_other_libraries(),
+        *bench.bench_block_against_pytorch(),
+        *bench.bench_mixing(),
+    ],
+}
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """Import a module of ``benchmarks/``; those for pictures with the smallest sizes that they know."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    before = set(sys.modules)
+
+    def of(name):
+        module = importlib.import_module(name)
+        assert Path(module.__file__).parent == ROOT / "benchmarks"
+        if name == "images":
+            monkeypatch.setattr(module, "_CASES", ((8, 16, 2),))
+            monkeypatch.setattr(module, "CPU", replace(module.CPU, batches={16: 2}))
+        return module
+
+    yield of
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == ROOT / "benchmarks":
+            del sys.modules[name]
+
+
+def twice(result):
+    """The same numbers, all wrong."""
+    return [twice(part) for part in result] if isinstance(result, (tuple, list)) else 2 * result
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_both_sides_agree_and_a_wrong_side_is_noticed(name, bench, monkeypatch):
+    module, timing = bench(name), importlib.import_module("timing")
+
+    def compare(name, ours, theirs, against, same, rounds=9):
+        a, b = ours(), theirs()
+        same(a, b)
+        for pair in ((twice(a), b), (a, twice(b))):
+            with pytest.raises(timing.Differs):
+                same(*pair)
+        return dict.fromkeys(("ratio", "low", "high", "ours_s", "theirs_s"), 1.0) | {"name": name}
+
+    monkeypatch.setattr(module, "compare", compare)
+    with torch.random.fork_rng(devices=[]):
+        rows = SMALL[name](module)
+    assert len({row["name"] for row in rows}) > 1
+
+
+def test_both_training_loops_take_the_same_step(bench, monkeypatch):
+    """Where one clips its gradient and the other does not, it is said."""
+    loops, timing = bench("_training_loops"), importlib.import_module("timing")
+    loops.same("reader")()
+    clip = torch.nn.utils.clip_grad_norm_
+    asked = []
+
+    def first_alone(parameters, most):
+        asked.append(most)
+        return clip(parameters, most if len(asked) == 1 else 1e-2 * most)
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", first_alone)
+    with pytest.raises(timing.Differs):
+        loops.same("reader")()
+    assert len(asked) == 2
+
+
+def test_nothing_is_timed_where_the_sides_differ(bench):
+    timing = bench("timing")
+    with pytest.raises(timing.Differs, match="result 1 of 2 differs by more than"):
+        timing.compare("n", lambda: [1.0, 2.0], lambda: [1.0, 2.1], "t", timing.close(1e-2), 2)
+    with pytest.raises(timing.Differs, match="0.6 of 10,000 draws do not estimate 0.5"):
+        timing.compare("n", lambda: 0.5, lambda: 0.6, "t", timing.estimates(10_000), 2)
+    assert timing.compare("n", lambda: 0.5, lambda: 0.51, "t", timing.estimates(10_000), 2)["rounds"] == 2
+
+
+def test_every_function_that_times_a_pair_is_among_them(bench):
+    """By name, so that a new one is not forgotten; a module that times growth alone has none."""
+    source = (ROOT / "benchmarks").glob("[!_]*.py")
+    modules = {path.stem for path in source if "compare(" in path.read_text(encoding="utf-8")}
+    assert modules - {"timing"} == set(SMALL)
+    text = Path(__file__).read_text(encoding="utf-8")
+    for name in SMALL:
+        functions = [key for key in vars(bench(name)) if key.startswith("bench_")]
+        called = [key for key in functions if f"bench.{key}(" in text]
+        indirect = {"bench_gradient_of_the_model", "bench_exact_gradient", "bench_training_throughput"}
+        assert set(functions) - set(called) <= indirect
