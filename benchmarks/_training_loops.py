@@ -58,7 +58,7 @@ class Plain:
 
     def __init__(self, data: ImageSet, config: TrainConfig):
         self.model = make_model(config, 10, 32, 3)
-        self.optimizer = make_optimizer(self.model, config)
+        self.optimizer, self.config = make_optimizer(self.model, config), config
         self.loader = torch.utils.data.DataLoader(OneByOne(data), batch_size=config.batch_size, shuffle=True)
 
     def batches(self):
@@ -69,8 +69,10 @@ class Plain:
         """Train on what ``batches()`` yields; the last gradient."""
         for images, labels in batches():
             self.optimizer.zero_grad()
-            nn.functional.cross_entropy(self.model(images), labels).backward()
-            nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            logits = self.model(images)
+            smoothing = self.config.label_smoothing
+            nn.functional.cross_entropy(logits, labels, label_smoothing=smoothing).backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
             self.optimizer.step()
         return [p.grad for p in self.model.parameters()]
 

@@ -13,6 +13,7 @@ from importlib.metadata import version
 import numpy as np
 import torch
 
+QUIET = 0.5  # the most that a machine may do beside what is timed for a table of the book
 _PASS_S = 5e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it
 
 
@@ -112,9 +113,15 @@ def growth(
 
 
 def bytes_a_second(size: int = 2**26) -> float:
-    """How fast one thread of torch reads memory: a sum over 512 MB of doubles, the best of five."""
+    """How fast the threads of torch read memory: a sum over 512 MB of doubles, the best of five."""
     x = torch.ones(size, dtype=torch.float64)
-    return 8 * size / min(_seconds(x.sum, 1) for _ in range(5))
+    return 8 * size / least(x.sum)
+
+
+def least(function: Callable[[], object], rounds: int = 5) -> float:
+    """The least seconds of a call, timed by itself: beside something else it also waits for that."""
+    calls = _calls(function)
+    return min(_seconds(function, calls) for _ in range(rounds))
 
 
 def machine() -> dict:

@@ -16,7 +16,7 @@ SMALL = {
     "dynamics": lambda bench: [
         bench.gradients_against_autograd(16, 60, "(S X) v", 1e10),
         bench.gradients_against_autograd(16, 60, "S (X v)", 1e10),
-        bench.single_against_double(16, 60),
+        bench.single_against_double(16, 60, 1e10),
         bench.seeds_in_a_batch(16, 20, seeds=2, steps=2),
         bench.exact_gradient_against_monte_carlo(16, 0.3, n=2000),
         bench.exact_gradient_against_autograd(),
