@@ -3,9 +3,10 @@ PYTHON ?= python3
 PY := .venv/bin/python
 CHAPTERS ?=
 MODULES ?=
+PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test lint execute replay notebooks lab play times versions bench screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book pdf test lint execute replay notebooks lab play times versions bench bench-book screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -53,6 +54,9 @@ versions: set-up  ## try the library on the oldest and the newest versions it ad
 
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json; KEEP=1 for the book's page
 	@$(PY) benchmarks/run.py $(if $(KEEP),--keep)
+
+bench-book: set-up  ## time set-up, builds, tests and pages: 40 minutes; PARTS="pages" for some, KEEP=1 as above
+	@$(PY) benchmarks/book.py $(PARTS) $(if $(KEEP),--keep)
 
 coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches
 	@.venv/bin/coverage erase

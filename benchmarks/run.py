@@ -17,18 +17,17 @@ import os
 import sys
 from pathlib import Path
 
-from timing import machine
+from timing import QUIET, machine
 
 from patch_association._files import write_atomically
 
 HERE = Path(__file__).parent
-QUIET = 0.5  # the most that the machine may do beside this
 _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio")
 
 
 def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
-    every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing"))
+    every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing", "book"))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(every)}; default: all")
     parser.add_argument("--keep", action="store_true", help="write the table that the book shows")

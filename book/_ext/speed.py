@@ -1,6 +1,7 @@
 """Show what was timed: the directive ``timed``, whose argument is a module of ``benchmarks/`` or ``machine``.
 
 The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine.
+With ``book`` they are those of ``make bench-book``: of each part by itself, as far as it was kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 KEPT = Path(__file__).parents[2] / "benchmarks" / "kept.json"
+KEPT_BOOK = KEPT.with_name("kept_book.json")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
@@ -55,7 +57,9 @@ def _more(row: dict) -> str:
     if "bandwidth_share" in row:
         notes.append(f"{100 * row['bandwidth_share']:.0f}% of the memory's speed")
     if "memory" in row:
-        notes.append(f"{digits(row['memory'])} of the memory")
+        notes.append(f"{digits(row['memory'])} of the memory kept")
+    if "peak" in row:
+        notes.append(f"{digits(row['peak'])} of the peak")
     if "formula" in row:
         notes.append(f"{digits(row['formula'])} of vanilla's products")
     if "a_second" in row:
@@ -73,6 +77,22 @@ def grown(rows: list[dict]) -> str:
             f"| {row['name']} | {sizes[0]:,} to {sizes[1]:,} | {seconds(times[0])} to {seconds(times[1])} "
             f"| {fitted} | {row['stated']} |"
         )
+    return "\n".join(lines)
+
+
+def measured(parts: dict[str, dict]) -> str:
+    """A table of what was measured by itself, a part of ``make bench-book`` after the other."""
+    if not parts:
+        return "No table of a quiet machine is kept yet: `make bench-book` measures it on yours."
+    lines = ["| what | | least to most | rounds | on |", "|:--|--:|--:|--:|:--|"]
+    for part in parts.values():
+        for row in part["rows"]:
+            write = seconds if row["unit"] == "s" else lambda x, unit=row["unit"]: f"{digits(x)} {unit}"
+            spread = f"{write(row['low'])} to {write(row['high'])}" if row["rounds"] > 1 else ""
+            lines.append(
+                f"| {row['name']} | {write(row['value'])} | {spread} | {row['rounds']} "
+                f"| {part['machine']['date']} |"
+            )
     return "\n".join(lines)
 
 
@@ -97,11 +117,14 @@ class Timed(SphinxDirective):
         self.env.note_dependency(str(KEPT))
         if name == "machine":
             text = about(kept["machine"])
+        elif name == "book":
+            self.env.note_dependency(str(KEPT_BOOK))
+            text = measured(json.loads(KEPT_BOOK.read_text(encoding="utf-8")) if KEPT_BOOK.exists() else {})
         elif name in results:
             rows = results[name]
             text = grown(rows) if "exponent" in rows[0] else compared(rows)
         else:
-            raise self.error(f"expected machine or one of {', '.join(results)}, got {name!r}")
+            raise self.error(f"expected machine, book or one of {', '.join(results)}, got {name!r}")
         holder = nodes.container(classes=["pa-timed"])
         self.state.nested_parse(StringList(text.splitlines(), source=str(KEPT)), 0, holder)
         for table in holder.findall(nodes.table):

@@ -77,7 +77,7 @@ def test_the_newest_table_is_a_flat_list_of_pairs(run, monkeypatch, tmp_path, ca
 
 def test_the_table_of_the_book_is_whole():
     kept = json.loads((ROOT / "benchmarks" / "kept.json").read_text(encoding="utf-8"))
-    modules = {p.stem for p in (ROOT / "benchmarks").glob("[!_]*.py")} - {"run", "timing"}
+    modules = {p.stem for p in (ROOT / "benchmarks").glob("[!_]*.py")} - {"run", "timing", "book"}
     assert set(kept["results"]) == modules
     assert kept["machine"]["load"] <= 0.5
     for rows in kept["results"].values():
@@ -96,3 +96,54 @@ def test_a_time_has_two_digits_and_its_unit(monkeypatch, x, text):
     import speed
 
     assert speed.seconds(x) == text
+
+
+def test_what_was_measured_of_the_book_is_shown_part_by_part(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    import speed
+
+    row = {"name": "a page", "unit": "MB", "value": 1.26, "low": 1.26, "high": 1.26, "rounds": 1}
+    more = {"name": "a formula", "unit": "s", "value": 0.24, "low": 0.2, "high": 0.31, "rounds": 5}
+    parts = {"pages": {"machine": {"date": "2026-11-22"}, "rows": [row, more]}}
+    assert speed.measured(parts).splitlines()[2:] == [
+        "| a page | 1.3 MB |  | 1 | 2026-11-22 |",
+        "| a formula | 240 ms | 200 ms to 310 ms | 5 | 2026-11-22 |",
+    ]
+    assert "make bench-book" in speed.measured({})
+
+
+def test_the_kept_table_of_the_book_has_every_row(monkeypatch):
+    """Where one was kept: each part by itself, on a quiet machine."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    book = importlib.import_module("book")
+    try:
+        kept = json.loads(book.KEPT.read_text(encoding="utf-8")) if book.KEPT.exists() else {}
+        assert set(kept) <= set(book.PARTS)
+        for part in kept.values():
+            assert part["machine"]["load"] <= book.QUIET
+            assert all(row["low"] <= row["value"] <= row["high"] for row in part["rows"])
+    finally:
+        del sys.modules["book"], sys.modules["timing"]
+
+
+def test_only_what_was_measured_is_replaced(monkeypatch, tmp_path):
+    """One part after the other; a busy machine keeps nothing."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    book = importlib.import_module("book")
+    try:
+        monkeypatch.setattr(book, "KEPT", tmp_path / "kept_book.json")
+        monkeypatch.setattr(book, "machine", lambda: {"load": 0.1, "date": "2026-11-22"})
+        monkeypatch.setattr(book, "PARTS", {"a": lambda: [book._row("x", "s", [1.0, 3.0, 2.0])], "b": list})
+        for arguments in (["a", "--keep"], ["b", "--keep"]):
+            monkeypatch.setattr(sys, "argv", ["book.py", *arguments])
+            assert book.main() == 0
+        kept = json.loads(book.KEPT.read_text(encoding="utf-8"))
+        assert set(kept) == {"a", "b"}
+        assert kept["a"]["rows"] == [
+            {"name": "x", "unit": "s", "value": 2.0, "rounds": 3, "low": 1.0, "high": 3.0}
+        ]
+        monkeypatch.setattr(book, "machine", lambda: {"load": 3.0, "date": "2026-11-22"})
+        with pytest.raises(SystemExit):
+            book.main()
+    finally:
+        del sys.modules["book"], sys.modules["timing"]

@@ -1,0 +1,134 @@
+"""Time the book itself: set-up, builds, tests, pages. ``book.py [--keep] [PART ...]``
+
+The parts are ``clone`` (set-up and builds in a fresh clone: minutes, and the network for what pip has not
+in its cache), ``tests`` (all of them: half an hour) and ``pages`` (the built pages of this checkout, in
+Chromium). With ``--keep`` what was measured replaces these parts in ``benchmarks/kept_book.json``, which
+the book's page on speed shows, and a machine that is busy with something else is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from timing import QUIET, machine
+
+from patch_association._files import write_atomically
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "benchmarks" / "kept_book.json"
+_OPENED = ("book/index", "book/setting/structure", "book/dynamics/realistic")
+_ROUNDS = 5
+# The frames, since navigation, in which the first paragraph is laid out and the first formula typeset.
+_WATCH = """(() => {
+  const seen = window.paSeen = {};
+  const look = () => {
+    const shown = e => e && e.textContent.trim() && e.getBoundingClientRect().height > 0;
+    if (!seen.paragraph && [...document.querySelectorAll('article.bd-article p')].some(shown))
+      seen.paragraph = performance.now();
+    if (!seen.formula && [...document.querySelectorAll('.math[data-typeset]')].some(shown))
+      seen.formula = performance.now();
+    if (!seen.paragraph || !seen.formula) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()"""
+
+
+def clone() -> list[dict]:
+    """Set-up and three builds, one after the other, in a fresh clone."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(fresh)], check=True)
+        steps = [("set-up in a fresh clone", ["make", "set-up"])]
+        build = [".venv/bin/python", "tools/build_book.py"]
+        steps += [("the first build", build), ("a build with nothing changed", build)]
+        rows = [_row(name, "s", [_seconds(command, fresh)]) for name, command in steps]
+        with (fresh / "book" / "why.md").open("a", encoding="utf-8") as page:
+            page.write("\nOne more line.\n")
+        return [*rows, _row("a build with one page changed", "s", [_seconds(build, fresh)])]
+
+
+def tests() -> list[dict]:
+    """Every test of this checkout."""
+    return [_row("all tests", "s", [_seconds([sys.executable, "tools/test_all.py"], ROOT)])]
+
+
+def pages() -> list[dict]:
+    """What a browser reads for a page, and when it shows something; each time with an empty cache."""
+    sys.path.append(str(ROOT / "tools"))
+    from browser import SITE, built_pages, chromium
+    from page_measures import measure
+
+    if not (built := built_pages()):
+        raise SystemExit("the book is not built: make book")
+    rows = []
+    with chromium() as browser:
+        weights = sorted(measure(browser, page).bytes / 1e6 for page in built)
+        rows.append(
+            _row("what a page loads, uncompressed: the median page", "MB", [statistics.median(weights)])
+        )
+        rows.append(_row("the heaviest page", "MB", weights[-1:]))
+        for name in _OPENED:
+            seen = [_opened(browser, (SITE / name).with_suffix(".html")) for _ in range(_ROUNDS)]
+            for what, shown in (("paragraph", "readable paragraph"), ("formula", "typeset formula")):
+                rows.append(_row(f"{name}: first {shown}", "s", [each[what] / 1000 for each in seen]))
+    return rows
+
+
+def _opened(browser, page: Path) -> dict[str, float]:
+    """Milliseconds from navigation to the first paragraph and to the first formula."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    try:
+        tab = context.new_page()
+        tab.add_init_script(_WATCH)
+        tab.goto(page.as_uri())
+        tab.wait_for_function("() => window.paSeen.paragraph && window.paSeen.formula")
+        return tab.evaluate("() => window.paSeen")
+    finally:
+        context.close()
+
+
+def _seconds(command: list[str], folder: Path) -> float:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    start = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def _row(name: str, unit: str, values: list[float]) -> dict:
+    found = {"name": name, "unit": unit, "value": statistics.median(values), "rounds": len(values)}
+    print(f"{found['value']:8.3g} {unit}  {name}", flush=True)
+    return found | {"low": min(values), "high": max(values)}
+
+
+PARTS = {"clone": clone, "tests": tests, "pages": pages}
+
+
+def main() -> int:
+    """Measure the parts named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(PARTS)}")
+    about = machine()
+    if arguments.keep and (about["load"] is None or about["load"] > QUIET):
+        parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
+    found = {part: {"machine": about, "rows": PARTS[part]()} for part in arguments.parts or PARTS}
+    if arguments.keep:
+        kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+        write_atomically(KEPT, json.dumps(kept | found, indent=1) + "\n")
+        print(f"wrote {os.path.relpath(KEPT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
