@@ -22,6 +22,8 @@ from notebooks import write_notebook
 
 BOOK = read_book()
 CHAPTER = "book/dynamics/limits"
+PICTURES = """n => n === [...document.querySelectorAll(".jp-OutputArea img")].filter(
+  image => image.naturalWidth > 100 && image.alt).length"""
 
 
 @cache
@@ -88,8 +90,10 @@ def lab(folder):
         server.wait(30)
 
 
-def test_jupyterlab_shows_plain_text_formulas_and_live_prose(browser, tmp_path):
-    write_notebook(make(CHAPTER, BOOK), tmp_path / "chapter.ipynb")
+def test_jupyterlab_shows_plain_text_formulas_pictures_and_live_prose(browser, tmp_path):
+    notebook = make(CHAPTER, BOOK)
+    drawn = sum("<img" in str(cell.get("outputs", ())) for cell in notebook.cells)
+    write_notebook(notebook, tmp_path / "chapter.ipynb")
     with lab(tmp_path) as address:
         page = browser.new_page(viewport={"width": 1280, "height": 12_000})  # cells out of view are not drawn
         page.goto(f"{address}/lab/tree/chapter.ipynb")
@@ -97,7 +101,9 @@ def test_jupyterlab_shows_plain_text_formulas_and_live_prose(browser, tmp_path):
         page.wait_for_selector(".jp-OutputArea .jp-RenderedMarkdown", timeout=30_000)
         shown = page.inner_text(".jp-Notebook")
         failed = page.eval_on_selector_all("mjx-merror, [data-mjx-error]", "found => found.length")
+        page.wait_for_function(PICTURES, arg=drawn, timeout=60_000)
         page.close()
     assert not re.search(r"\{(glue|prf|doc|eq|numref|cite)[:}]|:::|«", shown)
     assert failed == 0
+    assert drawn > 0 and "<Figure" not in shown
     assert BOOK.titles[CHAPTER] in shown
