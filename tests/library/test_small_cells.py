@@ -1,0 +1,146 @@
+"""Cells that take minutes, made small: the same result twice, in the form of the record that ships."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from patch_association import records
+from patch_association.beyond import follow_bench
+from patch_association.shallow_vit import train
+from patch_association.structure import Partition
+from patch_association.sweeps import (
+    deeper,
+    lifetime,
+    realistic,
+    registry,
+    shallow_removal,
+    shallow_vit,
+    transience,
+    two_theories,
+)
+
+_DEEPER = dict(SEEDS=2, N_TEST=50, N_PROBE=2, N_MEAN=5, OTHERS=2, N_OTHER=20)
+_TRIALS = dict(TRIALS=2, FEWER_NEURONS=12, FEWER_TESTS=10, NEURONS=12, TEST_INPUTS=10)
+_REMOVAL = dict(TRIALS=2, FEWER_NEURONS=12, FEWER_TESTS=10, INPUTS=20, STEPS=(0, 5, 10))
+
+#: Of each sweep a cell, and what of its module is made smaller.
+SMALL = {
+    "shallow-samples": (
+        shallow_vit, _TRIALS, dict(head="shared", relevant=0.4, N=8, rate=0.1, steps=15, neurons=12),
+    ),
+    "shallow-start": (
+        shallow_vit, _TRIALS, dict(longest=1.0, value_error=0.1, score_error=0.1, N=8),
+    ),
+    "shallow-times": (shallow_vit, _TRIALS, dict(design="half", relevant=0.5, variant="trained")),
+    "shallow-attention": (shallow_vit, _TRIALS | {"TRIALS": 1}, dict(num_patterns=5, head="shared", counts="fixed")),
+    "shallow-variants": (
+        shallow_vit, _TRIALS, dict(head="shared", relevant=0.32, variant="convolution", N=8),
+    ),
+    "shallow-removal": (
+        shallow_removal,
+        _REMOVAL,
+        dict(num_patterns=5, noisy="half of each pattern", kind="noisy", share=1.0),
+    ),
+    "two-theories": (two_theories, dict(SEEDS=2), dict(law="crossed", kind="both", steps=12, batch=8)),
+    "deeper-simple": (deeper, _DEEPER, dict(name="A = P Pᵀ", steps=5, batch=8)),
+    "deeper-parts": (deeper, _DEEPER, dict(name="2 layers", steps=5, batch=8)),
+    "deeper-range": (deeper, _DEEPER, dict(name="(T)", q=0.1, steps=5, batch=8)),
+    "lifetime": (lifetime, dict(STEPS=(20, 40), COUNTS=(500, 16_000), DRAWS=3), dict(q=0.2)),
+    "transience": (
+        transience,
+        dict(SEEDS=(400, 401), SETTING=transience.SETTING | dict(steps=20, every=10)),
+        dict(q=0.2, n=50),
+    ),
+}  # fmt: skip
+
+
+def smaller(monkeypatch, module, constants):
+    for name, value in constants.items():
+        monkeypatch.setattr(module, name, value)
+    if module is two_theories:
+        monkeypatch.setattr(module, "follow_bench", lambda *a, **k: follow_bench(*a, **k | {"n_test": 100}))
+    if module is shallow_vit:  # its lengths stand in its functions
+        monkeypatch.setattr(module, "train", lambda *a, steps, **k: train(*a, steps=min(steps, 1000), **k))
+
+
+def form(value):
+    """Names and kinds, without numbers and lengths."""
+    if isinstance(value, dict):
+        return {key: form(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [form(value[0])] if value else []
+    return type(value).__name__ if isinstance(value, str) else "number"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_cell_comes_out_the_same_twice_in_the_form_of_the_record(name, monkeypatch):
+    module, constants, cell = SMALL[name]
+    sweep = registry()[name]
+    assert cell.keys() == sweep.cells[0].keys()
+    smaller(monkeypatch, module, constants)
+    first, again = sweep.run(**cell), sweep.run(**cell)
+    assert json.dumps(first) == json.dumps(again)
+    recorded = [row for row in records.load(name) if all(row[k] == v for k, v in cell.items() if k in _SAME)]
+    expected = {key: value for key, value in recorded[0].items() if key not in cell}
+    if name == "lifetime":
+        expected |= {key: {n: expected[key][n] for n in ("500", "16000")} for key in ("share", "margin")}
+    assert form(first) == form(expected)
+
+
+#: Settings that decide which columns a cell has.
+_SAME = {"law", "kind", "name", "longest", "noisy"}
+
+
+def test_what_is_known_of_groups_and_keys_is_read_off_the_parameters():
+    data = two_theories.LAWS["crossed"]
+    bench = follow_bench(data, "both", seeds=2, steps=1, batch=4, points=1, n_test=10).bench
+    same = torch.as_tensor(Partition(data.groups).same_set)
+    with torch.no_grad():
+        bench.scores.copy_(same.to(bench.scores).expand_as(bench.scores))
+        bench.form.zero_()
+        keys = slice(1, 1 + data.num_keys)
+        bench.form[0, keys, keys] = torch.eye(data.num_keys)
+        bench.form[1, keys, keys] = 1 - torch.eye(data.num_keys)
+        bench.value.zero_()
+        bench.value[:, 0], bench.value[:, 1] = 4.0, 3.0
+    found = two_theories.knowledge(bench, data)
+    assert found["leak"] == [0.6, 0.6] and found["keys"] == [1.0, 0.0]
+    assert found["groups_auc"] == [1.0, 1.0] and found["groups_exact"] == [True, True]
+
+
+def test_the_explained_share_of_scores():
+    same = deeper.SETS.same_set
+    assert deeper.explained(np.where(same, 2.0, -1.0)) == pytest.approx(1.0)
+    assert deeper.explained(np.zeros((3, deeper.D, deeper.D))).tolist() == [0, 0, 0]
+    noise = np.random.default_rng(0).normal(size=(200, deeper.D, deeper.D))
+    assert deeper.explained(noise).mean() == pytest.approx(1 / (deeper.D * (deeper.D - 1) - 1), rel=0.5)
+
+
+def test_halves_with_little_and_with_much_noise():
+    tokens = shallow_removal._two_halves(40, seed=3)
+    assert tokens.X.shape[1] == 50 and tokens.X.dtype == torch.float32
+    spread = [
+        torch.stack([tokens.X[:, half][tokens.pattern[:, half] == k].std(0).mean() for k in range(5)])
+        for half in (slice(0, 25), slice(25, 50))
+    ]
+    assert (spread[0] < 0.02).all() and (spread[1] > 0.3).all() and (spread[1] < 0.5).all()
+    assert (tokens.y.abs() == 1).all() and int(tokens.y.sum()) == 0
+
+
+def test_the_reach_of_a_setting_is_its_figure_half_as_long_again(monkeypatch):
+    from patch_association.sweeps import reach
+
+    longer = reach.reach_setting("D16", 500)
+    assert longer.n == 500 and longer.steps == 1.5 * realistic.SETTINGS["D16"].steps
+    assert longer.dtype == "float32" and longer.rate == realistic.SETTINGS["D16"].rate
+    small = realistic.Setting(side=4, q=0.4, n=60, steps=20, rate=0.02, ratio=256)
+    monkeypatch.setattr(reach, "reach_setting", lambda setting, n: small)
+    cell = reach.reach_cell("D16", 60, seed=3)
+    run = realistic.train_setting(small, "blocks", 3, records=reach.RECORDS)
+    assert cell["steps"] == run.steps.tolist()
+    assert cell["test_error"] == pytest.approx(run.test_error[:, 0].tolist(), abs=6e-4)
+    assert form(cell) == {"steps": ["number"], "margin": ["number"], "test_error": ["number"]}
