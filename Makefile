@@ -67,10 +67,10 @@ coverage: set-up  ## run the library's tests and say which lines and branches no
 faults: set-up  ## kill -9, full disk, read-only checkout, no network, two builds at once: 20 minutes
 	@$(PY) tools/faults.py
 
-mutants: set-up  ## change the core one expression at a time: do its tests notice? hours; MODULES="structure ..." for some
-	@$(PY) tools/mutants.py $(MODULES)
+mutants: set-up  ## change the core one expression at a time: do tests notice? SAMPLE=N a room, or MODULES="structure ..."
+	@$(PY) tools/mutants.py $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
-determinism: set-up  ## run the chapters again, and on two threads: the same outputs? CHAPTERS="..." for some
+determinism: set-up  ## run the chapters on one thread and on two: the same outputs? CHAPTERS="..." for some
 	@$(PY) tools/determinism.py $(CHAPTERS)
 
 screenshots: set-up  ## photograph every built page in both themes and two widths, into screenshots/

@@ -1,15 +1,17 @@
-"""Change the numerical core one expression at a time and see whether its tests notice.
+"""Change the numerical core one expression at a time and see whether the tests notice.
 
-``tools/mutants.py [MODULE ...] [--sample N]``: each module (``structure``, ``exact/risk``, ...) with its own
-tests. A mutant turns one comparison, operator, constant or truth value into another; it is killed
-when a test fails. What survives is listed with its line: a gap in the tests, or a change without
-effect. It works on a copy of the tree. All modules take hours; a sample is drawn from a seed.
+``tools/mutants.py [ROOM | MODULE ...] [--sample N] [--seed S]``: a mutant turns one comparison,
+operator, constant or truth value into another; it is killed when a test fails. The tests that reach its
+line run, those of its module first, then the quick ones, fifteen seconds' worth. ``--sample`` draws N of
+each room; all of them take a day. What was tried is kept in ``_build/mutants`` until the module changes
+(for what survived: or a test), so a run that was stopped goes on. Intervals are exact (Clopper, Pearson).
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
+import hashlib
+import json
 import os
 import random
 import subprocess
@@ -17,163 +19,174 @@ import sys
 import tempfile
 from pathlib import Path
 
+from scipy import stats
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kills import ROOT, copy_of_the_tree
+from mutate import Mutant, mutants
+from trial import Trials, preload
 
 PACKAGE = Path("src/patch_association")
 ROOMS = ("structure", "data", "model", "exact", "training", "certify", "shallow_vit")
-#: The tests of a module, where their names do not say it: what runs first is what kills most.
-TESTS = {
-    "structure": ["structure", "association"],
-    "data": ["spatial_data", "gaussian_data"],
-    "exact/risk": ["exact_risk"],
-    "exact/laws": ["laws", "linear"],
-    "exact/linear": ["linear"],
-    "exact/costs": ["costs"],
-    "exact/gaussian": ["gaussian_exact"],
-    "exact/types_law": ["exact_risk", "too_large"],
-    "shallow_vit/population": ["shallow_population"],
-    "shallow_vit/data": ["shallow_data"],
-    "shallow_vit/network": ["shallow_network"],
-    "shallow_vit/sparsify": ["shallow_removal"],
-}
-DEFAULT = {
-    "exact": ["exact_*", "linear", "laws", "constructions", "optimality", "sign", "sums", "theorem*"],
-    "training": ["descent*", "dynamics_*", "events", "valley", "reduced", "learners"],
-    "certify": ["certify", "shallow_certificate"],
-    "shallow_vit": ["shallow_*"],
-}
-COMPARISONS = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-OPERATORS = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-}  # fmt: skip
+EXPLAINED = ROOT / "tools" / "survivors.toml"
+FOLDER = ROOT / "_build" / "mutants"
+BUDGET_S = 15.0
 
 
 def main() -> int:
-    """Test the mutants of the named modules; 1 if fewer than the share that is asked for are killed."""
+    """Try the mutants of the named rooms; 1 if a smaller share than is asked for is killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="by default all of the core")
-    parser.add_argument("--sample", type=int, help="so many mutants of each module, drawn from --seed")
+    parser.add_argument("names", nargs="*", metavar="ROOM|MODULE", help="by default all of the core")
+    parser.add_argument("--sample", type=int, help="so many mutants of each room, drawn from --seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--least", type=float, default=0.85, help="share to be killed (default: 0.85)")
     arguments = parser.parse_args()
-    modules = arguments.modules or list(core())
-    if unknown := [name for name in modules if not (ROOT / PACKAGE / f"{name}.py").is_file()]:
-        parser.error(f"no such module: {', '.join(unknown)}; there are {', '.join(core())}")
-    killed = tried = 0
+    rooms = {room: list(core(room)) for room in ROOMS}
+    chosen = {
+        room: [name for name in rooms[room] if not arguments.names or {room, name} & {*arguments.names}]
+        for room in ROOMS
+    }
+    known = {*ROOMS}.union(*rooms.values())
+    if unknown := [name for name in arguments.names if name not in known]:
+        parser.error(f"no such room or module: {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    if arguments.sample is not None and arguments.sample < 1:
+        parser.error(f"--sample must be at least 1, got {arguments.sample}")
+    preload()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = copy_of_the_tree(Path(folder))
-        for name in modules:
-            a, b = try_module(tree, name, arguments.sample, arguments.seed)
-            killed, tried = killed + a, tried + b
+        reach = reached(tree)
+        found = [
+            try_room(tree, room, names, reach, arguments.sample, arguments.seed)
+            for room, names in chosen.items()
+            if names
+        ]
+    killed, tried = (sum(counts) for counts in zip(*found))
     share = killed / max(tried, 1)
     print(f"{killed} of {tried} mutants killed ({share:.0%}); at least {arguments.least:.0%} were asked for.")
     return 0 if share >= arguments.least else 1
 
 
-def core():
-    """The modules of the numerical core."""
-    for room in ROOMS:
-        path = ROOT / PACKAGE / room
-        for file in sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            if file.name not in ("__init__.py", "cli.py"):
-                yield str(file.relative_to(ROOT / PACKAGE).with_suffix(""))
+def core(room: str):
+    """The modules of a room; not the command line's."""
+    path = ROOT / PACKAGE / room
+    for file in sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
+        if file.name not in ("__init__.py", "cli.py"):
+            yield str(file.relative_to(ROOT / PACKAGE).with_suffix(""))
 
 
-def tests_of(name: str) -> list[str]:
-    """The test files of a module."""
-    patterns = TESTS.get(name) or [name.rpartition("/")[2], *DEFAULT.get(name.partition("/")[0], [])]
-    found = [p for pattern in patterns for p in sorted((ROOT / "tests/library").glob(f"test_{pattern}.py"))]
-    return list(dict.fromkeys(str(path.relative_to(ROOT)) for path in found))
+def test_files(tree: Path) -> list[str]:
+    """The tests that import a room of the core or what is shared by its tests."""
+    imports = tuple(f"patch_association.{room}" for room in ROOMS)
+    files = sorted((tree / "tests/library").glob("test_*.py"))
+    return [str(p.relative_to(tree)) for p in files if any(x in p.read_text("utf-8") for x in imports)]
 
 
-def try_module(tree: Path, name: str, sample: int | None, seed: int) -> tuple[int, int]:
-    """(Killed, tried) mutants of a module; survivors are printed."""
-    file = tree / PACKAGE / f"{name}.py"
-    text = file.read_text(encoding="utf-8")
-    chosen = mutants(text)
-    if sample is not None:
-        chosen = random.Random(seed).sample(chosen, min(sample, len(chosen)))
-    # No .pyc: two mutants of one size within a second would share it.
-    fresh = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    environment = os.environ | fresh | {"PYTHONPATH": str(tree / "src")}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", *tests_of(name)]
+def digest(*paths: Path) -> str:
+    """The state of these files, in 16 letters."""
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
-    def passes() -> bool:
+
+def reached(tree: Path) -> dict:
+    """What :mod:`reach` finds, from the last time if neither a test nor the library has changed since."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    tests = sorted((tree / "tests/library").glob("*.py"))
+    state = digest(*tests, *sorted((tree / PACKAGE).rglob("*.py")))
+    kept = FOLDER / f"reach-{state}.json"
+    if not kept.is_file():
+        print("Which test reaches which line: some minutes.", flush=True)
+        environment = os.environ | {
+            "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'tools'}",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "REACH": str(kept),
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "reach", *test_files(tree)]
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            kept.unlink(missing_ok=True)
+            raise SystemExit(f"the tests fail without any change:\n{done.stdout[-3000:]}")
+    return json.loads(kept.read_text(encoding="utf-8")) | {"tests": digest(*tests)}
+
+
+def tests_of(mutant: Mutant, reach: dict) -> list[str]:
+    """The tests that reach a mutant: its module's own first, then the quickest, up to ``BUDGET_S``.
+
+    A line that is read at import is reached by every test of the module.
+    """
+    lines = reach["lines"].get(mutant.module, {})
+    found = {name for line in mutant.lines for name in lines.get(str(line), ())}
+    if "" in found or mutant.at_import:
+        found = {name for names in lines.values() for name in names}
+    seconds = reach["seconds"]
+    whole = tuple(name for name in found if name.endswith("::"))
+    found = {name for name in seconds if name in found or (whole and name.startswith(whole))}
+    own = mutant.module.rpartition("/")[2]
+    ordered = sorted(found, key=lambda name: (f"test_{own}.py" not in name, seconds[name]))
+    chosen, total = [], 0.0
+    for name in ordered:
+        if chosen and total + seconds[name] > BUDGET_S:
+            continue
+        chosen, total = [*chosen, name], total + seconds[name]
+    return chosen
+
+
+def try_room(
+    tree: Path, room: str, names: list[str], reach: dict, sample: int | None, seed: int
+) -> tuple[int, int]:
+    """(Killed, tried) of a room; what survived is printed, with its reason where one is written down."""
+    texts = {name: (tree / PACKAGE / f"{name}.py").read_text(encoding="utf-8") for name in names}
+    every = [mutant for name in names for mutant in mutants(name, texts[name])]
+    random.Random(f"{seed} {room}").shuffle(every)  # a larger sample begins with the smaller one
+    journal, outcomes = FOLDER / "tried.jsonl", []
+    why = explained()
+    before, trials = read_journal(journal), Trials(tree, reach["seconds"])
+    for mutant in every[:sample]:
+        state = digest(tree / PACKAGE / f"{mutant.module}.py")
+        key = f"{state} {mutant}"
+        outcome = before.get((key, "")) or before.get((key, reach["tests"]))
+        if outcome is None:
+            tests = tests_of(mutant, reach)
+            outcome = trials.outcome(tree / PACKAGE / f"{mutant.module}.py", mutant.text, tests)
+            line = {
+                "key": key,
+                "tests": "" if outcome.startswith("killed") else reach["tests"],
+                "is": outcome,
+            }
+            with journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        outcomes.append(outcome)
+        if not outcome.startswith("killed"):
+            print(f"  {mutant}: {outcome}. {why.get(mutant.name, '')}", flush=True)
+    killed, tried = sum(outcome.startswith("killed") for outcome in outcomes), len(outcomes)
+    low, high = stats.binomtest(killed, tried).proportion_ci(method="exact")
+    print(
+        f"{room}: {killed} of {tried} killed, {killed / tried:.0%} [{low:.0%}, {high:.0%}]; "
+        f"it has {len(every)} mutants",
+        flush=True,
+    )
+    return killed, tried
+
+
+def read_journal(path: Path) -> dict[tuple[str, str], str]:
+    """What was tried: {(mutant, tests): outcome}; a last line cut short by a kill is left out."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         try:
-            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=600)
-        except subprocess.TimeoutExpired:  # a loop without an end is noticed, too
-            return False
-        return done.returncode == 0
-
-    if not passes():
-        raise SystemExit(f"the tests of {name} fail without any change: {' '.join(command)}")
-    survivors = []
-    for line, what, changed in chosen:
-        file.write_text(changed, encoding="utf-8")
-        if passes():
-            survivors.append(f"  {name}.py:{line}: {what}")
-    file.write_text(text, encoding="utf-8")
-    print(f"{name}: {len(chosen) - len(survivors)} of {len(chosen)} killed", *survivors, sep="\n", flush=True)
-    return len(chosen) - len(survivors), len(chosen)
-
-
-def mutants(text: str) -> list[tuple[int, str, str]]:
-    """Every change of one expression: its line, what it is, and the text with it."""
-    tree, found = ast.parse(text), []
-    left_out = unmeasured(tree)
-    for node in list(ast.walk(tree)):
-        for change in () if id(node) in left_out else changes(node):
-            before = ast.unparse(node)
-            restore = change(node)
-            after = ast.unparse(node)
-            if before != after:
-                found.append((node.lineno, f"{before} -> {after}", ast.unparse(tree)))  # type: ignore[attr-defined]
-            restore()
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        found[row["key"], row["tests"]] = row["is"]
     return found
 
 
-def unmeasured(tree: ast.AST) -> set[int]:
-    """What no test measures: the messages of errors, and annotations, which are never evaluated."""
-    roots: list[ast.AST | None] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Raise | ast.JoinedStr):
-            roots.append(node)
-        elif isinstance(node, ast.arg | ast.AnnAssign):
-            roots.append(node.annotation)
-        elif isinstance(node, ast.FunctionDef):
-            roots.append(node.returns)
-    return {id(node) for root in roots if root is not None for node in ast.walk(root)}
-
-
-def changes(node: ast.AST):
-    """What can be changed at this node: functions that change it and give back what undoes it."""
-
-    def put(name, value):
-        def change(node):
-            before = getattr(node, name)
-            setattr(node, name, value)
-            return lambda: setattr(node, name, before)
-
-        return change
-
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        yield put("ops", [COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
-    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        yield put("op", OPERATORS[type(node.op)]())
-    elif isinstance(node, ast.BoolOp):
-        yield put("op", ast.And() if isinstance(node.op, ast.Or) else ast.Or())
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield put("op", ast.UAdd())
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield put("value", not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield put("value", node.value + 1)
+def explained() -> dict[str, str]:
+    """Why a survivor survives, where that was found out."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        import tomli as tomllib
+    return tomllib.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.is_file() else {}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,81 @@
+"""The tool that changes the core: what it changes, which tests it runs, what it keeps between two runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+TEXT = '''"""Words, 1."""
+LIMIT = 7
+
+
+def small(x: "1", most=LIMIT + 1) -> bool:
+    """Not 2."""
+    if x < most and not x == 3:  # a remark
+        return True
+    raise ValueError(f"{x + 1} is too large" + str(9))
+'''
+
+
+@pytest.fixture
+def found():
+    from mutate import mutants
+
+    return mutants("room/small", TEXT)
+
+
+def test_one_expression_changes_and_nothing_else(found):
+    changes = {mutant.change for mutant in found}
+    assert changes == {
+        "7 -> 8",
+        "LIMIT + 1 -> LIMIT - 1",
+        "1 -> 2",
+        "x < most and (not x == 3) -> x < most or not x == 3",
+        "x < most -> x <= most",
+        "not x == 3 -> +(x == 3)",
+        "x == 3 -> x != 3",
+        "3 -> 4",
+        "True -> False",
+    }
+    assert len({mutant.text for mutant in found}) == len(found) == len(changes)
+    for mutant in found:
+        lines = list(zip(TEXT.splitlines(), mutant.text.splitlines(), strict=True))
+        assert [k for k, (a, b) in enumerate(lines, 1) if a != b] == [mutant.line]
+    texts = {mutant.change: mutant.text for mutant in found}
+    assert "return False" in texts["True -> False"] and "# a remark" in texts["3 -> 4"]
+
+
+def test_a_mutant_knows_the_lines_of_its_statement_and_what_an_import_evaluates(found):
+    at = {mutant.change: (list(mutant.lines), mutant.at_import) for mutant in found}
+    assert (
+        at["7 -> 8"] == ([2], True) and at["3 -> 4"] == ([7], False) and at["True -> False"] == ([8], False)
+    )
+    assert at["LIMIT + 1 -> LIMIT - 1"][1]
+
+
+def test_the_tests_that_reach_it_its_own_first_and_the_quick_ones(found):
+    from mutants import tests_of
+
+    seconds = {"test_b.py::quick": 1, "test_b.py::slow": 9, "test_small.py::one": 5, "test_c.py::far": 80}
+    lines = {
+        "1": [""],
+        "7": ["test_b.py::", "test_small.py::one"],
+        "8": ["test_c.py::far", "test_b.py::slow"],
+    }
+    reach = {"seconds": seconds, "lines": {"room/small": lines}}
+    by_change = {mutant.change: mutant for mutant in found}
+    own, others = ["test_small.py::one"], ["test_b.py::quick", "test_b.py::slow"]
+    assert tests_of(by_change["3 -> 4"], reach) == own + others
+    assert tests_of(by_change["True -> False"], reach) == ["test_b.py::slow"]  # 80 s are too many
+    assert tests_of(by_change["7 -> 8"], reach) == own + others  # read at import
+    assert tests_of(by_change["3 -> 4"], reach | {"lines": {}}) == []
+
+
+def test_what_was_tried_is_read_back_without_a_line_cut_short(tmp_path):
+    from mutants import read_journal
+
+    journal = tmp_path / "tried.jsonl"
+    assert read_journal(journal) == {}
+    journal.write_text(json.dumps({"key": "a", "tests": "t", "is": "survived"}) + '\n{"key": "b", "te')
+    assert read_journal(journal) == {("a", "t"): "survived"}
