@@ -36,7 +36,9 @@ SMALL = {
         shallow_vit, _TRIALS, dict(longest=1.0, value_error=0.1, score_error=0.1, N=8),
     ),
     "shallow-times": (shallow_vit, _TRIALS, dict(design="half", relevant=0.5, variant="trained")),
-    "shallow-attention": (shallow_vit, _TRIALS | {"TRIALS": 1}, dict(num_patterns=5, head="shared", counts="fixed")),
+    "shallow-attention": (
+        shallow_vit, _TRIALS | {"TRIALS": 1}, dict(num_patterns=5, head="shared", counts="fixed"),
+    ),
     "shallow-variants": (
         shallow_vit, _TRIALS, dict(head="shared", relevant=0.32, variant="convolution", N=8),
     ),
