@@ -16,7 +16,7 @@ from patch_association.images.flops import attention_flops
 from patch_association.images.models.layers import Block
 from patch_association.images.models.vit import ViT, ViTConfig
 from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
-from patch_association.sweeps.vit_steps import kept_bytes
+from patch_association.sweeps.vit_steps import kept_bytes, peak_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]
@@ -126,8 +126,9 @@ def bench_layer_against_other_libraries() -> list[dict]:
     """A positional layer beside our vanilla one and those of timm and vit-pytorch, three ways.
 
     Forward with the maps computed, inference with the maps kept, forward and backward; at the last also
-    ``memory``, the ratio of the bytes that autograd keeps. ``formula`` is the ratio of products to our
-    vanilla layer's. A library that is not installed is named and left out.
+    ``memory``, the ratio of the bytes that autograd keeps, and ``peak``, that of the most bytes held at
+    once. ``formula`` is the ratio of products to our vanilla layer's. A library that is not installed is
+    named and left out.
     """
     _torchvision_or_not()
     results = []
@@ -153,7 +154,6 @@ def bench_layer_against_other_libraries() -> list[dict]:
             with torch.no_grad():
                 forward = partial(ours, x), partial(theirs, x)
                 fixed = partial(_output, block, x, None, S), forward[1]
-                kept = partial(own, x, P=None, S=S)
                 rows = [
                     compare(
                         f"positional layer, {way}, {size}",
@@ -164,7 +164,7 @@ def bench_layer_against_other_libraries() -> list[dict]:
                     )
                     for way, pair, plain in (
                         ("forward", forward, partial(own, x)),
-                        ("inference with its maps kept", fixed, kept),
+                        ("inference with its maps kept", fixed, partial(own, x, P=None, S=S)),
                     )
                 ]
             grown = x.clone().requires_grad_()
@@ -181,7 +181,9 @@ def bench_layer_against_other_libraries() -> list[dict]:
                 ),
                 5,
             )
-            rows.append(row | {"memory": kept_bytes(ours, grown) / kept_bytes(theirs, grown)})
+            kept = kept_bytes(ours, grown) / kept_bytes(theirs, grown)
+            peak = peak_bytes(_step(ours, grown)) / peak_bytes(_step(theirs, grown))
+            rows.append(row | {"memory": kept, "peak": peak})
             results += [row | {"formula": formula} for row in rows]
     return results
 

@@ -165,6 +165,17 @@ def test_kept_bytes_counts_what_autograd_saves():
     assert vit_steps.kept_bytes(model, torch.randn(4, 5)) == 4 * (4 * 5 + 4 * 7)
 
 
+def test_the_peak_is_the_most_that_is_held_at_once():
+    """Two of 4 MB at once, of three in all."""
+
+    def step():
+        x = torch.ones(10**6)
+        x = -x
+        return -x
+
+    assert vit_steps.peak_bytes(step) == 8_000_000
+
+
 def test_a_step_is_measured_for_both_kinds(monkeypatch):
     monkeypatch.setitem(vit_steps.SHAPES, "small", ("reader", {"image_size": 8}, 2))
     found = vit_steps.vit_step("small")

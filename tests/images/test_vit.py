@@ -65,6 +65,43 @@ def test_both_ways_through_a_layer_agree(layer):
         torch.testing.assert_close(attention(X, P)[0], attention(X, P, attention.attention(P))[0])
 
 
+def gradients(out, attention, *inputs):
+    return torch.autograd.grad(out.square().sum(), [*attention.parameters(), *inputs])
+
+
+@pytest.mark.parametrize(("width", "heads", "n"), [(12, 3, 6), (8, 2, 9), (6, 1, 7)])
+def test_maps_larger_than_the_tokens_are_made_again_instead_of_kept(width, heads, n):
+    """The same function and the same gradients, to rounding, and nothing of size H N^2 is saved."""
+    g = torch.Generator().manual_seed(0)
+    attention = PositionalAttention(width, heads).double()
+    X, P = (torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((1, n, width), (n, width)))
+    X.requires_grad_(), P.requires_grad_()
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: (kept.append(x.numel()), x)[1], lambda x: x):
+        out, S = attention(X, P)
+    assert S is None and max(kept) < heads * n * n
+    held, S = attention(X, P, attention.attention(P))
+    torch.testing.assert_close(out, held, rtol=1e-12, atol=1e-12)
+    wanted = gradients(held, attention, X, P)
+    for found, want in zip(gradients(out, attention, X, P), wanted, strict=True):
+        torch.testing.assert_close(found, want, rtol=1e-11, atol=1e-12)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = attention.float()(X.float(), P.float())[0]
+    for found, want in zip(
+        gradients(rough, attention), gradients(attention(X.float(), P.float())[0], attention)
+    ):
+        assert (found - want).norm() <= 0.05 * want.norm() + 1e-3
+
+
+def test_maps_that_are_asked_for_are_there_at_every_size():
+    shape = dict(image_size=8, patch_size=1, depth=2, heads=4, width=8, mlp_width=8)
+    model = ViT(ViTConfig(attention="positional", **shape))
+    pictures = torch.randn(1, 3, 8, 8)
+    logits, out = model(pictures, return_all=True)
+    assert [tuple(S.shape) for S in out["attention"]] == [(4, 64, 64)] * 2
+    torch.testing.assert_close(logits, model(pictures))
+
+
 def test_in_bfloat16_training_on_a_cpu_writes_attention_out(monkeypatch):
     """The same function and gradients as the fused product, which is kept everywhere else."""
     torch.manual_seed(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 
@@ -73,6 +74,20 @@ def kept_bytes(model, pictures) -> int:
     total = sum(kept.values())
     del loss
     return total
+
+
+def peak_bytes(step) -> int:
+    """The most memory of the CPU that a call of ``step`` holds beyond what was there before.
+
+    From PyTorch's profiler: each time that its allocator hands out or takes back bytes.
+    """
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+    ) as seen:
+        step()
+    events = seen.profiler.kineto_results.events()  # pyright: ignore[reportOptionalMemberAccess]
+    changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
+    return max(accumulate((change for _, change in changes), initial=0))
 
 
 @dataclass(frozen=True)

@@ -209,8 +209,11 @@ class ViT(nn.Module):
         maps = []
         for layer, block in enumerate(self.blocks):
             if positional:
+                P = self._layer_positions(layer)
                 known = None if self._known_attention is None else self._known_attention[layer]
-                x, S = block(x, self._layer_positions(layer), known)
+                if known is None and return_all:  # by itself a layer need not hold its maps
+                    known = block.attention.attention(P)
+                x, S = block(x, P, known)
             else:
                 x, S = block(x, self._layer_positions(layer) if c.positions == "layers" else None, return_all)
             maps.append(S)
