@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.images.models.vit import patches
+from patch_association.images.models.vit import ViT, patches
 
 
-def parts(layer: nn.Module):
+def parts(layer: Any):
     """(norm, weight and bias of W_Q W_K W_V, output, norm, first and last of the MLP) of a pre-norm layer."""
     block = getattr(layer, "block", layer)
     if hasattr(block, "attention_norm"):  # this library
@@ -29,7 +31,7 @@ def parts(layer: nn.Module):
     return a.norm, (a.to_qkv.weight, torch.zeros(())), a.to_out[0], norm, *linear
 
 
-def layer(layer: nn.Module, x, heads: int, P=None, S=None):
+def layer(layer: Any, x, heads: int, P=None, S=None):
     """(B, N, width) -> (B, N, width): the scores from P (N, width), or from the tokens where there is none.
 
     With the maps ``S`` (H, N, N) given, those are used.
@@ -51,7 +53,7 @@ def layer(layer: nn.Module, x, heads: int, P=None, S=None):
     return x + last(F.gelu(first(mlp_norm(x))))
 
 
-def vit(model: nn.Module, pictures):
+def vit(model: ViT, pictures):
     """The logits of this library's ViT with its default choices: mean pooling, one P."""
     c, P = model.config, model.positions[0]
     positional = c.attention == "positional"

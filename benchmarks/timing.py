@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ def compare(
     ours: Callable[[], object],
     theirs: Callable[[], object],
     against: str,
-    same: Callable[[object, object], None],
+    same: Callable[[Any, Any], None],
     rounds: int = 9,
 ) -> dict:
     """Time ``ours`` and ``theirs`` in turn: medians, and the median ratio with its quartiles.
@@ -52,7 +53,7 @@ def compare(
     }
 
 
-def close(tolerance: float) -> Callable[[object, object], None]:
+def close(tolerance: float) -> Callable[[Any, Any], None]:
     """A check: both sides return the same arrays, up to ``tolerance`` times the largest entry of each."""
 
     def same(ours, theirs):
@@ -64,7 +65,7 @@ def close(tolerance: float) -> Callable[[object, object], None]:
     return same
 
 
-def estimates(draws: int) -> Callable[[object, object], None]:
+def estimates(draws: int) -> Callable[[Any, Any], None]:
     """A check: theirs is the share of something among ``draws`` draws, of which ours is the chance.
 
     Six standard errors: a right sampler is refused with a chance below 1e-8.
