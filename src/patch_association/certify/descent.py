@@ -90,7 +90,7 @@ class Descent:
         J = arb_mat(3, 3, [int(i == j) - self._rates[i] * hessian[i][j] for i in range(3) for j in range(3)])
         JQ = J * self._Q
         middle = np.array([float(x.mid()) for x in JQ.entries()]).reshape(3, 3)
-        if not np.isfinite(middle).all():
+        if not np.abs(middle).max() < 1e150:  # not a number, or its square is none
             raise Undecided(f"the enclosure of step {self.steps + 1} is not finite")
         # The longest edge first: QR keeps the direction of the first column.
         edges = np.linalg.norm(middle, axis=0) * [float(r) for r in self._r]
