@@ -46,7 +46,7 @@ class Ours:
         """An epoch."""
         return self.feed.epoch(0, 0)
 
-    def __call__(self, batches) -> list[torch.Tensor]:
+    def __call__(self, batches) -> list[torch.Tensor | None]:
         """Train on what ``batches()`` yields; the last gradient."""
         for images, labels in batches():
             self.step(images, labels, self.rate)
@@ -65,7 +65,7 @@ class Plain:
         """An epoch."""
         return self.loader
 
-    def __call__(self, batches) -> list[torch.Tensor]:
+    def __call__(self, batches) -> list[torch.Tensor | None]:
         """Train on what ``batches()`` yields; the last gradient."""
         for images, labels in batches():
             self.optimizer.zero_grad()

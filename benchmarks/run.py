@@ -40,7 +40,7 @@ def main() -> int:
     if arguments.keep and (about["load"] is None or about["load"] > QUIET):
         parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
     results = {module: _results(importlib.import_module(module)) for module in arguments.modules or every}
-    tables = {"latest.json": pairs(results)}
+    tables: dict[str, object] = {"latest.json": pairs(results)}
     if arguments.keep:
         tables["kept.json"] = {"machine": about, "results": results}
     for name, table in tables.items():

@@ -17,7 +17,7 @@ SMALL = {
         bench.gradients_against_autograd(16, 60, "(S X) v", 1e10),
         bench.gradients_against_autograd(16, 60, "S (X v)", 1e10),
         bench.single_against_double(16, 60, 1e10),
-        bench.seeds_in_a_batch(16, 20, seeds=2, steps=2),
+        bench.seeds_in_a_batch(16, 20, 1e10, seeds=2, steps=2),
         bench.exact_gradient_against_monte_carlo(16, 0.3, n=2000),
         bench.exact_gradient_against_autograd(),
         bench.fused_gradient(24, 0.2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import torch
 
@@ -85,7 +86,7 @@ def peak_bytes(step) -> int:
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as seen:
         step()
-    events = seen.profiler.kineto_results.events()  # pyright: ignore[reportOptionalMemberAccess]
+    events: Any = seen.profiler.kineto_results.events()  # pyright: ignore[reportOptionalMemberAccess]
     changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
     return max(accumulate((change for _, change in changes), initial=0))
 
