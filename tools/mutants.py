@@ -21,6 +21,11 @@ from pathlib import Path
 
 from scipy import stats
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kills import ROOT, copy_of_the_tree
@@ -182,10 +187,6 @@ def read_journal(path: Path) -> dict[tuple[str, str], str]:
 
 def explained() -> dict[str, str]:
     """Why a survivor survives, where that was found out."""
-    try:
-        import tomllib
-    except ModuleNotFoundError:
-        import tomli as tomllib
     return tomllib.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.is_file() else {}
 
 

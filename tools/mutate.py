@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 COMPARISONS = {
@@ -21,8 +22,8 @@ class Mutant:
 
     Attributes
     ----------
-    module, line, change
-        Where, and "before -> after".
+    module, line, column, code, change
+        Where, the text of that line, and "before -> after".
     lines
         The lines of its statement: a test that runs one of them reaches the mutant.
     at_import
@@ -33,18 +34,20 @@ class Mutant:
 
     module: str
     line: int
+    column: int
+    code: str
     change: str
     lines: range
     at_import: bool
     text: str
 
     def __str__(self) -> str:
-        return f"{self.module}.py:{self.line}: {self.change}"
+        return f"{self.module}.py:{self.line}:{self.column}: {self.change}"
 
     @property
     def name(self) -> str:
-        """Without the line, which moves."""
-        return f"{self.module}: {self.change}"
+        """With the line's text, since its number moves."""
+        return f"{self.module}: {self.code}: {self.change}"
 
 
 def mutants(module: str, text: str) -> list[Mutant]:
@@ -62,17 +65,19 @@ def mutants(module: str, text: str) -> list[Mutant]:
             if before == after:
                 continue
             low, high = (starts[a - 1] + b for a, b in (
-                (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+                (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
             ))  # fmt: skip
             raw = text.encode()
             new = after if isinstance(node, ast.Constant) else f"({after})"
             changed = (raw[:low] + new.encode() + raw[high:]).decode()
             ast.parse(changed)
-            found.append(Mutant(module, node.lineno, f"{before} -> {after}", lines, at_import, changed))
+            at = node.lineno, node.col_offset + 1
+            code = text.splitlines()[node.lineno - 1].strip()
+            found.append(Mutant(module, *at, code, f"{before} -> {after}", lines, at_import, changed))
     return found
 
 
-def expressions(tree: ast.Module):
+def expressions(tree: ast.Module) -> Iterator[tuple[ast.expr, range, bool]]:
     """(Expression, the lines of its statement, whether it is evaluated at import), in the file's order.
 
     Without what no test measures: the messages of errors, annotations, which are never evaluated, and
@@ -88,6 +93,8 @@ def expressions(tree: ast.Module):
             lines = range(node.lineno, max(last or 0, node.lineno) + 1)
         if isinstance(node, ast.expr):
             yield node, lines, at_import
+            if negative(node):  # -1 as one number: NumPy takes -2 for the same in many places
+                return
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns"):
                 continue
@@ -97,6 +104,15 @@ def expressions(tree: ast.Module):
                     yield from walk(child, lines, inside)
 
     yield from walk(tree, range(1, 2), True)
+
+
+def negative(node: ast.AST) -> bool:
+    """Whether this is a negative number, which Python reads as minus a positive one."""
+    return (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    )
 
 
 def changes(node: ast.AST):
@@ -116,6 +132,8 @@ def changes(node: ast.AST):
         yield put("op", OPERATORS[type(node.op)]())
     elif isinstance(node, ast.BoolOp):
         yield put("op", ast.And() if isinstance(node.op, ast.Or) else ast.Or())
+    elif negative(node):
+        yield put("operand", ast.Constant(node.operand.value - 1))  # type: ignore[attr-defined]
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield put("op", ast.UAdd())
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):

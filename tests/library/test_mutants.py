@@ -42,8 +42,20 @@ def test_one_expression_changes_and_nothing_else(found):
     for mutant in found:
         lines = list(zip(TEXT.splitlines(), mutant.text.splitlines(), strict=True))
         assert [k for k, (a, b) in enumerate(lines, 1) if a != b] == [mutant.line]
+    assert {mutant.name for mutant in found if mutant.line == 2} == {"room/small: LIMIT = 7: 7 -> 8"}
     texts = {mutant.change: mutant.text for mutant in found}
     assert "return False" in texts["True -> False"] and "# a remark" in texts["3 -> 4"]
+
+
+def test_a_negative_number_is_one_number_and_two_on_a_line_are_two():
+    from mutate import mutants
+
+    found = mutants("m", "x = y.reshape(-1, 2) + z[2]\n")
+    assert [mutant.change for mutant in found] == [
+        "y.reshape(-1, 2) + z[2] -> y.reshape(-1, 2) - z[2]", "-1 -> -0", "2 -> 3", "2 -> 3"
+    ]  # fmt: skip
+    assert len({str(mutant) for mutant in found}) == 4
+    assert found[1].text == "x = y.reshape((-0), 2) + z[2]\n"
 
 
 def test_a_mutant_knows_the_lines_of_its_statement_and_what_an_import_evaluates(found):
