@@ -31,8 +31,12 @@ from findings import chapter, figure
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
-from patch_association.images.locality import similarity
+from patch_association.images.locality import encoding_locality, similarity
+from patch_association.images.puzzle import cosines
+from patch_association.images.training.config import TrainConfig
+from patch_association.images.training.trainer import make_model
 from patch_association.records import decode, encode, load
+from patch_association.sweeps import study
 
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"
@@ -46,9 +50,10 @@ ENGINES = {
     "learn": ("checks", "samples"),
     "shuffle": ("checks", "samples", "encodings", "puzzle"),
     "look": ("checks", "samples", "shallow"),
+    "epochs": ("checks", "samples", "training", "puzzle"),
 }
-#: A script that holds data; it is written from the package's records when the book is built.
-DATA = "encodings"
+#: Scripts that hold data; they are written from the package's records when the book is built.
+DATA = ("encodings", "training")
 
 
 def scripts(name: str) -> list[str]:
@@ -65,7 +70,7 @@ class Explorable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        missing = [one for one in scripts(name) if one != DATA and not (FOLDER / f"{one}.js").is_file()]
+        missing = [one for one in scripts(name) if one not in DATA and not (FOLDER / f"{one}.js").is_file()]
         if missing:
             raise self.error(f"there is no explorable {name!r}: {', '.join(missing)}.js is not in {FOLDER}")
         here = self.env.docname
@@ -121,32 +126,62 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
         app.add_js_file(f"explore/{name}.js", loading_method="defer")
 
 
-def write_encodings(app, error: Exception | None) -> None:
-    """After a build: the similarities of trained and of random encodings, as a classic script.
+def triangles(matrices) -> str:
+    """The upper triangles of symmetric matrices (..., N, N), one after the other, in half precision."""
+    matrices = np.asarray(matrices)
+    return encode(matrices[(..., *np.triu_indices(matrices.shape[-1]))].astype("f2"))
 
-    A matrix is symmetric and kept in half precision, as its record keeps it: its upper triangle is all of it.
-    """
-    if error is not None or app.builder.format != "html":
-        return
+
+def encodings() -> dict:
+    """Inner products of trained and of random encodings; what is symmetric is its upper triangle."""
     start = 0.02 * np.random.default_rng(0).standard_normal((196, 192))
     record = load("vit_encodings")
-    matrices = {
-        "vit": decode(record.one(model="ViT-Tiny/16")["similarity"]),
-        "deit": decode(record.one(model="DeiT-Tiny/16")["similarity"]),
-        "start": similarity(start),
+    return {
+        "vit": triangles(decode(record.one(model="ViT-Tiny/16")["similarity"])),
+        "deit": triangles(decode(record.one(model="DeiT-Tiny/16")["similarity"])),
+        "start": triangles(similarity(start)),
     }
-    texts = {name: encode(G[np.triu_indices(len(G))]) for name, G in matrices.items()}
-    script = (
-        "// Inner products of positional encodings: ViT-Tiny/16 (AugReg) and DeiT-Tiny/16, weights under "
-        "Apache-2.0, and a random start.\n"
-        f"window.patchAssociation.encodings = {json.dumps(texts)};\n"
-    )
-    (Path(app.outdir) / "_static" / "explore" / f"{DATA}.js").write_text(script, encoding="utf-8")
+
+
+def training() -> dict:
+    """Two networks before training and after every epoch: cosines of encodings, recall, accuracy."""
+    found: dict = {}
+    for run in load("cifar10_study").where(epochs=40, width=64, tile=32, seed=0):
+        config = TrainConfig(
+            **study.settings(run["model"], run["epochs"], run["tile"], run["seed"], run["width"])
+        )
+        start = make_model(config, 10, 32, 3).positions[0].detach().numpy()
+        P = [start, *decode(run["positions"]).astype(np.float64)]  # (epochs + 1) of (N, width)
+        local = encoding_locality(start)
+        found["chance"] = local.chance
+        found[run["model"]] = {
+            "cosines": triangles([cosines(similarity(one)) for one in P]),
+            "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
+            "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
+        }
+    return found
+
+
+def write_data(app, error: Exception | None) -> None:
+    """After a build: what explorables show of records, as classic scripts."""
+    if error is not None or app.builder.format != "html":
+        return
+    says = {
+        "encodings": (
+            "Inner products of positional encodings: ViT-Tiny/16 (AugReg) and DeiT-Tiny/16, weights under "
+            "Apache-2.0, and a random start."
+        ),
+        "training": "Two Vision Transformers before training on CIFAR-10 (JPEG) and after every epoch.",
+    }
+    held = {"encodings": ("encodings", encodings()), "training": ("epochs", training())}
+    for name, (key, data) in held.items():
+        script = f"// {says[name]}\nwindow.patchAssociation.{key} = {json.dumps(data)};\n"
+        (Path(app.outdir) / "_static" / "explore" / f"{name}.js").write_text(script, encoding="utf-8")
 
 
 def setup(app) -> dict:
     """Register the directive."""
     app.add_directive("explorable", Explorable)
     app.connect("html-page-context", add_scripts, priority=400)
-    app.connect("build-finished", write_encodings)
+    app.connect("build-finished", write_data)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

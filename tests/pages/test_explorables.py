@@ -295,7 +295,7 @@ def test_the_cloud_measures_what_it_shows(browser):
     assert margins[100] == pytest.approx((least - most).min(), abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["counting", "paint", "valleys", "cloud", "shuffle", "look"])
+@pytest.mark.parametrize("name", ["counting", "paint", "valleys", "cloud", "shuffle", "look", "epochs"])
 def test_every_cell_for_a_notebook_runs(browser, name, capsys):
     with opened(browser, name) as page:
         page.locator(".pa-code summary").click()
@@ -310,7 +310,9 @@ def test_every_cell_for_a_notebook_runs(browser, name, capsys):
     exec(shorter, {})
 
 
-@pytest.mark.parametrize("name", ["counting", "paint", "descent", "valleys", "cloud", "shuffle", "look"])
+@pytest.mark.parametrize(
+    "name", ["counting", "paint", "descent", "valleys", "cloud", "shuffle", "look", "epochs"]
+)
 def test_every_link_in_the_text_loads_a_state_without_a_complaint(browser, name):
     with opened(browser, name) as page:
         links = page.locator(f"a[data-loads={name}]")

@@ -80,6 +80,9 @@ def test_the_mouse_lights_the_piece_below_it(browser):
         ("shuffle", "#piece=197", "There are 196 pieces"),
         ("shuffle", "#links=0", "links must be a whole number, at least 1; it is 0"),
         ("shuffle", "#encodings=resnet", "which is no network: vit or deit"),
+        ("epochs", "#patch=65", "There are 64 patches; patch 65 is not among them"),
+        ("epochs", "#epoch=41", "The record has 40 epochs"),
+        ("epochs", "#epoch=-1", "epoch must be a whole number, at least 0; it is -1"),
         ("look", "#relevant=0.1&confusion=0.1", "they give 2 and 2"),
         ("look", "#relevant=0.9&confusion=0.3", "an input has only 20"),
         ("look", "#gone=1.21", "tokens 1 to 20"),
@@ -89,6 +92,33 @@ def test_the_mouse_lights_the_piece_below_it(browser):
 def test_what_cannot_be_shown_gets_a_sentence(browser, name, state, says):
     with opened(browser, name, state) as page:
         assert says in page.evaluate(SENTENCE)
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "positional"])
+def test_the_epochs_are_those_of_the_record(browser, kind):
+    run = load("cifar10_study").one(epochs=40, width=64, tile=32, seed=0, model=kind)
+    P = decode(run["positions"]).astype(float)
+    with opened(browser, "epochs") as page:
+        for epoch in (1, 17, 40):
+            there = page.evaluate("([kind, epoch]) => window.explorable.cosines(kind, epoch)", [kind, epoch])
+            here = cosines(similarity(P[epoch - 1]))
+            np.testing.assert_allclose(np.reshape(there, (64, 64)), here, atol=6e-4, rtol=0)  # half precision
+        start = np.reshape(page.evaluate("kind => window.explorable.cosines(kind, 0)", kind), (64, 64))
+        says = page.evaluate(SENTENCE)
+    assert np.abs(start - np.eye(64)).max() < 0.6 and np.allclose(np.diag(start), 1)
+    second = run["metrics"][1]
+    assert f"{100 * second['val_accuracy']:.1f}%" in says and f"{100 * second['recall']:.1f}%" in says
+
+
+def test_epochs_are_played_and_patches_chosen_by_keyboard(browser):
+    with opened(browser, "epochs", "#patch=1", reduced_motion="reduce") as page:
+        board = page.locator("canvas.pa-heap").first
+        board.press("ArrowRight")
+        board.press("ArrowDown")
+        page.wait_for_function("location.hash.includes('patch=10')")
+        page.get_by_role("button", name="Play").press("Enter")
+        page.wait_for_function("location.hash.includes('epoch=40')")
+        assert page.evaluate(SENTENCE).startswith("After epoch 40")
 
 
 def random_law(rng):
@@ -187,6 +217,7 @@ def test_tokens_are_taken_away_by_keyboard(browser):
         ("setting/structure", "paint"),
         ("images/pretrained", "shuffle"),
         ("shallow_vit/attention_map", "look"),
+        ("images/positional_vit", "epochs"),
     ],
 )
 def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
@@ -203,7 +234,9 @@ def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
     page.close()
 
 
-@pytest.mark.parametrize("name", ["descent", "valleys", "cloud", "counting", "paint", "shuffle", "look"])
+@pytest.mark.parametrize(
+    "name", ["descent", "valleys", "cloud", "counting", "paint", "shuffle", "look", "epochs"]
+)
 def test_the_still_picture_loads_its_setting(browser, name):
     with opened(browser, name) as page:
         page.locator(".pa-still img").wait_for()

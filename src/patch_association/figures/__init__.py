@@ -23,9 +23,9 @@ from patch_association.figures.images import (
     plot_losses,
     plot_montages,
     plot_pictures,
-    plot_recorded_losses,
     plot_rows,
     plot_shuffle_accuracy,
+    plot_study,
 )
 from patch_association.figures.lifetimes import (
     draw_counts,
@@ -123,10 +123,10 @@ __all__ = [
     "plot_mismatch",
     "plot_montages",
     "plot_pictures",
-    "plot_recorded_losses",
     "plot_rows",
     "plot_sample_curves",
     "plot_shuffle_accuracy",
+    "plot_study",
     "seaborn_looks",
     "set_palette",
     "table",

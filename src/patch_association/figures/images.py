@@ -125,24 +125,35 @@ def plot_losses(ax: Axes, losses: dict, window: int = 10) -> None:
     ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
 
 
-def plot_recorded_losses(ax: Axes, results, models=("vanilla", "positional")) -> None:
-    """Recorded training and validation losses by epoch, means over seeds, of pictures not shuffled."""
-    rows = [
-        {"model": MODELS[run["model"]], "epoch": at["epoch"], "loss": name, "value": at[key]}
-        for run in results
-        if run["model"] in models and run["tile"] == 32
-        for at in run["metrics"]
-        for key, name in (("train_loss", "training"), ("val_loss", "validation"))
-    ]
-    palette = seaborn_looks(MODELS.values())["palette"]
-    look = {
-        "palette": {MODELS[name]: palette[MODELS[name]] for name in models},
-        "errorbar": None,
-        "markers": True,
-    }
-    sns.lineplot(pd.DataFrame(rows), x="epoch", y="value", hue="model", style="loss", ax=ax, **look)
-    ax.set(ylabel="loss (nats)", xticks=sorted({row["epoch"] for row in rows}))
-    ax.legend()
+def plot_study(runs, chance: float) -> Figure:
+    """Validation accuracy and recall of neighbors in P P^T by epoch: a curve for each run of a ViT.
+
+    Parameters
+    ----------
+    runs : list of dict
+        Of the sweep ``cifar10_study``, on pictures not shuffled. The longest are drawn in full, others thin.
+    chance : float
+        Recall without structure.
+    """
+    fig, axes = new_figure(1, 2, width="wide", height=3.2)
+    longest, style = max(run["epochs"] for run in runs), seaborn_looks(MODELS.values())
+    for run in sorted(runs, key=lambda run: run["epochs"]):
+        name, whole = MODELS[run["model"]], run["epochs"] == longest
+        look = {
+            "color": style["palette"][name],
+            "linestyle": "-" if run["model"] == "vanilla" else "--",
+            "linewidth": 1.8 if whole else 0.7,
+            "label": name if whole else None,
+        }
+        epochs = [at["epoch"] for at in run["metrics"]]
+        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **look)
+        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **look)
+    axes[1].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1)
+    axes[1].text(longest, chance, "chance", ha="right", va="bottom")
+    axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
+    axes[1].set(xlabel="epoch", ylabel=r"recall of neighbors in $P P^\top$", ylim=(0, None))
+    axes[0].legend(loc="lower right")
+    return fig
 
 
 def montage(rows) -> np.ndarray:
