@@ -191,3 +191,10 @@ def test_the_record_is_of_this_sweep():
     assert len(select(record.results, "vit")) == 5 and len(select(record.results, "vit", longer=True)) == 1
     with pytest.raises(ValueError, match="no run of 'gram-2'"):
         select(record.results, "gram-2", D=36)
+
+
+def test_a_one_layer_vit_starts_at_the_scale_of_its_width():
+    net = OneLayerViT(5, 3, seed=1, width=64)
+    matrices = torch.stack([net.W_Q, net.W_K, net.W_V, net.W_O]).detach()  # (4, 64, 64)
+    assert float(matrices.std()) * 64**0.5 == pytest.approx(1, abs=0.05)  # nine standard errors
+    assert float(net.embed.detach().std()) * 3**0.5 == pytest.approx(1, abs=0.35)
