@@ -32,6 +32,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from patch_association.images.locality import encoding_locality, similarity
+from patch_association.images.models import ViT
 from patch_association.images.puzzle import cosines
 from patch_association.images.training.config import TrainConfig
 from patch_association.images.training.trainer import make_model
@@ -150,7 +151,9 @@ def training() -> dict:
         config = TrainConfig(
             **study.settings(run["model"], run["epochs"], run["tile"], run["seed"], run["width"])
         )
-        start = make_model(config, 10, 32, 3).positions[0].detach().numpy()
+        network = make_model(config, 10, 32, 3)
+        assert isinstance(network, ViT)
+        start = network.positions[0].detach().numpy()
         P = [start, *decode(run["positions"]).astype(np.float64)]  # (epochs + 1) of (N, width)
         local = encoding_locality(start)
         found["chance"] = local.chance
