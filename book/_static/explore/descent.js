@@ -49,8 +49,9 @@
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
       const at = Math.max(0, Math.min(time.step, run.done - 1));
       const x = [0, run.steps];
-      scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marks() });
-      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError }], marks: marks() });
+      const marked = marks();
+      scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marked });
+      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError }], marks: marked });
       signal.draw({ x, at, curves: [{ y: run.alpha, look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
       const most = Math.max(Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
@@ -103,7 +104,7 @@
         say(sentence(), run.divergedAt !== null);
         stage.classList.toggle("pa-stale", false);
         return !run.finished;
-      }, 6); // leaves time to draw within one sixtieth of a second
+      }, 4); // to draw takes about twice that, and all has to fit into one sixtieth of a second
     }
 
     return {
