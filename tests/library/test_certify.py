@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from patch_association import records
 from patch_association.certify import exactly, signs
 from patch_association.certify.cover import Inequality, cover
 from patch_association.certify.descent import Descent, Undecided, ahead
@@ -254,14 +253,3 @@ def test_a_run_of_ones_own_is_proved_or_refuted():
 def test_a_run_of_ones_own_refuses_nonsense(setting, words):
     with pytest.raises(ValueError, match=words):
         lead_run(**setting)
-
-
-def test_the_quick_statements_are_quick():
-    """As recorded, on a machine that was busy with other work besides."""
-    record = records.load("certified")
-    seconds = [
-        record.one(statement=name, arithmetic="double")["seconds"]
-        for name in STATEMENTS
-        if STATEMENTS[name].quick
-    ]
-    assert len(seconds) >= 3 and sum(seconds) < 120

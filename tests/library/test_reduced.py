@@ -5,7 +5,7 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_association.training.reduced import flow_line, lag, portrait, velocity
+from patch_association.training.reduced import distance_bounds, flow_line, lag, portrait, tube, velocity
 from patch_association.training.valley import best_alpha
 
 RISK = PopulationRisk(9, 3, 0.3, linear=1e-4)
@@ -48,3 +48,41 @@ def test_bad_times_are_refused():
         with pytest.raises(ValueError, match="taus"):
             flow_line(RISK, 1.0, taus)
     assert np.isfinite(flow_line(RISK, 1.0, [1.0]).alpha).all()
+
+
+def test_the_distance_bounds_hold_and_the_one_along_the_path_is_sharper():
+    start, rate = best_alpha(RISK, 1.0), 0.05
+    line = flow_line(RISK, 1.0, np.linspace(0, 60, 5))
+    for kappa in (4.0, 1.0):
+        steps = np.round(line.tau / (kappa * rate)).astype(int)
+        run = descend_population(
+            RISK,
+            Constant(rate, kappa * rate),
+            steps=int(steps[-1]),
+            alpha=start,
+            record=steps.tolist(),
+            progress=False,
+        )
+        gap = np.hypot(run.gamma - line.gamma, run.rho - line.rho).max()
+        bound, along = distance_bounds(RISK, 1.0, line, kappa, rate)
+        assert 0 < gap < along <= bound < np.inf and along < 6 * gap
+    assert distance_bounds(RISK, 1.0, line, 1e4, rate) == (np.inf, np.inf)
+
+
+def test_the_tube_is_of_the_reduced_risk():
+    """On the line itself: constants from second differences of the risk alone."""
+    line = flow_line(RISK, 1.0, [0.0])
+    found = tube(RISK, 1.0, line, 0.0, 0.0)
+    h, weights = 1e-3, np.array([1 / 18, 1 / 54])
+    e = h * np.eye(2)
+    hessian = [
+        [(reduced(*(a + b)) - reduced(*(a - b)) - reduced(*(b - a)) + reduced(*(-a - b))) for b in e]
+        for a in e
+    ]
+    J = -weights[:, None] * np.array(hessian) / (4 * h * h)
+    assert found.lipschitz[0] == pytest.approx(np.linalg.norm(J, 2), rel=1e-3)
+    assert found.growth[0] == pytest.approx(np.linalg.eigvalsh((J + J.T) / 2).max(), rel=1e-3)
+    V = np.array(velocity(RISK, 1.0, 0.0, 0.0)[:2])
+    assert found.speed[0] == pytest.approx(np.hypot(*V))
+    ahead, behind = (best_alpha(RISK, 1.0, *(sign * V)) for sign in (1, -1))
+    assert found.drag[0] == pytest.approx(abs(ahead - behind) / 2, rel=1e-3)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from patch_association.certify.descent import Undecided
 from patch_association.certify.runs import ARITHMETICS, Options
-from patch_association.certify.statements import STATEMENTS, prove
+from patch_association.certify.statements import STATEMENTS, prove, quick
 from patch_association.prose import plain
 
 
@@ -43,11 +43,11 @@ def run(arguments) -> int:
             f"there is no certified statement {arguments.name!r}; there are {', '.join(STATEMENTS)}"
         )
     chosen = [arguments.name] if arguments.name else list(STATEMENTS)
-    status = 0
+    status, fast = 0, quick()
     for name in chosen:
         statement = STATEMENTS[name]
-        print(f"{name}{'' if statement.quick else '  (long)'}\n    {plain(statement.text)}", flush=True)
-        if arguments.list or not (arguments.name or arguments.all or statement.quick):
+        print(f"{name}{'' if name in fast else '  (long)'}\n    {plain(statement.text)}", flush=True)
+        if arguments.list or not (arguments.name or arguments.all or name in fast):
             continue
         options = Options(
             arguments.arithmetic, arguments.checkpoints, _tell if sys.stderr.isatty() else Options.tell

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from patch_association.certify.jets import constant, powers, variables
+from patch_association.certify.jets import Jet, constant, powers, variables
 from patch_association.certify.law import Atoms
 from patch_association.certify.polynomials import CHARTS, bracket
 
@@ -61,7 +61,17 @@ class Field:
         F = self._predictions([w.value for w in W])
         W, V = self._derivatives([c + arb(0, h) for c, h in zip(center, half)])
         moves = [sum((d * arb(0, h) for d, h in zip(w.slope, half)), arb(0)) for w in W]
-        F = self._moved(F, moves)
+        return gradient, self._hessian(W, V, self._moved(F, moves))
+
+    def derivatives_at(self, alpha: arb, gamma: arb, e_rho: arb):
+        """(gradient, Hessian) by (alpha, gamma, rho) over the balls alpha, gamma and e^rho, zero included."""
+        rho = Jet(e_rho, [arb(0), arb(0), e_rho])
+        W, V = self._weights(*variables([alpha, gamma, arb(0)])[:2], rho)
+        F = self._predictions([w.value for w in W])
+        S1 = self._first_sum(F)
+        return [-_dot([v.value for v in one], S1) for one in V], self._hessian(W, V, F)
+
+    def _hessian(self, W, V, F):
         S1, S2 = self._first_sum(F), self._second_sum(F)
         hessian = []
         for one in V:
@@ -69,13 +79,16 @@ class Field:
             hessian.append(
                 [_dot([w.slope[k] for w in W], row) - _dot([v.slope[k] for v in one], S1) for k in range(3)]
             )
-        return gradient, hessian
+        return hessian
 
     def _derivatives(self, point):
+        alpha, gamma, rho = variables(point)
+        return self._weights(alpha, gamma, rho.exp())
+
+    def _weights(self, alpha: Jet, gamma: Jet, stranger: Jet):
         """The weights W of y F, jets, and those of its derivatives by alpha, gamma and rho."""
         D, C, p = self.D, self.C, self.p
-        alpha, gamma, rho = variables(point)
-        own, companion, stranger = constant(self._e_beta), gamma.exp(), rho.exp()
+        own, companion = constant(self._e_beta), gamma.exp()
         over = (own + companion * (C - 1) + stranger * (D - C)).inverse()
         Gamma, Xi = companion * over, stranger * over
         L, G, X = (powers(one, p) for one in (own * over, Gamma, Xi))

@@ -12,6 +12,7 @@ from pathlib import Path
 from patch_association._validate import positive_int
 from patch_association.certify.cover import cover
 from patch_association.certify.descent import Descent, Undecided, ahead
+from patch_association.certify.ends import End
 from patch_association.certify.field import Field, decimal
 from patch_association.certify.law import atoms
 from patch_association.certify.rounded import RoundedField
@@ -170,6 +171,8 @@ _LEAD = {"num_patches": 16, "set_size": 4, "q": 3 * _TENTH, "alpha": Fraction(1,
 _ASSOCIATED = Towards(
     (Fraction(5, 64), Fraction(13, 64)), Fraction(1, 128), Fraction(17, 32), Fraction(53, 64)
 )
+#: What both runs into this region come to.
+END = End(_ASSOCIATED.alpha, _ASSOCIATED.Y, Fraction(1, 4), Fraction(7, 32), Fraction(1, 512))
 
 RUNS = {
     "companions-lead": Run(

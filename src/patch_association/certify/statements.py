@@ -13,10 +13,16 @@ from fractions import Fraction
 
 from flint import ctx
 
+from patch_association import records
 from patch_association.certify import exactly, signs
+from patch_association.certify.blocks import three_inequalities
 from patch_association.certify.descent import Undecided
+from patch_association.certify.field import ball, decimal
 from patch_association.certify.quadrant import quadrant
-from patch_association.certify.runs import ARITHMETICS, PRECISION, RUNS, Options
+from patch_association.certify.runs import ARITHMETICS, END, PRECISION, RUNS, Options
+
+#: Seconds that the statements proved by default may take together, as recorded.
+QUICK = 120.0
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,11 @@ class Statement:
     ----------
     text : str
         The statement, complete: every number that it depends on. Mathematics between dollar signs.
-    quick : bool
-        Whether its proof takes a minute or two at most.
     prove : callable
         ``prove(options)`` returns a dict of what was found: steps, boxes, enclosures as text.
     """
 
     text: str
-    quick: bool
     prove: Callable[[Options], dict]
 
 
@@ -64,6 +67,31 @@ def _quadrant(options: Options) -> dict:
     return found
 
 
+#: (D, C, q) at which the condition of theorem "Block attention is optimal" is proved.
+BLOCKS = (
+    *((16, 4, q) for q in ("1/10", "3/10", "1/2", "4/5")),
+    *((24, 4, q) for q in ("3/10", "4/5")),
+    (15, 3, "1/2"),
+    (8, 2, "3/10"),
+    (16, 2, "3/10"),
+)
+
+
+def _blocks(options: Options) -> dict:
+    spare = {f"({D}, {C}, {q})": three_inequalities(D, C, q)["spare"] for D, C, q in BLOCKS}
+    return {f"3 h - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
+
+
+def _end(options: Options) -> dict:
+    run = RUNS["companions-lead"]
+    found, alpha, k = END.prove(run.field(options), *run.trap_rates)
+    if not (ball(Fraction("0.090707")) < alpha < ball(Fraction("0.090708"))):
+        raise Undecided(f"alpha tends to {alpha}")
+    if not (ball(Fraction("0.0038692")) < k < ball(Fraction("0.0038693"))):
+        raise Undecided(f"k is {k}")
+    return {"arithmetic": options.arithmetic, **found, "alpha at the end": decimal(alpha), "k": decimal(k)}
+
+
 _TEXTS = {
     "nothing-moves": r"""
         At a diagonal of zero no score ever moves: $\partial\mathcal L/\partial\gamma =
@@ -81,10 +109,20 @@ _TEXTS = {
         which is finite, $\partial\mathcal L/\partial\gamma < 0$ on all of $\gamma = 0 \ge \rho$ and
         $\partial\mathcal L/\partial\rho > 0$ on all of $\gamma \ge 0 = \rho$, infinite scores included (at
         $\gamma = \infty$ divided by $\Xi$).""",
+    "blocks-are-best": r"""
+        $p = 3$, $\nu = 0$, at $(D, C, q) = (16, 4, 0.1)$, $(16, 4, 0.3)$, $(16, 4, 0.5)$, $(16, 4, 0.8)$,
+        $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$ and $(16, 2, 0.3)$: no $\mathbf A$, its
+        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
+        patch of the own set with the best $\alpha$.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
         $t \ge 1$, for ever. From step 2003 on $\gamma$ stays above 0.63, and $\rho$ falls at every step.""",
+    "where-it-ends": r"""
+        The two runs of companions-lead and of single-rate, $\eta_A$ their rate of the scores, end alike:
+        $\rho \to -\infty$, $\gamma \to \sigma_A = 1$, $\alpha \to \alpha_\infty$ with $0.090707 <
+        \alpha_\infty < 0.090708$, and $\rho + \log t \to \log(D(D - C)/(\eta_A k))$ with $0.0038692 < k <
+        0.0038693$.""",
     "association-lost": r"""
         $D = 16$, $C = 4$, $q = 0.8$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/540$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at the steps 1 to
@@ -107,15 +145,31 @@ _PROOFS = {
     "first-move-window": _window,
     "first-move-every-size": _every_size,
     "quadrant-keeps": _quadrant,
+    "blocks-are-best": _blocks,
+    "where-it-ends": _end,
 }
-_QUICK = ("nothing-moves", "first-move-window", "quadrant-keeps")
 
 STATEMENTS = {
-    name: Statement(
-        " ".join(text.split()), name in _QUICK, _PROOFS[name] if name in _PROOFS else RUNS[name].prove
-    )
+    name: Statement(" ".join(text.split()), _PROOFS[name] if name in _PROOFS else RUNS[name].prove)
     for name, text in _TEXTS.items()
 }
+
+
+def quick(together: float = QUICK) -> tuple:
+    """The names of the statements that are proved by default: the fastest, ``together`` seconds in all.
+
+    Seconds are those of the record ``certified``. A statement that is not recorded yet is not quick.
+    """
+    seconds = {
+        row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
+    }
+    chosen, total = set(), 0.0
+    for name in sorted(STATEMENTS.keys() & seconds.keys(), key=lambda name: seconds[name]):
+        total += seconds[name]
+        if total >= together:
+            break
+        chosen.add(name)
+    return tuple(name for name in STATEMENTS if name in chosen)
 
 
 def prove(name: str, options: Options | None = None) -> dict:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
+from scipy.integrate import cumulative_trapezoid, solve_ivp
 
 from patch_association._validate import finite
 from patch_association.exact.risk import PopulationRisk
@@ -81,3 +81,121 @@ def lag(risk: PopulationRisk, beta: float, gamma: float, rho: float, step: float
         for sign in (1, -1)
     )
     return -(ahead - behind) / (2 * step) * length / curvature(risk, alpha, beta, gamma, rho)
+
+
+@dataclass(frozen=True)
+class Tube:
+    """What theorem "Gradient descent follows the reduced flow" asks of the surroundings of a line.
+
+    Arrays of shape (R,), one value for each point of the line: the largest value (of ``curvature`` the least)
+    over a sample of the tube there.
+
+    Attributes
+    ----------
+    tau : times of the points, from 0
+    speed : |V|, the velocity of the scores at rate one
+    by_alpha : |dV/dalpha|
+    lipschitz : norm of the Jacobian of V at alpha* by the scores
+    growth : the largest eigenvalue of its symmetric part; negative where lines come closer
+    drag : |<grad alpha*, V>|, how fast alpha* moves
+    curvature, most : d^2 L / d alpha^2, the least and the largest
+    """
+
+    tau: np.ndarray
+    speed: np.ndarray
+    by_alpha: np.ndarray
+    lipschitz: np.ndarray
+    growth: np.ndarray
+    drag: np.ndarray
+    curvature: np.ndarray
+    most: np.ndarray
+
+    def behind(self, kappa: float) -> float:
+        """The bound on |alpha - alpha*|, from alpha* on."""
+        return float(kappa * self.drag.max() / self.curvature.min())
+
+    def bound(self, kappa: float, rate: float) -> float:
+        """The theorem's bound on the distance of the scores to the flow, with its constants."""
+        steep, end = self.lipschitz.max(), self.tau[-1]
+        source = self.by_alpha.max() * self.behind(kappa) + steep * self.speed.max() * kappa * rate / 2
+        return float(np.exp(steep * end) * end * source)
+
+    def bound_along(self, kappa: float, rate: float) -> float:
+        """The same with the constants as functions of time: the largest value on the way."""
+        behind = kappa * np.maximum.accumulate(self.drag) / np.minimum.accumulate(self.curvature)
+        source = self.by_alpha * behind + self.lipschitz * self.speed * kappa * rate / 2
+        growth = self.growth + kappa * rate * self.lipschitz**2 / 2
+        whole = cumulative_trapezoid(growth, self.tau, initial=0)
+        parts = cumulative_trapezoid(source * np.exp(-whole), self.tau, initial=0)
+        return float((np.exp(whole) * parts).max())
+
+
+def tube(risk: PopulationRisk, beta: float, line: FlowLine, width: float, height: float) -> Tube:
+    """Sample the tube of scores within ``width`` of a line and alpha within ``height`` of alpha*.
+
+    At each point of the line: itself and four more at that distance, each with three values of alpha. A
+    sample: what it says about the whole tube is an estimate.
+    """
+    places = [(0.0, 0.0), (width, 0.0), (-width, 0.0), (0.0, width), (0.0, -width)]
+    rows = []
+    for gamma, rho in zip(line.gamma, line.rho):
+        around = [_surroundings(risk, beta, gamma + x, rho + y, height) for x, y in places]
+        V, by_alpha, bends, slopes = (np.array(part) for part in zip(*around))
+        # V, by_alpha: (5, 3, 2) by place, alpha and score; slopes: (5, 2, 3) by place and score
+        jacobians = slopes[..., :2].swapaxes(1, 2)
+        rows.append(
+            (
+                np.linalg.norm(V, axis=2).max(),
+                np.linalg.norm(by_alpha, axis=2).max(),
+                np.linalg.norm(jacobians, 2, axis=(1, 2)).max(),
+                np.linalg.eigvalsh((jacobians + slopes[..., :2]) / 2).max(),
+                np.abs(V.reshape(-1, 2) @ slopes[..., 2].T).max(),  # every V with every gradient
+                bends.min(),
+                bends.max(),
+            )
+        )
+    return Tube(line.tau, *np.array(rows).T)
+
+
+def _surroundings(risk, beta, gamma, rho, height, step=1e-4):
+    """(V, dV/dalpha, curvature) at three values of alpha, and the slopes of (V, alpha*) by the scores."""
+    alpha = best_alpha(risk, beta, gamma, rho)
+    near = [alpha - height, alpha, alpha + height]
+    drift, ahead, behind = (
+        np.array([score_drift(risk, a * (1 + e), beta, gamma, rho) for a in near]) for e in (0, step, -step)
+    )
+    by_alpha = (ahead - behind) / (2 * step * np.array(near)[:, None])
+    up, down = (
+        np.array([velocity(risk, beta, gamma + e * x, rho + e * y) for x, y in ((1, 0), (0, 1))])
+        for e in (step, -step)
+    )
+    return drift, by_alpha, [curvature(risk, a, beta, gamma, rho) for a in near], (up - down) / (2 * step)
+
+
+def distance_bounds(risk: PopulationRisk, beta: float, line: FlowLine, kappa: float, rate: float):
+    """(bound, bound along the path) on how far slow descent from alpha* strays from a line of the flow.
+
+    ``rate`` is that of v and ``kappa`` times it that of the scores; the line starts at tau = 0. The constants
+    are the largest of a sample of a tube as wide as the bound, see :func:`tube`. A bound is infinite where no
+    tube up to a width of one holds it, or the rate is beyond one over the curvature there.
+    """
+    return tuple(
+        _held(risk, beta, line, kappa, rate, lambda one, name=name: getattr(one, name)(kappa, rate))
+        for name in ("bound", "bound_along")
+    )
+
+
+def _held(risk, beta, line, kappa, rate, bound_of):
+    width = height = 0.0
+    while width <= 1 and height < line.alpha.min():
+        around = tube(risk, beta, line, width, height)
+        bound, behind = bound_of(around), around.behind(kappa)
+        if (
+            bound <= width
+            and behind <= height
+            and rate * around.most.max() <= 1
+            and around.curvature.min() > 0
+        ):
+            return bound
+        width, height = max(width, 1.05 * bound), max(height, 1.05 * behind)
+    return np.inf

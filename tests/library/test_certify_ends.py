@@ -1,0 +1,130 @@
+"""Where a certified run ends: conditions against plain enumeration; claims that must not come through."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from patch_association import records
+from patch_association.certify import statements
+from patch_association.certify.descent import Undecided
+from patch_association.certify.ends import End
+from patch_association.certify.field import Field
+from patch_association.certify.law import atoms
+from patch_association.certify.rounded import RoundedField
+from patch_association.certify.runs import Options
+from patch_association.certify.statements import STATEMENTS, prove, quick
+
+D, C, Q, NU = 8, 2, Fraction(1, 2), Fraction(1, 10_000)
+END = End((Fraction(1, 8), Fraction(3, 8)), Fraction(1, 2), Fraction(1, 4), Fraction(7, 32), Fraction(1, 512))
+RATES = Fraction(1, 100), Fraction(64, 100)
+
+
+@pytest.fixture(autouse=True)
+def bits():
+    before, ctx.prec = ctx.prec, 64
+    yield
+    ctx.prec = before
+
+
+def loss(alpha, gamma, rho):
+    """The risk by every draw, every patch and the model's own formula."""
+    s = np.array(list(itertools.product((0, 1, -1), repeat=D - C)))
+    P = np.prod(np.where(s == 0, 1 - float(Q), float(Q) / 2), axis=1)
+    s = np.hstack([np.ones((len(s), C)), s])
+    S = np.full((D, D), math.exp(rho))
+    for i in range(D):
+        S[i, i // C * C : (i // C + 1) * C] = math.exp(gamma)
+        S[i, i] = math.e
+    z = D * alpha * s @ (S / S.sum(1, keepdims=True)).T  # (inputs, D)
+    return P @ np.log1p(np.exp(-(z**3 + float(NU) * z).sum(1)))
+
+
+def slopes(x, h=1e-3):
+    """(gradient, Hessian) by central differences."""
+    e = h * np.eye(3)
+    gradient = np.array([(loss(*(x + d)) - loss(*(x - d))) / (2 * h) for d in e])
+    hessian = [
+        [(loss(*(x + a + b)) - loss(*(x + a - b)) - loss(*(x - a + b)) + loss(*(x - a - b))) for b in e]
+        for a in e
+    ]
+    return gradient, np.array(hessian) / (4 * h * h)
+
+
+@pytest.fixture(scope="module", params=[RoundedField, Field])
+def found(request):
+    before, ctx.prec = ctx.prec, 64
+    field = request.param(atoms(D, C, Q), 1, NU)
+    yield END.prove(field, *RATES)
+    ctx.prec = before
+
+
+def test_the_conditions_hold_on_counted_inputs(found):
+    _, alpha, k = found
+    rng = np.random.default_rng(3)
+    roots = np.sqrt([float(RATES[0]), float(RATES[1]) / (D * (C - 1)), float(RATES[1]) / (D * (D - C))])
+    for _ in range(12):
+        a, rho = rng.uniform(0.125, 0.375), -math.log(512) - rng.exponential()
+        far = math.log(4) + rng.exponential()
+        assert slopes(np.array([a, far, rho]))[0][1] > 0
+        _, hessian = slopes(np.array([a, rng.uniform(math.log(2), math.log(32 / 7)), rho]))
+        assert np.abs(hessian * np.outer(roots, roots)).sum(1).max() < 2
+    at = float(alpha.mid())
+    assert [slopes(np.array([at + d, 1.0, -40.0]), 1e-5)[0][0] > 0 for d in (-1e-4, 1e-4)] == [False, True]
+    _, hessian = slopes(np.array([at, 1.0, -40.0]))
+    assert hessian[0, 0] > 0 and hessian[1, 1] > 0
+    pull = slopes(np.array([at, 1.0, -9.0]))[0][2] * math.exp(9.0)
+    assert pull == pytest.approx(float(k.mid()), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("end", "rates", "words"),
+    [
+        (replace(END, X=Fraction(1, 2)), RATES, "gamma: no sign|row sum"),
+        (END, (Fraction(2), RATES[1]), "row sum"),
+        (END, (RATES[0], Fraction(10**6)), "gamma"),
+        (replace(END, alpha=(Fraction(5, 16), Fraction(3, 8))), RATES, "zero of dL/dalpha"),
+        (replace(END, near=Fraction(1, 2), beyond=Fraction(15, 32)), RATES, "gamma"),
+    ],
+)
+def test_false_claims_are_not_certified(end, rates, words):
+    with pytest.raises(Undecided, match=words):
+        end.prove(RoundedField(atoms(D, C, Q), 1, NU), *rates)
+
+
+def test_the_derivatives_on_the_face_are_those_of_a_step():
+    """With e^rho instead of rho nothing changes where rho is finite."""
+    field = RoundedField(atoms(D, C, Q), 1, NU)
+    point = [arb(0.3), arb(0.7), arb(-0.4)]
+    gradient, hessian = field.step(point, [0.0] * 3)
+    other, others = field.derivatives_at(point[0], point[1], point[2].exp())
+    assert all(a.overlaps(b) for a, b in zip(gradient, other))
+    assert all(a.overlaps(b) for row, line in zip(hessian, others) for a, b in zip(row, line))
+
+
+def test_an_end_elsewhere_is_refused(monkeypatch):
+    """The numbers in the text of the statement are checked, not repeated."""
+    monkeypatch.setattr(End, "prove", lambda *a: ({}, arb(0.0908), arb(0.00386925)))
+    with pytest.raises(Undecided, match="alpha tends"):
+        prove("where-it-ends", Options())
+    monkeypatch.setattr(End, "prove", lambda *a: ({}, arb(0.0907075), arb(0.0039)))
+    with pytest.raises(Undecided, match="k is"):
+        prove("where-it-ends", Options())
+
+
+def test_the_quick_statements_are_chosen_by_their_recorded_seconds(monkeypatch):
+    seconds = {
+        row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
+    }
+    assert len(quick()) >= 3 and sum(seconds[name] for name in quick()) < statements.QUICK
+    left = [seconds[name] for name in STATEMENTS if name in seconds and name not in quick()]
+    assert min(left) + sum(seconds[name] for name in quick()) >= statements.QUICK
+    assert quick(1.0) == ("nothing-moves",) and set(quick(1e9)) == set(STATEMENTS)
+    monkeypatch.setitem(STATEMENTS, "new", STATEMENTS["nothing-moves"])
+    assert "new" not in quick(1e9)
