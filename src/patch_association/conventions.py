@@ -99,11 +99,17 @@ GAUSSIAN = replace(DEFAULT, diagonal=4.0, init_std=0.1)
 
 DEPARTURES = (
     Departure(
+        ("setting/spatial_data",),
+        DEFAULT,
+        "beyond ten patches a set may miss one and still pass the threshold of $f^\\star$.",
+        "$C = 11$ beside $4$",
+    ),
+    Departure(
         ("setting/attention",),
         DEFAULT,
         "there the subject is the factor $1/\\sqrt d$: a proposition says which rates and diagonals match.",
         "softmax with and without $1/\\sqrt d$; with it $\\sigma_A = \\sqrt d$ and $d$ times the rate of "
-        "$\\mathbf A$",
+        "$\\mathbf A$; its long runs have $\\eta = 10^{-4}$ and $\\eta_{\\mathbf A} = 1$",
     ),
     Departure(
         ("setting/linear_models", "setting/without_structure"),
@@ -118,6 +124,13 @@ DEPARTURES = (
         "diagonal turns the first step is a result of that chapter.",
         "Adam on fresh inputs; $\\sigma_A = 0$, $2$ and $4$; the encodings of the ViT start at "
         "$\\mathcal N(0, 1)$",
+    ),
+    Departure(
+        ("dynamics/three_scalars",),
+        DEFAULT,
+        "descent over every parameter sums over every input, which small sizes alone allow; a steeper "
+        "activation bears smaller steps.",
+        "$C = 2$ and $3$ at $D = 6$, $8$ and $9$; $\\eta = 0.02/2^{p - 3}$",
     ),
     Departure(
         ("dynamics/idealized",),

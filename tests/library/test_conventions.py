@@ -1,6 +1,7 @@
 """The one default setting: what it is, that code takes it from there, and that the page shows it."""
 
 import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,7 +91,27 @@ def test_the_page_shows_every_value_and_every_departure():
         for chapter in departure.chapters:
             assert f"{{doc}}`/book/{chapter}`" in row and (ROOT / "book" / f"{chapter}.md").exists()
         assert row.count("|") == 4  # an absolute value would end a cell
-    assert r"$\nu = 0.0001$; so $\alpha^{(0)} = 0.01$" in rows[3]
+    assert r"$\nu = 0.0001$; so $\alpha^{(0)} = 0.01$" in "\n".join(rows)
+
+
+@pytest.mark.parametrize(
+    "chapter", sorted({*(ROOT / "book").glob("setting/*.md"), *(ROOT / "book").glob("[dt][yr]*/*.md")})
+)
+def test_a_chapter_whose_parameters_differ_is_listed(chapter):
+    """What a reader may change is the default setting at first, or the page lists the chapter."""
+    cell = re.search(r":tags: \[parameters\]\n(.*?)```", chapter.read_text(encoding="utf-8"), re.DOTALL)
+    assert cell is not None, chapter
+    values = {}
+    exec(cell[1], values)
+    mine = {"degree": "degree", "linear": "linear", "set_size": "set_size", "diagonal": "diagonal",
+            "rate": "rate", "init_std": "init_std", "omega": "init_std"}  # fmt: skip
+    differ = [
+        name
+        for name, field in mine.items()
+        if values.get(name, getattr(DEFAULT, field)) != getattr(DEFAULT, field)
+    ]
+    listed = {name for departure in DEPARTURES for name in departure.chapters}
+    assert not differ or f"{chapter.parent.name}/{chapter.stem}" in listed, differ
 
 
 def test_changed_names_what_differs():
