@@ -22,8 +22,10 @@ from patch_association.certify.runs import Options
 from patch_association.certify.statements import STATEMENTS, prove, quick
 
 D, C, Q, NU = 8, 2, Fraction(1, 2), Fraction(1, 10_000)
-END = End((Fraction(1, 8), Fraction(3, 8)), Fraction(1, 2), Fraction(1, 4), Fraction(7, 32), Fraction(1, 512))
-RATES = Fraction(1, 100), Fraction(64, 100)
+END = End(
+    (Fraction(9, 64), Fraction(3, 16)), Fraction(1, 2), Fraction(1, 4), Fraction(7, 32), Fraction(1, 2048)
+)
+RATES = Fraction(1, 400), Fraction(64, 400)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +64,7 @@ def test_the_conditions_hold_on_counted_inputs():
     rng = np.random.default_rng(3)
     roots = np.sqrt([float(RATES[0]), float(RATES[1]) / (D * (C - 1)), float(RATES[1]) / (D * (D - C))])
     for _ in range(12):
-        a, rho = rng.uniform(0.125, 0.375), -math.log(512) - rng.exponential()
+        a, rho = rng.uniform(9 / 64, 3 / 16), -math.log(2048) - rng.exponential()
         far = math.log(4) + rng.exponential()
         assert slopes(np.array([a, far, rho]))[0][1] > 0
         _, hessian = slopes(np.array([a, rng.uniform(math.log(2), math.log(32 / 7)), rho]))
@@ -81,7 +83,7 @@ def test_the_conditions_hold_on_counted_inputs():
         (replace(END, X=Fraction(1, 2)), RATES, "gamma: no sign|row sum"),
         (END, (Fraction(2), RATES[1]), "row sum"),
         (END, (RATES[0], Fraction(10**6)), "gamma"),
-        (replace(END, alpha=(Fraction(5, 16), Fraction(3, 8))), RATES, "zero of dL/dalpha"),
+        (replace(END, alpha=(Fraction(11, 64), Fraction(3, 16))), RATES, "zero of dL/dalpha"),
         (replace(END, near=Fraction(1, 2), beyond=Fraction(15, 32)), RATES, "gamma"),
     ],
 )
