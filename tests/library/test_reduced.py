@@ -5,7 +5,15 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_association.training.reduced import distance_bounds, flow_line, lag, portrait, tube, velocity
+from patch_association.training.reduced import (
+    FlowLine,
+    distance_bounds,
+    flow_line,
+    lag,
+    portrait,
+    tube,
+    velocity,
+)
 from patch_association.training.valley import best_alpha
 
 RISK = PopulationRisk(9, 3, 0.3, linear=1e-4)
@@ -44,7 +52,7 @@ def test_slow_descent_follows_it():
 
 
 def test_bad_times_are_refused():
-    for taus in ([], [2.0, 1.0], [-1.0]):
+    for taus in ([], [2.0, 1.0], [-1.0], [0.0]):
         with pytest.raises(ValueError, match="taus"):
             flow_line(RISK, 1.0, taus)
     assert np.isfinite(flow_line(RISK, 1.0, [1.0]).alpha).all()
@@ -71,7 +79,7 @@ def test_the_distance_bounds_hold_and_the_one_along_the_path_is_sharper():
 
 def test_the_tube_is_of_the_reduced_risk():
     """On the line itself: constants from second differences of the risk alone."""
-    line = flow_line(RISK, 1.0, [0.0])
+    line = FlowLine(*np.zeros((3, 1)), np.array([best_alpha(RISK, 1.0)]))
     found = tube(RISK, 1.0, line, 0.0, 0.0)
     h, weights = 1e-3, np.array([1 / 18, 1 / 54])
     e = h * np.eye(2)

@@ -51,8 +51,8 @@ def flow_line(risk: PopulationRisk, beta: float, taus, gamma: float = 0.0, rho: 
         Where alpha* is infinite, and if the times do not increase.
     """
     taus = np.asarray(taus, dtype=np.float64)
-    if taus.ndim != 1 or taus.size == 0 or taus[0] < 0 or not (np.diff(taus) > 0).all():
-        raise ValueError("taus must be increasing times from 0 on")
+    if taus.ndim != 1 or taus.size == 0 or taus[0] < 0 or taus[-1] <= 0 or not (np.diff(taus) > 0).all():
+        raise ValueError("taus must be increasing times from 0 on, the last of them positive")
     start = [finite("gamma", gamma), finite("rho", rho)]
     solution = solve_ivp(
         lambda _, x: velocity(risk, beta, *x)[:2],
