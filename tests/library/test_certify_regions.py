@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_association.certify import signs
+from patch_association.certify import rounded, signs
 from patch_association.certify.descent import Undecided
 from patch_association.certify.field import Field
 from patch_association.certify.law import atoms
@@ -147,3 +147,21 @@ def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
     assert tried == [(C, q, p, n)] and found["one by one"] == n // C - 1
     with pytest.raises(Undecided, match="no certificate by moments"):
         signs.every_number_of_sets(C, Fraction(9, 10), p, d)  # companions lose there in the limit
+
+
+@pytest.mark.parametrize("n", [rounded._CHUNK, 3 * rounded._CHUNK])
+def test_the_slack_of_the_second_sum_is_the_worst_case_of_rounding(monkeypatch, n):
+    """An error that large never happens, so no sum would show it: the bound itself is compared.
+
+    A product of k terms is off by k u sum |x_i y_i| at most (to first order), m N by one u more.
+    """
+    mid = 1 + np.random.default_rng(0).random((n, 1))
+    features = np.arange(1.0, n + 1)[:, None]
+    field = object.__new__(rounded.RoundedField)
+    field._N = features, np.abs(features)
+    monkeypatch.setattr(rounded.RoundedField, "_weighted", lambda self, x: (mid, np.zeros_like(mid)))
+    [[found]] = field._second_sum((np.zeros((n, 1)), np.zeros((n, 1))))
+    exact = sum(Fraction(float(m)) * int(k) ** 2 for m, k in zip(mid[:, 0], features[:, 0]))
+    needed = (rounded._CHUNK + 1) * Fraction(1, 2**53) * exact
+    assert found.contains(arb(exact.numerator) / exact.denominator)
+    assert Fraction(float(found.rad().lower())) >= needed
