@@ -88,6 +88,9 @@ def test_the_settings_of_the_statement(setting):
     spare = 3 * h - (D // C - 2) * max(form.three_outside, 0)
     assert float(found["spare"].mid()) == pytest.approx(spare, rel=1e-6)
     assert math.isclose(float(found["t1"].mid()), form.one, rel_tol=1e-6)
+    if C > 2:
+        curve = form.one - 3 * form.two_inside + 2 * form.three_inside
+        assert float(found["curve"].mid()) == pytest.approx(curve, rel=1e-6)
 
 
 def test_two_sets_are_refused():
