@@ -5,6 +5,7 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
+from patch_association.training.events import stable_rate
 from patch_association.training.reduced import (
     FlowLine,
     distance_bounds,
@@ -94,3 +95,10 @@ def test_the_tube_is_of_the_reduced_risk():
     assert found.speed[0] == pytest.approx(np.hypot(*V))
     ahead, behind = (best_alpha(RISK, 1.0, *(sign * V)) for sign in (1, -1))
     assert found.drag[0] == pytest.approx(abs(ahead - behind) / 2, rel=1e-3)
+
+
+def test_no_tube_is_a_bound_of_infinity_and_not_a_search_without_end():
+    """At the largest stable rate alpha is stiffer somewhere in every tube."""
+    risk = PopulationRisk(12, 4, 0.2, 5, linear=0.0)
+    line = flow_line(risk, 1.0, 300.0 * np.arange(9) / 8)
+    assert distance_bounds(risk, 1.0, line, 256, stable_rate(risk, 1.0)) == (np.inf, np.inf)

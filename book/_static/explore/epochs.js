@@ -81,7 +81,7 @@
 
     const share = (kind, what) => percent(epochs[kind][what][seen.epoch]);
     const sentence = () =>
-      `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`} ${share("vanilla", "recall")} of the places most like a patch are its neighbors with vanilla and ${share("positional", "recall")} with positional attention (chance: ${percent(epochs.chance)}), and ${share("vanilla", "accuracy")} and ${share("positional", "accuracy")} of new pictures are guessed right.`;
+      `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`} ${share("vanilla", "recall")} of the places most like a patch are its neighbors with vanilla and ${share("positional", "recall")} with positional attention (chance: ${percent(epochs.chance)}), and ${share("vanilla", "accuracy")} and ${share("positional", "accuracy")} of the validation pictures are guessed right.`;
 
     return {
       fields: FIELDS,

@@ -95,7 +95,7 @@ class End:
                 sum(magnitude(hessian[i][j] * roots[i] * roots[j]) for j in range(3)) * (1 + 2**-40)
                 for i in range(3)
             ]
-            if max(rows) < 2:
+            if all(row < 2 for row in rows):  # not max: it would pass over a NaN
                 most = max(most, *rows)
                 continue
             widths = [(b - a) / (d - c) for (a, b), (c, d) in zip(box, region)]

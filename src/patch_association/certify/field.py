@@ -66,7 +66,8 @@ class Field:
     def derivatives_at(self, alpha: arb, gamma: arb, e_rho: arb):
         """(gradient, Hessian) by (alpha, gamma, rho) over the balls alpha, gamma and e^rho, zero included."""
         rho = Jet(e_rho, [arb(0), arb(0), e_rho])
-        W, V = self._weights(*variables([alpha, gamma, arb(0)])[:2], rho)
+        a, g, _ = variables([alpha, gamma, arb(0)])
+        W, V = self._weights(a, g, rho)
         F = self._predictions([w.value for w in W])
         S1 = self._first_sum(F)
         return [-_dot([v.value for v in one], S1) for one in V], self._hessian(W, V, F)

@@ -2,6 +2,7 @@
 
 A proof returns what was found, or raises :class:`~patch_association.certify.descent.Undecided`. Nothing is
 taken from an earlier run: a statement that was proved before is proved again from nothing.
+Except: single-rate and where-it-ends rely on companions-lead, the latter on single-rate too.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def _blocks(options: Options) -> dict:
 
 def _end(options: Options) -> dict:
     run = RUNS["companions-lead"]
+    assert run.trap_rates is not None
     found, alpha, k = END.prove(run.field(options), *run.trap_rates)
     if not (ball(Fraction("0.090707")) < alpha < ball(Fraction("0.090708"))):
         raise Undecided(f"alpha tends to {alpha}")

@@ -11,6 +11,7 @@ reduced flow" of the book). The derivatives of the reduced risk R = min over alp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid, solve_ivp
@@ -187,15 +188,15 @@ def distance_bounds(risk: PopulationRisk, beta: float, line: FlowLine, kappa: fl
 
 def _held(risk, beta, line, kappa, rate, bound_of):
     width = height = 0.0
-    while width <= 1 and height < line.alpha.min():
+    for tries in count():
+        if width > 1 or height >= line.alpha.min():
+            break
         around = tube(risk, beta, line, width, height)
+        if around.curvature.min() <= 0 or rate * around.most.max() > 1:
+            break  # a wider tube has more of both
         bound, behind = bound_of(around), around.behind(kappa)
-        if (
-            bound <= width
-            and behind <= height
-            and rate * around.most.max() <= 1
-            and around.curvature.min() > 0
-        ):
+        if bound <= width and behind <= height:
             return bound
-        width, height = max(width, 1.05 * bound), max(height, 1.05 * behind)
+        room = 1.05 if tries < 10 else 1.5  # where a few tries do not do, the bound need not be sharp
+        width, height = max(width, room * bound), max(height, room * behind)
     return np.inf
