@@ -8,6 +8,7 @@ from the ground up; each imports only what stands above it in this list.
 ``conventions``  the one default setting, and every departure from it
 ``structure``    which patches belong together, and how well scores recover it
 ``intervals``    what a measured number is worth
+``records``      runs with their provenance
 ``data``         the distributions
 ``attention``    self-attention and positional attention
 ``model``        the simplified ViT (T)
@@ -18,7 +19,6 @@ from the ground up; each imports only what stands above it in this list.
 ``images``       ViTs with positional attention on real images
 ``shallow_vit``  the second theory: one attention layer under an MLP, on patterns
 ``beyond``       both theories on one bench, deeper networks, and what a function knows
-``records``      runs with their provenance
 ``claims``       the ledger of statements, verdicts and evidence
 ``sweeps``       the commands that make the records again
 ``figures``      one look for every plot; no other room imports it
