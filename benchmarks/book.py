@@ -8,7 +8,6 @@ the book's page on speed shows, and a machine that is busy with something else i
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -18,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from timing import QUIET, machine
+from timing import asked
 
 from patch_association._files import write_atomically
 
@@ -113,17 +112,9 @@ PARTS = {"clone": clone, "tests": tests, "pages": pages}
 
 def main() -> int:
     """Measure the parts named on the command line, or all."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
-    arguments = parser.parse_args()
-    if unknown := set(arguments.parts) - set(PARTS):
-        parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(PARTS)}")
-    about = machine()
-    if arguments.keep and (about["load"] is None or about["load"] > QUIET):
-        parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
-    found = {part: {"machine": about, "rows": PARTS[part]()} for part in arguments.parts or PARTS}
-    if arguments.keep:
+    parts, keep, about = asked(__doc__, "part", PARTS)
+    found = {part: {"machine": about, "rows": PARTS[part]()} for part in parts or PARTS}
+    if keep:
         kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
         write_atomically(KEPT, json.dumps(kept | found, indent=1) + "\n")
         print(f"wrote {os.path.relpath(KEPT)}")

@@ -10,14 +10,13 @@ else is refused.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import os
 import sys
 from pathlib import Path
 
-from timing import QUIET, machine
+from timing import asked
 
 from patch_association._files import write_atomically
 
@@ -28,20 +27,12 @@ _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio")
 def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
     every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing", "book"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(every)}; default: all")
-    parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
-    arguments = parser.parse_args()
-    if unknown := set(arguments.modules) - set(every):
-        parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(every)}")
-    if arguments.keep and arguments.modules:
-        parser.error("--keep is for all modules together: a table has one machine and one date")
-    about = machine()
-    if arguments.keep and (about["load"] is None or about["load"] > QUIET):
-        parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {about['load']}")
-    results = {module: _results(importlib.import_module(module)) for module in arguments.modules or every}
+    modules, keep, about = asked(__doc__, "module", every)
+    if keep and modules:
+        sys.exit("--keep is for all modules together: a table has one machine and one date")
+    results = {module: _results(importlib.import_module(module)) for module in modules or every}
     tables: dict[str, object] = {"latest.json": pairs(results)}
-    if arguments.keep:
+    if keep:
         tables["kept.json"] = {"machine": about, "results": results}
     for name, table in tables.items():
         write_atomically(HERE / name, json.dumps(table, indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import platform
@@ -123,6 +124,19 @@ def least(function: Callable[[], object], rounds: int = 5) -> float:
     """The least seconds of a call, timed by itself: beside something else it also waits for that."""
     calls = _calls(function)
     return min(_seconds(function, calls) for _ in range(rounds))
+
+
+def asked(about: str | None, kind: str, known) -> tuple[list[str], bool, dict]:
+    """Names on the command line, whether to keep the table, the machine; others and a busy one are refused."""
+    parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar=kind.upper(), help=f"of {', '.join(known)}; default: all")
+    parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
+    given, here = parser.parse_args(), machine()
+    if unknown := set(given.names) - set(known):
+        parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(known)}")
+    if given.keep and (here["load"] is None or here["load"] > QUIET):
+        parser.error(f"--keep needs a quiet machine (load at most {QUIET:g}), this one has {here['load']}")
+    return given.names, given.keep, here
 
 
 def machine() -> dict:

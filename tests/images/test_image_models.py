@@ -153,6 +153,23 @@ def test_locality_against_scipy_and_by_hand():
     assert locality(A, 4).recall == pytest.approx(np.mean(recall))
 
 
+def test_a_place_and_its_mirror_image_as_one():
+    """Similarities that fall with the distance to the nearer of the two are perfectly local only then."""
+    g = 6
+    places = [divmod(i, g) for i in range(g * g)]
+    twin = [r * g + g - 1 - c for r, c in places]
+    near = lambda i, j: max(abs(places[i][0] - places[j][0]), abs(places[i][1] - places[j][1])) <= 1
+    distance = grid_distances(g)
+    A = -np.array([[min(distance[i, j], distance[i, twin[j]]) for j in range(g * g)] for i in range(g * g)])
+    folded, plain = locality(A, g, mirrored=True), locality(A, g)
+    assert folded.recall == pytest.approx(1) and folded.correlation == pytest.approx(1)
+    assert plain.recall < 0.7 and plain.correlation < 0.7
+    either = [sum(near(i, j) or near(i, twin[j]) for j in range(g * g)) - 1 for i in range(g * g)]
+    assert folded.chance == pytest.approx(np.mean(either) / (g * g - 1))
+    flipped = A[:, np.arange(g * g).reshape(g, g)[::-1].reshape(-1)]  # top for bottom: no such twins
+    assert locality(flipped, g, mirrored=True).recall < 0.7
+
+
 def test_similarities():
     P = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
     assert similarity(P).tolist() == [[1, 0, 3], [0, 1, 3], [3, 3, 18]]

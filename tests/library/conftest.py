@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+from flint import ctx
 from hypothesis import settings
 
 # Derandomized, so that a red run is red for everyone; without a deadline, since the cores are shared.
@@ -11,3 +13,11 @@ settings.load_profile("book")
 # Before torch and matplotlib are imported: tiny matrices gain nothing from threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.fixture
+def sixty_four_bits():
+    """Balls of 64 bits, whatever precision stood before and stands again after."""
+    before, ctx.prec = ctx.prec, 64
+    yield
+    ctx.prec = before

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb
 
 from patch_association.certify import exactly, signs
 from patch_association.certify.cover import Inequality, cover
@@ -27,11 +27,7 @@ ENGINES = [Field, RoundedField]
 TENTH = Fraction(1, 10)
 
 
-@pytest.fixture(autouse=True)
-def bits():
-    before, ctx.prec = ctx.prec, 64
-    yield
-    ctx.prec = before
+pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 
 def enumerated(D, C, q, p, nu, beta, alpha, gamma, rho):

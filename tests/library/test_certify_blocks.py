@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import ctx
 from scipy.optimize import brentq
 
 from patch_association.certify.blocks import three_inequalities
@@ -16,12 +15,7 @@ from patch_association.certify.descent import Undecided
 from patch_association.certify.statements import BLOCKS
 from patch_association.exact.optimality import cubic_form
 
-
-@pytest.fixture(autouse=True)
-def bits():
-    before, ctx.prec = ctx.prec, 64
-    yield
-    ctx.prec = before
+pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 
 def weighted_inputs(D, C, q):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb
 
 from patch_association import records
 from patch_association.certify import statements
@@ -28,11 +28,7 @@ END = End(
 RATES = Fraction(1, 400), Fraction(64, 400)
 
 
-@pytest.fixture(autouse=True)
-def bits():
-    before, ctx.prec = ctx.prec, 64
-    yield
-    ctx.prec = before
+pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 
 def loss(alpha, gamma, rho):

@@ -122,10 +122,11 @@ def grid_distances(height: int, width: int | None = None) -> np.ndarray:
     return np.hypot(rows[:, None] - rows[None, :], columns[:, None] - columns[None, :])
 
 
-def locality(similarities, grid: int) -> Locality:
+def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
     """Measure the locality of (N, N) similarities between the patches of a ``grid`` x ``grid`` picture.
 
-    For shuffled pictures, undo the shuffle first (:meth:`GridPermutation.undo`).
+    For shuffled pictures, undo the shuffle first (:meth:`GridPermutation.undo`). With ``mirrored`` a patch
+    and its mirror image, left for right, are one place: distances are those to the nearer of the two.
 
     Raises
     ------
@@ -137,6 +138,9 @@ def locality(similarities, grid: int) -> Locality:
     if A.shape != (g * g, g * g) or not np.isfinite(A).all():
         raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {A.shape}")
     distance = grid_distances(g)
+    if mirrored:
+        flipped = np.arange(g * g).reshape(g, g)[:, ::-1].reshape(-1)
+        distance = np.minimum(distance, distance[flipped])
     recalls, chances, correlations = [], [], []
     for i in range(g * g):
         others = np.arange(g * g) != i
