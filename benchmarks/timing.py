@@ -127,7 +127,7 @@ def least(function: Callable[[], object], rounds: int = 5) -> float:
 
 
 def asked(about: str | None, kind: str, known) -> tuple[list[str], bool, dict]:
-    """Names on the command line, whether to keep the table, the machine; others and a busy one are refused."""
+    """Names on the command line, whether to keep the table, the machine; others and a busy one refused."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar=kind.upper(), help=f"of {', '.join(known)}; default: all")
     parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
