@@ -21,9 +21,9 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 def seconds(x: float) -> str:
     """A time with two significant digits and the unit that suits it; hours where seconds have no sense."""
     if x >= 7200:
-        return f"{x / 3600:,.0f} h"
+        return _with_unit(f"{x / 3600:,.0f}", "h")
     size, unit = next((each for each in _UNITS if x >= each[0]), _UNITS[-1])
-    return f"{digits(x / size)} {unit}"
+    return _with_unit(digits(x / size), unit)
 
 
 def digits(x: float) -> str:
@@ -35,6 +35,15 @@ def digits(x: float) -> str:
         if x >= 0.1
         else f"{float(f'{x:.2g}'):.10f}".rstrip("0")
     )
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text}\N{NO-BREAK SPACE}{unit}"
+
+
+def _written(x: float, unit: str) -> str:
+    """A measured value in its unit; times in the one that suits them."""
+    return seconds(x) if unit == "s" else _with_unit(digits(x), unit)
 
 
 def quickness(ratio: float) -> str:
@@ -87,11 +96,10 @@ def measured(parts: dict[str, dict]) -> str:
     lines = ["| what | | least to most | rounds | on |", "|:--|--:|--:|--:|:--|"]
     for part in parts.values():
         for row in part["rows"]:
-            write = seconds if row["unit"] == "s" else lambda x, unit=row["unit"]: f"{digits(x)} {unit}"
-            spread = f"{write(row['low'])} to {write(row['high'])}" if row["rounds"] > 1 else ""
+            low, value, high = (_written(row[name], row["unit"]) for name in ("low", "value", "high"))
+            spread = f"{low} to {high}" if row["rounds"] > 1 else ""
             lines.append(
-                f"| {row['name']} | {write(row['value'])} | {spread} | {row['rounds']} "
-                f"| {part['machine']['date']} |"
+                f"| {row['name']} | {value} | {spread} | {row['rounds']} | {part['machine']['date']} |"
             )
     return "\n".join(lines)
 
