@@ -105,7 +105,7 @@ class ReadingTime(SphinxDirective):
         total = sum(minutes(chapter(self.env.app, name)) for name in names)
         rounded = max(5, 5 * round(total / 5))
         words = f"{rounded} minutes" if rounded < 120 else f"{rounded / 60:.0f} hours"
-        number = {2: "two chapters", 3: "three chapters"}.get(len(names), f"{len(names)} chapters")
+        number = {2: "Two chapters", 3: "Three chapters"}.get(len(names), f"{len(names)} chapters")
         computed = nodes.inline("", f"{number}, about {words}", classes=["pasted-text"])
         ran = running(self.env.app, names)
         measured = nodes.inline("", f"{max(1, round(ran))}", classes=["pasted-text"])
