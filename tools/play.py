@@ -31,8 +31,8 @@ NONSENSE = {
     "q": ("2.0",), "degree": ("4",), "C": ("3.5",), "D": ("0", "17"), "N": ("0",), "set_size": ("3.5",),
     "num_patches": ("0", "17"), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",),
     "side": ("5",), "sides": ("(0, 4)",), "block": ("(5, 5)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
-    "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "diagonal": ("float('nan')",),
-    "PRESET": ("'fast'",),
+    "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "seeds": ("0",),
+    "diagonal": ("float('nan')",), "PRESET": ("'fast'",),
 }  # fmt: skip
 
 

@@ -99,3 +99,17 @@ def test_a_placeholder_that_nothing_fills_fails():
 
 def test_numbers_of_mathematics_and_names_are_not_typed_numbers():
     assert typed_numbers("Theorem 3.1 on $C \\le 10$, Figure 1a and ResNet-18: {x:.1%}") == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"PRESET": "fast"}, "PRESET must be one of reader, full, got 'fast'"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"seeds": 2.5}, "seeds must be an integer of at least 1, got 2.5"),
+    ],
+)
+def test_a_chapter_refuses_what_no_chapter_has(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        claims.chapter("setting/structure", **parameters)

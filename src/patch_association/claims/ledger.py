@@ -214,12 +214,13 @@ def shipped() -> Ledger:
 
 
 def chapter(name: str, /, **parameters) -> None:
-    """:meth:`Ledger.chapter` of the book's own ledger; refuses a preset or a seed that no chapter has."""
+    """:meth:`Ledger.chapter` of the book's own ledger; refuses a preset or seeds that no chapter has."""
     preset = parameters.get("PRESET", PRESETS[0])
     if preset not in PRESETS:
         raise ValueError(f"PRESET must be one of {', '.join(PRESETS)}, got {preset!r}")
-    if "seed" in parameters:
-        positive_int("seed", parameters["seed"], minimum=0)
+    for key, least in (("seed", 0), ("seeds", 1)):
+        if key in parameters:
+            positive_int(key, parameters[key], least)
     shipped().chapter(name, **parameters)
 
 
