@@ -99,6 +99,8 @@ def test_the_cost_of_a_run(kind):
     assert found.recorded_batch == 16
     assert found.years == pytest.approx(375 * seconds / (365.25 * 24 * 3600))
     assert found.hours(3600.0) == pytest.approx(found.total / 3600**2)
+    with pytest.raises(ValueError, match="rate must be positive, got 0"):
+        found.hours(0)
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])

@@ -20,6 +20,12 @@ def run(alpha, gamma, rho, loss, steps=None):
     return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
 
 
+@pytest.mark.parametrize("horizon", [0, -5.0])
+def test_a_horizon_behind_the_start_is_refused(horizon):
+    with pytest.raises(ValueError, match=f"horizon must be positive, got {horizon}"):
+        run_to_the_horizon(PopulationRisk(6, 2, 0.3), 1.0, horizon)
+
+
 def test_events_of_a_run_that_shows_all_three():
     found = events(
         run(

@@ -146,7 +146,9 @@ class RunCost:
 
     def hours(self, rate: float) -> float:
         """Hours, where ``rate`` FLOP a second are kept up."""
-        return self.total / finite("rate", rate) / 3600
+        if finite("rate", rate) <= 0:
+            raise ValueError(f"rate must be positive, got {rate}")
+        return self.total / rate / 3600
 
 
 def run_cost(

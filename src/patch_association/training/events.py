@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from patch_association._validate import finite
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training.population import PopulationRun, descend_population
 from patch_association.training.steps import Constant
@@ -21,6 +22,8 @@ def stable_rate(risk: PopulationRisk, diagonal: float) -> float:
 
 def run_to_the_horizon(risk: PopulationRisk, diagonal: float, horizon: float) -> PopulationRun:
     """The start of Parametrization 3.1, eta_A = D^2 eta, as many steps as give eta_A t = ``horizon``."""
+    if finite("horizon", horizon) <= 0:
+        raise ValueError(f"horizon must be positive, got {horizon}")
     step = Constant(stable_rate(risk, diagonal))
     steps = round(horizon / step.rates(risk.num_patches)[1])
     kept = spread_steps(steps)
