@@ -1,0 +1,338 @@
+"""What certificates rest on, by hand: bounds on rounding, the law of the votes, how a cover goes on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from patch_association.certify import rounded, signs
+from patch_association.certify.cover import Inequality, _halves, cover
+from patch_association.certify.descent import State, Undecided, ahead
+from patch_association.certify.field import _logistic, _middle, ball, decimal, magnitude, shared_entries
+from patch_association.certify.jets import Jet, constant, powers, variables
+from patch_association.certify.law import atoms
+from patch_association.certify.polynomials import AWAY, TOWARDS, bracket
+from patch_association.certify.quadrant import _guess
+from patch_association.certify.rounded import RoundedField, logistic
+from patch_association.certify.signs import law_at, one_by_one, sign_at
+from patch_association.exact.sign import FirstMove
+
+U = 2.0**-53
+TENTH = Fraction(1, 10)
+
+pytestmark = pytest.mark.usefixtures("sixty_four_bits")
+
+
+# --- rounding: each radius is the worst case to first order, and no more than a hair above it
+
+
+def hugs(radius, worst):
+    """At least the worst case, and within 10^-8 of it."""
+    radius, worst = np.asarray(radius), np.asarray(worst)
+    return bool((radius >= worst).all() and (radius <= worst * (1 + 1e-8) + 1e-290).all())
+
+
+def test_the_radius_of_a_sum_a_product_and_a_dot_product():
+    rng = np.random.default_rng(0)
+    x, y, z = ((rng.standard_normal((5, 1)), rng.random((5, 1)) * 1e-9) for _ in range(3))
+    mid, rad = rounded._plus(x, y, z)
+    partial = x[0] + y[0]
+    assert np.array_equal(mid, partial + z[0])
+    assert hugs(rad, x[1] + y[1] + z[1] + U * (np.abs(partial) + np.abs(mid)))
+    mid, rad = rounded._times(x, y)
+    assert np.array_equal(mid, x[0] * y[0])
+    # |x||ry| + rx (|y| + ry), and half a unit in the last place of the product.
+    assert hugs(rad, np.abs(x[0]) * y[1] + x[1] * (np.abs(y[0]) + y[1]) + U * np.abs(mid))
+    N = rng.integers(-50, 50, (7, 5)).astype(float)
+    mid, rad = rounded._apply(N, np.abs(N), x)
+    assert mid == pytest.approx(N @ x[0]) and hugs(rad, np.abs(N) @ (x[1] + 6 * U * np.abs(x[0])))
+    mid, rad = rounded._total(x)
+    assert mid == pytest.approx(x[0].sum(axis=0))
+    assert hugs(rad, x[1].sum(axis=0) + 6 * U * np.abs(x[0]).sum(axis=0))
+    exact = np.zeros((2, 1)), np.zeros((2, 1))
+    assert (rounded._times(exact, exact)[1] > 0).all()  # underflow has a bound as well
+    low, high = np.array([1.0, -2.0]), np.array([1.5, 7.0])
+    mid, rad = rounded._between(low, high)
+    assert (mid - rad <= low).all() and (mid + rad >= high).all() and hugs(rad, (high - low) / 2)
+    minus = rounded._negative((low, high))
+    assert (minus[0] == -low).all() and (minus[1] == high).all()
+
+
+@pytest.mark.parametrize("mid", [0.0, 0.3, -2.0, 30.0, -30.0, 650.0])
+@pytest.mark.parametrize("rad", [0.0, 1e-9, 0.5])
+def test_the_logistic_function_on_an_interval_is_tight(mid, rad):
+    """It holds the exact range, and is hardly wider."""
+    (w, dw), (s, ds) = logistic((np.array([mid]), np.array([rad])))
+    ends = [1 / (1 + arb(x).exp()) for x in (mid - rad, mid + rad)]
+    least, most = float(ends[1].lower()), float(ends[0].upper())
+    assert w[0] - dw[0] <= least * (1 + 1e-15) and most <= (w[0] + dw[0]) * (1 + 1e-15)
+    assert 2 * dw[0] <= (most - least) * (1 + 1e-8) + 2e-12 * most
+    falls = [arb(-abs(x)).exp() for x in (mid - rad, mid + rad)]
+    slopes = [float((e / (1 + e) / (1 + e)).mid()) for e in falls]  # even in x
+    top = 0.25 if mid - rad < 0 < mid + rad else max(slopes)
+    assert s[0] - ds[0] <= min(slopes) * (1 + 1e-11) and top <= (s[0] + ds[0]) * (1 + 1e-11)
+    assert 2 * ds[0] <= (top - min(slopes)) * (1 + 1e-8) + 1e-10 * top
+
+
+def test_the_logistic_function_far_out():
+    """Beyond 700 the exponential is cut off: 0 and 1 take its place."""
+    (w, dw), (s, ds) = logistic((np.array([800.0, -800.0, 0.0]), np.array([1.0, 1.0, 900.0])))
+    assert w[0] - dw[0] <= 0 and w[0] + dw[0] < 1e-300 and w[1] + dw[1] >= 1 and w[1] - dw[1] > 1 - 1e-11
+    assert (s - ds <= 0).all() and s[0] + ds[0] < 1e-300 and s[1] + ds[1] < 1e-300
+    assert w[2] - dw[2] <= 0 and w[2] + dw[2] >= 1 and s[2] + ds[2] >= 0.25
+
+
+def test_sums_in_chunks_and_large_features():
+    n = 2 * rounded._CHUNK + 5
+    x = np.random.default_rng(1).random((n, 2)), np.zeros((n, 2))
+    mid, rad = RoundedField._sum(x)
+    exact = [sum(map(Fraction, column)) for column in x[0].T.tolist()]
+    for k in range(2):
+        assert abs(Fraction(float(mid[k])) - exact[k]) <= Fraction(float(rad[k]))
+        assert rad[k] < (rounded._CHUNK + 10) * U * mid[k] * 1.01
+    with pytest.raises(ValueError, match=r"below 2\^53"):
+        RoundedField._matrix(np.array([[2**53, 1]]))
+    N, size = RoundedField._matrix(np.array([[2**53 - 1, -3]]))
+    assert N.tolist() == [[2.0**53 - 1, -3.0]] and size.tolist() == [[2.0**53 - 1, 3.0]]
+    mid, rad = RoundedField._columns([arb(2, 0.5), arb(-1)])
+    assert mid.tolist() == [[2.0], [-1.0]] and 0.5 <= rad[0, 0] < 0.5 + 1e-8 and rad[1, 0] < 1e-300
+
+
+# --- balls
+
+
+def test_ends_and_sizes_of_balls():
+    assert ball(Fraction(1, 3)).contains(arb(1) / 3) and ball(3) == 3 and ball(arb(2)) == 2
+    assert magnitude(arb(-3, 0.5)) >= 3.5 > magnitude(arb(-3, 0.4))
+    assert shared_entries(12, 4) == (1, 36, 96)
+    center, half = _middle((0.1, 0.4))
+    assert (
+        float(center) == pytest.approx(0.25)
+        and center - half <= 0.1
+        and center + half >= 0.4
+        and half < 0.1501
+    )
+    assert decimal(arb(1) / 3, 5).startswith("[0.33333 +/-")
+    state = State(3, (arb(1, 0.25), arb(2, 0.5), arb(3)))
+    assert 0.5 <= state.radius < 0.501
+    assert ahead((arb(0), arb(2), arb(1))) == 1 and ahead((arb(0), arb(1), arb(2))) == -1
+    with pytest.raises(Undecided, match="not decided"):
+        ahead((arb(0), arb(1), arb(1)))
+
+
+@pytest.mark.parametrize(("mid", "rad"), [(0.2, 1e-8), (0.2, 0.1), (0.0, 0.4), (-3.0, 1.0), (2.0, 3.0)])
+def test_the_slope_of_a_wide_ball_comes_from_its_ends(mid, rad):
+    w, s = _logistic(arb(mid, rad))
+    for x in np.linspace(mid - rad, mid + rad, 9):
+        exact = 1 / (1 + arb(float(x)).exp())
+        assert w.overlaps(exact) and s.overlaps(exact * (1 - exact))
+    ends = [1 / (1 + math.exp(x)) for x in (mid - rad, mid + rad)]
+    slopes = [x * (1 - x) for x in ends]
+    top = 0.25 if mid - rad < 0 < mid + rad else max(slopes)
+    assert float(w.rad()) <= (ends[0] - ends[1]) / 2 * 1.001 + 1e-9
+    assert float(s.upper()) <= top + 1e-6 and float(s.lower()) >= min(slopes) - 1e-6
+
+
+def test_jets_are_differentiated_by_the_rules():
+    x, y, z = variables([arb(2), arb(3), arb(0.5)])
+    found = (x * y - z.exp() * 4 + constant(arb(7))) * y.inverse()
+    e = math.exp(0.5)
+    assert float(found.value) == pytest.approx((6 - 4 * e + 7) / 3)
+    assert [float(s) for s in found.slope] == pytest.approx([1.0, -(7 - 4 * e) / 9, -4 * e / 3])
+    cubes = powers(x, 3)
+    assert [float(one.value) for one in cubes] == [1, 2, 4, 8] and float(cubes[3].slope[0]) == 12
+    assert isinstance(x + 1, Jet) and float((x + 1).value) == 3
+
+
+# --- charts and brackets, by Euler's formula on one input
+
+
+@pytest.mark.parametrize(("chart", "sign"), [(TOWARDS, -1), (AWAY, 1)])
+def test_a_chart_is_the_softmax_in_other_letters(chart, sign):
+    """u times the monomials are D alpha (Lambda, Gamma, Xi), and u Z = D alpha."""
+    D, C, beta, gamma, rho = 12, 4, 0.7, 0.4, -0.3
+    y, z = math.exp(sign * gamma), math.exp(rho)
+    e = [math.exp(v) for v in (beta, gamma, rho)]
+    Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
+    scale = e[1] if sign < 0 else 1.0  # what the chart divides by
+    u = 1.7 * scale / Z  # at D alpha = 1.7
+    at = variables([arb(u), arb(y), arb(z)])
+    assert float(chart.sum_of_row(at, arb(e[0]), D, C).value) * u == pytest.approx(1.7)
+    exponents = [(3, 0, 0), (1, 1, 1), (0, 2, 1), (0, 0, 3)]
+    beta_powers = [arb(e[0]) ** k for k in range(4)]
+    found = chart.monomials(at, beta_powers, exponents, 0)
+    for (a, b, c), jet in zip(exponents, found):
+        expected = 1.7**3 * e[0] ** a * e[1] ** b * e[2] ** c / Z**3
+        assert float(jet.value) == pytest.approx(expected, rel=1e-12)
+    dropped = chart.monomials(at, beta_powers, [(1, 1, 1)], 1)[0]
+    assert float(dropped.value) == pytest.approx(float(found[1].value) / y, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["alpha", "gamma", "rho"])
+def test_the_brackets_are_the_derivatives_of_a_homogeneous_form(name):
+    """For one form h in (l, g, x), with its partial derivatives by central differences."""
+    D, C, p = 12, 4, 3
+    exponents = tuple((i, j, p - i - j) for i in range(p, -1, -1) for j in range(p - i, -1, -1))
+    N = np.random.default_rng(2).integers(-5, 6, len(exponents)).astype(float)
+    at = np.array([0.7, 0.4, 0.3])
+
+    def h(t):
+        return sum(n * t[0] ** a * t[1] ** b * t[2] ** c for n, (a, b, c) in zip(N, exponents))
+
+    own, g, x = at
+    hl, hg, hx = ((h(at + d) - h(at - d)) / 2e-5 for d in 1e-5 * np.eye(3))
+    expected = {
+        "alpha": p * h(at),
+        "gamma": own * (hg - (C - 1) * hl) + x * ((D - C) * hg - (C - 1) * hx),
+        "rho": g * ((C - 1) * hx - (D - C) * hg) + own * (hx - (D - C) * hl),
+    }[name]
+    matrix = bracket(name, D, C, exponents)
+    made = sum(v * N[column] * np.prod(at ** np.array(exponents[row])) for (row, column), v in matrix.items())
+    assert made == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize(("D", "C", "q", "beta"), [(6, 2, "2/5", 1.0), (9, 3, "1/2", 0.3)])
+def test_the_guess_of_the_best_strength_balances_the_votes(D, C, q, beta):
+    """E[w h] = 0 at u*, with h at the chart's coordinates from the model's own formula."""
+    y, z = 0.6, 0.5
+    u = _guess(atoms(D, C, q), beta, y, z)
+    own, companion, stranger = math.exp(beta) * y, 1.0, y * z
+    pull, f = 0.0, float(Fraction(q))
+    for s in itertools.product((-1, 0, 1), repeat=D - C):
+        chance = math.prod(1 - f if v == 0 else f / 2 for v in s)
+        s = np.array([1] * C + list(s), dtype=float)
+        n = s.reshape(-1, C).sum(1).repeat(C)
+        h = ((own * s + companion * (n - s) + stranger * (s.sum() - n)) ** 3).sum()
+        pull += chance * h / (1 + math.exp(min(700, u**3 * h)))
+    assert abs(pull) < 1e-9
+
+
+# --- the sign of the first move
+
+
+def test_the_law_of_the_votes_and_of_the_turned_votes():
+    """Both sum to one (signs have mean zero); by every draw at n = 4, a set of three, q = 1/3."""
+    law = {M: (P, W) for M, P, W in law_at(4, 3, arb(1) / 3)}
+    exact: dict = {}
+    for s in itertools.product((-1, 0, 1), repeat=4):
+        chance = math.prod(Fraction(2, 3) if v == 0 else Fraction(1, 6) for v in s)
+        P, W = exact.get(3 + sum(s), (0, 0))
+        exact[3 + sum(s)] = P + chance, W + chance * (1 - s[0]) * (1 - s[1])
+    assert (
+        set(law) == set(exact) and sum(P for P, _ in exact.values()) == sum(W for _, W in exact.values()) == 1
+    )
+    for M, (P, W) in exact.items():
+        assert law[M][0].overlaps(ball(P)) and law[M][1].overlaps(ball(W))
+        assert max(float(x.rad()) for x in law[M]) < 1e-15
+
+
+def test_a_tail_that_could_matter_leaves_the_sign_open():
+    law = law_at(12, 4, ball(Fraction(3, 10)))
+    assert FirstMove(16, 4, 0.3).margin > 0
+    assert sign_at(law, 3) == sign_at(law, 3, arb(1e-12)) == 1 and sign_at(law, 3, arb(10)) == 0
+    wide = law_at(12, 4, arb(0.3, 0.25))  # between q = 0.05, where companions lose, and 0.55
+    assert sign_at(wide, 3) == 0
+    assert sign_at(law_at(12, 4, arb(0.9, 1e-6)), 3) == -1
+
+
+def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):
+    """What is listed and what is bounded add up: P and the turned weights to one each."""
+    seen = []
+
+    def watched(law, p, tail):
+        seen.append((law, p, tail))
+        return 1
+
+    monkeypatch.setattr(signs, "sign_at", watched)
+    C, q = 2, Fraction(1, 20)
+    one_by_one(C, q, 3, 300)
+    assert len(seen) == len(range(4, 300, 2))
+    for n, (law, p, tail) in zip(range(4, 300, 2), seen):
+        listed = [sum((float(x[k].mid()) for x in law), 0.0) for k in (1, 2)]
+        reach = int(12 * math.sqrt(n * q)) + 2 * C
+        assert [x[0] for x in law] == list(range(C - min(n, reach), C + min(n, reach) + 1)) and p == 3
+        left = float(tail.mid()) / (n + C) ** 3
+        assert left == pytest.approx(2 - sum(listed), abs=1e-13) and left >= 0
+        assert (left == 0) == (reach >= n)
+    law = {x[0]: x for x in seen[0][0]}
+    for M, P, W in law_at(4, C, ball(q)):
+        assert law[M][1].overlaps(P) and law[M][2].overlaps(W)
+    monkeypatch.setattr(signs, "sign_at", lambda *_: 0)
+    with pytest.raises(Undecided, match="not won at n = 4, q = 1/20"):
+        one_by_one(C, q, 3, 5)
+
+
+# --- a cover
+
+
+def test_a_box_is_halved_where_it_pays_most_and_not_for_ever():
+    problem = Inequality("towards", "rho", 1, (0.0, 1.0), (0.0, 1.0), (0.0, 1.0))
+    region = [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0)]
+    box = [(0.0, 0.5), (1.0, 2.0), (0.0, 4.0)]
+    low, high = _halves(box, region, [1.0, 3.0, 2.0], problem)
+    assert low == [(0.0, 0.5), (1.0, 1.5), (0.0, 4.0)] and high == [(0.0, 0.5), (1.5, 2.0), (0.0, 4.0)]
+    low, _ = _halves(box, region, [1.0, math.inf, math.inf], problem)  # the widest of those that say nothing
+    assert low == [(0.0, 0.5), (1.0, 2.0), (0.0, 2.0)]
+    small = [(0.0, 2.0**-40), (0.0, 2.0**-39), (0.0, 2.0**-38)]
+    with pytest.raises(Undecided, match="no sign on the smallest boxes"):
+        _halves(small, region, [1.0, 1.0, 1.0], problem)
+    side = [(0.0, 2.0**-40), (0.0, 2.0**-38), (0.0, 2.0**-38)]  # the second is the one that may be halved
+    assert _halves(side, region, [9.0, 1.0, 9.0], problem)[0][1] == (0.0, 2.0**-39)
+    flat = [(0.0, 0.0), (0.0, 2.0), (0.0, 4.0)]
+    assert _halves(flat, flat, [9.0, 1.0, 0.5], problem)[0] == [(0.0, 0.0), (0.0, 1.0), (0.0, 4.0)]
+
+
+class Parabola:
+    """A field whose inequality is y > level: a cover in one coordinate, with alpha = u."""
+
+    name = "parabola"
+
+    def __init__(self, level):
+        self.level = level
+
+    def alpha_of(self, chart, box):
+        return arb(box[0][0]).union(arb(box[0][1]))
+
+    def enclose(self, problem, box):
+        return arb(box[1][0]).union(arb(box[1][1])) - self.level, [arb(0), arb(1), arb(0)]
+
+
+def made_up(sign=1):
+    problem = Inequality("towards", "rho", sign, (0.25, 0.5), (0.0, 1.0), (0.0, 1.0))
+    object.__setattr__(problem, "region", lambda field: [(0.25, 0.5), (0.0, 1.0), (0.0, 1.0)])
+    return problem
+
+
+def test_a_cover_counts_its_boxes_and_keeps_what_is_left(tmp_path):
+    found = cover(made_up(), Parabola(-0.1))
+    assert (found.boxes, found.outside) == (1, 0) and found.least == pytest.approx(0.1, abs=1e-8)
+    found = cover(made_up(-1), Parabola(1.25))
+    assert found.boxes == 1 and found.least == pytest.approx(0.25, abs=1e-8)
+    with pytest.raises(Undecided, match="1 boxes, and"):
+        cover(made_up(), Parabola(0.5), most=1)
+    with pytest.raises(Undecided, match="no sign on the smallest boxes"):
+        cover(made_up(), Parabola(0.5))
+    path, told = tmp_path / "a" / "left.json", []
+
+    def stop(state):
+        told.append(dict(state))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cover(made_up(), Parabola(0.5), checkpoint=path, every=0.0, tell=stop)
+    saved = json.loads(path.read_text())
+    assert saved["boxes"] == told[0]["boxes"] == 1 and len(saved["stack"]) == 2 and saved["seconds"] > 0
+    assert saved["problem"].endswith("parabola")
+    # A checkpoint of another problem is not taken over, and a finished cover leaves none behind.
+    done = cover(made_up(-1), Parabola(1.25), checkpoint=path)
+    assert done.boxes == 1 and not path.exists()
+    none = Inequality("towards", "rho", 1, (2.0, 3.0), (0.0, 1.0), (0.0, 1.0))
+    object.__setattr__(none, "region", lambda field: [(0.25, 0.5), (0.0, 1.0), (0.0, 1.0)])
+    with pytest.raises(Undecided, match="no box of the region has alpha in"):
+        cover(none, Parabola(-0.1))
