@@ -78,12 +78,17 @@ def test_labels_and_signal_sets_are_fair_and_signs_come_with_their_chances():
 def test_the_threshold_of_the_labels_lies_at_nine_tenths():
     """Sets of ten: nine patches are 0.9 C and say nothing; a little noise in the sum changes no label."""
     data = SpatialData(Partition(np.repeat([0, 1], 10)), 2, 0.5)
-    X = torch.zeros(4, 20, 2, dtype=torch.float64)
+    X = torch.zeros(5, 20, 2, dtype=torch.float64)
     X[0, :10, 0], X[1, :9, 0], X[2, 10:, 0] = 1.0, 1.0, -1.0
     X[3, :9, 0] = 1.0 + 1e-9
-    assert data.labeling_function(X).tolist() == [10.0, 0.0, -10.0, 0.0]
-    f32 = data.labeling_function(X.float())
-    assert f32.tolist() == [10.0, 0.0, -10.0, 0.0]
+    X[4, :9, 0] = 9.01 / 9  # above nine tenths by far more than rounding
+    assert data.labeling_function(X).tolist() == [10.0, 0.0, -10.0, 0.0, pytest.approx(9.01)]
+    assert data.labeling_function(X[:4].float()).tolist() == [10.0, 0.0, -10.0, 0.0]
+    # Twenty patches in 8 bits: rounding by 1.8 could be, but 19 lies a whole patch above 18 and counts.
+    large = SpatialData(Partition(np.repeat([0, 1], 20)), 2, 0.5)
+    X = torch.zeros(1, 40, 2, dtype=torch.bfloat16)
+    X[0, :19, 0] = 1.0
+    assert large.labeling_function(X).tolist() == [19.0]
 
 
 def test_filters_are_unit_vectors_and_features_must_be():
@@ -102,7 +107,8 @@ def test_the_start_of_the_model():
     """By default only v is drawn, with 0.01; a given std is that of the scores, too; scaled by sqrt(d)."""
     plain, drawn = SimplifiedViT(40, 400, seed=1), SimplifiedViT(40, 400, init_std=0.3, seed=1)
     off = ~torch.eye(40, dtype=torch.bool)
-    assert not plain.scores[off].any() and (plain.scores.diagonal() == plain.diagonal).all()
+    assert not plain.scores[off].any() and not torch.signbit(plain.scores[off]).any()  # not minus zero
+    assert (plain.scores.diagonal() == plain.diagonal).all()
     assert float(plain.value.detach().std()) == pytest.approx(0.01, rel=6 / 800**0.5)
     assert float(drawn.scores[off].detach().std()) == pytest.approx(0.3, rel=6 / 3120**0.5)
     assert float(drawn.value.detach().std()) == pytest.approx(0.3, rel=6 / 800**0.5)

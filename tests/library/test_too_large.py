@@ -1,5 +1,6 @@
 """Sizes that no machine holds are refused before memory is used, in a sentence; so is work without end."""
 
+import importlib
 import resource
 import time
 
@@ -17,6 +18,8 @@ from patch_association.training.learners import RECIPES, make_learner
 
 HUGE = 10**12
 SMALL = pa.Partition.random(16, 4)
+FIFTEEN = pa.Partition.random(15, 3)
+SMALL_LAW = pa.SpatialData(FIFTEEN, 7, 0.5)
 PATTERNS = PatternData(50, 0.4, 0.2)
 DATA = pa.SpatialData(SMALL, 16, 0.3)
 NO_MEMORY = r"would take [\d.e+]+ GB, and this machine has [\d.e+]+ GB of memory"
@@ -62,6 +65,44 @@ def test_what_no_machine_holds_is_refused_at_once(ask):
         function()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("module", "ask", "numbers"),
+    [
+        # labels, their sorted copy, an order and the counts
+        ("structure", lambda: pa.Partition.random(15, 3), 4 * 15),
+        ("structure", lambda: pa.Partition.blocks(6, 5, 2, 5), 4 * 6 * 5),
+        # a draw and the same at length one; a filter a place in the set, twice
+        ("data", lambda: random_feature(7), 2 * 7),
+        ("data", lambda: pa.GaussianData(FIFTEEN, 7), 2 * 3 * 7),
+        ("data", lambda: pa.SpatialData(FIFTEEN, 7, 0.5), 7),
+        ("data", lambda: pa.SpatialData(FIFTEEN, 7, 0.5).sample_coefficients(11), 11 * 15 * 3),
+        ("data", lambda: pa.GaussianData(FIFTEEN, 7).sample(11), 11 * 15 * 7),
+        # scores and their draw, and v
+        ("model", lambda: pa.SimplifiedViT(15, 7), 2 * 15**2 + 7),
+        ("training.samples", lambda: pa.Samples.draw(SMALL_LAW, 11, [0, 1]), 2 * 11 * 15 * 7),
+        # one chunk: a block of 500, or all there is
+        ("training.samples", lambda: training.StreamedSamples(SMALL_LAW, 11, [0, 1]), 2 * 11 * 15 * 7),
+        ("training.samples", lambda: training.StreamedSamples(SMALL_LAW, 900, [0]), 500 * 15 * 7),
+        ("training.steps", lambda: training.recorded_steps(10, 3), 16 * 4),
+        # noise and tokens, counts and chances
+        ("shallow_vit.data", lambda: PATTERNS.sample(11), 11 * (2 * 50 * 10 + 2 * 5)),
+        # W_O and a, drawn and scaled; a for each position
+        ("shallow_vit.initial", lambda: initial_weights(PATTERNS, [0, 1, 2], num_neurons=7), 2 * 3 * 7 * 11),
+        (
+            "shallow_vit.initial",
+            lambda: initial_weights(PATTERNS, [0], num_neurons=7, head="per position"),
+            2 * 7 * (10 + 50),
+        ),
+    ],
+)
+def test_the_memory_that_is_asked_for_is_that_of_the_arrays(monkeypatch, module, ask, numbers):
+    asked = []
+    where = importlib.import_module(f"patch_association.{module}")
+    monkeypatch.setattr(where, "fits_memory", lambda what, numbers, size=8: asked.append(numbers))
+    ask()
+    assert numbers in asked
 
 
 def test_the_bounds_leave_in_what_can_be_computed():
