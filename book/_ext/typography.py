@@ -57,8 +57,15 @@ def keep_intervals(doctree: nodes.Element) -> None:
             _put(text.parent, text, kept)
 
 
+def plain_spaces(doctree: nodes.Element) -> None:
+    """In a formula a no-break space would be set as one: a card keeps "$D = 16$" together, TeX spaces it."""
+    for formula in doctree.findall(nodes.math):
+        formula[:] = [nodes.Text(formula.astext().replace("\u00a0", " "))]
+
+
 def typeset(app, doctree: nodes.document, docname: str) -> None:
-    """Both, just before the page is written."""
+    """All three, just before the page is written."""
+    plain_spaces(doctree)
     bind(doctree)
     keep_intervals(doctree)
 
