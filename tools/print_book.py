@@ -23,18 +23,26 @@ OUT = SITE / "book.pdf"
 #: Pages that say nothing on paper, because everything on them moves.
 ON_SCREEN_ONLY = "book/explore/"
 
-# What only a screen can show goes; text is black on white; a link out of the page leads to the book online.
+# What only a screen can show goes, and the theme's second title, which has no number; text is black on white.
 STYLE = """
   .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-area, .bd-footer,
   .bd-footer-content, .pa-enlarge, .copybtn, .headerlink, .pa-commit, .pa-controls, .pa-tip, .pa-filter,
+  .pa-player, .pa-tools,
   .pa-fold:not([open]), .pa-explorable[data-embedded]:not([data-explorable="learn"]),
   .pst-async-banner-revealer, .skip-link, #pst-skip-link, .toggle-button { display: none !important; }
+  .bd-main .bd-content #jb-print-docs-body { display: none !important; }
+  .bd-main .bd-content .bd-article h1:first-of-type { display: block; margin-top: 0; }
+  .bd-main .bd-content { margin-left: 0; }
+  body, .bd-container, .bd-container__inner, .bd-main, .bd-article {
+    min-height: 0 !important; padding-bottom: 0 !important;
+  }
   .bd-article { font-size: 11pt; }
   .bd-article-container, .bd-main, .bd-content, .bd-container__inner { max-width: none !important; }
-  figure, table, .math, .pa-verdict { break-inside: avoid; }
+  figure, table, pre, .math, .pa-verdict, .cell_input { break-inside: avoid; }
   h1, h2, h3, .admonition-title { break-after: avoid; }
-  pre { white-space: pre-wrap !important; font-size: 8.5pt; }
+  .bd-article pre, .bd-article pre * { white-space: pre-wrap !important; font-size: 8pt !important; }
   .pa-drawing svg { max-width: 100%; height: auto; }
+  details:not([open], .pa-fold, .pa-predict details) > summary::after { content: " (folded, as online)"; }
 """
 PREPARE = """address => {
   for (const link of document.querySelectorAll("article a[href]")) {
@@ -63,7 +71,9 @@ def contents() -> list[str]:
 
 def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
     """A page's title, and the page as a PDF of its own."""
-    tab = browser.new_page(color_scheme="light", viewport={"width": 800, "height": 1100})
+    tab = browser.new_page(
+        color_scheme="light", reduced_motion="reduce", viewport={"width": 800, "height": 1100}
+    )
     try:
         tab.goto(path.as_uri())
         settle(tab)

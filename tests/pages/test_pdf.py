@@ -6,9 +6,9 @@ import re
 
 import pytest
 import yaml
-from browser import ROOT
+from browser import ROOT, SITE
 from join_pdf import REFERENCE, join, objects
-from print_book import contents, print_book
+from print_book import OUT, contents, print_book
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +64,11 @@ def test_a_chapter_is_printed(browser, tmp_path):
     assert print_book(browser, ["book/transfer/mismatch"], out) == titles(out.read_bytes())
     assert titles(out.read_bytes()) != [""]
     assert len(numbers(out.read_bytes())) > 5 and resolved(out.read_bytes())
+
+
+def test_the_front_page_links_the_file_that_the_workflow_puts_beside_it():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    address = config["sphinx"]["config"]["ogp_site_url"] + OUT.relative_to(SITE).as_posix()
+    assert f'href="{address}"' in (SITE / "book" / "index.html").read_text(encoding="utf-8")
+    steps = (ROOT / ".github" / "workflows" / "test-and-publish.yml").read_text(encoding="utf-8")
+    assert 0 < steps.index("tools/print_book.py") < steps.index("upload-pages-artifact")
