@@ -27,7 +27,7 @@ ON_SCREEN_ONLY = "book/explore/"
 STYLE = """
   .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-area, .bd-footer,
   .bd-footer-content, .pa-enlarge, .copybtn, .headerlink, .pa-commit, .pa-controls, .pa-tip, .pa-filter,
-  .pa-player, .pa-tools,
+  .pa-player, .pa-tools, a[data-loads],
   .pa-fold:not([open]), .pa-explorable[data-embedded]:not([data-explorable="learn"]),
   .pst-async-banner-revealer, .skip-link, #pst-skip-link, .toggle-button { display: none !important; }
   .bd-main .bd-content #jb-print-docs-body { display: none !important; }
