@@ -12,7 +12,8 @@ from patch_association.figures.images import (
     plot_head_maps,
     plot_looking,
     plot_montages,
-    plot_shuffle_accuracy,
+    plot_study,
+    plot_study_shuffles,
 )
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.flops import cost_table, counted_flops, ratio, vit_flops
@@ -212,23 +213,35 @@ def test_where_a_patch_looks_stands_below_each_picture(closed):
     assert {ax.lines[0].get_ydata()[0] for ax in axes.flat} == {1}
 
 
-def test_a_larger_network_is_drawn_with_the_intervals_of_its_pictures(closed):
-    small = [
-        {"model": model, "tile": tile, "test_accuracy": 0.4 + seed / 10}
-        for model in MODELS
-        for tile in (32, 4)
-        for seed in (0, 1)
+def test_single_runs_are_drawn_with_the_intervals_of_their_pictures(closed):
+    single = [
+        {"model": model, "tile": tile, "test_n": 50, "test_accuracy": right / 50}
+        for model, found in (("vanilla", (41, 33)), ("positional", (42, 34)), ("residual_cnn", (40, 30)))
+        for tile, right in zip((32, 4), found)
     ]
-    single = [{"tile": tile, "test_n": 50, "test_accuracy": a} for tile, a in ((32, 0.8), (4, 0.6))]
     ax = plt.figure().subplots()
-    plot_shuffle_accuracy(ax, small, single)
+    plot_study_shuffles(ax, single)
     line, _, (bars,) = next(c for c in ax.containers if c.get_label() == LARGER)
     assert list(line.get_xdata()) == [4, 32] and list(line.get_ydata()) == pytest.approx([60, 80])
     ends = [segment[:, 1] for segment in bars.get_segments()]
     for found, wanted in zip(ends, (proportion(30, 50), proportion(40, 50))):
         assert found == pytest.approx([100 * wanted.low, 100 * wanted.high])
-    colors = {text.get_text() for text in ax.get_legend().get_texts()}
-    assert colors == {*MODELS.values(), LARGER}
+    names = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert names == {MODELS["vanilla"], MODELS["positional"], LARGER}
+
+
+def test_each_kind_is_named_once_however_many_long_runs_there_are(closed):
+    runs = [
+        {"model": m, "epochs": n, "seed": seed, "metrics": [{"epoch": n, "val_accuracy": 0.5, "recall": 0.2}]}
+        for m in ("vanilla", "positional")
+        for n, seed in ((1, 0), (2, 0), (2, 1))
+    ]
+    axes = plot_study(runs, 0.1).axes
+    assert [len(axes[k].lines) for k in (0, 1)] == [6, 7]
+    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == [
+        MODELS["vanilla"],
+        MODELS["positional"],
+    ]
 
 
 def test_the_chapters_numbers_can_be_read_from_the_records():

@@ -26,6 +26,7 @@ from patch_association.figures.images import (
     plot_rows,
     plot_shuffle_accuracy,
     plot_study,
+    plot_study_shuffles,
 )
 from patch_association.figures.lifetimes import (
     draw_counts,
@@ -127,6 +128,7 @@ __all__ = [
     "plot_sample_curves",
     "plot_shuffle_accuracy",
     "plot_study",
+    "plot_study_shuffles",
     "seaborn_looks",
     "set_palette",
     "table",

@@ -45,11 +45,11 @@ def _student(values) -> tuple[float, float]:
     return found.low, found.high
 
 
-#: A network of which single runs are drawn beside means over seeds.
-LARGER = "residual CNN, more pictures"
+#: A network of the study, beside its ViTs.
+LARGER = "residual CNN"
 
 
-def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
+def plot_shuffle_accuracy(ax: Axes, results) -> None:
     """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
 
     Parameters
@@ -57,8 +57,6 @@ def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
     results : list of dict
         Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
         its accuracy is drawn through as a thin line.
-    larger : list of dict
-        Of the sweep ``cifar10_study``: single runs of its CNN, with exact 95% intervals over test pictures.
     """
     runs = Counter((run["model"], run["tile"]) for run in results)
     frame = pd.DataFrame(
@@ -72,25 +70,33 @@ def plot_shuffle_accuracy(ax: Axes, results, larger=()) -> None:
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
         whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
         ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
-    if larger:
-        larger = sorted(larger, key=lambda run: run["tile"])
-        look = looks([*MODELS.values(), LARGER])[LARGER]
-        found = [proportion(round(run["test_accuracy"] * run["test_n"]), run["test_n"]) for run in larger]
+    _label_shuffle(ax, tiles)
+
+
+def plot_study_shuffles(ax: Axes, runs) -> None:
+    """Test accuracy of single runs against the tile side, with exact 95% intervals over test pictures.
+
+    Parameters
+    ----------
+    runs : list of dict
+        Of the sweep ``cifar10_study``, one for each model and tile.
+    """
+    names = {**MODELS, "residual_cnn": LARGER}
+    styles = dict(zip(names, looks(names.values()).values()))
+    for model in ("residual_cnn", "positional", "vanilla"):
+        own = sorted((run for run in runs if run["model"] == model), key=lambda run: run["tile"])
+        found = [proportion(round(run["test_accuracy"] * run["test_n"]), run["test_n"]) for run in own]
         middle, low, high = (100 * np.array([getattr(e, k) for e in found]) for k in ("value", "low", "high"))
-        ax.errorbar(
-            [run["tile"] for run in larger],
-            middle,
-            yerr=(middle - low, high - middle),
-            capsize=3,
-            label=LARGER,
-            color=look["color"],
-            marker=look["marker"],
-            linestyle="none",
-        )
+        errors, tiles = (middle - low, high - middle), [run["tile"] for run in own]
+        ax.errorbar(tiles, middle, yerr=errors, capsize=3, label=names[model], **styles[model])
+    _label_shuffle(ax, sorted({run["tile"] for run in runs}))
+
+
+def _label_shuffle(ax: Axes, tiles) -> None:
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
-    ax.legend(loc="upper left" if larger else "lower right")
+    ax.legend(loc="lower right")
 
 
 def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> Figure:
@@ -137,13 +143,14 @@ def plot_study(runs, chance: float) -> Figure:
     """
     fig, axes = new_figure(1, 2, width="wide", height=3.2)
     longest, style = max(run["epochs"] for run in runs), seaborn_looks(MODELS.values())
+    first = min(run["seed"] for run in runs if run["epochs"] == longest)
     for run in sorted(runs, key=lambda run: run["epochs"]):
         name, whole = MODELS[run["model"]], run["epochs"] == longest
         look = {
             "color": style["palette"][name],
             "linestyle": "-" if run["model"] == "vanilla" else "--",
             "linewidth": 1.8 if whole else 0.7,
-            "label": name if whole else None,
+            "label": name if whole and run["seed"] == first else None,
         }
         epochs = [at["epoch"] for at in run["metrics"]]
         axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **look)

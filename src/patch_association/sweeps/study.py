@@ -33,13 +33,15 @@ _CNN: dict[str, Any] = dict(model="residual_cnn", batch_size=256, lr=5e-3, clip=
 _VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
 
 
-def settings(model: str, epochs: int, tile: int, seed: int, width: int | None = None) -> dict[str, Any]:
+def settings(
+    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = _COMMON["augment"]
+) -> dict[str, Any]:
     """The settings of a cell for :class:`TrainConfig`.
 
     ViTs have heads of 32 numbers and MLPs of twice the width. The rate warms up over a quarter of the epochs
     (CNN) or a tenth (ViT).
     """
-    own = dict(epochs=epochs, tile=tile, seed=seed)
+    own = dict(epochs=epochs, tile=tile, seed=seed, augment=augment)
     if model == "residual_cnn":
         return {**_COMMON, **_CNN, **own, "warmup_epochs": epochs / 4}
     if width is None or width % 32:
@@ -79,7 +81,9 @@ def watched(model, data, permutation) -> dict:
     }
 
 
-def train_cell(model: str, epochs: int, tile: int, seed: int, width: int | None = None) -> dict:
+def train_cell(
+    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = _COMMON["augment"]
+) -> dict:
     """One training run on 45,000 pictures of CIFAR-10, resumed where its folder holds a checkpoint.
 
     Returns
@@ -94,8 +98,9 @@ def train_cell(model: str, epochs: int, tile: int, seed: int, width: int | None 
     from patch_association.images.training.config import TrainConfig
     from patch_association.images.training.run import train
 
-    config, data = TrainConfig(**settings(model, epochs, tile, seed, width)), _data()
-    name = "-".join(str(part) for part in (model, width, epochs, tile, seed) if part is not None)
+    config, data = TrainConfig(**settings(model, epochs, tile, seed, width, augment)), _data()
+    unusual = None if augment == _COMMON["augment"] else augment
+    name = "-".join(str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None)
     watch = partial(watched, data=data, permutation=GridPermutation(data.image_size, tile, config.tile_seed))
     run = train(
         config, FOLDER / name, resume=True, progress=False, data=data,
@@ -119,6 +124,17 @@ def summary(record: dict, keep_positions: bool) -> dict:
     }
     found = rounded(found, 4)
     return found | ({"positions": encode(np.array(held))} if held and keep_positions else {})
+
+
+def unmirrored_cell(model: str) -> dict:
+    """The short run of the narrowest ViT and of seed 0, on pictures that are shifted and not mirrored.
+
+    Returns
+    -------
+    dict
+        As of :func:`train_cell`.
+    """
+    return train_cell(model, SHORT["vit"], WHOLE, 0, WIDTHS[0], augment="shift")
 
 
 def rate_cell(model: str, lr: float) -> dict:
@@ -185,6 +201,14 @@ SWEEPS = (
         },
         data=packed,
         grows=True,
+    ),
+    Sweep(
+        name="cifar10_study_unmirrored",
+        summary="Short runs of the study's narrowest ViTs on pictures that are shifted and not mirrored.",
+        cells=grid(model=_KINDS),
+        run=unmirrored_cell,
+        config={**_COMMON, "augment": "shift", "vit": _VIT, "width": WIDTHS[0], "epochs": SHORT["vit"]},
+        data=packed,
     ),
     Sweep(
         name="cifar10_study_rates",
