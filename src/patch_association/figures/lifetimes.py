@@ -59,7 +59,7 @@ def draw_predicted_lifetimes(axes, steps, runs: dict, predicted: dict, pairs, li
         axes[0].plot(*runs[label], label=label, **marks)
         axes[0].plot(*predicted[label], color=style["color"], linestyle=style["linestyle"])
     axes[0].set(xlabel="step", ylabel="share of runs with association", ylim=(-0.03, 1.03), xlim=(0, steps))
-    axes[0].legend(loc="lower left", fontsize="small")
+    axes[0].legend(loc="upper right", fontsize="small")
     for x, y, lasts in pairs:
         face = "none" if lasts else COLORS["same set"]
         axes[1].scatter(x, y, s=30, edgecolor=COLORS["same set"], facecolor=face, zorder=3)
@@ -67,4 +67,4 @@ def draw_predicted_lifetimes(axes, steps, runs: dict, predicted: dict, pairs, li
     axes[1].set(xscale="log", yscale="log", xlabel="predicted lifetime", ylabel="measured lifetime")
     axes[1].set(xlim=limits, ylim=limits)
     for axis in (axes[1].xaxis, axes[1].yaxis):
-        label_ticks(axis, (60, 120, 240, 480, 960, 1920, 3000))
+        label_ticks(axis, (60, 120, 240, 480, 960, 3000))
