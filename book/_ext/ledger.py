@@ -138,7 +138,9 @@ class ClaimsMap(LedgerDirective):
             cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
             rows.append(self.row([[nodes.paragraph("", part.replace("_", " "))], *cells]))
         titles = ("part", *words, "all")
-        return [self.table(titles, (16, *(12 for _ in words), 8), rows)]
+        table = self.table(titles, (16, *(12 for _ in words), 8), rows)
+        table["classes"].append("pa-map")
+        return [table]
 
 
 class ClaimsErrata(LedgerDirective):
