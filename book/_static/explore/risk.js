@@ -15,16 +15,19 @@
     for (let j = 1; j <= k; j++) product *= (n - k + j) / j;
     return Math.round(product);
   };
-  const powers = (x, p) => Array.from({ length: p + 1 }, (_, k) => x ** k);
+  const powers = (x, p) => {
+    const found = new Float64Array(p + 1).fill(1);
+    for (let k = 1; k <= p; k++) found[k] = found[k - 1] * x;
+    return found;
+  };
 
-  /** The types (n, r) of one random set with their chances: n = a - b, r = a + b for a patches at +1, b at -1. */
+  /** The types (n, r) of one random set: n = a - b, r = a + b for a patches at +1, b at -1; `ways` to choose them. */
   function setTypes(C, q) {
     const types = [];
     for (let a = 0; a <= C; a++)
-      for (let b = 0; a + b <= C; b++) {
-        const chance = binomial(C, a) * binomial(C - a, b) * (q / 2) ** (a + b) * (1 - q) ** (C - a - b);
-        if (chance > 0) types.push({ n: a - b, r: a + b, chance });
-      }
+      for (let b = 0; a + b <= C; b++)
+        if ((q > 0 || a + b === 0) && (q < 1 || a + b === C))
+          types.push({ n: a - b, r: a + b, ways: binomial(C, a) * binomial(C - a, b) });
     return types;
   }
 
@@ -40,17 +43,17 @@
     for (let m = 0; m < degree - 1; m++) names.push(`Q${m}`);
     const own = types.map(({ n, r }) => names.map((s) => (s[0] === "P" ? 1 : r) * n ** Number(s[1])));
     const found = [];
-    const place = (kind, left, sums, chance) => {
+    const place = (kind, left, sums, ways, moved) => {
+      const { r, ways: here } = types[kind];
       if (kind === types.length - 1) {
         // All sets that are left take the last type; (L - 1)! / prod k! came as binomials.
-        found.push({ sums: sums.map((s, m) => s + left * own[kind][m]), chance: chance * types[kind].chance ** left });
+        found.push({ sums: sums.map((s, m) => s + left * own[kind][m]), ways: ways * here ** left, moved: moved + left * r });
         return;
       }
       for (let k = 0; k <= left; k++)
-        place(kind + 1, left - k, sums.map((s, m) => s + k * own[kind][m]),
-          chance * binomial(left, k) * types[kind].chance ** k);
+        place(kind + 1, left - k, sums.map((s, m) => s + k * own[kind][m]), ways * binomial(left, k) * here ** k, moved + k * r);
     };
-    place(0, L - 1, names.map((s) => C * C ** Number(s[1]) / (s[0] === "P" ? C : 1)), 1);
+    place(0, L - 1, names.map((s) => C * C ** Number(s[1]) / (s[0] === "P" ? C : 1)), 1, 0);
     return { names, found };
   }
 
@@ -71,6 +74,70 @@
     return terms;
   }
 
+  /** All of a law that q has no part in, unless it is 0 or 1: while q is dragged, it stays. */
+  class Law {
+    static last = null;
+
+    static of(D, C, q, degree) {
+      const key = [D, C, degree, q === 0, q === 1].join();
+      if (Law.last?.key !== key) Law.last = new Law(key, D, C, q, degree);
+      return Law.last;
+    }
+
+    constructor(key, D, C, q, degree) {
+      const { names, found } = atoms(C, D / C, q, degree);
+      const terms = multiplyOut(D, C, degree);
+      const features = [...terms.keys()].map((feature) => feature.split(","));
+      Object.assign(this, { key, size: found.length, monomials: [...terms.values()].flatMap((own, m) => own.map((one) => [m, ...one])) });
+      this.ways = Float64Array.from(found, (atom) => atom.ways);
+      this.moved = Int32Array.from(found, (atom) => atom.moved); // random features of an atom
+      this.votes = Float64Array.from(found, (atom) => atom.sums[0]); // y M, the plain sum of all patches
+      // A column a feature, in groups of three (the last filled up with zeros): the three sums of a pass stay in registers.
+      this.columns = features.map(([power, sum]) => {
+        const column = names.indexOf(sum);
+        return Float64Array.from(found, ({ sums }) => sums[0] ** power * sums[column]);
+      });
+      while (this.columns.length % 3) this.columns.push(new Float64Array(this.size));
+      this.largest = this.columns.map((column) => column.reduce((most, x) => Math.max(most, Math.abs(x)), 0));
+    }
+
+    /** The chance of each atom. */
+    chances(q, places) {
+      const [some, none] = [powers(q / 2, places), powers(1 - q, places)];
+      return this.ways.map((ways, n) => ways * some[this.moved[n]] * none[places - this.moved[n]]);
+    }
+  }
+
+  // log(1 + exp(-x)) and its slope -u, u = 1 / (1 + exp(x)), for 0 <= x <= 40: a Taylor series around each sixteenth.
+  // As u' = u^2 - u, the coefficients follow one another; seven of them leave a share of 1e-14.
+  const NODES = 16 * 40;
+  const series = new Float64Array(8 * (NODES + 1)); // log(1 + exp(-x)) at the node, and the coefficients of u
+  for (let node = 0; node <= NODES; node++) {
+    const u = series.subarray(8 * node + 1, 8 * node + 8);
+    series[8 * node] = Math.log1p(Math.exp(-node / 16));
+    u[0] = 1 / (1 + Math.exp(node / 16));
+    for (let k = 0; k < 6; k++) {
+      for (let i = 0; i <= k; i++) u[k + 1] += u[i] * u[k - i];
+      u[k + 1] = (u[k + 1] - u[k]) / (k + 1);
+    }
+  }
+
+  /** F += a A + b B + c C, atom by atom. */
+  function addThree(F, a, A, b, B, c, C) {
+    for (let n = 0; n < F.length; n++) F[n] += a * A[n] + b * B[n] + c * C[n];
+  }
+
+  /** sums[m], sums[m + 1], sums[m + 2]: the slopes times A, B and C. */
+  function sumThree(sums, m, slope, A, B, C) {
+    let [a, b, c] = [0, 0, 0];
+    for (let n = 0; n < slope.length; n++) {
+      a += slope[n] * A[n];
+      b += slope[n] * B[n];
+      c += slope[n] * C[n];
+    }
+    [sums[m], sums[m + 1], sums[m + 2]] = [a, b, c];
+  }
+
   class PopulationRisk {
     /** D patches in sets of C; q; sigma(x) = x^degree + linear x. */
     constructor({ D, C, q, degree = 3, linear = 0.01 }) {
@@ -82,34 +149,31 @@
       if (degree % 2 === 0 || degree > 9) refuse(`The degree must be 3, 5, 7 or 9; it is ${degree}.`);
       finite("linear", linear, 0);
       Object.assign(this, { D, C, q, degree, linear });
-      const law = atoms(C, D / C, q, degree);
-      this.terms = multiplyOut(D, C, degree);
-      this.size = law.found.length;
-      this.chance = Float64Array.from(law.found, (atom) => atom.chance);
-      this.votes = Float64Array.from(law.found, (atom) => atom.sums[0]); // y M, the plain sum of all patches
-      // The features of one atom stand side by side: a step reads them in the order of the memory.
-      const wanted = [...this.terms.keys()].map((feature) => feature.split(",")).map(([power, sum]) => [Number(power), law.names.indexOf(sum)]);
-      this.support = new Float64Array(this.size * wanted.length);
-      law.found.forEach(({ sums }, n) => wanted.forEach(([power, column], m) => {
-        this.support[n * wanted.length + m] = sums[0] ** power * sums[column];
-      }));
+      this.law = Law.of(D, C, q, degree);
+      this.chance = this.law.chances(q, D - C);
+      this.F = new Float64Array(this.law.size);
+      this.slope = new Float64Array(this.law.size);
+      const features = this.law.columns.length;
+      this.weight = new Float64Array(features);
+      this.byWeight = new Float64Array(features);
+      this.weightBy = Array.from({ length: 3 }, () => new Float64Array(features)); // by alpha, gamma, rho
     }
 
     /** P[y M < 0] + P[M = 0] / 2: what a sum of all patches gets wrong. */
     get voteError() {
-      return this.chance.reduce((sum, p, n) => sum + p * (this.votes[n] < 0 ? 1 : this.votes[n] === 0 ? 0.5 : 0), 0);
+      return this.chance.reduce((sum, p, n) => sum + p * (this.law.votes[n] < 0 ? 1 : this.law.votes[n] === 0 ? 0.5 : 0), 0);
     }
 
     /** The weight of each feature in y F, and its derivatives by alpha, gamma and rho. */
-    weightsAndSlopes(alpha, beta, gamma, rho) {
-      const { D, C, degree: p, linear } = this;
+    weigh(alpha, beta, gamma, rho) {
+      const { D, C, degree: p, linear, weight } = this;
       if (C === 1) gamma = rho; // a value that no entry takes must not enter
       if (C === D) rho = gamma;
       const top = Math.max(beta, gamma, rho);
-      const e = [beta, gamma, rho].map((x) => Math.exp(x - top));
-      const Z = e[0] + (C - 1) * e[1] + (D - C) * e[2];
-      const Gamma = e[1] / Z;
-      const c = e[2] / Z;
+      const [e0, e1, e2] = [Math.exp(beta - top), Math.exp(gamma - top), Math.exp(rho - top)];
+      const Z = e0 + (C - 1) * e1 + (D - C) * e2;
+      const Gamma = e1 / Z;
+      const c = e2 / Z;
       // exp(x) - exp(y) by expm1: no digits are lost where two scores are close.
       const difference = (x, y) => (x >= y ? -Math.exp(x - top) * Math.expm1(y - x) : Math.exp(y - top) * Math.expm1(x - y)) / Z;
       const a = difference(beta, gamma);
@@ -121,55 +185,61 @@
       const byRho = C < D ? [-a * h, -b * h - c, c - c * h] : [0, 0, 0];
       const z = D * alpha;
       const scale = z ** p;
-      const dscale = D * p * z ** (p - 1);
-      const w = [];
-      const dw = [[], [], []];
-      for (const monomials of this.terms.values()) {
-        let [value, gammas, rhos] = [0, 0, 0];
-        for (const [factor, i, j, k] of monomials) {
-          value += factor * A[i] * B[j] * K[k];
-          const da = i ? factor * i * A[i - 1] * B[j] * K[k] : 0;
-          const db = j ? factor * j * A[i] * B[j - 1] * K[k] : 0;
-          const dc = k ? factor * k * A[i] * B[j] * K[k - 1] : 0;
-          gammas += da * byGamma[0] + db * byGamma[1] + dc * byGamma[2];
-          rhos += da * byRho[0] + db * byRho[1] + dc * byRho[2];
-        }
-        w.push(scale * value);
-        dw[0].push(dscale * value);
-        dw[1].push(scale * gammas);
-        dw[2].push(scale * rhos);
+      const [byAlpha, gammas, rhos] = this.weightBy;
+      for (const row of [weight, gammas, rhos]) row.fill(0);
+      for (const [m, factor, i, j, k] of this.law.monomials) {
+        const da = i ? factor * i * A[i - 1] * B[j] * K[k] : 0;
+        const db = j ? factor * j * A[i] * B[j - 1] * K[k] : 0;
+        const dc = k ? factor * k * A[i] * B[j] * K[k - 1] : 0;
+        weight[m] += factor * A[i] * B[j] * K[k];
+        gammas[m] += scale * (da * byGamma[0] + db * byGamma[1] + dc * byGamma[2]);
+        rhos[m] += scale * (da * byRho[0] + db * byRho[1] + dc * byRho[2]);
       }
-      w[0] += linear * z; // nu D alpha M, and M = P1 is the first feature
-      dw[0][0] += linear * D;
-      return { w, dw };
+      for (let m = 0; m < weight.length; m++) {
+        byAlpha[m] = D * p * z ** (p - 1) * weight[m];
+        weight[m] *= scale;
+      }
+      weight[0] += linear * z; // nu D alpha M, and M = P1 is the first feature
+      byAlpha[0] += linear * D;
     }
 
-    /** {loss, error, gradient: [by alpha, by gamma, by rho]} from one pass over the atoms. */
+    /** Whether the terms of atom n cancel to within rounding. */
+    ties(n) {
+      const size = this.law.columns.reduce((sum, column, m) => sum + Math.abs(this.weight[m] * column[n]), 0);
+      return Math.abs(this.F[n]) <= TIE * size;
+    }
+
+    /** {loss, error, gradient: [by alpha, by gamma, by rho]}, three features of all atoms at a time. */
     at(alpha, beta, gamma, rho) {
-      const { w, dw } = this.weightsAndSlopes(alpha, beta, gamma, rho);
-      const features = w.length;
-      const { support, chance } = this;
-      const weight = Float64Array.from(w);
-      const byWeight = new Float64Array(features);
+      this.weigh(alpha, beta, gamma, rho);
+      const { weight, byWeight, chance, F, slope } = this;
+      const { columns, largest } = this.law;
+      F.fill(0);
+      for (let m = 0; m < columns.length; m += 3)
+        addThree(F, weight[m], columns[m], weight[m + 1], columns[m + 1], weight[m + 2], columns[m + 2]);
+      const near = TIE * largest.reduce((sum, x, m) => sum + x * Math.abs(weight[m]), 0); // no tie is farther from zero
       let loss = 0;
       let error = 0;
-      for (let n = 0, first = 0; n < this.size; n++, first += features) {
-        let F = 0;
-        let size = 0;
-        for (let m = 0; m < features; m++) {
-          const term = weight[m] * support[first + m];
-          F += term;
-          size += Math.abs(term);
-        }
+      for (let n = 0; n < F.length; n++) {
         const p = chance[n];
-        const small = Math.exp(-Math.abs(F));
-        loss += p * (Math.max(-F, 0) + Math.log1p(small));
-        if (Math.abs(F) <= TIE * size) error += p / 2;
-        else if (F < 0) error += p;
-        const slope = p * (F >= 0 ? small : 1) / (1 + small);
-        for (let m = 0; m < features; m++) byWeight[m] -= slope * support[first + m];
+        const x = Math.abs(F[n]);
+        let soft; // log(1 + exp(-x))
+        let u; // 1 / (1 + exp(x))
+        if (x < 40) {
+          const node = (16 * x + 0.5) | 0;
+          const d = x - node / 16;
+          const k = 8 * node;
+          const s = series;
+          u = s[k + 1] + d * (s[k + 2] + d * (s[k + 3] + d * (s[k + 4] + d * (s[k + 5] + d * (s[k + 6] + d * s[k + 7])))));
+          soft = s[k] - d * (s[k + 1] + d * ((1 / 2) * s[k + 2] + d * ((1 / 3) * s[k + 3] + d * ((1 / 4) * s[k + 4] + d * ((1 / 5) * s[k + 5] + d * ((1 / 6) * s[k + 6] + d * (1 / 7) * s[k + 7]))))));
+        } else soft = u = Math.exp(-x); // NaN and infinity take this way too
+        if (x <= near && this.ties(n)) error += p / 2;
+        else if (F[n] < 0) error += p;
+        loss += p * (F[n] < 0 ? x + soft : soft);
+        slope[n] = -p * (F[n] < 0 ? 1 - u : u);
       }
-      const gradient = dw.map((row) => row.reduce((sum, x, m) => sum + x * byWeight[m], 0));
+      for (let m = 0; m < columns.length; m += 3) sumThree(byWeight, m, slope, columns[m], columns[m + 1], columns[m + 2]);
+      const gradient = this.weightBy.map((row) => row.reduce((sum, x, m) => sum + x * byWeight[m], 0));
       return { loss, error, gradient };
     }
   }
@@ -207,7 +277,8 @@
           this.divergedAt = this.done;
           break;
         }
-        for (const [name, value] of Object.entries({ alpha, gamma, rho, loss, error })) this[name][this.done] = value;
+        const t = this.done;
+        [this.alpha[t], this.gamma[t], this.rho[t], this.loss[t], this.error[t]] = [alpha, gamma, rho, loss, error];
         this.point = this.point.map((x, k) => x - this.move[k] * gradient[k]);
         this.done += 1;
         if (this.done % 8 === 0 && performance.now() > until) break;
