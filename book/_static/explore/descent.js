@@ -102,9 +102,8 @@
         if (run.finished) finish();
         draw();
         say(sentence(), run.divergedAt !== null);
-        stage.classList.toggle("pa-stale", false);
         return !run.finished;
-      }, 4); // to draw takes about twice that, and all has to fit into one sixtieth of a second
+      }, 8); // enough for 400 steps at (16, 4), and the rest of a sixtieth of a second is for drawing
     }
 
     return {

@@ -18,6 +18,9 @@
     return element;
   }
 
+  /** Write a text where it is another one: to write the same again would lay the page out again. */
+  const write = (element, words) => { if (element.textContent !== words) element.textContent = words; };
+
   // ---- numbers ------------------------------------------------------------------------------------------------
 
   /** Some significant digits, with a minus sign, never in e-notation where a reader could misread it. */
@@ -93,14 +96,18 @@
           input.value = String(setting[key]);
           continue;
         }
-        input.value = field.scale === "log" ? Math.log10(Math.max(setting[key], 1e-300)) : setting[key];
-        value.textContent = number(setting[key], 4);
-        input.setAttribute("aria-valuetext", value.textContent);
+        const at = String(field.scale === "log" ? Math.log10(Math.max(setting[key], 1e-300)) : setting[key]);
+        if (input.value !== at) input.value = at;
+        const words = number(setting[key], 4);
+        if (value.textContent === words) continue;
+        value.textContent = words;
+        input.setAttribute("aria-valuetext", words);
       }
     };
     /** Another list for one field: C must divide D. */
     const offer = (key, options) => {
       const { input } = boxes.get(key);
+      if (options.join() === Array.from(input.options, (option) => option.value).join()) return;
       input.replaceChildren(...options.map((option) => h("option", { value: option }, String(option))));
     };
     return { element, show, offer };
@@ -123,8 +130,8 @@
     let timer = null;
     let last = 1;
     function go(step) {
-      input.value = step;
-      value.textContent = String(step);
+      if (Number(input.value) !== step) input.value = step;
+      write(value, String(step));
       onstep(step);
     }
     function stop() {
@@ -149,7 +156,7 @@
     /** Another number of steps; the slider stays where it is, or at the end. */
     const fit = (steps, step = Math.min(Number(input.value), steps)) => {
       last = steps;
-      input.max = steps;
+      if (input.max !== String(steps)) input.max = steps;
       go(step);
     };
     return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go,
@@ -157,6 +164,13 @@
   }
 
   // ---- pictures -----------------------------------------------------------------------------------------------
+
+  /** The step of about so many ticks: 1, 2 or 5 times a power of ten. */
+  function stride(low, high, count) {
+    const rough = (high - low) / count;
+    const unit = 10 ** Math.floor(Math.log10(rough));
+    return [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= rough);
+  }
 
   function ticks(low, high, log, count) {
     if (log) {
@@ -166,69 +180,117 @@
       for (let k = a; k <= b; k += every) found.push(10 ** k);
       return found;
     }
-    const rough = (high - low) / count;
-    const unit = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= rough);
+    const step = stride(low, high, count);
     const found = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
     return found;
   }
 
+  /** Shapes of a drawing that changes: `[tag, attributes, text]` each. Elements stay; what is new of them is written. */
+  function shapes(svg) {
+    const kept = [];
+    return (wanted) => {
+      wanted.forEach(([tag, attributes, text = ""], k) => {
+        if (kept[k]?.tag !== tag) {
+          const element = h(`svg:${tag}`);
+          if (kept[k]) kept[k].element.replaceWith(element);
+          else svg.append(element);
+          kept[k] = { tag, element, has: {}, text: "" };
+        }
+        const one = kept[k];
+        for (const name in one.has) if (!(name in attributes)) one.element.removeAttribute(name);
+        for (const name in attributes) if (one.has[name] !== attributes[name]) one.element.setAttribute(name, attributes[name]);
+        if (one.text !== text) one.element.textContent = text;
+        [one.has, one.text] = [attributes, text];
+      });
+      for (const { element } of kept.splice(wanted.length)) element.remove();
+    };
+  }
+
+  const pixel = (x) => Math.round(10 * x) / 10;
+
+  /** A path through points (X(k), Y(k)), x rising, without those within a tenth of a pixel of a straight line. */
+  function trace(count, X, Y) {
+    let path = "";
+    let [x0, y0, x1, y1] = [0, 0, 0, 0]; // the last point that was kept, and the last one
+    let [least, most] = [-Infinity, Infinity]; // slopes of lines from the first that pass by all after it
+    for (let k = 0; k < count; k++) {
+      const [x, y] = [X(k), Y(k)];
+      if (!Number.isFinite(y)) continue;
+      if (!path) {
+        path = `M${pixel(x)} ${pixel(y)}`;
+        [x0, y0] = [x, y];
+      } else {
+        const slope = (y - y0) / (x - x0);
+        if (slope < least || slope > most) {
+          path += `L${pixel(x1)} ${pixel(y1)}`;
+          [x0, y0, least, most] = [x1, y1, -Infinity, Infinity];
+        }
+        least = Math.max(least, (y - 0.1 - y0) / (x - x0));
+        most = Math.min(most, (y + 0.1 - y0) / (x - x0));
+      }
+      [x1, y1] = [x, y];
+    }
+    return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
+  }
+
   /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name}], at})`. */
   function chart({ title, xlabel = "step", log = false, height = 190 }) {
-    const svg = h("svg:svg", { role: "img", "aria-label": title });
+    const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
+    const put = shapes(svg);
     let last = null;
     let width = 0; // asking the page for it at each frame would lay the page out again and again
     const room = { left: 52, right: 12, top: 8, bottom: 36 };
+    const scale = log ? Math.log : (y) => y;
+
+    /** From the least to the largest, out to halves of the ticks' steps: it stays while curves move a little. */
+    function reach({ curves, levels = [] }) {
+      let [low, high] = [Infinity, -Infinity];
+      for (const { y } of [...curves, ...levels])
+        for (const v of typeof y === "number" ? [y] : y)
+          if (Number.isFinite(v) && (!log || v > 0)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+      if (low > high) return log ? [0.1, 1] : [0, 1]; // nothing to draw yet
+      if (low === high) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+      if (log) return [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high)) / 2)];
+      const half = stride(low, high, 4) / 2;
+      return [Math.floor(low / half) * half, Math.ceil(high / half) * half];
+    }
+
     function draw(data) {
       last = data;
-      width ||= element.clientWidth || 320;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      svg.setAttribute("height", height);
-      let [low, high] = data.range ?? [Infinity, -Infinity];
-      if (!data.range)
-        for (const { y } of [...data.curves, ...(data.levels ?? [])])
-          for (const v of typeof y === "number" ? [y] : y)
-            if (Number.isFinite(v) && (!log || v > 0)) [low, high] = [Math.min(low, v), Math.max(high, v)];
-      if (low > high) [low, high] = log ? [0.1, 1] : [0, 1]; // nothing to draw yet
-      else if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
-      const pad = (high - low) * 0.05;
-      if (!data.range && !log) [low, high] = [low - pad, high + pad];
+      if (!width) {
+        width = element.clientWidth || 320;
+        svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      }
+      const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
-      const X = (x) => room.left + ((x - x0) / (x1 - x0 || 1)) * (width - room.left - room.right);
-      const scale = log ? Math.log : (y) => y;
-      const Y = (y) => height - room.bottom - ((scale(y) - scale(low)) / (scale(high) - scale(low))) * (height - room.top - room.bottom);
+      const [left, right, top, bottom] = [room.left, width - room.right, room.top, height - room.bottom];
+      const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
+      const [floor, unit] = [scale(low), (bottom - top) / (scale(high) - scale(low))];
+      const Y = (y) => bottom - (scale(y) - floor) * unit;
+      const across = (y, look) => ["line", { class: look, x1: left, x2: right, y1: pixel(Y(y)), y2: pixel(Y(y)) }];
+      const upright = (x, look) => ["line", { class: look, x1: pixel(X(x)), x2: pixel(X(x)), y1: top, y2: bottom }];
+      const word = (x, y, anchor, text) => ["text", { x: pixel(x), y: pixel(y), "text-anchor": anchor }, text];
       const parts = [];
-      for (const y of ticks(low, high, log, 4)) {
-        parts.push(h("svg:line", { class: "pa-grid", x1: room.left, x2: width - room.right, y1: Y(y), y2: Y(y) }));
-        parts.push(h("svg:text", { x: room.left - 6, y: Y(y) + 4, "text-anchor": "end" }, number(y)));
-      }
-      for (const x of ticks(x0, x1, false, Math.min(5, width / 90)))
-        parts.push(h("svg:text", { x: X(x), y: height - room.bottom + 17, "text-anchor": "middle" }, number(x, 5)));
-      parts.push(h("svg:text", { x: (room.left + width - room.right) / 2, y: height - 3, "text-anchor": "middle" }, xlabel));
-      for (const { y, look } of data.levels ?? [])
-        if (!log || y > 0) parts.push(h("svg:line", { class: `pa-level ${look ?? ""}`, x1: room.left, x2: width - room.right, y1: Y(y), y2: Y(y) }));
-      for (const { x } of data.marks ?? [])
-        parts.push(h("svg:line", { class: "pa-mark", x1: X(x), x2: X(x), y1: room.top, y2: height - room.bottom }));
+      for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", number(y)));
+      for (const x of ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", number(x, 5)));
+      parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
+      for (const { y, look } of data.levels ?? []) if (!log || y > 0) parts.push(across(y, `pa-level ${look ?? ""}`));
+      for (const { x } of data.marks ?? []) parts.push(upright(x, "pa-mark"));
       for (const { y, look, xs } of data.curves) {
-        const every = Math.max(1, Math.floor(y.length / 250));
-        let path = "";
-        for (let k = 0; k < y.length; k++) {
-          if (k % every && k !== y.length - 1) continue;
-          if (!Number.isFinite(y[k]) || (log && y[k] <= 0)) continue;
-          path += `${path ? "L" : "M"}${X(xs ? xs[k] : x0 + k).toFixed(1)} ${Y(y[k]).toFixed(1)}`;
-        }
-        parts.push(h("svg:path", { class: `pa-curve ${look}`, d: path || "M0 0" }));
-        if (data.at != null && !xs && Number.isFinite(y[data.at]) && (!log || y[data.at] > 0))
-          parts.push(h("svg:circle", { class: `pa-dot ${look}`, cx: X(data.at), cy: Y(y[data.at]), r: 4.5 }));
+        const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
+        parts.push(["path", { class: `pa-curve ${look}`, d }]);
+        if (data.at != null && !xs && Number.isFinite(Y(y[data.at])))
+          parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[data.at])), r: 4.5 }]);
       }
-      if (data.at != null) parts.push(h("svg:line", { class: "pa-now", x1: X(data.at), x2: X(data.at), y1: room.top, y2: height - room.bottom }));
-      svg.replaceChildren(...parts);
+      if (data.at != null) parts.push(upright(data.at, "pa-now"));
+      put(parts);
     }
     new ResizeObserver(([{ contentRect }]) => {
       if (Math.abs(contentRect.width - width) < 1) return;
       width = contentRect.width;
+      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       if (last) draw(last);
     }).observe(element);
     return { element, draw };
@@ -238,26 +300,37 @@
   const legend = (entries) => h("p", { class: "pa-legend" }, ...entries.map(([look, words]) =>
     h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words)));
 
-  /** A square matrix of numbers on a canvas: blue above zero, orange below, the page's own color at zero. */
-  function matrix({ title, pixels = 190 }) {
-    const canvas = h("canvas", { role: "img", "aria-label": title, width: pixels * 2, height: pixels * 2 });
-    const element = h("figure", { class: "pa-chart pa-matrix" }, h("figcaption", {}, title), canvas);
-    const draw = (rows, cols, value, most) => {
+  /** Colors of the page's quantities as [red, green, blue]; asked for again where the theme is another one. */
+  function palette(element, ...quantities) {
+    let theme = null;
+    let found = [];
+    return () => {
+      if (theme === document.documentElement.dataset.theme) return found;
+      theme = document.documentElement.dataset.theme;
       const style = getComputedStyle(element);
-      const [plus, minus] = ["--pa-same", "--pa-other"].map((name) => style.getPropertyValue(name));
-      const context = canvas.getContext("2d");
-      const size = canvas.width;
-      context.clearRect(0, 0, size, size);
-      for (let i = 0; i < rows; i++)
-        for (let j = 0; j < cols; j++) {
-          const v = value(i, j) / (most || 1);
-          context.globalAlpha = Math.min(1, Math.abs(v));
-          context.fillStyle = v >= 0 ? plus : minus;
-          context.fillRect((j * size) / cols, (i * size) / rows, size / cols - 0.5, size / rows - 0.5);
-        }
-      context.globalAlpha = 1;
+      const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+      return (found = quantities.map((name) => rgb(style.getPropertyValue(`--pa-${name}`).trim())));
     };
-    return { element, canvas, draw };
+  }
+
+  /** A matrix of numbers, a pixel each: blue above zero, orange below, the page's own color at zero. */
+  function matrix({ title }) {
+    const canvas = h("canvas", { role: "img", "aria-label": title });
+    const element = h("figure", { class: "pa-chart pa-matrix" }, h("figcaption", {}, title), canvas);
+    const colors = palette(element, "same", "other");
+    const draw = (rows, cols, value, most) => {
+      if (canvas.width !== cols || canvas.height !== rows) [canvas.width, canvas.height] = [cols, rows];
+      const picture = new ImageData(cols, rows);
+      const [plus, minus] = colors();
+      for (let i = 0, at = 0; i < rows; i++)
+        for (let j = 0; j < cols; j++, at += 4) {
+          const v = value(i, j) / (most || 1);
+          picture.data.set(v >= 0 ? plus : minus, at);
+          picture.data[at + 3] = 255 * Math.min(1, Math.abs(v));
+        }
+      canvas.getContext("2d").putImageData(picture, 0, 0);
+    };
+    return { element, draw };
   }
 
   // ---- links --------------------------------------------------------------------------------------------------
@@ -417,5 +490,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, chart, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
 })();
