@@ -105,6 +105,10 @@ def test_the_epochs_are_those_of_the_record(browser, kind):
             np.testing.assert_allclose(np.reshape(there, (64, 64)), here, atol=6e-4, rtol=0)  # half precision
         start = np.reshape(page.evaluate("kind => window.explorable.cosines(kind, 0)", kind), (64, 64))
         says = page.evaluate(SENTENCE)
+        places = page.evaluate("kind => window.explorable.found(kind, 40)", kind)
+    shares = [at["found"] / at["ring"] for at in places]
+    assert sorted({at["ring"] for at in places}) == [3, 5, 8]
+    assert np.mean(shares) == pytest.approx(run["metrics"][-1]["recall"], abs=0.01)  # half precision ties
     assert np.abs(start - np.eye(64)).max() < 0.6 and np.allclose(np.diag(start), 1)
     second = run["metrics"][1]
     assert f"{100 * second['val_accuracy']:.1f}%" in says and f"{100 * second['recall']:.1f}%" in says

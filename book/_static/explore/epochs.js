@@ -5,7 +5,7 @@
   const SIDE = 8;
   const N = SIDE * SIDE;
   const PIXELS = 28 * SIDE;
-  const KINDS = { vanilla: "pa-same", positional: "pa-other" };
+  const KINDS = { vanilla: "pa-first", positional: "pa-second" };
   const LAST = epochs.vanilla.accuracy.length - 1; // epoch 0 is the start
 
   const FIELDS = [
@@ -23,6 +23,16 @@
       known.set(key, symmetric(known.get(kind).slice(epoch * half, (epoch + 1) * half), N));
     }
     return known.get(key);
+  }
+
+  /** The ring of up to eight places around one, and how many of them are among as many most similar places. */
+  function around(kind, epoch, at) {
+    const K = cosinesAt(kind, epoch);
+    const apart = (k) => Math.max(Math.abs(Math.floor(k / SIDE) - Math.floor(at / SIDE)), Math.abs((k % SIDE) - (at % SIDE)));
+    const others = Array.from({ length: N }, (_, k) => k).filter((k) => k !== at);
+    const ring = others.filter((k) => apart(k) === 1).length;
+    others.sort((a, b) => K[at * N + b] - K[at * N + a]);
+    return { ring, found: others.slice(0, ring).filter((k) => apart(k) === 1).length };
   }
 
   function build({ stage, say, change }) {
@@ -57,13 +67,14 @@
     function paint(canvas, K) {
       const context = canvas.getContext("2d");
       const style = getComputedStyle(canvas);
+      const [own, like, unlike] = ["--pa-label", "--pa-same", "--pa-other"].map((name) => style.getPropertyValue(name));
       const size = PIXELS / SIDE;
       const at = seen.patch - 1;
       context.clearRect(0, 0, PIXELS, PIXELS);
       for (let k = 0; k < N; k++) {
-        const like = K[at * N + k];
-        context.globalAlpha = k === at ? 1 : Math.min(1, Math.abs(like));
-        context.fillStyle = style.getPropertyValue(k === at ? "--pa-label" : like > 0 ? "--pa-same" : "--pa-other");
+        const cosine = K[at * N + k];
+        context.globalAlpha = k === at ? 1 : Math.min(1, Math.abs(cosine));
+        context.fillStyle = k === at ? own : cosine > 0 ? like : unlike;
         context.fillRect((k % SIDE) * size + 1, Math.floor(k / SIDE) * size + 1, size - 2, size - 2);
       }
       context.globalAlpha = 1;
@@ -80,8 +91,11 @@
     }
 
     const share = (kind, what) => percent(epochs[kind][what][seen.epoch]);
-    const sentence = () =>
-      `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`} ${share("vanilla", "recall")} of the places most like a patch are its neighbors with vanilla and ${share("positional", "recall")} with positional attention (chance: ${percent(epochs.chance)}), and ${share("vanilla", "accuracy")} and ${share("positional", "accuracy")} of the validation pictures are guessed right.`;
+    const both = (what) => `${share("vanilla", what)} and ${share("positional", what)}`;
+    function sentence() {
+      const [ours, theirs] = Object.keys(KINDS).map((kind) => around(kind, seen.epoch, seen.patch - 1));
+      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}). Of the validation pictures ${both("accuracy")} are guessed right.`;
+    }
 
     return {
       fields: FIELDS,
@@ -98,7 +112,7 @@
         draw();
         say(sentence());
       },
-      outside: { cosines: (kind, epoch) => Array.from(cosinesAt(kind, epoch)), chance: () => epochs.chance },
+      outside: { cosines: (kind, epoch) => Array.from(cosinesAt(kind, epoch)), found: (kind, epoch) => Array.from({ length: N }, (_, at) => around(kind, epoch, at)) },
       code: (s) => [
         "from patch_association.images.locality import encoding_locality, similarity",
         "from patch_association.images.puzzle import cosines",
@@ -106,7 +120,7 @@
         "",
         'runs = load("cifar10_study").where(epochs=40, tile=32, seed=0, width=64)',
         "for run in runs:",
-        `    P = decode(run["positions"])[${Math.max(0, s.epoch - 1)}].astype(float)  # after epoch ${Math.max(1, s.epoch)}, (64, 64)`,
+        `    P = decode(run["positions"])[${Math.max(0, s.epoch - 1)}].astype(float)  # after epoch ${Math.max(1, s.epoch)}${s.epoch ? "" : ", where the record begins"}; (64, 64)`,
         '    print(run["model"], encoding_locality(P).recall)',
         `    print(cosines(similarity(P))[${s.patch - 1}].reshape(8, 8).round(2))`,
       ].join("\n"),
