@@ -295,9 +295,27 @@ def test_the_cloud_measures_what_it_shows(browser):
     assert margins[100] == pytest.approx((least - most).min(), abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["counting", "paint", "valleys", "cloud", "shuffle", "look", "epochs"])
-def test_every_cell_for_a_notebook_runs(browser, name, capsys):
-    with opened(browser, name) as page:
+@pytest.mark.parametrize(
+    "name, state",
+    [
+        ("counting", ""),
+        ("counting", "#D=400&C=16&q=0"),
+        ("paint", ""),
+        ("descent", "#D=12&C=3&degree=5&steps=20"),
+        ("valleys", ""),
+        ("valleys", "#D=8&C=2&gamma=-1&rho=0.5"),
+        ("cloud", "#N=200&steps=100"),
+        ("shuffle", ""),
+        ("shuffle", "#encodings=deit"),
+        ("look", ""),
+        ("look", "#removed=before&gone=1.2.3&steps=100"),
+        ("look", "#loss=logistic&label=-1&steps=100"),
+        ("epochs", ""),
+        ("epochs", "#epoch=0&patch=1"),
+    ],
+)
+def test_every_cell_for_a_notebook_runs(browser, name, state, capsys):
+    with opened(browser, name, state) as page:
         page.locator(".pa-code summary").click()
         page.wait_for_function("document.querySelector('.pa-code pre').textContent !== ''")
         code = page.locator(".pa-code pre").inner_text()
@@ -308,6 +326,7 @@ def test_every_cell_for_a_notebook_runs(browser, name, capsys):
         .replace("4096", "64")
     )
     exec(shorter, {})
+    assert capsys.readouterr().out.strip()
 
 
 @pytest.mark.parametrize(

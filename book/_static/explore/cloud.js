@@ -1,7 +1,7 @@
 // The cloud of scores on a finite sample: when every row is right, and whether it stays so while the error falls.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, number, percent, whole } = window.patchAssociation;
+  const { h, controls, player, chart, shapes, pixel, legend, inFrames, mount, still, uniform, drawInputs, SampleDescent, refuse, number, percent, whole } = window.patchAssociation;
   const D = 16;
   const C = 4;
   const SETS = Array.from({ length: D }, (_, k) => Math.floor(k / C));
@@ -23,6 +23,7 @@
     const panel = controls(FIELDS, (key, value) => change({ [key]: key === "N" ? Math.round(value) : value }));
     const time = player({ label: "step", onstep: () => draw() });
     const svg = h("svg:svg", { role: "img", "aria-label": "All scores at this step: companions above, strangers below", height: 120 });
+    const put = shapes(svg);
     const cloud = h("figure", { class: "pa-chart" }, h("figcaption", {}, "All scores at this step"), svg,
       legend([["pa-same", "companions"], ["pa-other", "strangers"]]));
     const margin = chart({ title: "Margin: least companion minus greatest stranger, worst row" });
@@ -46,10 +47,10 @@
         for (let j = 0; j < D; j++) {
           if (i === j) continue;
           const own = SETS[i] === SETS[j];
-          parts.push(h("svg:circle", { class: `pa-point ${own ? "pa-same" : "pa-other"}`, cx: X(A[i * D + j]).toFixed(1), cy: (own ? 8 : 50) + 34 * random(), r: own ? 3.2 : 2.4 }));
+          parts.push(["circle", { class: `pa-point ${own ? "pa-same" : "pa-other"}`, cx: pixel(X(A[i * D + j])), cy: pixel((own ? 8 : 50) + 34 * random()), r: own ? 3.2 : 2.4 }]);
         }
-      for (const v of [low, 0, high]) parts.push(h("svg:text", { x: X(v), y: 112, "text-anchor": v === low ? "start" : v === high ? "end" : "middle" }, number(v, 2)));
-      svg.replaceChildren(...parts);
+      for (const v of [low, 0, high]) parts.push(["text", { x: pixel(X(v)), y: 112, "text-anchor": v === low ? "start" : v === high ? "end" : "middle" }, number(v, 2)]);
+      put(parts);
       const x = [0, seen.steps];
       margin.draw({ x, at, curves: [{ y: kept.margin, look: "pa-same" }], levels: [{ y: 0 }] });
       errors.draw({ x, at, curves: [{ y: kept.test, look: "pa-label" }, { y: kept.train, look: "pa-noise" }] });
@@ -83,10 +84,11 @@
           kept.train[t] = run.advance(inputs).error;
           kept.done += 1;
         } while (kept.done <= seen.steps && performance.now() < until);
-        time.go(Math.min(kept.done - 1, seen.steps));
+        const more = kept.done <= seen.steps;
+        if (!more || !still.matches) time.go(Math.min(kept.done - 1, seen.steps)); // where motion is unwanted, the end alone
         say(sentence());
-        if (kept.done > seen.steps) finish();
-        return kept.done <= seen.steps;
+        if (!more) finish();
+        return more;
       });
     }
 
@@ -116,6 +118,7 @@
         `law = pa.SpatialData(pa.Partition.blocks(4, 4, 2, 2), dim=${D}, q=${s.q})`,
         `samples = pa.Samples.draw(law, ${s.N}, seeds=[${s.seed}])`,
         `run = pa.descend(samples, pa.idealized_start(law, 1), pa.Constant(0.02), steps=${s.steps})`,
+        "print(run.margin[-1, 0], run.steps[run.exact[:, 0]])  # the steps at which every row is right",
       ].join("\n"),
     };
   }

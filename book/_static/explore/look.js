@@ -1,7 +1,7 @@
 // Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, inFrames, mount, uniform, refuse, finite, whole, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const { h, controls, player, chart, legend, inFrames, mount, still, uniform, refuse, finite, whole, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
   const L = 20; // tokens of an input
   const KINDS = ["label-relevant", "confusion", "other"];
   const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
@@ -147,7 +147,7 @@
       inFrames(() => run === mine, (until) => {
         run.advance(until);
         const done = run.found.risk.length - 1;
-        time.fit(run.finished ? done : seen.steps, done);
+        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, done); // where motion is unwanted, the end alone
         say(sentence());
         if (run.finished) finish();
         return !run.finished;

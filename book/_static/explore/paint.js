@@ -135,6 +135,7 @@
         `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
         `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
         `run = pa.descend(samples, pa.idealized_start(law, 1), pa.Constant(0.01), steps=${STEPS})`,
+        "print(run.recall[-1, 0], run.exact[-1, 0])",
       ].join("\n"),
     };
   }

@@ -1,0 +1,133 @@
+"""What holds for every explorable: moved by keyboard and by touch, its link leads back, no page heavy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from browser import SITE
+from page_measures import measure
+from page_visits import EXPLORE, PHONE, opened
+
+#: All of them, with a setting that takes little time.
+STATES = {
+    "counting": "",
+    "paint": "",
+    "descent": "",
+    "valleys": "#D=8&C=2",
+    "cloud": "#N=200&steps=100",
+    "shuffle": "",
+    "look": "#steps=100",
+    "epochs": "",
+}
+SENTENCE = "document.querySelector('.pa-sentence').textContent"
+SLIDER = ".pa-control input[type=range]"
+every_explorable = pytest.mark.parametrize("name", STATES)
+
+
+def finished(page) -> str:
+    """The sentence, once nothing is computed any more."""
+    page.wait_for_function(f"() => !/^Step \\d+ of/.test({SENTENCE})")
+    return page.evaluate(SENTENCE)
+
+
+@every_explorable
+def test_moved_by_keyboard_its_link_leads_back(browser, name):
+    with opened(browser, name, STATES[name], reduced_motion="reduce") as page:
+        page.evaluate(
+            "() => Object.defineProperty(navigator, 'clipboard',"
+            "{value: {writeText: async text => { window.copied = text; }}})"
+        )
+        before = finished(page)
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            if page.evaluate(f"() => document.activeElement.matches('{SLIDER}')"):
+                break
+        old = page.evaluate("location.hash")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("old => location.hash !== old", arg=old)
+        page.wait_for_function(f"old => {SENTENCE} !== old", arg=before)
+        after = finished(page)
+        page.get_by_role("button", name="Copy a link to this").press("Enter")
+        page.wait_for_function("() => window.copied")
+        again = page.context.new_page()
+        again.goto(page.evaluate("window.copied"))
+        again.evaluate("() => window.explorable.ready")
+        assert finished(again) == after
+
+
+@every_explorable
+def test_a_finger_moves_a_slider(browser, name):
+    with opened(browser, name, STATES[name], has_touch=True, viewport=PHONE) as page:
+        slider = page.locator(SLIDER).first
+        old = page.evaluate("location.hash")
+        box = slider.bounding_box()
+        slider.tap(position={"x": 0.8 * box["width"], "y": 0.5 * box["height"]})
+        page.wait_for_function("old => location.hash !== old", arg=old)
+        assert page.locator(".pa-refused").count() == 0
+
+
+@pytest.mark.parametrize(
+    "name, places, changed",
+    [
+        ("valleys", [(".pa-plane", 0)], "gamma="),
+        ("shuffle", [("canvas.pa-heap", 0)], "piece="),
+        ("epochs", [("canvas.pa-heap", 1)], "patch="),
+        ("look", [("button.pa-token", 3)], "gone=4"),
+        ("paint", [("button.pa-cell", 0), ("button.pa-cell", 2)], "sets="),
+    ],
+)
+def test_a_finger_chooses_in_the_picture(browser, name, places, changed):
+    with opened(browser, name, STATES[name], has_touch=True, viewport=PHONE) as page:
+        old = page.evaluate("location.hash")
+        for where, k in places:
+            page.locator(where).nth(k).tap()
+        page.wait_for_function(
+            "([old, changed]) => location.hash !== old && location.hash.includes(changed)", arg=[old, changed]
+        )
+
+
+@pytest.mark.parametrize("name", ["cloud", "look"])
+def test_where_motion_is_unwanted_only_the_end_is_drawn(browser, name):
+    with opened(browser, name, STATES[name], reduced_motion="reduce") as page:
+        finished(page)
+        page.evaluate(
+            """() => {
+              window.steps = [];
+              const output = document.querySelector('.pa-player output');
+              const note = () => window.steps.push(output.textContent);
+              new MutationObserver(note).observe(output, {childList: true});
+            }"""
+        )
+        page.locator(SLIDER).first.press("ArrowRight")
+        page.wait_for_function("() => window.steps.length && window.steps.at(-1) !== '0'")
+        finished(page)
+        shown = page.evaluate("() => window.steps")
+    assert set(shown[:-1]) <= {"0"}
+
+
+@every_explorable
+def test_no_page_is_heavy(browser, name):
+    assert measure(browser, SITE / EXPLORE / f"{name}.html").bytes <= 2_000_000
+
+
+def test_a_curve_passes_by_all_its_points(browser):
+    """What is left out of a path lies within a tenth of a pixel of it; a smooth curve needs few points."""
+    x = np.linspace(0, 400, 2001)
+    jagged = 50 + 40 * (-1.0) ** np.arange(2001)
+    curves = {"smooth": 100 * np.exp(-x / 80), "level": 0 * x, "jagged": jagged}
+    with opened(browser, "counting") as page:
+        paths = {
+            kind: page.evaluate(
+                "([x, y]) => window.patchAssociation.trace(y.length, k => x[k], k => y[k])",
+                [x.tolist(), y.tolist()],
+            )
+            for kind, y in curves.items()
+        }
+    for kind, path in paths.items():
+        points = np.array([point.split() for point in path[1:].split("L")], dtype=float)
+        if kind == "jagged":
+            assert len(points) >= 2001
+        else:
+            there = np.interp(x, points[:, 0], points[:, 1])
+            assert np.abs(there - curves[kind]).max() < 0.3  # with both coordinates rounded to tenths
+            assert len(points) < 60
