@@ -1,9 +1,10 @@
 """Time the book itself: set-up, builds, tests, pages. ``book.py [--keep] [PART ...]``
 
 The parts are ``clone`` (set-up and builds in a fresh clone: minutes, and the network for what pip has not
-in its cache), ``tests`` (all of them: half an hour) and ``pages`` (the built pages of this checkout, in
-Chromium). With ``--keep`` what was measured replaces these parts in ``benchmarks/kept_book.json``, which
-the book's page on speed shows, and a machine that is busy with something else is refused.
+in its cache), ``tests`` (all of them: half an hour), ``pages`` (the built pages of this checkout, in
+Chromium) and ``frames`` (what a frame costs while one drags). With ``--keep`` what was measured replaces
+these parts in ``benchmarks/kept_book.json``, which the book's page on speed shows, and a machine that is
+busy with something else is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _frames import drag
 from timing import asked
 
 from patch_association._files import write_atomically
@@ -34,8 +36,13 @@ _WATCH = """(() => {
       seen.paragraph = performance.now();
     if (!seen.formula && [...document.querySelectorAll('.math[data-typeset]')].some(shown))
       seen.formula = performance.now();
-    if (!seen.paragraph || !seen.formula) requestAnimationFrame(look);
+    const picture = document.querySelector('.pa-explorable');
+    if (!seen.picture && picture?.matches('[data-live]')) seen.picture = performance.now();
+    const waits = picture && !seen.picture;
+    if (!seen.paragraph || !seen.formula || waits) requestAnimationFrame(look);
   };
+  new PerformanceObserver(list => { seen.largest = list.getEntries().at(-1).startTime; })
+    .observe({type: 'largest-contentful-paint', buffered: true});
   requestAnimationFrame(look);
 })()"""
 
@@ -78,7 +85,25 @@ def pages() -> list[dict]:
             seen = [_opened(browser, (SITE / name).with_suffix(".html")) for _ in range(_ROUNDS)]
             for what, shown in (("paragraph", "readable paragraph"), ("formula", "typeset formula")):
                 rows.append(_row(f"{name}: first {shown}", "s", [each[what] / 1000 for each in seen]))
+            if name == _OPENED[0]:
+                for what, shown in (("largest", "largest content"), ("picture", "picture that moves")):
+                    rows.append(_row(f"{name}: {shown}", "s", [each[what] / 1000 for each in seen]))
     return rows
+
+
+def frames() -> list[dict]:
+    """CPU time of a frame while q is dragged through Theorem 4.1 at (16, 4), 400 steps each."""
+    sys.path.append(str(ROOT / "tools"))
+    from browser import SITE, chromium
+
+    with chromium() as browser:
+        cost = [drag(browser, SITE / "book" / "explore" / "descent.html") for _ in range(_ROUNDS)]
+    name = "a frame while q is dragged on explore/descent"
+    shares = (("median", 0.5), ("95 of 100 frames", 0.95))
+    return [
+        _row(f"{name}: {words}", "ms", [sorted(found)[int(share * len(found))] for found in cost])
+        for words, share in shares
+    ]
 
 
 def _opened(browser, page: Path) -> dict[str, float]:
@@ -89,6 +114,8 @@ def _opened(browser, page: Path) -> dict[str, float]:
         tab.add_init_script(_WATCH)
         tab.goto(page.as_uri())
         tab.wait_for_function("() => window.paSeen.paragraph && window.paSeen.formula")
+        if "index" in page.name:
+            tab.wait_for_function("() => window.paSeen.picture && window.paSeen.largest")
         return tab.evaluate("() => window.paSeen")
     finally:
         context.close()
@@ -107,7 +134,7 @@ def _row(name: str, unit: str, values: list[float]) -> dict:
     return found | {"low": min(values), "high": max(values)}
 
 
-PARTS = {"clone": clone, "tests": tests, "pages": pages}
+PARTS = {"clone": clone, "tests": tests, "pages": pages, "frames": frames}
 
 
 def main() -> int:

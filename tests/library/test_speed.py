@@ -154,3 +154,24 @@ def test_only_what_was_measured_is_replaced(monkeypatch, tmp_path):
             book.main()
     finally:
         del sys.modules["book"], sys.modules["timing"]
+
+
+def test_the_cost_of_a_frame_is_what_its_thread_did_until_the_next(monkeypatch):
+    """Tasks between frames count, another thread and a frame that has no end do not."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    frames = importlib.import_module("_frames")
+    try:
+
+        def event(name, at, cost, thread=1):
+            return {"ph": "X", "name": name, "ts": at, "tdur": cost, "pid": 7, "tid": thread}
+
+        task, frame = "ThreadControllerImpl::RunTask", "FireAnimationFrame"
+        trace = [
+            event(task, at, cost) for at, cost in ((0, 900), (100, 4000), (200, 500), (300, 3000), (400, 1))
+        ]
+        trace += [event(frame, 110, 9), event(frame, 120, 9), event(frame, 310, 9), event(task, 150, 8000, 2)]
+        assert frames.frames(trace) == [4.5]
+        with pytest.raises(ValueError, match="no animation frame"):
+            frames.frames(trace[:5])
+    finally:
+        del sys.modules["_frames"]
