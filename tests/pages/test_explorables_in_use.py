@@ -21,6 +21,7 @@ STATES = {
 }
 SENTENCE = "document.querySelector('.pa-sentence').textContent"
 SLIDER = ".pa-control input[type=range]"
+TOUCH = {"has_touch": True, "viewport": PHONE, "reduced_motion": "reduce"}
 every_explorable = pytest.mark.parametrize("name", STATES)
 
 
@@ -57,7 +58,7 @@ def test_moved_by_keyboard_its_link_leads_back(browser, name):
 
 @every_explorable
 def test_a_finger_moves_a_slider(browser, name):
-    with opened(browser, name, STATES[name], has_touch=True, viewport=PHONE) as page:
+    with opened(browser, name, STATES[name], **TOUCH) as page:
         slider = page.locator(SLIDER).first
         old = page.evaluate("location.hash")
         box = slider.bounding_box()
@@ -77,10 +78,10 @@ def test_a_finger_moves_a_slider(browser, name):
     ],
 )
 def test_a_finger_chooses_in_the_picture(browser, name, places, changed):
-    with opened(browser, name, STATES[name], has_touch=True, viewport=PHONE) as page:
+    with opened(browser, name, STATES[name], **TOUCH) as page:
         old = page.evaluate("location.hash")
         for where, k in places:
-            page.locator(where).nth(k).tap()
+            page.locator(where).nth(k).tap(position={"x": 12, "y": 12})
         page.wait_for_function(
             "([old, changed]) => location.hash !== old && location.hash.includes(changed)", arg=[old, changed]
         )
