@@ -6,7 +6,7 @@ MODULES ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test lint execute replay notebooks lab play times versions bench bench-book screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book pdf test lint execute replay notebooks lab play full times versions bench bench-book screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -45,6 +45,9 @@ lab: notebooks  ## open these notebooks in JupyterLab
 
 play: set-up  ## change every parameter of every chapter, one at a time: hours; CHAPTERS="..." for some
 	@$(PY) tools/play.py --all $(CHAPTERS)
+
+full: set-up  ## run every chapter once with PRESET = "full", and say how long it took: hours; CHAPTERS="..." for some
+	@$(PY) tools/play.py --full $(CHAPTERS)
 
 times: set-up  ## measure how long the chapters run, for the front page; CHAPTERS="..." for some
 	@$(PY) tools/times.py $(CHAPTERS)

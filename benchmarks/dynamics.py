@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -204,23 +205,23 @@ def fused_gradient(num_patches: int, q: float, rounds: int = 15) -> dict:
     return compare(name, lambda: risk.gradient(**point), whole, against, close(1e-9), rounds)
 
 
-def bench_gradient_of_the_model() -> list[dict]:
+def bench_gradient_of_the_model() -> Iterator[dict]:
     """The gradient on samples: against autograd in both orders, in single precision, many seeds at once."""
     read = bytes_a_second()
     sizes = ((16, 8000), (36, 2000), (64, 500), (100, 300), (144, 200))
     orders = ("(S X) v", "S (X v)")
-    return [
+    yield from (
         *(gradients_against_autograd(D, n, order, read) for D, n in sizes for order in orders),
         *(single_against_double(D, n, read) for D, n in ((16, 8000), (64, 500))),
         *(seeds_in_a_batch(D, n, read) for D, n in ((16, 200), (64, 200))),
-    ]
+    )
 
 
-def bench_exact_gradient() -> list[dict]:
+def bench_exact_gradient() -> Iterator[dict]:
     """The gradient of the population, against sampling, autograd and whole arrays."""
-    return [
+    yield from (
         *(exact_gradient_against_monte_carlo(D, q, p) for D, q in _LAWS for p in (3, 5)),
         exact_gradient_against_autograd(),
         fused_gradient(16, 0.3),
         fused_gradient(64, 0.1),
-    ]
+    )

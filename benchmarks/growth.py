@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
@@ -65,13 +66,13 @@ def _model_1_counts(num_tokens: int):
     return len(law), lambda: measure(weights, law)
 
 
-def bench_growth() -> list[dict]:
+def bench_growth() -> Iterator[dict]:
     """Fitted exponents: in D, N, the atoms of the law, the steps of a certified run, the neurons."""
     laws = {risk.probability.size: risk for risk in (PopulationRisk(D, 4, 0.1) for D in (36, 48, 64, 80))}
     certified = dict(_certified(D) for D in (16, 20, 24))
     counts = dict(_model_1_counts(num_tokens) for num_tokens in (10, 15, 20))
     point = {"alpha": 0.05, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
-    return [
+    yield from (
         growth("association of a (D, D) matrix, in D", _association, (256, 512, 1024), "2"),
         growth(
             "linear_error with C = 16, in D",
@@ -98,4 +99,4 @@ def bench_growth() -> list[dict]:
         growth("certified steps, in the atoms of the law", certified.__getitem__, tuple(certified), "1"),
         growth("population of model (1), fixed counts, in neurons", _model_1, (250, 500, 1000), "at most 1"),
         growth("population of model (1), in the atoms of its law", counts.__getitem__, tuple(counts), "1"),
-    ]
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -29,11 +30,11 @@ _CASES = ((4, 64, 32), (2, 256, 8))  # patch size, tokens, pictures per batch
 def _one_thread(function):
     """Run with one thread: on a shared machine a second one measures the neighbors."""
 
-    def run(*args):
+    def run():
         before = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            return function(*args)
+            yield from function()
         finally:
             torch.set_num_threads(before)
 
@@ -65,9 +66,8 @@ def _as_written(ours, theirs):
 
 
 @_one_thread
-def bench_positional_attention() -> list[dict]:
+def bench_positional_attention() -> Iterator[dict]:
     """Forward and backward of the paper's ViT with either attention; the claim is a ratio of at most 0.70."""
-    results = []
     for patch_size, tokens, batch in _CASES:
         models = [
             ViT(ViTConfig.named("small", patch_size=patch_size, attention=attention, depth=_DEPTH))
@@ -78,22 +78,18 @@ def bench_positional_attention() -> list[dict]:
             partial(written_out.gradients, partial(written_out.vit, model, pictures), _leaves(model))
             for model in models
         )
-        results.append(
-            compare(
-                f"positional ViT, forward and backward, {tokens} tokens, {batch} pictures",
-                _step(models[0], pictures),
-                _step(models[1], pictures),
-                "vanilla with PyTorch's fused attention",
-                _as_written(*written),
-            )
+        yield compare(
+            f"positional ViT, forward and backward, {tokens} tokens, {batch} pictures",
+            _step(models[0], pictures),
+            _step(models[1], pictures),
+            "vanilla with PyTorch's fused attention",
+            _as_written(*written),
         )
-    return results
 
 
 @_one_thread
-def bench_positional_inference() -> list[dict]:
+def bench_positional_inference() -> Iterator[dict]:
     """Forward passes with the attention cached."""
-    results = []
     for patch_size, tokens, batch in _CASES:
         ours, theirs = (
             ViT(ViTConfig.named("small", patch_size=patch_size, attention=attention, depth=_DEPTH)).eval()
@@ -101,16 +97,14 @@ def bench_positional_inference() -> list[dict]:
         )
         pictures = torch.randn(batch, 3, 32, 32)
         with torch.no_grad(), ours.cached_attention():
-            results.append(
-                compare(
-                    f"positional ViT, inference with cached attention, {tokens} tokens, {batch} pictures",
-                    partial(ours, pictures),
-                    partial(theirs, pictures),
-                    "vanilla with PyTorch's fused attention",
-                    _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
-                )
+            row = compare(
+                f"positional ViT, inference with cached attention, {tokens} tokens, {batch} pictures",
+                partial(ours, pictures),
+                partial(theirs, pictures),
+                "vanilla with PyTorch's fused attention",
+                _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
             )
-    return results
+        yield row
 
 
 def _torchvision_or_not() -> None:
@@ -122,7 +116,7 @@ def _torchvision_or_not() -> None:
 
 
 @_one_thread
-def bench_layer_against_other_libraries() -> list[dict]:
+def bench_layer_against_other_libraries() -> Iterator[dict]:
     """A positional layer beside our vanilla one and those of timm and vit-pytorch, three ways.
 
     Forward with the maps computed, inference with the maps kept, forward and backward; at the last also
@@ -131,7 +125,6 @@ def bench_layer_against_other_libraries() -> list[dict]:
     named and left out.
     """
     _torchvision_or_not()
-    results = []
     for tokens, batch in CPU.batches.items():
         x = torch.randn(batch, tokens, WIDTH)
         ours = layer_of("positional", "layer", tokens)
@@ -184,14 +177,12 @@ def bench_layer_against_other_libraries() -> list[dict]:
             kept = kept_bytes(ours, grown) / kept_bytes(theirs, grown)
             peak = peak_bytes(_step(ours, grown)) / peak_bytes(_step(theirs, grown))
             rows.append(row | {"memory": kept, "peak": peak})
-            results += [row | {"formula": formula} for row in rows]
-    return results
+            yield from (row | {"formula": formula} for row in rows)
 
 
 @_one_thread
-def bench_training_throughput() -> list[dict]:
+def bench_training_throughput() -> Iterator[dict]:
     """An epoch by this library's loop, against a DataLoader and the same model."""
-    results = []
     for vit, number in (("reader", 2000), ("small", 200)):
         ours, theirs = training_loops.loops(vit, number)
         pair = partial(ours, ours.batches), partial(theirs, theirs.batches)
@@ -203,14 +194,12 @@ def bench_training_throughput() -> list[dict]:
             training_loops.same(vit),
             5,
         )
-        results.append(row | {"a_second": number / row["ours_s"]})
-    return results
+        yield row | {"a_second": number / row["ours_s"]}
 
 
 @_one_thread
-def bench_block_against_pytorch() -> list[dict]:
+def bench_block_against_pytorch() -> Iterator[dict]:
     """One layer against PyTorch's own, which also shows that our vanilla layer is no easy opponent."""
-    results = []
     for _, tokens, batch in _CASES:
         x, P = (
             torch.randn(batch, tokens, 384, requires_grad=True),
@@ -230,22 +219,18 @@ def bench_block_against_pytorch() -> list[dict]:
                 )
                 for layer, encodings in ((block, P if positional else None), (stock, None))
             )
-            results.append(
-                compare(
-                    f"{kind} layer, forward and backward, {tokens} tokens, {batch} inputs",
-                    _step(block, *inputs),
-                    _step(stock, x),
-                    "torch.nn.TransformerEncoderLayer",
-                    _as_written(*written),
-                )
+            yield compare(
+                f"{kind} layer, forward and backward, {tokens} tokens, {batch} inputs",
+                _step(block, *inputs),
+                _step(stock, x),
+                "torch.nn.TransformerEncoderLayer",
+                _as_written(*written),
             )
-    return results
 
 
 @_one_thread
-def bench_mixing() -> list[dict]:
+def bench_mixing() -> Iterator[dict]:
     """S V for a whole batch: one matrix product per head against one that copies S for every picture."""
-    results = []
     for _, tokens, batch in _CASES:
         S = torch.softmax(torch.randn(12, tokens, tokens), dim=-1).requires_grad_()
         channels_first = torch.randn(12, 32 * 4 * batch, tokens, requires_grad=True)  # (H, d_h B, N)
@@ -264,13 +249,10 @@ def bench_mixing() -> list[dict]:
             in_order = [x.permute(1, 3, 0, 2) for x in b[:2]]  # (B, H, N, d_h) -> (H, d_h, B, N)
             close(1e-3)(a, [*in_order, b[2]])
 
-        results.append(
-            compare(
-                f"S V, forward and backward, {tokens} tokens, {4 * batch} pictures",
-                ours,
-                theirs,
-                "broadcasting S over the batch",
-                same,
-            )
+        yield compare(
+            f"S V, forward and backward, {tokens} tokens, {4 * batch} pictures",
+            ours,
+            theirs,
+            "broadcasting S over the batch",
+            same,
         )
-    return results

@@ -1,9 +1,9 @@
 """Run every benchmark: what is timed, against whom. ``run.py [--keep] [MODULE ...]``
 
-Each module beside this file defines functions ``bench_*`` that return one result of :mod:`timing` or a list
-of them; before a pair is timed, both sides are checked. A ratio is ours over theirs, below 1 where ours is
-faster. The pairs are written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs,
-ratio}``; with ``--keep`` all rows, their spread and the machine are also written to
+Each module beside this file defines functions ``bench_*`` that yield results of :mod:`timing`; before a pair
+is timed, both sides are checked. A ratio is ours over theirs, below 1 where ours is faster. The pairs are
+written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio}``; with
+``--keep`` all rows, their spread and the machine are also written to
 ``benchmarks/kept.json``, the table of the book's page on speed, and a machine that is busy with something
 else is refused.
 """
@@ -47,12 +47,11 @@ def pairs(results: dict[str, list[dict]]) -> list[dict]:
 
 
 def _results(module) -> list[dict]:
-    """What the functions ``bench_*`` of a module return, printed as they come."""
+    """What the functions ``bench_*`` of a module yield, printed as it comes."""
     found = []
     for name, function in list(vars(module).items()):
         if name.startswith("bench_"):
-            returned = function()
-            for row in returned if isinstance(returned, list) else [returned]:
+            for row in function():
                 found.append(row)
                 print(_line(row), flush=True)
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from timing import close, compare, estimates
@@ -12,7 +14,7 @@ from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
 
 
-def bench_linear_error() -> dict:
+def bench_linear_error() -> Iterator[dict]:
     """The exact error of the symmetric sum against sampling it to a standard error of 1% of its value."""
     D, C, q = 1024, 16, 0.3
     exact = linear_error(D, C, q)
@@ -27,7 +29,7 @@ def bench_linear_error() -> dict:
             errors += int((y * s.sum(axis=1) <= 0).sum())
         return errors / (chunk * -(-draws // chunk))
 
-    return compare(
+    yield compare(
         f"exact linear error at D={D}, C={C}",
         lambda: linear_error(D, C, q),
         sampled,
@@ -37,7 +39,7 @@ def bench_linear_error() -> dict:
     )
 
 
-def bench_simplified_vit() -> dict:
+def bench_simplified_vit() -> Iterator[dict]:
     """Model (T) with the value vector applied first against the order in which (T) is written."""
     model = SimplifiedViT(64, 64, init_std=0.1)
     X = torch.from_numpy(np.random.default_rng(0).standard_normal((512, 64, 64)))
@@ -46,7 +48,7 @@ def bench_simplified_vit() -> dict:
         z = 64 * (model.attention() @ X) @ model.value
         return polynomial_activation(z, 3, 0.01).sum(dim=1)
 
-    return compare(
+    yield compare(
         "model (T), D = d = 64, 512 inputs",
         lambda: model(X),
         as_written,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from timing import close, compare
 
@@ -27,9 +29,8 @@ def _slopes(gradient, trial=0):
     return [getattr(gradient, name)[trial] for name in _MOVING]
 
 
-def bench_gradient_of_model_1() -> list[dict]:
+def bench_gradient_of_model_1() -> Iterator[dict]:
     """The gradient by hand against autograd of the same tensors, at the paper's size and a smaller one."""
-    results = []
     for neurons, num_tokens in ((1000, 100), (100, 50)):
         weights, tokens = _case(neurons, num_tokens, 20)
         X, y = tokens.X[0], tokens.y[0]
@@ -40,21 +41,17 @@ def bench_gradient_of_model_1() -> list[dict]:
             F = (torch.relu(S.mT @ (X @ W_V.mT) @ W_O.mT) @ weights.head[0]).mean(dim=1)
             return torch.autograd.grad((1 - y * F).clamp(min=0).mean(), leaves)
 
-        results.append(
-            compare(
-                f"gradient of model (1), m = {neurons}, L = {num_tokens}, B = 20",
-                lambda weights=weights, tokens=tokens: _slopes(loss_and_gradient(weights, tokens)[2]),
-                by_autograd,
-                "torch autograd, float32",
-                close(1e-3),
-            )
+        yield compare(
+            f"gradient of model (1), m = {neurons}, L = {num_tokens}, B = 20",
+            lambda weights=weights, tokens=tokens: _slopes(loss_and_gradient(weights, tokens)[2]),
+            by_autograd,
+            "torch autograd, float32",
+            close(1e-3),
         )
-    return results
 
 
-def bench_trials_in_a_batch() -> list[dict]:
+def bench_trials_in_a_batch() -> Iterator[dict]:
     """Ten networks at once against one after the other: it pays for small tensors, not at the paper's."""
-    results = []
     for neurons, num_tokens, batch in ((32, 10, 4), (100, 50, 20), (1000, 100, 20)):
         weights, tokens = _case(neurons, num_tokens, batch, trials=10)
         data = PatternData(num_tokens, 0.4, 0.1)
@@ -67,19 +64,16 @@ def bench_trials_in_a_batch() -> list[dict]:
         def one_by_one(weights=weights, sets=sets):
             return [_slopes(loss_and_gradient(weights.trial(r), each)[2]) for r, each in enumerate(sets)]
 
-        results.append(
-            compare(
-                f"ten trials of model (1), m = {neurons}, L = {num_tokens}, B = {batch}",
-                at_once,
-                one_by_one,
-                "the same code, a trial at a time",
-                close(1e-3),
-            )
+        yield compare(
+            f"ten trials of model (1), m = {neurons}, L = {num_tokens}, B = {batch}",
+            at_once,
+            one_by_one,
+            "the same code, a trial at a time",
+            close(1e-3),
         )
-    return results
 
 
-def bench_exact_population() -> dict:
+def bench_exact_population() -> Iterator[dict]:
     """Risk, error and mass of the population against 1,000 drawn inputs, which only estimate them."""
     data = PatternData(50, 0.3, 0.2)
     weights = initial_weights(data, [0], num_neurons=1000)
@@ -90,7 +84,7 @@ def bench_exact_population() -> dict:
         return [[*found.risk, *found.error, *found.mass, *found.confused]]
 
     # The classes are drawn with chance 1/2: six standard errors of their shares are 0.095.
-    return compare(
+    yield compare(
         "population of model (1), fixed counts, m = 1000, L = 50",
         lambda: numbers(law),
         lambda: numbers(drawn),

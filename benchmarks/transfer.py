@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from timing import close, compare, estimates
@@ -21,52 +23,31 @@ def _setting(num_patches: int):
     return SpatialData(partition, 64, 16 / num_patches), BlockAttention(partition, gamma, gamma)
 
 
-def bench_batched_seeds() -> dict:
-    """A cell of the sample-complexity sweep in one batch against a loop over its seeds and sizes."""
-    data, attention = _setting(64)
-    seeds, sizes = range(20), [1, 2, 3, 4, 6, 8, 12, 16]
-    reads = draw_reads(data, attention, max(sizes), seeds)
+def bench_batched_seeds() -> Iterator[dict]:
+    """A cell of the sample-complexity sweep in one batch against a loop over its seeds and sizes.
 
-    def loop():
-        return [
-            fine_tune(reads[i : i + 1, :N], attention, [N], [seed], steps=100).value
-            for i, seed in enumerate(seeds)
-            for N in sizes
-        ]
-
-    return compare(
-        "fine-tuning, D = 64, 20 seeds, 8 sizes",
-        lambda: list(fine_tune(reads, attention, sizes, seeds, steps=100).value.flatten(0, 1)),
-        loop,
-        "a loop over seeds and sizes",
-        close(1e-9),
-        rounds=5,
-    )
-
-
-def bench_batched_seeds_one_size() -> dict:
-    """The same at one size, N = 8: what batching over seeds alone gains."""
+    Eight sizes, and one alone: what batching over seeds gains by itself.
+    """
     data, attention = _setting(64)
     seeds = range(20)
-    reads = draw_reads(data, attention, 8, seeds)
+    for sizes, said in (([1, 2, 3, 4, 6, 8, 12, 16], "8 sizes"), ([8], "N = 8")):
+        reads = draw_reads(data, attention, max(sizes), seeds)
 
-    def loop():
-        return [
-            fine_tune(reads[i : i + 1], attention, [8], [seed], steps=100).value
-            for i, seed in enumerate(seeds)
-        ]
+        def at_once(reads=reads, sizes=sizes):
+            return list(fine_tune(reads, attention, sizes, seeds, steps=100).value.flatten(0, 1))
 
-    return compare(
-        "fine-tuning, D = 64, 20 seeds, N = 8",
-        lambda: list(fine_tune(reads, attention, [8], seeds, steps=100).value),
-        loop,
-        "a loop over seeds",
-        close(1e-9),
-        rounds=5,
-    )
+        def loop(reads=reads, sizes=sizes):
+            return [
+                fine_tune(reads[i : i + 1, :N], attention, [N], [seed], steps=100).value
+                for i, seed in enumerate(seeds)
+                for N in sizes
+            ]
+
+        against = "a loop over seeds and sizes" if len(sizes) > 1 else "a loop over seeds"
+        yield compare(f"fine-tuning, D = 64, 20 seeds, {said}", at_once, loop, against, close(1e-9), rounds=5)
 
 
-def bench_block_attention() -> dict:
+def bench_block_attention() -> Iterator[dict]:
     """Reading inputs through block attention, O(D d), against the dense matrix product, O(D^2 d)."""
     data, _ = _setting(400)
     attention = BlockAttention(data.partition, 4.0, 3.7, -0.3)
@@ -74,7 +55,7 @@ def bench_block_attention() -> dict:
     np.fill_diagonal(scores, 4.0)
     dense = DenseAttention(scores)
     X = torch.from_numpy(np.random.default_rng(0).standard_normal((32, 400, 64)))
-    return compare(
+    yield compare(
         "D S X, D = 400, d = 64, 32 inputs",
         lambda: attention.read(X),
         lambda: dense.read(X),
@@ -83,13 +64,13 @@ def bench_block_attention() -> dict:
     )
 
 
-def bench_exact_error() -> dict:
+def bench_exact_error() -> Iterator[dict]:
     """The exact error of hard attention against sampling it to a standard error of 5% of its value."""
     data, _ = _setting(64)
     attention = BlockAttention.hard(data.partition)
     error = exact_error(attention, data.q, 0.02, 0.002)
     draws = int((1 - error) / error / 0.05**2)
-    return compare(
+    yield compare(
         "exact test error, hard attention, D = 64",
         lambda: exact_error(attention, data.q, 0.02, 0.002),
         lambda: HeldOut(data, draws).errors_under(attention, 0.02, 0.002, linear=TRANSFER.linear),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,6 +64,15 @@ def built_pages() -> list[Path]:
     return sorted(
         page for page in SITE.rglob("*.html") if "_static" not in page.parts and page != SITE / "index.html"
     )
+
+
+def asked_pages(names: list[str]) -> list[Path]:
+    """The pages ``book/part/chapter`` named on a command line, by default all; without them it ends there."""
+    pages = [SITE / f"{name.removesuffix('.html')}.html" for name in names] or built_pages()
+    missing = [str(page) for page in pages if not page.exists()]
+    if missing or not pages:
+        sys.exit(f"Not built: {', '.join(missing) or 'the book'}. Run `make book` first.")
+    return pages
 
 
 def page_names() -> list[str]:

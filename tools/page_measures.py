@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from browser import SITE, BrowserMissing, built_pages, chromium, settle
+from browser import SITE, BrowserMissing, asked_pages, chromium, settle
 
 DESK = {"width": 1440, "height": 900}
 
@@ -99,12 +99,7 @@ def main() -> int:
     """Measure the pages that were named, by default all; the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
-    named = parser.parse_args().pages
-    pages = [SITE / f"{name.removesuffix('.html')}.html" for name in named] or built_pages()
-    missing = [str(page) for page in pages if not page.exists()]
-    if missing or not pages:
-        print(f"Not built: {', '.join(missing) or 'the book'}. Run `make book` first.")
-        return 1
+    pages = asked_pages(parser.parse_args().pages)
     try:
         with chromium() as browser:
             found = {str(page.relative_to(SITE).with_suffix("")): measure(browser, page) for page in pages}

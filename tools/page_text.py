@@ -17,7 +17,7 @@ from bs4.element import NavigableString, Tag
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from browser import SITE, built_pages
+from browser import SITE, asked_pages
 
 #: What a format that went wrong leaves on a page, and its name.
 LEFTOVERS = {
@@ -130,12 +130,7 @@ def main() -> int:
     """Read the pages that were named, by default all; 1 where something was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
-    named = parser.parse_args().pages
-    pages = [SITE / f"{name.removesuffix('.html')}.html" for name in named] or built_pages()
-    missing = [str(page) for page in pages if not page.exists()]
-    if missing or not pages:
-        print(f"Not built: {', '.join(missing) or 'the book'}. Run `make book` first.")
-        return 1
+    pages = asked_pages(parser.parse_args().pages)
     total = 0
     for page in pages:
         html = page.read_text(encoding="utf-8")

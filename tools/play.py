@@ -3,7 +3,8 @@
 A chapter's cell tagged ``parameters`` holds plain assignments, and the comment of each ends in what a
 reader may try: ``q = 0.3  # chance of a feature; try 0.1, 0.5``. This script changes one parameter at a
 time and runs the chapter alone in an empty folder: every cell must run, or the library must refuse with
-a sentence. By default each chapter gets one of its changes; ``--all`` takes every change, and nonsense too.
+a sentence. By default each chapter gets one of its changes; ``--all`` takes every change, and nonsense too;
+``--full`` takes the preset "full" in place of them.
 """
 
 from __future__ import annotations
@@ -114,10 +115,10 @@ def changed(notebook, parameter: Parameter, value: str):
     return other
 
 
-def run(notebook, refusal: bool = False) -> str | None:
+def run(notebook, refusal: bool = False, timeout: int | None = CELL_TIMEOUT_S) -> str | None:
     """Run a notebook in an empty folder; None if every cell ran, else what went wrong in a line.
 
-    ``refusal`` accepts, and wants, a ValueError of the library.
+    ``refusal`` accepts, and wants, a ValueError of the library; ``timeout`` is in seconds for each cell.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -125,7 +126,7 @@ def run(notebook, refusal: bool = False) -> str | None:
     environment = {key: value for key, value in os.environ.items() if key != "PATCH_ASSOCIATION_RECORD"}
     with tempfile.TemporaryDirectory(prefix="play-") as folder:
         client = NotebookClient(
-            notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False,
+            notebook, timeout=timeout, kernel_name="python3", record_timing=False,
             extra_arguments=["--Application.log_level=ERROR"], resources={"metadata": {"path": folder}},
         )  # fmt: skip
         try:
@@ -151,14 +152,22 @@ def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str,
     return sensible[zlib.crc32(name.encode()) % len(sensible) :][:1]
 
 
-def play(path: Path, everything: bool = False, only: str | None = None) -> list[str]:
+def full(notebook) -> list[tuple[Parameter, str, bool]]:
+    """The change of PRESET to "full"."""
+    found = read_parameters(parameters_cell(notebook).source)
+    return [(parameter, "'full'", False) for parameter in found if parameter.name == "PRESET"]
+
+
+def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:
     """The changes of a chapter, or of its parameter ``only``, that end in a red cell, each in a line."""
     notebook, problems = notebook_from_text(path), []
-    for parameter, value, nonsense in changes(notebook, everything, name_of(path)):
+    chosen = full(notebook) if in_full else changes(notebook, everything, name_of(path))
+    for parameter, value, nonsense in chosen:
         if only not in (None, parameter.name):
             continue
         start = time.monotonic()
-        trouble = run(changed(notebook, parameter, value), refusal=nonsense)
+        timeout = None if in_full else CELL_TIMEOUT_S
+        trouble = run(changed(notebook, parameter, value), refusal=nonsense, timeout=timeout)
         line = f"{name_of(path)}: {parameter.name} = {value} instead of {parameter.value}"
         verdict = f"RED: {trouble}" if trouble else ("refused with a sentence" if nonsense else "runs")
         print(f"{line}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
@@ -172,11 +181,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--all", action="store_true", help="every change, and nonsense: hours")
+    parser.add_argument("--full", action="store_true", help="PRESET = 'full' alone, however long it takes")
     parser.add_argument("--only", metavar="NAME", help="change this parameter alone, in every way")
     arguments = parser.parse_args()
     everything, only = arguments.all or arguments.only is not None, arguments.only
     paths = [path.resolve().with_suffix(".md") for path in arguments.chapters] or chapters(ROOT)
-    problems = [problem for path in paths for problem in play(path, everything, only)]
+    problems = [problem for path in paths for problem in play(path, everything, only, arguments.full)]
     print(
         f"{len(problems)} changes end in a red cell."
         if problems

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from browser import ROOT, SITE, BrowserMissing, built_pages, chromium, settle
+from browser import ROOT, SITE, BrowserMissing, asked_pages, chromium, settle
 
 OUT = ROOT / "screenshots"
 SLICE = 2000  # pixels of height
@@ -26,11 +26,7 @@ def main() -> int:
     parser.add_argument("--widths", nargs="+", type=int, default=[1280, 390])
     parser.add_argument("--open", action="store_true", help="unfold dropdowns, solutions and hidden code")
     arguments = parser.parse_args()
-    pages = [SITE / f"{name.removesuffix('.html')}.html" for name in arguments.pages] or built_pages()
-    missing = [str(page) for page in pages if not page.exists()]
-    if missing or not pages:
-        print(f"Not built: {', '.join(missing) or 'the book'}. Run `make book` first.")
-        return 1
+    pages = asked_pages(arguments.pages)
     try:
         with chromium() as browser:
             for theme in arguments.themes:

@@ -32,46 +32,40 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what a type checker and an editor see; at run time __getattr__ does the same, lazily
     from patch_association.attention import positional_attention, self_attention
-    from patch_association.data import GaussianData, SpatialData
+    from patch_association.data import SpatialData
     from patch_association.exact.linear import labeling_error, linear_error
     from patch_association.exact.risk import PopulationRisk
     from patch_association.model import SimplifiedViT
     from patch_association.structure import Partition, association
     from patch_association.training import (
-        Clipped,
         Constant,
         HeldOut,
         Samples,
         descend,
         descend_population,
-        idealized_start,
         realistic_start,
     )
 
-_ROOMS = {
-    "attention": ("positional_attention", "self_attention"),
-    "data": ("GaussianData", "SpatialData"),
-    "exact.linear": ("labeling_error", "linear_error"),
-    "exact.risk": ("PopulationRisk",),
-    "model": ("SimplifiedViT",),
-    "structure": ("Partition", "association"),
-    "training": (
-        "Clipped",
-        "Constant",
-        "HeldOut",
-        "Samples",
-        "descend",
-        "descend_population",
-        "idealized_start",
-        "realistic_start",
-    ),
+_HOME = {
+    "Constant": "training",
+    "HeldOut": "training",
+    "Partition": "structure",
+    "PopulationRisk": "exact.risk",
+    "Samples": "training",
+    "SimplifiedViT": "model",
+    "SpatialData": "data",
+    "association": "structure",
+    "descend": "training",
+    "descend_population": "training",
+    "labeling_error": "exact.linear",
+    "linear_error": "exact.linear",
+    "positional_attention": "attention",
+    "realistic_start": "training",
+    "self_attention": "attention",
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
-    "Clipped",
     "Constant",
-    "GaussianData",
     "HeldOut",
     "Partition",
     "PopulationRisk",
@@ -81,7 +75,6 @@ __all__ = [
     "association",
     "descend",
     "descend_population",
-    "idealized_start",
     "labeling_error",
     "linear_error",
     "positional_attention",

@@ -64,7 +64,7 @@ def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
     return Estimate(k / n, float(low), float(high), n, level)
 
 
-def odds_ratio(tables, level: float = 0.95) -> Estimate:
+def odds_ratio(tables) -> Estimate:
     """Mantel and Haenszel's common odds ratio of 2 x 2 tables, with the interval of Robins et al. (1986).
 
     Parameters
@@ -92,8 +92,8 @@ def odds_ratio(tables, level: float = 0.95) -> Estimate:
         raise ValueError("the odds ratio of these tables is zero, infinite or not defined")
     ratio = R.sum() / S.sum()
     variance = (P @ R / R.sum() ** 2 + (P @ S + Q @ R) / (R.sum() * S.sum()) + Q @ S / S.sum() ** 2) / 2
-    reach = math.exp(stats.norm.ppf((1 + _level(level)) / 2) * math.sqrt(variance))
-    return Estimate(float(ratio), float(ratio / reach), float(ratio * reach), int(counts.sum()), level)
+    reach = math.exp(stats.norm.ppf(0.975) * math.sqrt(variance))
+    return Estimate(float(ratio), float(ratio / reach), float(ratio * reach), int(counts.sum()))
 
 
 def mean(values, level: float = 0.95) -> Estimate:

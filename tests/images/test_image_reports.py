@@ -26,82 +26,7 @@ from patch_association.images.locality import (
 )
 from patch_association.images.models.convolution import small_cnn
 from patch_association.images.models.vit import ViTConfig
-from patch_association.intervals import mean, proportion
-from patch_association.records import encode, load
-from patch_association.sweeps import images as sweep
-from patch_association.sweeps.vit_steps import run_cost, step_ratios
-
-
-def row(model, tile, seed, accuracy, **more):
-    return {"model": model, "tile": tile, "seed": seed, "test_accuracy": accuracy} | more
-
-
-ROWS = [
-    row("vanilla", 32, 1, 0.5, locality={"as_seen": {"recall": 0.1}, "undone": {"recall": 0.7}}),
-    row("vanilla", 32, 0, 0.3, locality={"as_seen": {"recall": 0.3}, "undone": {"recall": 0.8}}),
-    row("vanilla", 4, 0, 0.2),
-    row("vanilla", 4, 1, 0.1),
-    row("positional", 32, 0, 0.9, positions=encode(torch.arange(6.0).reshape(2, 3))),
-]
-
-
-def test_runs_are_selected_by_model_and_tile_in_the_order_of_seeds():
-    assert sweep.select(ROWS, "vanilla", 32) == [ROWS[1], ROWS[0]]
-    assert sweep.select(ROWS, "vanilla", 4) == ROWS[2:4]
-    with pytest.raises(ValueError, match="there is no run of 'small_cnn' with tiles of 4 pixels"):
-        sweep.select(ROWS, "small_cnn", 4)
-
-
-def test_accuracies_are_means_and_gaps_are_paired():
-    assert sweep.accuracy(ROWS, "vanilla") == mean([0.3, 0.5])
-    assert sweep.accuracy(ROWS, "vanilla", 4) == mean([0.2, 0.1])
-    assert sweep.accuracy_gap(ROWS, ("vanilla", 4), ("vanilla", 32)) == mean([0.2 - 0.3, 0.1 - 0.5])
-    with pytest.raises(
-        ValueError, match=r"\('vanilla', 4\) has seeds \[0, 1\] .* has \[0\]: they do not pair"
-    ):
-        sweep.accuracy_gap(ROWS, ("vanilla", 4), ("positional", 32))
-
-
-def test_localities_are_means_over_seeds():
-    assert sweep.mean_locality(ROWS, "vanilla", 32, "as_seen", "recall") == mean([0.3, 0.1])
-    assert sweep.mean_locality(ROWS, "vanilla", 32, "undone", "recall") == mean([0.8, 0.7])
-
-
-def test_recorded_positions():
-    assert sweep.recorded_positions(ROWS, "positional").tolist() == [[0, 1, 2], [3, 4, 5]]
-    for where in (("positional", 32, 1), ("vanilla", 32, 0)):
-        with pytest.raises(ValueError, match="the record holds no positions of"):
-            sweep.recorded_positions(ROWS, *where)
-
-
-STEPS = [
-    {"shape": "ViT-tiny/16", "batch": 16, "tokens": 197, "seconds": {"vanilla": 4.0, "positional": 3.0},
-     "kept_bytes": {"vanilla": 100, "positional": 150}},
-    {"shape": "64 tokens", "batch": 64, "tokens": 64, "seconds": {"vanilla": 2.0, "positional": 1.0},
-     "kept_bytes": {"vanilla": 10, "positional": 5}},
-]  # fmt: skip
-
-
-def test_ratios_of_steps():
-    found = step_ratios(STEPS)
-    assert list(found) == ["ViT-tiny/16", "64 tokens"]
-    assert (found["ViT-tiny/16"].time, found["ViT-tiny/16"].kept) == (0.75, 1.5)
-    assert (found["64 tokens"].time, found["64 tokens"].kept) == (0.5, 0.5)
-
-
-@pytest.mark.parametrize("kind", ["vanilla", "positional"])
-def test_the_cost_of_a_run(kind):
-    """Counted by hand: 6 epochs of 1000 pictures in batches of 200 are 30 steps, or 375 of 16."""
-    config = ViTConfig.named("tiny", attention=kind)
-    cost, seconds = vit_flops(config), STEPS[0]["seconds"][kind]
-    found = run_cost(STEPS, "ViT-tiny/16", kind, pictures=1000, epochs=6, batch=200)
-    assert found.total == pytest.approx(30 * cost.step(200)) and found.per_image == cost.per_image
-    assert found.rate == pytest.approx(cost.step(16) / seconds) and found.seconds == seconds
-    assert found.recorded_batch == 16
-    assert found.years == pytest.approx(375 * seconds / (365.25 * 24 * 3600))
-    assert found.hours(3600.0) == pytest.approx(found.total / 3600**2)
-    with pytest.raises(ValueError, match="rate must be positive, got 0"):
-        found.hours(0)
+from patch_association.intervals import proportion
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -242,13 +167,3 @@ def test_each_kind_is_named_once_however_many_long_runs_there_are(closed):
         MODELS["vanilla"],
         MODELS["positional"],
     ]
-
-
-def test_the_chapters_numbers_can_be_read_from_the_records():
-    results, steps = load("cifar10_permuted").results, load("vit_steps").results
-    gap = sweep.accuracy_gap(results, ("positional", 32), ("vanilla", 32))
-    accuracies = [sweep.accuracy(results, kind).value for kind in ("positional", "vanilla")]
-    assert gap.n == 5 and gap.value == pytest.approx(accuracies[0] - accuracies[1])
-    assert sweep.recorded_positions(results, "vanilla").shape == (64, 64)
-    assert set(step_ratios(steps)) == {"64 tokens", "256 tokens", "1024 tokens", "ViT-tiny/16"}
-    assert set(MODELS) == {r["model"] for r in results}

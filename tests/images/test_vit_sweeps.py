@@ -7,6 +7,7 @@ import torch
 from patch_association.images.dissect import Inside
 from patch_association.images.models import ViT, ViTConfig
 from patch_association.records import decode
+from patch_association.records.codec import bits, from_bits
 from patch_association.sweeps import vit_attention, vit_interventions, vit_tiny
 from patch_association.sweeps.vit_interventions import (
     additive,
@@ -78,7 +79,7 @@ def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
     kinds = {cell["change"]: cell for cell in CELLS}
     for change, cell in kinds.items():
         found = intervene(monkeypatch, moving, cell)
-        right = vit_tiny.from_bits(found["right"], found["n"])
+        right = from_bits(found["right"], found["n"])
         assert len(right) == 40 and 0 <= found["same"] <= 1 and found["kl"] >= -1e-6
         if change == "own":
             assert found["same"] == 1 and found["kl"] == 0
@@ -117,7 +118,7 @@ def test_a_picture_is_judged_with_the_other_halfs_maps(moving, monkeypatch):
     by_hand = torch.cat(logits)
     assert found["kl"] == pytest.approx(float(kl(moving.logits, by_hand).mean()), rel=2e-3)
     right = (by_hand.argmax(1) == moving.labels).numpy()
-    assert (vit_tiny.from_bits(found["right"], 40) == right).all()
+    assert (from_bits(found["right"], 40) == right).all()
 
 
 def test_shift_heads_look_where_they_should(moving):
@@ -192,7 +193,7 @@ def test_turned_encodings_find_a_rotation():
 
 def test_bits_are_read_back():
     right = np.random.default_rng(0).random(1003) < 0.8
-    assert (vit_tiny.from_bits(vit_tiny.bits(right), 1003) == right).all()
+    assert (from_bits(bits(right), 1003) == right).all()
 
 
 def test_other_files_are_refused(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from strategies import not_degrees, not_finite, not_integers, not_numbers, not_p
 
 import patch_association as pa
 from patch_association import beyond, claims, figures, records, shallow_vit, sweeps, training
+from patch_association.data import GaussianData
 from patch_association.images import data as pictures
 from patch_association.images import models
 from patch_association.images import training as runs
@@ -32,7 +33,7 @@ ATTENTION = dict(
 CALLS = {
     pa.Partition: dict(labels=[0, 0, 1, 1]),
     pa.SpatialData: dict(partition=SETS, dim=2, q=0.5, noise_std=1.0, feature=[1.0, 0.0]),
-    pa.GaussianData: dict(partition=SETS, dim=2, filters="shared", seed=0),
+    GaussianData: dict(partition=SETS, dim=2, filters="shared", seed=0),
     pa.association: dict(scores=np.eye(4), partition=SETS),
     pa.linear_error: dict(**PAIR, q=0.5, ties="half"),
     pa.labeling_error: dict(**PAIR, q=0.5),
@@ -41,11 +42,11 @@ CALLS = {
     pa.self_attention: ATTENTION,
     pa.positional_attention: ATTENTION,
     pa.Constant: dict(rate=0.1, score_rate=0.1),
-    pa.Clipped: dict(rate=0.1, score_rate=0.1, clip=0.1),
+    training.Clipped: dict(rate=0.1, score_rate=0.1, clip=0.1),
     pa.Samples: dict(law=LAW, X=DRAWN[0][None], y=DRAWN[1][None], seeds=[0], chunk=5),
     training.StreamedSamples: dict(law=LAW, n=5, seeds=[0], chunk=5),
     pa.HeldOut: dict(law=LAW, n=5, seed=0),
-    pa.idealized_start: dict(law=LAW, num_seeds=1, diagonal=1.0, degree=3, linear=0.1),
+    training.idealized_start: dict(law=LAW, num_seeds=1, diagonal=1.0, degree=3, linear=0.1),
     pa.realistic_start: dict(law=LAW, seeds=[0], diagonal=1.0, init_std=0.1),
     training.perturbed_start: dict(law=LAW, seed=0, omega=0.1, alpha=0.1),
     training.recorded_steps: dict(steps=3, record=2),

@@ -22,17 +22,16 @@ SMALL = {
         bench.exact_gradient_against_autograd(),
         bench.fused_gradient(24, 0.2),
     ],
-    "setting": lambda bench: [bench.bench_linear_error(), bench.bench_simplified_vit()],
+    "setting": lambda bench: [*bench.bench_linear_error(), *bench.bench_simplified_vit()],
     "transfer": lambda bench: [
-        bench.bench_batched_seeds(),
-        bench.bench_batched_seeds_one_size(),
-        bench.bench_block_attention(),
-        bench.bench_exact_error(),
+        *bench.bench_batched_seeds(),
+        *bench.bench_block_attention(),
+        *bench.bench_exact_error(),
     ],
     "shallow_vit": lambda bench: [
         *bench.bench_gradient_of_model_1(),
         *bench.bench_trials_in_a_batch(),
-        bench.bench_exact_population(),
+        *bench.bench_exact_population(),
     ],
     "images": lambda bench: [
         *bench.bench_positional_attention(),

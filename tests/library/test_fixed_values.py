@@ -153,7 +153,6 @@ DEFAULTS = {
     "shallow_vit/sparsify.attention_received": {"own_score": 1.0},
     "shallow_vit/theory.time_to_fit": {"num_patterns": 5},
     "shallow_vit/theory.class_overlap": {"num_patterns": 5},
-    "shallow_vit/theory.samples_until_quiet": {"tolerance": 1e-3},
     "shallow_vit/theory.direction_noise": {"num_patterns": 5, "balanced": False},
     "shallow_vit/theory.samples_for_averages": {"failure": 0.01},
     "shallow_vit/theory.samples_for_rare_kinds": {"failure": 0.01, "kinds": 2},

@@ -12,7 +12,7 @@ from patch_association.data import GaussianData
 from patch_association.model import SimplifiedViT
 from patch_association.records import load
 from patch_association.structure import Partition, row_separation
-from patch_association.sweeps.gaussian import SWEEPS, gaussian_cell, select
+from patch_association.sweeps.gaussian import SWEEPS, gaussian_cell
 from patch_association.training.adam import error_on, first_step, train
 from patch_association.training.adam import test_inputs as draw_test_inputs  # not a test
 from patch_association.training.learners import RECIPES, GramScores, OneLayerViT, make_learner
@@ -188,9 +188,6 @@ def test_the_record_is_of_this_sweep():
         dict(cell) for cell in SWEEPS[0].cells
     ]
     assert record.config == json.loads(json.dumps(dict(SWEEPS[0].config)))
-    assert len(select(record.results, "vit")) == 5 and len(select(record.results, "vit", longer=True)) == 1
-    with pytest.raises(ValueError, match="no run of 'gram-2'"):
-        select(record.results, "gram-2", D=36)
 
 
 def test_a_one_layer_vit_starts_at_the_scale_of_its_width():

@@ -26,7 +26,6 @@ from patch_association.shallow_vit import (
 from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
 from patch_association.shallow_vit.theory import (
     attention_ceiling,
-    attention_gain,
     class_overlap,
     direction_noise,
     expected_maximum,
@@ -36,7 +35,6 @@ from patch_association.shallow_vit.theory import (
     relative_noise,
     samples_for_averages,
     samples_for_rare_kinds,
-    samples_until_quiet,
     stopping_risk,
     time_to_fit,
 )
@@ -86,7 +84,6 @@ def test_the_ceiling_is_approached_by_ascent_and_is_one_without_confusion():
     _, mean = attention_ceiling(a, b)
     assert measure(weights, population(data)).mass[0] == pytest.approx(mean, abs=1e-6)
     assert attention_ceiling(0.4, 0.0) == (1.0, 1.0)
-    assert attention_gain(0.4, 0.1) == pytest.approx((2 * mean - 1) / 0.3)
 
 
 @pytest.mark.parametrize("variant", ["identity", "uniform"])
@@ -108,13 +105,6 @@ def test_the_growth_of_a_maximum():
     assert stopping_risk(8) == pytest.approx(stopped.mean(), abs=6 * stopped.std() / 200_000**0.5)
     assert expected_maximum(1) == pytest.approx(0, abs=1e-12)
     assert expected_maximum(2) == pytest.approx(math.pi**-0.5, abs=1e-12)
-
-
-def test_the_number_of_samples_until_the_noise_is_quiet():
-    n = samples_until_quiet(0.3, 0.2, 0.01, 100)
-    eps = relative_noise(0.3, 0.2, 0.01, 100)
-    assert eps * stopping_risk(math.ceil(n)) <= 1e-3 <= eps * stopping_risk(math.floor(n))
-    assert samples_until_quiet(0.5, 0.0, 1e-6, 100) == 1.0
 
 
 def test_the_noise_of_the_first_direction_is_that_of_draws():

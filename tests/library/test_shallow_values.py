@@ -31,8 +31,6 @@ from patch_association.shallow_vit.theory import (
     relative_noise,
     samples_for_averages,
     samples_for_rare_kinds,
-    samples_until_quiet,
-    stopping_risk,
 )
 
 LAW = PatternData(10, 0.5, 0.1, num_patterns=4, dim=5)
@@ -64,15 +62,6 @@ def test_the_ceiling_and_the_noise_by_hand():
     eps = relative_noise(0.4, 0.2, 0.5, 25)
     assert float(votes.mean()) == pytest.approx(0.2, abs=6 * 0.2 * eps / 20_000**0.5)
     assert float(votes.std() / 0.2) == pytest.approx(eps, rel=6 / (2 * 20_000) ** 0.5)
-
-
-def test_between_two_numbers_of_samples_the_logarithm_is_straight():
-    eps = relative_noise(0.3, 0.2, 0.01, 100)
-    h = {n: stopping_risk(n) for n in (3, 4)}
-    for share in (0.0, 0.25, 0.5, 1.0):
-        tolerance = eps * h[3] ** (1 - share) * h[4] ** share
-        assert samples_until_quiet(0.3, 0.2, 0.01, 100, tolerance) == pytest.approx(3 + share, abs=1e-6)
-    assert samples_until_quiet(0.3, 0.2, 0.01, 100, 1.001 * eps * stopping_risk(1)) == 1.0
 
 
 def test_the_numbers_of_samples_solve_their_equations():

@@ -9,7 +9,7 @@ import pytest
 
 import patch_association as pa
 from patch_association import training
-from patch_association.data import random_feature
+from patch_association.data import GaussianData, random_feature
 from patch_association.exact.linear import labeling_law
 from patch_association.exact.types_law import SupportTooLarge, set_types
 from patch_association.intervals import power_law
@@ -29,10 +29,10 @@ REFUSED = {
     "blocks": (lambda: pa.Partition.blocks(10**6, 10**6, 2, 2), NO_MEMORY),
     "a feature": (lambda: random_feature(HUGE), NO_MEMORY),
     "a dimension": (lambda: pa.SpatialData(SMALL, HUGE, 0.3), NO_MEMORY),
-    "a dimension of filters": (lambda: pa.GaussianData(SMALL, HUGE), NO_MEMORY),
+    "a dimension of filters": (lambda: GaussianData(SMALL, HUGE), NO_MEMORY),
     "inputs": (lambda: DATA.sample(HUGE), NO_MEMORY),
     "coefficients": (lambda: DATA.sample_coefficients(HUGE), NO_MEMORY),
-    "Gaussian inputs": (lambda: pa.GaussianData(SMALL, 16).sample(HUGE), NO_MEMORY),
+    "Gaussian inputs": (lambda: GaussianData(SMALL, 16).sample(HUGE), NO_MEMORY),
     "samples": (lambda: pa.Samples.draw(DATA, HUGE, seeds=[0]), NO_MEMORY),
     "test inputs": (lambda: pa.HeldOut(DATA, HUGE, seed=1), NO_MEMORY),
     "a model of many patches": (lambda: pa.SimplifiedViT(HUGE, 4), NO_MEMORY),
@@ -75,10 +75,10 @@ def test_what_no_machine_holds_is_refused_at_once(ask):
         ("structure", lambda: pa.Partition.blocks(6, 5, 2, 5), 4 * 6 * 5),
         # a draw and the same at length one; a filter a place in the set, twice
         ("data", lambda: random_feature(7), 2 * 7),
-        ("data", lambda: pa.GaussianData(FIFTEEN, 7), 2 * 3 * 7),
+        ("data", lambda: GaussianData(FIFTEEN, 7), 2 * 3 * 7),
         ("data", lambda: pa.SpatialData(FIFTEEN, 7, 0.5), 7),
         ("data", lambda: pa.SpatialData(FIFTEEN, 7, 0.5).sample_coefficients(11), 11 * 15 * 3),
-        ("data", lambda: pa.GaussianData(FIFTEEN, 7).sample(11), 11 * 15 * 7),
+        ("data", lambda: GaussianData(FIFTEEN, 7).sample(11), 11 * 15 * 7),
         # scores and their draw, and v
         ("model", lambda: pa.SimplifiedViT(15, 7), 2 * 15**2 + 7),
         ("training.samples", lambda: pa.Samples.draw(SMALL_LAW, 11, [0, 1]), 2 * 11 * 15 * 7),

@@ -84,3 +84,11 @@ def test_a_red_cell_is_seen_and_a_refusal_told_from_a_crash():
     )
     assert play.run(play.changed(checked, q, "2.0"), refusal=True) is None
     assert play.run(play.changed(checked, q, "0.1"), refusal=True) == "nothing refused it"
+
+
+def test_the_full_preset_is_one_change():
+    notebook = _notebook(
+        'PRESET = "reader"  # "full" takes an hour\nq = 0.3  # try 0.1, 0.2', "assert PRESET == 'full'"
+    )
+    ((preset, value, nonsense),) = play.full(notebook)
+    assert play.run(play.changed(notebook, preset, value), timeout=None) is None and not nonsense

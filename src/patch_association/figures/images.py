@@ -99,7 +99,7 @@ def _label_shuffle(ax: Axes, tiles) -> None:
     ax.legend(loc="lower right")
 
 
-def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> Figure:
+def plot_rows(upper, lower, chosen) -> Figure:
     """Rows of two (N, N) similarities as pictures: one column for each chosen patch (Figure 5c).
 
     Parameters
@@ -109,7 +109,7 @@ def plot_rows(upper, lower, chosen, names=("as learned", "shuffle undone")) -> F
     """
     fig, axes = new_figure(2, len(chosen), width="wide", height=4.2)
     grid = round(len(upper) ** 0.5)
-    for row, (A, name) in enumerate(zip((upper, lower), names)):
+    for row, (A, name) in enumerate(zip((upper, lower), ("as learned", "shuffle undone"))):
         limit = np.abs(A[~np.eye(len(A), dtype=bool)]).max()
         for ax, pair in zip(axes[row], chosen):
             ax.imshow(np.reshape(A[pair[row]], (grid, grid)), cmap=SCORES, vmin=-limit, vmax=limit)

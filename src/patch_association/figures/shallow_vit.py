@@ -36,7 +36,7 @@ def draw_tokens(ax, tokens) -> None:
     ax.set_axis_off()
 
 
-def draw_success(ax, columns, sizes, rate, boundary=None) -> None:
+def draw_success(ax, columns, sizes, rate):
     """A success diagram as the paper's Figure 1(a): black where every trial fails, white where none does.
 
     Parameters
@@ -48,8 +48,6 @@ def draw_success(ax, columns, sizes, rate, boundary=None) -> None:
         Numbers of samples, one a row.
     rate : (len(sizes), len(columns)) array
         Share of successful trials.
-    boundary : sequence of float, optional
-        A predicted number of samples for each column, drawn as a line between the rows.
     """
     rate = np.asarray(rate)
     mesh = ax.pcolormesh(
@@ -58,11 +56,6 @@ def draw_success(ax, columns, sizes, rate, boundary=None) -> None:
     )  # fmt: skip
     ax.set_xticks(np.arange(len(columns)) + 0.5, [f"{x:.3g}" for x in columns], rotation=60)
     ax.set_yticks(np.arange(len(sizes)) + 0.5, [str(n) for n in sizes])
-    if boundary is not None:
-        # A size between two rows lies between their centers, on a logarithmic scale.
-        places = np.interp(np.log(boundary), np.log(sizes), np.arange(len(sizes)) + 0.5)
-        at = np.arange(len(columns)) + 0.5
-        ax.plot(at, places, color=COLORS["other sets"], marker="s", label="predicted")
     return mesh
 
 

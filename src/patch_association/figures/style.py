@@ -231,9 +231,9 @@ def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
     ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **look(quantity))
 
 
-def label_ticks(axis, values, texts=None) -> None:
+def label_ticks(axis, values) -> None:
     """Ticks at exactly these values, plainly written: for logarithmic axes over a few sizes."""
-    axis.set_ticks(values, texts or [f"{value:,g}" for value in values])
+    axis.set_ticks(values, [f"{value:,g}" for value in values])
     axis.set_ticks([], minor=True)
 
 

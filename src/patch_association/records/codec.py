@@ -96,6 +96,16 @@ def is_encoded(value) -> bool:
     return isinstance(value, str) and _ENCODED.fullmatch(value) is not None
 
 
+def bits(right) -> str:
+    """Booleans as hexadecimal text, eight a byte."""
+    return np.packbits(np.asarray(right, dtype=bool)).tobytes().hex()
+
+
+def from_bits(text: str, n: int) -> np.ndarray:
+    """The n booleans behind a text of :func:`bits`."""
+    return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8))[:n].astype(bool)
+
+
 def fingerprint(*arrays) -> str:
     """sha256 of the shapes and of the values to three decimals: the same on every machine."""
     sha = hashlib.sha256()

@@ -106,6 +106,22 @@ class Table:
                 f"column {name!r} of record {self.name!r} differs in shape from cell to cell: {error}"
             ) from None
 
+    def differences(self, name: str, one: dict, other: dict, by: str = "seed") -> np.ndarray:
+        """A result of the cells with settings ``one`` less that of those with ``other``, paired by ``by``.
+
+        Raises
+        ------
+        ValueError
+            If the two do not have the same values of ``by``, each once.
+        """
+        first, second = self.where(**one), self.where(**other)
+        ours, theirs = ([row.get(by) for row in view] for view in (first, second))
+        if set(ours) != set(theirs) or len(ours) != len(theirs) or len(set(ours)) < len(ours):
+            raise ValueError(
+                f"cells must pair by {by}, got {ours} ({_said(one)}) and {theirs} ({_said(other)})"
+            )
+        return first.column(name) - second.column(name)[[theirs.index(value) for value in ours]]
+
     def frame(self):
         """The cells as a pandas frame, one row each; what lies inside a dict is named with dots."""
         import pandas as pd

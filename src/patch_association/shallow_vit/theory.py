@@ -81,29 +81,6 @@ def relative_noise(relevant: float, confusion: float, noise: float, num_tokens: 
     return math.sqrt(2) * noise / ((a - b) * math.sqrt(positive_int("num_tokens", num_tokens)))
 
 
-def samples_until_quiet(
-    relevant: float, confusion: float, noise: float, num_tokens: int, tolerance: float = 1e-3
-) -> float:
-    """N at which the hinge stopped on N noisy inputs leaves a risk of ``tolerance``; 1 if one is enough.
-
-    The real solution of eps h(N) = tolerance, with h between integers on a straight line in log h.
-    """
-    wanted = finite("tolerance", tolerance, minimum=0) / relative_noise(
-        relevant, confusion, noise, num_tokens
-    )
-    if stopping_risk(1) <= wanted:
-        return 1.0
-    high = 2
-    while stopping_risk(high) > wanted:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if stopping_risk(middle) > wanted else (low, middle)
-    above, below = (math.log(stopping_risk(n)) for n in (low, high))
-    return low + (above - math.log(wanted)) / (above - below)
-
-
 def log10_least_risk(relevant: float, confusion: float, noise: float, num_tokens: int) -> float:
     """log10 of a lower bound on the hinge risk of every function, Gaussian noise and fixed counts.
 
@@ -193,15 +170,6 @@ def lucky_bound(angle: float, num_patterns: int, slack: float = 0.0) -> float:
     """Lemma 3's share of lucky neurons: (1 / M) (1 - eps_m - (sigma + tau) M / pi)."""
     M = positive_int("num_patterns", num_patterns)
     return (1 - finite("slack", slack, minimum=0) - finite("angle", angle, minimum=0) * M / math.pi) / M
-
-
-def attention_gain(relevant: float, confusion: float) -> float:
-    """How much softmax attention can multiply the margin of a fixed odd linear readout: (2 C - 1) / s.
-
-    C is the mean ceiling of :func:`attention_ceiling` where confusion tokens exist, 1 where not.
-    """
-    a, b = _fractions(relevant, confusion)
-    return (2 * attention_ceiling(a, b)[1] - 1) / (a - b)
 
 
 def _fractions(relevant, confusion):

@@ -20,7 +20,7 @@ from patch_association.images.backgrounds import (
     with_head,
 )
 from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.sweeps.sweep import Sweep
+from patch_association.sweeps.sweep import Sweep, grid
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
 TRAIN, TESTS = 10_000, 2000
@@ -133,9 +133,7 @@ SWEEPS = (
     Sweep(
         name="background-classes",
         summary="Figure 6(a), (b), small: CIFAR-10 in front of plants, test accuracy over alpha_* and N.",
-        cells=tuple(
-            dict(N=N, kept=kept, seed=seed) for seed in SEEDS for N in (500, 1000, 2000) for kept in KEPT
-        ),
+        cells=grid(seed=SEEDS, N=(500, 1000, 2000), kept=KEPT),
         run=classes_cell,
         config=_CONFIG | {"epochs": EPOCHS},
         data=_source,

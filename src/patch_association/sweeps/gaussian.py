@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
 from patch_association.data import GaussianData
@@ -93,34 +92,6 @@ def _plain_sum(data: GaussianData):
     return lambda X: data.set_responses(X).sum(dim=1)
 
 
-def rerun(row: dict) -> float:
-    """The error of a recorded run, trained once more from its settings."""
-    return gaussian_cell(**{key: row[key] for key in ("learner", "teacher", "D", "C", "steps", "seed")})[
-        "error"
-    ]
-
-
-def select(
-    results: list[dict], learner: str, teacher: str = "shared", D: int = 16, longer: bool = False
-) -> list[dict]:
-    """The runs of one learner, teacher and size: of usual length, or with ``longer`` the longer ones."""
-    runs = [row for row in results if (row["learner"], row["teacher"], row["D"]) == (learner, teacher, D)]
-    if not runs:
-        raise ValueError(f"there is no run of {learner!r} with teacher {teacher!r} at D = {D}")
-    usual = min(row["steps"] for row in runs)
-    return [row for row in runs if (row["steps"] > usual) == longer]
-
-
-def summarize(runs: list[dict], matrix: str) -> dict:
-    """What the runs' ``matrix`` ("scores" or "gram") knows: means over seeds, and how many are exact."""
-    end = [row["end"][matrix] for row in runs]
-    keys = ("recall", "auc", "toward", "away")
-    return {
-        "exact": sum(found["exact"] for found in end),
-        **{key: float(np.mean([found[key] for found in end])) for key in keys},
-    }
-
-
 def _matrices(model, X) -> dict[str, torch.Tensor]:
     """What a learner thinks of the patches: its scores, and P P^T where it has encodings."""
     found = {"scores": model.attention_scores(X), "gram": model.encoding_gram()}
@@ -148,53 +119,29 @@ def _rounded(M) -> list[list[float]]:
 
 
 def _cells() -> tuple[dict, ...]:
-    groups = [  # learners, teacher, D, steps
-        (("linear",), "shared", 16, 1500),
-        (
-            (
-                "free-0",
-                "free-2",
-                "free-4",
-                "gram-2",
-                "gram-4",
-                "positional",
-                "positional-random",
-                "self-attention",
-            ),
-            "shared",
-            16,
-            2500,
-        ),
-        (("vit",), "shared", 16, 8000),
-        (("free-2", "gram-2"), "shared", 8, 1500),
-        (("self-attention", "vit"), "shared", 8, 2000),
-        (("linear",), "convolution", 16, 1500),
-        (("gram-4",), "convolution", 16, 2500),
-        (("vit",), "convolution", 16, 4000),
-        (("linear",), "convolution", 8, 1500),
-        (("vit",), "convolution", 8, 2000),
-        (("gram-4",), "shared", 36, 3000),
+    doubted = ("self-attention", "gram-2", "positional", "positional-random", "free-0")
+    groups = [  # learners, teacher, D, steps, seeds
+        ("linear", "shared", 16, 1500, range(5)),
+        (("free-0", "free-2", "free-4", "gram-2", "gram-4"), "shared", 16, 2500, range(5)),
+        (("positional", "positional-random", "self-attention"), "shared", 16, 2500, range(5)),
+        ("vit", "shared", 16, 8000, range(5)),
+        (("free-2", "gram-2"), "shared", 8, 1500, range(5)),
+        (("self-attention", "vit"), "shared", 8, 2000, range(5)),
+        ("linear", "convolution", 16, 1500, range(5)),
+        ("gram-4", "convolution", 16, 2500, range(5)),
+        ("vit", "convolution", 16, 4000, range(5)),
+        ("linear", "convolution", 8, 1500, range(5)),
+        ("vit", "convolution", 8, 2000, range(5)),
+        ("gram-4", "shared", 36, 3000, range(5)),
+        (doubted, "shared", 16, 10_000, 0),  # longer, beside the runs whose training it doubts
+        ("vit", "shared", 16, 20_000, 0),
+        ("vit", "convolution", 16, 12_000, 0),
     ]
-    cells = [
-        dict(learner=learner, teacher=teacher, D=D, C=4, seed=seed, steps=steps)
-        for learners, teacher, D, steps in groups
-        for learner in learners
-        for seed in range(5)
-    ]
-    longer = [  # of seed 0, beside the runs whose training it doubts
-        ("self-attention", "shared", 10_000),
-        ("gram-2", "shared", 10_000),
-        ("positional", "shared", 10_000),
-        ("positional-random", "shared", 10_000),
-        ("free-0", "shared", 10_000),
-        ("vit", "shared", 20_000),
-        ("vit", "convolution", 12_000),
-    ]
-    cells += [
-        dict(learner=learner, teacher=teacher, D=16, C=4, seed=0, steps=steps)
-        for learner, teacher, steps in longer
-    ]
-    return tuple(cells)
+    return tuple(
+        cell
+        for learners, teacher, D, steps, seeds in groups
+        for cell in grid(learner=learners, teacher=teacher, D=D, C=4, seed=seeds, steps=steps)
+    )
 
 
 SWEEPS = (

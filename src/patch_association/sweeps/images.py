@@ -6,11 +6,9 @@ import hashlib
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 
-from patch_association.intervals import Estimate, mean
-from patch_association.records import decode, encode, rounded
+from patch_association.records import encode, rounded
 from patch_association.sweeps.sweep import Sweep
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -105,59 +103,6 @@ def _attention_locality(model, tile):
     if tile % model.config.patch_size == 0:
         found["undone"] = vars(locality(permutation.undo(S, model.config.patch_size), model.config.grid))
     return found
-
-
-def select(results: list[dict], model: str, tile: int) -> list[dict]:
-    """The runs of one model at one tile side, in the order of their seeds.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
-    found = sorted((r for r in results if (r["model"], r["tile"]) == (model, tile)), key=lambda r: r["seed"])
-    if not found:
-        raise ValueError(f"there is no run of {model!r} with tiles of {tile} pixels")
-    return found
-
-
-def accuracy(results: list[dict], model: str, tile: int = 32) -> Estimate:
-    """The mean test accuracy over seeds, with its interval."""
-    return mean([row["test_accuracy"] for row in select(results, model, tile)])
-
-
-def accuracy_gap(results: list[dict], one: tuple[str, int], other: tuple[str, int]) -> Estimate:
-    """The mean of test accuracy of ``one`` minus ``other``, each (model, tile), paired by seed.
-
-    Two ViTs of one seed have the same start, and all runs of one seed the same batches, so that
-    the pairs vary less than the accuracies do.
-
-    Raises
-    ------
-    ValueError
-        If the two were not run with the same seeds.
-    """
-    first, second = ({r["seed"]: r["test_accuracy"] for r in select(results, *key)} for key in (one, other))
-    if first.keys() != second.keys():
-        raise ValueError(
-            f"{one} has seeds {sorted(first)} and {other} has {sorted(second)}: they do not pair"
-        )
-    return mean([first[seed] - second[seed] for seed in first])
-
-
-def mean_locality(results: list[dict], model: str, tile: int, which: str, measure: str) -> Estimate:
-    """Locality of P over seeds: ``which`` "as_seen" or "undone", ``measure`` "recall" or "correlation"."""
-    return mean([row["locality"][which][measure] for row in select(results, model, tile)])
-
-
-def recorded_positions(results: list[dict], model: str, tile: int = 32, seed: int = 0) -> np.ndarray:
-    """P of one run, (N, width) in half precision's digits; the record holds it for seed 0."""
-    for row in select(results, model, tile):
-        if row["seed"] == seed and "positions" in row:
-            return decode(row["positions"])
-    raise ValueError(
-        f"the record holds no positions of {model!r} with tiles of {tile} pixels and seed {seed}"
-    )
 
 
 SWEEPS = (

@@ -25,7 +25,7 @@ from patch_association.shallow_vit import (
     with_neighbors,
 )
 from patch_association.shallow_vit.training import VARIANTS
-from patch_association.sweeps.sweep import Sweep
+from patch_association.sweeps.sweep import Sweep, grid
 
 TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
 #: Of the success diagrams, which are many runs: test inputs, and inputs a step.
@@ -205,13 +205,9 @@ SWEEPS = (
         name="shallow-start",
         summary="Figure 1(b): success and time to fit over the errors sigma and delta of the start.",
         cells=(
-            *(
-                dict(longest=1.0, value_error=s, score_error=0.2, N=N)
-                for s in (0.0, 0.1, 0.2, 0.4, 0.8)
-                for N in (2, 4, 8, 16, 32)
-            ),
-            *(dict(longest=1.0, value_error=0.1, score_error=d, N=8) for d in (0.0, 0.1, 0.3, 0.45)),
-            *(dict(longest=None, value_error=s, score_error=0.2, N=2) for s in (0.2, 0.8)),
+            *grid(longest=1.0, value_error=(0.0, 0.1, 0.2, 0.4, 0.8), score_error=0.2, N=(2, 4, 8, 16, 32)),
+            *grid(longest=1.0, value_error=0.1, score_error=(0.0, 0.1, 0.3, 0.45), N=8),
+            *grid(longest=None, value_error=(0.2, 0.8), score_error=0.2, N=2),
         ),
         run=start_cell,
         data=lambda: drawn(PatternData(50, 0.3, 0.2), 0),
@@ -232,11 +228,7 @@ SWEEPS = (
     Sweep(
         name="shallow-attention",
         summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
-        cells=tuple(
-            dict(num_patterns=M, head=head, counts="fixed")
-            for M in (5, 10, 15, 20)
-            for head in ("shared", "per position")
-        ),
+        cells=grid(num_patterns=(5, 10, 15, 20), head=("shared", "per position"), counts="fixed"),
         run=attention_cell,
         data=lambda: drawn(PatternData(100, 0.5, 0.05), 0),
         config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
@@ -258,7 +250,7 @@ SWEEPS = (
     Sweep(
         name="shallow-multinomial",
         summary="The exact population risk after training on N inputs with multinomial counts.",
-        cells=tuple(dict(N=N) for N in (4, 8, 16, 32, 64, 128, 256, 512)),
+        cells=grid(N=(4, 8, 16, 32, 64, 128, 256, 512)),
         run=multinomial_cell,
         data=lambda: drawn(EVERY_COUNT, 0),
         config=dict(

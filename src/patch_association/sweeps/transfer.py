@@ -6,7 +6,7 @@ from functools import partial
 
 from patch_association.records import drawn, fingerprint
 from patch_association.structure import Partition
-from patch_association.sweeps.sweep import Sweep
+from patch_association.sweeps.sweep import Sweep, grid
 from patch_association.sweeps.transfer_cells import (
     COMMON,
     LARGE,
@@ -25,17 +25,8 @@ from patch_association.sweeps.transfer_cells import (
 )
 from patch_association.transfer.mismatch import SeveralFeatures
 
-
-def _cells(**grid):
-    """All combinations, the last key running fastest."""
-    cells = [{}]
-    for key, values in grid.items():
-        cells = [{**cell, key: value} for cell in cells for value in values]
-    return cells
-
-
 _SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
-_PATCHES = [36, 64, 100, 144, 196, 256, 400]
+_PATCHES = (36, 64, 100, 144, 196, 256, 400)
 _TUNING_SIZES = {36: 500, 64: 450, 100: 550, 144: 700, 196: 1000}
 #: Where the best of these lay on the edge of the grid, it was made wider.
 _WIDER_TUNING_SIZES = {D: _TUNING_SIZES[D] for D in (36, 100)}
@@ -51,18 +42,13 @@ _SCRATCH_LARGE_SIZES = {256: [900, 1300, 1800], 400: [1500, 2100, 3000]}
 
 
 def _fine_tuning_cells():
-    fixed = _cells(
-        num_patches=_PATCHES,
-        dim=[64],
-        attention=["gamma = log D", "gamma = 4", "hard"],
-        sizes=[_SIZES],
-        seeds=[100],
-    )
-    wide = [
-        {"num_patches": D, "dim": D, "attention": "gamma = log D", "sizes": _SIZES, "seeds": 40}
+    attentions = ("gamma = log D", "gamma = 4", "hard")
+    fixed = grid(num_patches=_PATCHES, dim=64, attention=attentions, sizes=_SIZES, seeds=100)
+    wide = (
+        {"num_patches": D, "dim": D, "attention": attentions[0], "sizes": _SIZES, "seeds": 40}
         for D in (144, 256, 400)
-    ]
-    return tuple(fixed + wide)
+    )
+    return (*fixed, *wide)
 
 
 def _pretrained_cells():
@@ -94,21 +80,9 @@ _DISCOVERY = {
 
 def _tuning_cells(sizes: dict[int, int], diagonals, ratios):
     """Every diagonal and ratio, on seeds of their own."""
-    return tuple(
-        {
-            "num_patches": D,
-            "dim": 32,
-            "samples": N,
-            "first_seed": 1000,
-            "seeds": 4,
-            "diagonal": diagonal,
-            "ratio": ratio,
-            "validation": True,
-        }
-        for D, N in sizes.items()
-        for diagonal in diagonals
-        for ratio in ratios
-    )
+    common = {"dim": 32, "first_seed": 1000, "seeds": 4, "validation": True}
+    chosen = grid(diagonal=diagonals, ratio=ratios)
+    return tuple(common | {"num_patches": D, "samples": N} | one for D, N in sizes.items() for one in chosen)
 
 
 def _scratch_cells(sizes: dict[int, list[int]]):
@@ -171,15 +145,13 @@ SWEEPS = (
     Sweep(
         "transfer-dilution",
         "In-set mass against the linear part nu: gamma = 4 and gamma = log D at three nu.",
-        tuple(
-            _cells(
-                num_patches=[64, 144, 400],
-                dim=[64],
-                attention=["gamma = log D", "gamma = 4"],
-                sizes=[_SIZES],
-                seeds=[40],
-                linear=[0.1, 0.02, 0.004],
-            )
+        grid(
+            num_patches=(64, 144, 400),
+            dim=64,
+            attention=("gamma = log D", "gamma = 4"),
+            sizes=_SIZES,
+            seeds=40,
+            linear=(0.1, 0.02, 0.004),
         ),
         _fixed,
         {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000},
@@ -196,14 +168,12 @@ SWEEPS = (
     Sweep(
         "transfer-uninformed",
         "Fine-tuning with uniform attention and with wrong sets.",
-        tuple(
-            _cells(
-                num_patches=[64, 144],
-                dim=[64],
-                attention=["uniform", "wrong sets"],
-                sizes=[[4, 8, 16, 32, 64, 128]],
-                seeds=[24],
-            )
+        grid(
+            num_patches=(64, 144),
+            dim=64,
+            attention=("uniform", "wrong sets"),
+            sizes=[4, 8, 16, 32, 64, 128],
+            seeds=24,
         ),
         _fixed,
         {**COMMON, "test_draws": 50_000},
@@ -212,7 +182,7 @@ SWEEPS = (
     Sweep(
         "transfer-logistic",
         "Logistic regression on all inputs, its penalty chosen on 1000 validation samples.",
-        tuple(_cells(num_patches=[64, 144], dim=[32], samples=[128, 256, 512, 1024], seeds=[20])),
+        grid(num_patches=(64, 144), dim=32, samples=(128, 256, 512, 1024), seeds=20),
         _logistic,
         {**COMMON, "test_draws": 4000, "validation": 1000},
         data=_law(32, 64),
@@ -254,14 +224,12 @@ SWEEPS = (
     Sweep(
         "transfer-mismatch",
         "A fraction of the patches re-assigned downstream under the old attention.",
-        tuple(
-            _cells(
-                num_patches=[64, 144],
-                dim=[64],
-                fraction=[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0],
-                sizes=[[8, 32, 128]],
-                seeds=[24],
-            )
+        grid(
+            num_patches=(64, 144),
+            dim=64,
+            fraction=(0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0),
+            sizes=[8, 32, 128],
+            seeds=24,
         ),
         _mismatched,
         {**COMMON, "test_draws": 10_000},

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
 
 import torch
 from torch import nn
@@ -227,39 +226,6 @@ def _peak_bytes(layer, x) -> int:
     x.grad = None
     torch.cuda.synchronize()
     return torch.cuda.max_memory_allocated() - before
-
-
-@dataclass(frozen=True)
-class LayerCost:
-    """What a recorded layer costs, and how that compares with our vanilla one in the same rounds.
-
-    Attributes
-    ----------
-    seconds, memory : float
-        Median of the rounds, forward and backward; bytes that autograd keeps (of a GPU's record: the peak).
-    time_ratio, least, most, memory_ratio : float
-        Over vanilla: the median, the smallest and the largest of the rounds' ratios, and the bytes'.
-    """
-
-    seconds: float
-    memory: int
-    time_ratio: float
-    least: float
-    most: float
-    memory_ratio: float
-
-
-def layer_costs(row: dict) -> dict[str, LayerCost]:
-    """The costs by kind, from one result of a sweep of this module."""
-    seconds, memory = row["seconds"], row.get("peak_bytes", row["kept_bytes"])
-    costs = {}
-    for kind in seconds:
-        ratios = [ours / vanilla for ours, vanilla in zip(seconds[kind], seconds["vanilla"])]
-        share = memory[kind] / memory["vanilla"]
-        costs[kind] = LayerCost(
-            median(seconds[kind]), memory[kind], median(ratios), min(ratios), max(ratios), share
-        )
-    return costs
 
 
 _CELLS = tuple({"part": part, "tokens": tokens} for part in PARTS for tokens in CPU.batches)

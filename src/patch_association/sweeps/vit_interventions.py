@@ -21,9 +21,10 @@ from patch_association.images.dissect import (
     through,
     without_keys,
 )
+from patch_association.records.codec import bits
 from patch_association.sweeps import vit_tiny
 from patch_association.sweeps.sweep import Sweep
-from patch_association.sweeps.vit_tiny import Subject, bits, deit_encodings, subject
+from patch_association.sweeps.vit_tiny import Subject, deit_encodings, subject
 
 _L = 12
 _ALL = list(range(_L))
@@ -61,7 +62,7 @@ def _cells() -> tuple[dict, ...]:
 def intervene(change: str, layers: list[int], seed: int) -> dict:
     """Change one thing and classify the thousand pictures.
 
-    Returns which are right (``right``, :func:`~patch_association.sweeps.vit_tiny.bits`), how often the class
+    Returns which are right (``right``, :func:`~patch_association.records.codec.bits`), how often the class
     is that of the unchanged model (``same``), and the mean divergence of the classes' probabilities from the
     unchanged ones (``kl``, nats).
     """

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import torch
 
-from patch_association._validate import finite
 from patch_association.sweeps.sweep import Sweep
 
 #: name: (configuration, changes, pictures per batch)
@@ -20,7 +18,6 @@ SHAPES = {
     "ViT-tiny/16": ("tiny", {}, 16),
 }
 _REPEATS = 5
-_YEAR_S = 365.25 * 24 * 3600
 
 
 def vit_step(shape: str) -> dict:
@@ -89,101 +86,6 @@ def peak_bytes(step) -> int:
     events: Any = seen.profiler.kineto_results.events()  # pyright: ignore[reportOptionalMemberAccess]
     changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
     return max(accumulate((change for _, change in changes), initial=0))
-
-
-@dataclass(frozen=True)
-class StepRatio:
-    """A recorded step with positional attention over one with vanilla attention.
-
-    Attributes
-    ----------
-    time : float
-        Of processor seconds.
-    kept : float
-        Of the bytes that autograd keeps between the passes.
-    """
-
-    time: float
-    kept: float
-
-
-def step_ratios(results: list[dict]) -> dict[str, StepRatio]:
-    """The ratios by the name of the shape, a key of :data:`SHAPES`."""
-    return {
-        row["shape"]: StepRatio(
-            *(row[what]["positional"] / row[what]["vanilla"] for what in ("seconds", "kept_bytes"))
-        )
-        for row in results
-    }
-
-
-@dataclass(frozen=True)
-class RunCost:
-    """What a whole training run costs: by formula, and at the speed of a recorded step.
-
-    Attributes
-    ----------
-    per_image : int
-        FLOP of a forward pass, for one picture.
-    total : float
-        FLOP of the run.
-    seconds : float
-        Processor seconds of the recorded step, one thread.
-    rate : float
-        FLOP a second of that step.
-    recorded_batch : int
-        Pictures in the recorded step.
-    years : float
-        Of one thread, if the run is made of such steps.
-    """
-
-    per_image: int
-    total: float
-    seconds: float
-    rate: float
-    recorded_batch: int
-    years: float
-
-    def hours(self, rate: float) -> float:
-        """Hours, where ``rate`` FLOP a second are kept up."""
-        if finite("rate", rate) <= 0:
-            raise ValueError(f"rate must be positive, got {rate}")
-        return self.total / rate / 3600
-
-
-def run_cost(
-    results: list[dict], shape: str, attention: str, pictures: int, epochs: int, batch: int
-) -> RunCost:
-    """The cost of ``epochs`` passes over ``pictures`` in batches of ``batch`` pictures.
-
-    Parameters
-    ----------
-    results : list of dict
-        Of the sweep ``vit_steps``.
-    shape : str
-        A key of :data:`SHAPES`.
-    attention : "vanilla" or "positional"
-
-    Notes
-    -----
-    Pictures that do not fill a batch are counted as a part of one. The recorded batch may be
-    smaller than ``batch``: the years are those of ``epochs * pictures`` pictures in recorded batches.
-    """
-    from patch_association.images.flops import vit_flops
-    from patch_association.images.models.vit import ViTConfig
-
-    name, changes, _ = SHAPES[shape]
-    cost = vit_flops(ViTConfig.named(name, attention=attention, **changes))
-    row = next(row for row in results if row["shape"] == shape)
-    seconds, shown = row["seconds"][attention], epochs * pictures
-    return RunCost(
-        per_image=cost.per_image,
-        total=shown / batch * cost.step(batch),
-        seconds=seconds,
-        rate=cost.step(row["batch"]) / seconds,
-        recorded_batch=row["batch"],
-        years=shown / row["batch"] * seconds / _YEAR_S,
-    )
 
 
 SWEEPS = (

@@ -141,13 +141,3 @@ def subject() -> Subject:
 def deit_encodings() -> torch.Tensor:
     """P of DeiT-Tiny/16, (196, 192)."""
     return encodings_of(file("deit_tiny_patch16_224.npz"))
-
-
-def bits(right) -> str:
-    """Booleans as hexadecimal text, eight a byte."""
-    return np.packbits(np.asarray(right, dtype=bool)).tobytes().hex()
-
-
-def from_bits(text: str, n: int) -> np.ndarray:
-    """The n booleans behind a text of :func:`bits`."""
-    return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8))[:n].astype(bool)
