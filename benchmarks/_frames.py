@@ -38,7 +38,7 @@ def drag(browser, page, key: str = "q") -> list[float]:
         tab.evaluate(_DRAG, [key, _WARM])
         session = tab.context.new_cdp_session(tab)
         session.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
-        session.on("Tracing.tracingComplete", done.append)
+        session.on("Tracing.tracingComplete", lambda end: done.append(end))
         categories = {"includedCategories": ["toplevel", "devtools.timeline"]}
         session.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": categories})
         tab.evaluate(_DRAG, [key, _FRAMES])
