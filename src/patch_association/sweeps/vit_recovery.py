@@ -115,7 +115,8 @@ SWEEPS = (
         name="vit_recovery",
         summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
         cells=tuple(
-            {"maps": maps, "seed": 0, "steps": steps} for maps, steps in (("mean", _STEPS), ("own", 0))
+            {"maps": maps, "seed": 0, "steps": steps}
+            for maps, steps in (("mean", _STEPS), ("own", 0), ("uniform", _STEPS))
         ),
         run=recovery,
         data=vit_tiny.data,
