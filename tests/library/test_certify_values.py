@@ -232,6 +232,13 @@ def test_the_law_of_the_votes_and_of_the_turned_votes():
         assert max(float(x.rad()) for x in law[M]) < 1e-15
 
 
+@pytest.mark.parametrize("q", ["1/10", "3/10", "9/10"])
+def test_the_sign_at_degree_five_where_a_power_is_no_product(q):
+    """At p = 3 the factor M^(p-2) is M (p-2) as well."""
+    margin = FirstMove(16, 4, float(Fraction(q)), 5).margin
+    assert sign_at(law_at(12, 4, ball(Fraction(q))), 5) == (1 if margin > 0 else -1)
+
+
 def test_a_tail_that_could_matter_leaves_the_sign_open():
     law = law_at(12, 4, ball(Fraction(3, 10)))
     assert FirstMove(16, 4, 0.3).margin > 0
