@@ -91,3 +91,23 @@ def test_what_was_tried_is_read_back_without_a_line_cut_short(tmp_path):
     assert read_journal(journal) == {}
     journal.write_text(json.dumps({"key": "a", "tests": "t", "is": "survived"}) + '\n{"key": "b", "te')
     assert read_journal(journal) == {("a", "t"): "survived"}
+
+
+@pytest.mark.parametrize(("untouched", "found"), [(0, "killed: it cannot be imported"), (4, None)])
+def test_a_test_whose_name_is_out_of_date_kills_nothing(tmp_path, untouched, found):
+    """pytest ends with 4 where a module cannot be imported, and where a test is not there."""
+    from trial import Trials
+
+    class Told(Trials):
+        def run(self, tests):
+            return (4 if file.read_text() == "changed" else untouched), ""
+
+    file = tmp_path / "module.py"
+    file.write_text("as it was")
+    trials = Told(tmp_path, {})
+    if found is None:
+        with pytest.raises(SystemExit, match="not there: tests/t.py::one, tests/t.py::two"):
+            trials.outcome(file, "changed", ["tests/t.py::one", "tests/t.py::two"])
+    else:
+        assert trials.outcome(file, "changed", ["tests/t.py::one", "tests/t.py::two"]) == found
+    assert file.read_text() == "as it was"
