@@ -16,7 +16,7 @@ from flint import ctx
 
 from patch_association import records
 from patch_association.certify import exactly, signs
-from patch_association.certify.blocks import three_inequalities
+from patch_association.certify.blocks import every_number_of_sets, two_inequalities
 from patch_association.certify.descent import Undecided
 from patch_association.certify.field import ball, decimal
 from patch_association.certify.quadrant import quadrant
@@ -75,12 +75,22 @@ BLOCKS = (
     (15, 3, "1/2"),
     (8, 2, "3/10"),
     (16, 2, "3/10"),
+    (12, 4, "3/10"),
+    (9, 3, "3/10"),
 )
+
+#: (C, q) at which it is proved for every number of sets.
+EVERY = ((3, "1/2"), (2, "3/10"))
 
 
 def _blocks(options: Options) -> dict:
-    spare = {f"({D}, {C}, {q})": three_inequalities(D, C, q)["spare"] for D, C, q in BLOCKS}
-    return {f"3 h - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
+    spare = {f"({D}, {C}, {q})": two_inequalities(D, C, q)["spare"] for D, C, q in BLOCKS}
+    return {f"-3 u - psi - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
+
+
+def _blocks_of_every_number(options: Options) -> dict:
+    found = {f"({C}, {q})": every_number_of_sets(C, Fraction(q)) for C, q in EVERY}
+    return {f"{key} at {name}": x for name, one in found.items() for key, x in one.items()}
 
 
 def _end(options: Options) -> dict:
@@ -113,9 +123,13 @@ _TEXTS = {
         $\gamma = \infty$ divided by $\Xi$).""",
     "blocks-are-best": r"""
         $p = 3$, $\nu = 0$, at $(D, C, q) = (16, 4, 0.1)$, $(16, 4, 0.3)$, $(16, 4, 0.5)$, $(16, 4, 0.8)$,
-        $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$ and $(16, 2, 0.3)$: no $\mathbf A$, its
-        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
-        patch of the own set with the best $\alpha$.""",
+        $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$, $(16, 2, 0.3)$, $(12, 4, 0.3)$ and
+        $(9, 3, 0.3)$: no $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population
+        risk than attention $1/C$ to each patch of the own set with the best $\alpha$.""",
+    "blocks-are-best-every-size": r"""
+        $p = 3$, $\nu = 0$, at $(C, q) = (3, 0.5)$ and $(2, 0.3)$, for every number of sets $L \ge 3$: no
+        $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population risk than attention
+        $1/C$ to each patch of the own set with the best $\alpha$.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
@@ -148,6 +162,7 @@ _PROOFS = {
     "first-move-every-size": _every_size,
     "quadrant-keeps": _quadrant,
     "blocks-are-best": _blocks,
+    "blocks-are-best-every-size": _blocks_of_every_number,
     "where-it-ends": _end,
 }
 
