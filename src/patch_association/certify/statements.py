@@ -80,7 +80,7 @@ BLOCKS = (
 )
 
 #: (C, q) at which it is proved for every number of sets.
-EVERY = ((3, "1/2"), (2, "3/10"))
+EVERY = ((2, "3/10"),)
 
 
 def _blocks(options: Options) -> dict:
@@ -127,9 +127,9 @@ _TEXTS = {
         $(9, 3, 0.3)$: no $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population
         risk than attention $1/C$ to each patch of the own set with the best $\alpha$.""",
     "blocks-are-best-every-size": r"""
-        $p = 3$, $\nu = 0$, at $(C, q) = (3, 0.5)$ and $(2, 0.3)$, for every number of sets $L \ge 3$: no
-        $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population risk than attention
-        $1/C$ to each patch of the own set with the best $\alpha$.""",
+        $p = 3$, $\nu = 0$, at $(C, q) = (2, 0.3)$, for every number of sets $L \ge 3$: no $\mathbf A$, its
+        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
+        patch of the own set with the best $\alpha$.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
