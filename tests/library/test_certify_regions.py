@@ -133,6 +133,7 @@ def test_positive_from_some_n_on():
     square = fmpq_poly([6, -5, 1])  # (x - 2)(x - 3)
     assert [signs._positive_from(square, n) for n in (0, 2, 3, 4)] == [False, False, False, True]
     assert not signs._positive_from(fmpq_poly([1, 1, -1]), 50)
+    assert not signs._positive_from(fmpq_poly([]), 3)  # zero is not positive
 
 
 def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):

@@ -182,7 +182,7 @@ def _random_moments(q: Fraction, most: int):
 
 def _positive_from(polynomial: fmpq_poly, start: int) -> bool:
     shifted = polynomial(fmpq_poly([start, 1]))
-    return all(c > 0 for c in shifted.coeffs())
+    return bool(shifted.coeffs()) and all(c > 0 for c in shifted.coeffs())
 
 
 def _powers(x: arb, most: int):
