@@ -9,6 +9,7 @@ import torch
 from training import toy_set
 
 from patch_association.cli import main
+from patch_association.images.data.augment import draw
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import encoding_locality, locality
 from patch_association.images.models import ViT
@@ -63,6 +64,20 @@ def test_one_recipe_for_both_kinds_of_attention():
     for width in (None, 48):
         with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got"):
             study.settings("vanilla", 10, 32, 0, width)
+
+
+def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
+    usual = study.settings("vanilla", 10, 32, 0, 64)
+    monkeypatch.setattr(study, "SHORT", {"vit": 1})
+    asked, real = [], study.settings
+    monkeypatch.setattr(study, "settings", lambda *a: asked.append(real(*a)) or asked[-1])
+    study.unmirrored_cell("vanilla")
+    assert {key for key in usual if usual[key] != asked[0][key]} == {"augment", "epochs", "warmup_epochs"}
+    drawn = [draw(each["augment"], 3, 32, torch.Generator()).flipped for each in (asked[0], usual)]
+    assert drawn[0] is None and drawn[1] is not None
+    assert [path.name for path in small.iterdir()] == ["vanilla-64-1-32-0-shift"]
+    config = load("cifar10_study_unmirrored").config
+    assert config["augment"] == "shift" and config["epochs"] == 10 and config["width"] == 64
 
 
 def test_a_cell_of_the_cnn(small):
