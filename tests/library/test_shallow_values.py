@@ -240,7 +240,7 @@ def test_the_extended_run_records_and_stops_as_it_says():
     labels = tokens.y[:, None]
     run = train_extended(model, tokens, labels, tokens.relevant, steps=23, rate=1e-4)
     assert run.steps.tolist() == [0, 10, 20, 23]
-    F, S = model(tokens.X.expand(2, -1, -1), tokens.share)
+    F, S = (x.detach() for x in model(tokens.X.expand(2, -1, -1), tokens.share))
     wrong = (tokens.probability * (labels * F <= 0).any(-1)).sum()
     assert run.error == pytest.approx(float(wrong))
     mass = sum(0.5 * float((S[n, 0] * tokens.share[n]).sum(-1)[tokens.relevant[n]].sum()) for n in range(2))

@@ -61,7 +61,7 @@ def run(monkeypatch):
 def test_the_newest_table_is_a_flat_list_of_pairs(run, monkeypatch, tmp_path, capsys):
     kept = json.loads((ROOT / "benchmarks" / "kept.json").read_text(encoding="utf-8"))["results"]
     one = types.ModuleType("one")
-    one.bench_pair = lambda: kept["setting"][0]
+    one.bench_pair = lambda: [kept["setting"][0]]
     one.bench_more = lambda: [kept["growth"][0], kept["images"][5]]
     monkeypatch.setitem(sys.modules, "one", one)
     (tmp_path / "one.py").touch()

@@ -35,7 +35,7 @@ FILES = {
         "transfer-heads",
     ),
     "images": ("cifar10_permuted",),
-    "study": ("cifar10_study", "cifar10_study_rates", "cifar10_study_unmirrored"),
+    "study": ("cifar10_study", "cifar10_study_unmirrored", "cifar10_study_rates"),
     "shallow_vit": (
         "shallow-samples",
         "shallow-positions",
