@@ -29,7 +29,7 @@ LEFTOVERS = {
     "a role that was not read": r"\{(?:glue|cite|doc|eq|ref|numref|prf|math)[^}]*\}",
     "a reference to nothing": r"\?\?|\[\?\]",
     "a bare backslash": r"\\",
-    "a letter in brackets read as a sign": r"[©®™]",
+    "a letter in brackets read as a sign": r"©(?! ?Copyright)|[®™]",
     "an object as Python writes it": r"\b(?:np\.\w+|array|tensor|Estimate|dtype)\(|<\w+ object at |\[object ",
 }
 

@@ -114,10 +114,11 @@
       outside: { margins: () => Array.from(kept.margin), errors: () => Array.from(kept.test), scores: (t) => Array.from(kept.scores[t]) },
       code: (s) => [
         "import patch_association as pa",
+        "from patch_association.training import idealized_start",
         "",
         `law = pa.SpatialData(pa.Partition.blocks(4, 4, 2, 2), dim=${D}, q=${s.q})`,
         `samples = pa.Samples.draw(law, ${s.N}, seeds=[${s.seed}])`,
-        `run = pa.descend(samples, pa.idealized_start(law, 1), pa.Constant(0.02), steps=${s.steps})`,
+        `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(0.02), steps=${s.steps})`,
         "print(run.margin[-1, 0], run.steps[run.exact[:, 0]])  # the steps at which every row is right",
       ].join("\n"),
     };

@@ -130,11 +130,12 @@
       code: (s) => [
         "import torch",
         "import patch_association as pa",
+        "from patch_association.training import idealized_start",
         "",
         `sets = pa.Partition([ord(letter) for letter in "${s.sets}"])`,
         `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
         `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
-        `run = pa.descend(samples, pa.idealized_start(law, 1), pa.Constant(0.01), steps=${STEPS})`,
+        `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(0.01), steps=${STEPS})`,
         "print(run.recall[-1, 0], run.exact[-1, 0])",
       ].join("\n"),
     };
