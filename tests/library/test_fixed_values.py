@@ -118,6 +118,7 @@ DEFAULTS = {
     "training/valley.score_drift": {"gamma": 0.0, "rho": 0.0},
     "training/valley.follow_valley": {"beta": 1.0, "until": 1.0, "points": 40},
     "training/valley.largest_settling_rate": {"low": 0.01, "high": 1.0, "halvings": 20},
+    "certify/blocks._coefficients": {"missing": 0},
     "certify/cover.Inequality.__init__": {"drop": 0},
     "certify/cover.cover": {"most": 5_000_000, "every": 60.0},
     "certify/field.decimal": {"digits": 12},
