@@ -106,7 +106,7 @@ def _one_set(C: int, q: Fraction) -> dict:
     return made
 
 
-def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing=0) -> dict:
+def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing: arb | int = 0) -> dict:
     """The six coefficients over E[w*].
 
     ``base`` and ``fewer`` are the laws of L - 3 and L - 4 random sets, each a polynomial and the power that
