@@ -131,9 +131,9 @@ def test_positive_from_some_n_on():
     from flint import fmpq_poly
 
     square = fmpq_poly([6, -5, 1])  # (x - 2)(x - 3)
-    assert [signs._positive_from(square, n) for n in (0, 2, 3, 4)] == [False, False, False, True]
-    assert not signs._positive_from(fmpq_poly([1, 1, -1]), 50)
-    assert not signs._positive_from(fmpq_poly([]), 3)  # zero is not positive
+    assert [signs.positive_from(square, n) for n in (0, 2, 3, 4)] == [False, False, False, True]
+    assert not signs.positive_from(fmpq_poly([1, 1, -1]), 50)
+    assert not signs.positive_from(fmpq_poly([]), 3)  # zero is not positive
 
 
 def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
@@ -143,8 +143,8 @@ def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
     found = signs.every_number_of_sets(C, q, p, d)
     n = found["by moments from n"]
     first, second = signs._moment_certificates(C, q, p, d)
-    assert signs._positive_from(first, n) and signs._positive_from(second, n)
-    assert not (signs._positive_from(first, n - C) and signs._positive_from(second, n - C))
+    assert signs.positive_from(first, n) and signs.positive_from(second, n)
+    assert not (signs.positive_from(first, n - C) and signs.positive_from(second, n - C))
     assert tried == [(C, q, p, n)] and found["one by one"] == n // C - 1
     with pytest.raises(Undecided, match="no certificate by moments"):
         signs.every_number_of_sets(C, Fraction(9, 10), p, d)  # companions lose there in the limit

@@ -18,7 +18,7 @@ from flint import arb, arb_mat, arb_poly, fmpq, fmpq_poly
 from patch_association._validate import divides
 from patch_association.certify.descent import Undecided
 from patch_association.certify.field import ball
-from patch_association.certify.signs import _positive_from
+from patch_association.certify.signs import positive_from
 
 
 def two_inequalities(num_patches: int, set_size: int, q) -> dict:
@@ -184,7 +184,7 @@ def every_number_of_sets(set_size: int, q: Fraction, delta: Fraction = Fraction(
     L >= L_0 when, written in L - L_0, every coefficient is.
     """
     certificates = list(moment_certificates(set_size, q, delta).values())
-    good = lambda n: all(_positive_from(one, n) for one in certificates)
+    good = lambda n: all(positive_from(one, n) for one in certificates)
     low, high = 2, 4
     while not good(high):
         low, high = high, 2 * high

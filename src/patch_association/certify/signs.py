@@ -92,14 +92,14 @@ def every_number_of_sets(set_size: int, q: Fraction, degree: int, delta: Fractio
     """
     first, second = _moment_certificates(set_size, q, degree, delta)
     n1 = set_size * 2
-    while not (_positive_from(first, n1) and _positive_from(second, n1)):
+    while not (positive_from(first, n1) and positive_from(second, n1)):
         n1 *= 2
         if n1 > 10**7:
             raise Undecided(f"no certificate by moments at C = {set_size}, q = {q}")
     low = n1 // 2
     while n1 - low > set_size:
         middle = (low + n1) // 2
-        good = _positive_from(first, middle) and _positive_from(second, middle)
+        good = positive_from(first, middle) and positive_from(second, middle)
         low, n1 = (low, middle) if good else (middle, n1)
     one_by_one(set_size, q, degree, n1)
     return {"by moments from n": n1, "one by one": n1 // set_size - 1}
@@ -180,7 +180,14 @@ def _random_moments(q: Fraction, most: int):
     return polynomials
 
 
-def _positive_from(polynomial: fmpq_poly, start: int) -> bool:
+def positive_from(polynomial: fmpq_poly, start: int) -> bool:
+    """Whether all coefficients in x - ``start`` are positive: then so is the polynomial from there on.
+
+    Examples
+    --------
+    >>> [positive_from(fmpq_poly([-6, 1, 1]), start) for start in (2, 3)]
+    [False, True]
+    """
     shifted = polynomial(fmpq_poly([start, 1]))
     return bool(shifted.coeffs()) and all(c > 0 for c in shifted.coeffs())
 
