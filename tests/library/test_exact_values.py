@@ -125,6 +125,8 @@ def test_half_of_the_drawn_partitions_vote_on_the_others():
     every = blind_errors(3, 2, n=250, most=15)
     assert (every.partitions, every.exact) == (15, True)
     assert found.saved.value == pytest.approx(found.linear.value - found.blind.value)
+    # A vote of one, judged by another: larger than the vote of all, which no vote of its own would be.
+    assert blind_errors(3, 2, n=4000, most=2).blind.low > blind_errors(3, 2, n=4000, most=15).blind.high
 
 
 def test_the_first_move_at_few_sets_and_at_every_vote():
