@@ -102,3 +102,11 @@ def test_no_tube_is_a_bound_of_infinity_and_not_a_search_without_end():
     risk = PopulationRisk(12, 4, 0.2, 5, linear=0.0)
     line = flow_line(risk, 1.0, 300.0 * np.arange(9) / 8)
     assert distance_bounds(risk, 1.0, line, 256, stable_rate(risk, 1.0)) == (np.inf, np.inf)
+
+
+def test_a_rate_beyond_one_over_the_curvature_has_no_bound():
+    risk = PopulationRisk(12, 4, 0.2, linear=0.0)
+    line = flow_line(risk, 1.0, np.linspace(0, 1, 5))
+    largest = 1 / tube(risk, 1.0, line, 0.0, 0.0).most.max()
+    assert 0 < max(distance_bounds(risk, 1.0, line, 0.01, 0.99 * largest)) < 1e-8
+    assert distance_bounds(risk, 1.0, line, 0.01, 1.01 * largest) == (np.inf, np.inf)
