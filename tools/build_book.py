@@ -1,10 +1,14 @@
 """Build the book with every warning as an error, then say which file to open.
 
+Only what changed since the last build is read again. Where that fails, what the last one kept may be the
+reason (a label that moved from a page to another counts as two), and the book is built from nothing.
+
 A page's download button gives the chapter's notebook in plain Markdown, not the one that the book is made of.
 """
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +21,7 @@ from set_up import alone
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "_build" / "html" / "index.html"
+KEPT = ROOT / "_build" / ".doctrees"
 
 
 def main() -> int:
@@ -28,7 +33,12 @@ def main() -> int:
     try:
         with alone("build"):
             print("Building the book ...", flush=True)
+            again = KEPT.exists()
             status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+            if status and again:
+                print("That built on an earlier book. Once more, from nothing ...", flush=True)
+                shutil.rmtree(KEPT)
+                status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
             if status == 0:
                 write_edition(INDEX.parent / "_sources")
     except OSError as error:
