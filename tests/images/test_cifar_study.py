@@ -23,9 +23,9 @@ from patch_association.sweeps import registry, study
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """The study on eighty made-up pictures of 32 pixels, with checkpoints in a folder of the test."""
-    monkeypatch.setattr(study, "_data", lambda: toy_set(80, size=32))
-    monkeypatch.setattr(study, "_COMMON", study._COMMON | dict(val_size=16))
-    monkeypatch.setattr(study, "_VIT", study._VIT | dict(batch_size=16, depth=2))
+    monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=16))
+    monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=2))
     monkeypatch.setattr(study, "_CNN", study._CNN | dict(batch_size=16))
     monkeypatch.setattr(study, "_WATCHED", 8)
     monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
@@ -118,7 +118,7 @@ def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind
 
 def test_what_is_watched(small):
     """The mean map of each head, the shuffle undone; as seen where it cuts patches apart."""
-    config, data = TrainConfig(**study.settings("vanilla", 2, 8, 0, 64)), study._data()
+    config, data = TrainConfig(**study.settings("vanilla", 2, 8, 0, 64)), study.pictures()
     model = make_model(config, 2, 32, 3)
     assert isinstance(model, ViT)
     shuffle = GridPermutation(32, 8)
@@ -151,5 +151,5 @@ def test_the_rate_was_chosen_on_validation_pictures_in_favor_of_vanilla(small, m
     monkeypatch.undo()
     ends = {(row["model"], row["lr"]): row["val_accuracy"][-1] for row in load("cifar10_study_rates")}
     best = {kind: max(study.RATES, key=lambda lr: ends[kind, lr]) for kind in ("vanilla", "positional")}
-    assert best["vanilla"] == study._VIT["lr"] not in (study.RATES[0], study.RATES[-1])
+    assert best["vanilla"] == study.VIT["lr"] not in (study.RATES[0], study.RATES[-1])
     assert ends["positional", best["positional"]] - ends["positional", best["vanilla"]] < 0.015

@@ -36,6 +36,7 @@ FILES = {
     ),
     "images": ("cifar10_permuted",),
     "study": ("cifar10_study", "cifar10_study_unmirrored", "cifar10_study_rates"),
+    "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
         "shallow-samples",
         "shallow-positions",

@@ -23,18 +23,18 @@ FOLDER = Path("runs") / "cifar10_study"
 WHOLE = 32  # tiles of this side are the picture: no shuffle
 SEEDS = (0, 1, 2)
 _WATCHED = 200  # training pictures over which attention is averaged
-_COMMON: dict[str, Any] = dict(
+COMMON: dict[str, Any] = dict(
     dataset="cifar10", val_size=5000, augment="shift-flip", label_smoothing=0.1, weight_decay=0.05,
     device="cpu", precision="bf16", threads=1,
 )  # fmt: skip
 # The rate of the CNN is a usual one. That of the ViTs is the best of RATES on validation pictures for vanilla
 # attention, and within a point of the best for positional: one recipe for both, chosen in vanilla's favor.
 _CNN: dict[str, Any] = dict(model="residual_cnn", batch_size=256, lr=5e-3, clip=0.0)
-_VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
+VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
 
 
 def settings(
-    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = _COMMON["augment"]
+    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = COMMON["augment"]
 ) -> dict[str, Any]:
     """The settings of a cell for :class:`TrainConfig`.
 
@@ -43,15 +43,16 @@ def settings(
     """
     own = dict(epochs=epochs, tile=tile, seed=seed, augment=augment)
     if model == "residual_cnn":
-        return {**_COMMON, **_CNN, **own, "warmup_epochs": epochs / 4}
+        return {**COMMON, **_CNN, **own, "warmup_epochs": epochs / 4}
     if width is None or width % 32:
         raise ValueError(f"the width of a ViT must be a multiple of 32, got {width}")
     shape = dict(attention=model, width=width, heads=width // 32, mlp_width=2 * width)
-    return {**_COMMON, **_VIT, **own, **shape, "warmup_epochs": epochs / 10}
+    return {**COMMON, **VIT, **own, **shape, "warmup_epochs": epochs / 10}
 
 
 @lru_cache(maxsize=1)
-def _data():
+def pictures():
+    """CIFAR-10 from the packed file, read once."""
     from patch_association.images.data import load
 
     return load("cifar10")
@@ -82,7 +83,7 @@ def watched(model, data, permutation) -> dict:
 
 
 def train_cell(
-    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = _COMMON["augment"]
+    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = COMMON["augment"]
 ) -> dict:
     """One training run on 45,000 pictures of CIFAR-10, resumed where its folder holds a checkpoint.
 
@@ -94,21 +95,32 @@ def train_cell(
         recall of the mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
         ``positions``, the P of each epoch, (epochs, N, width) in half precision.
     """
+    unusual = None if augment == COMMON["augment"] else augment
+    name = "-".join(str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None)
+    own = settings(model, epochs, tile, seed, width, augment)
+    return trained(own, pictures(), FOLDER / name, keep_positions=width == WIDTHS[0] and seed == 0)
+
+
+def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = False) -> dict:
+    """The summary of a run with these settings, gone on with where ``folder`` holds a checkpoint.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a signal stopped the run; its checkpoint is kept.
+    """
     from patch_association.images.data.permutation import GridPermutation
     from patch_association.images.training.config import TrainConfig
     from patch_association.images.training.run import train
 
-    config, data = TrainConfig(**settings(model, epochs, tile, seed, width, augment)), _data()
-    unusual = None if augment == _COMMON["augment"] else augment
-    name = "-".join(str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None)
-    watch = partial(watched, data=data, permutation=GridPermutation(data.image_size, tile, config.tile_seed))
-    run = train(
-        config, FOLDER / name, resume=True, progress=False, data=data,
-        watch=None if model == "residual_cnn" else watch,
-    )  # fmt: skip
+    config = TrainConfig(**own)
+    permutation = GridPermutation(data.image_size, config.tile or data.image_size, config.tile_seed)
+    watch = partial(watched, data=data, permutation=permutation) if config.model == "vit" else None
+    run = train(config, folder, resume=True, progress=False, data=data, watch=watch)
     if not run.record["finished"]:
-        raise KeyboardInterrupt(f"{name} was stopped by signal {run.stopped_by} and keeps its checkpoint")
-    return summary(run.record, keep_positions=width == WIDTHS[0] and seed == 0)
+        stopped = f"{folder.name} was stopped by signal {run.stopped_by}"
+        raise KeyboardInterrupt(f"{stopped} and keeps its checkpoint")
+    return summary(run.record, keep_positions)
 
 
 def summary(record: dict, keep_positions: bool) -> dict:
@@ -149,7 +161,7 @@ def rate_cell(model: str, lr: float) -> dict:
     from patch_association.images.training.run import train
 
     config = TrainConfig(**{**settings(model, RATE_EPOCHS, WHOLE, 0, WIDTHS[0]), "lr": lr})
-    data = replace(_data(), test_images=_data().test_images[:1], test_labels=_data().test_labels[:1])
+    data = replace(pictures(), test_images=pictures().test_images[:1], test_labels=pictures().test_labels[:1])
     rows = train(config, progress=False, data=data).record["metrics"]
     return rounded({name: [row[name] for row in rows] for name in ("val_accuracy", "train_accuracy")}, 4)
 
@@ -191,9 +203,9 @@ SWEEPS = (
         cells=_cells(),
         run=train_cell,
         config={
-            **_COMMON,
+            **COMMON,
             "cnn": _CNN,
-            "vit": _VIT,
+            "vit": VIT,
             "watched": _WATCHED,
             "widths": list(WIDTHS),
             "short": SHORT,
@@ -207,7 +219,7 @@ SWEEPS = (
         summary="Short runs of the study's narrowest ViTs on pictures that are shifted and not mirrored.",
         cells=grid(model=_KINDS),
         run=unmirrored_cell,
-        config={**_COMMON, "augment": "shift", "vit": _VIT, "width": WIDTHS[0], "epochs": SHORT["vit"]},
+        config={**COMMON, "augment": "shift", "vit": VIT, "width": WIDTHS[0], "epochs": SHORT["vit"]},
         data=packed,
     ),
     Sweep(
@@ -215,7 +227,7 @@ SWEEPS = (
         summary="Validation accuracy of the study's narrowest ViTs after a few epochs, by learning rate.",
         cells=grid(lr=RATES, model=_KINDS),
         run=rate_cell,
-        config={**_COMMON, "vit": _VIT, "width": WIDTHS[0], "epochs": RATE_EPOCHS},
+        config={**COMMON, "vit": VIT, "width": WIDTHS[0], "epochs": RATE_EPOCHS},
         data=packed,
     ),
 )

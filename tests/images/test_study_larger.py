@@ -1,0 +1,90 @@
+"""A hundred classes and the paper's ViT, on made-up pictures: what is trained, and how a step is timed."""
+
+import json
+
+import pytest
+import torch
+from training import toy_set
+
+from patch_association.images.models.vit import ViTConfig
+from patch_association.images.training.config import TrainConfig
+from patch_association.sweeps import registry, study, study_larger
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Both sweeps on eighty made-up pictures of 32 pixels, with checkpoints in a folder of the test."""
+    monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study_larger, "_tiny", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=16))
+    monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=2))
+    monkeypatch.setattr(study, "_WATCHED", 8)
+    monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
+    few = dict(batch_size=8, depth=1, width=24, heads=2, mlp_width=24, epochs=1, warmup_epochs=0.1)
+    monkeypatch.setattr(study_larger, "PAPER", study_larger.PAPER | few)
+    return tmp_path
+
+
+def test_half_the_side_is_the_mean_of_four():
+    data = toy_set(12, size=8)
+    found = study_larger.halved(data)
+    assert found.image_size == 4 and found.origin == f"{data.origin}, at 4 pixels"
+    for part in ("train", "test"):
+        x, half = getattr(data, f"{part}_images"), getattr(found, f"{part}_images")
+        assert half.dtype == torch.uint8
+        for i, j in ((0, 0), (3, 1)):
+            four = x[:, :, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].double().mean(dim=(2, 3))
+            assert ((half[:, :, i, j].double() - four).abs() <= 0.5).all()
+    white = toy_set(4, size=8)
+    white.train_images.fill_(255)  # four of 255 do not fit into a byte
+    assert (study_larger.halved(white).train_images == 255).all()
+    with pytest.raises(ValueError, match="the side of a picture to be halved must be even, got 7"):
+        study_larger.halved(toy_set(4, size=7))
+
+
+def test_the_cells():
+    tiny = [dict(cell) for cell in registry()["tiny_imagenet_study"].cells]
+    for one, other in zip(tiny[::2], tiny[1::2]):  # pairs, side by side
+        assert one | {"model": "positional"} == other and one["model"] == "vanilla"
+    assert {(c["epochs"], c["seed"]) for c in tiny} == {(e, k) for e in (10, 40) for k in (0, 1, 2)}
+    paper = ViTConfig.named("small")
+    config = TrainConfig(**study.COMMON | study_larger.PAPER)
+    assert (paper.depth, paper.heads, paper.width, paper.mlp_width, paper.patch_size) == (7, 12, 384, 384, 4)
+    assert config.vit == "small" and set(config.vit_changes()) == {"attention", "patch_size"}
+
+
+def test_a_cell_of_a_hundred_classes(small, monkeypatch):
+    asked, real = [], study.trained
+    monkeypatch.setattr(study, "trained", lambda own, *rest: asked.append(own) or real(own, *rest))
+    found = study_larger.tiny_cell("positional", epochs=1, seed=2)
+    assert json.loads(json.dumps(found)) == found and "positions" not in found
+    assert len(found["metrics"]) == 1 and found["test_n"] == 80
+    usual = study.settings("positional", 1, 32, 2, 64)
+    assert {key for key in usual if usual[key] != asked[0][key]} == {"dataset"}
+    assert [path.name for path in (small / "tiny_imagenet_study").iterdir()] == ["positional-1-2"]
+
+
+def test_a_cell_of_the_papers_vit_says_what_a_step_costs(small):
+    found = study_larger.paper_cell("vanilla")
+    assert 0 < found["step_cpu_s"] < 10 and len(found["metrics"]) == 1
+    assert (small / "cifar10_paper_size" / "vanilla" / "record.json").exists()
+
+
+def test_a_step_is_timed_without_what_is_made_once(small, monkeypatch):
+    """Runs of one and of three epochs that take 2 s and 1 s an epoch: the 2 s are no part of a step."""
+    clock, now = [], [0.0]
+
+    def train(config, **_):
+        now[0] += 2.0 + config.epochs
+        clock.append(config.epochs)
+
+    monkeypatch.setattr("patch_association.images.training.run.train", train)
+    monkeypatch.setattr("time.process_time", lambda: now[0])
+    own = study.COMMON | study_larger.PAPER | {"attention": "vanilla"}
+    assert study_larger._step_cpu_s(own, steps=4) == 0.25 and clock == [1, 3, 1]
+
+
+def test_a_missing_file_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATCH_ASSOCIATION_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="tiny_imagenet_halfA.npz is missing: put tiny_imagenet_halfA.npz"):
+        study_larger.tiny_data()
