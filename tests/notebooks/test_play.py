@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -41,6 +42,45 @@ def test_every_parameter_says_what_to_try_and_is_known_to_the_ledger(path):
     }
     assert names, "a chapter without parameters cannot be played with"
     assert told == names, f"chapter(...) is told {sorted(told)}, the parameters are {sorted(names)}"
+
+
+VALUE = r"(?:\$[^$]+\$|`[^`A-Za-z][^`]*`|\d[\d.]*)"
+SET = re.compile(
+    rf"`(\w+) = ([^`]+)`|`(\w+)` (?:in [^.]*? )?to ({VALUE}(?:,? (?:or|and|then)(?: to)? {VALUE})*)"
+)
+
+
+def told_to_try(text: str) -> list[tuple[str, str]]:
+    """What a page tells its reader to set: name and value, as "`dim` to $16$ or $64$" and "`q = 0.6`" do."""
+    found = []
+    for name, value, other, values in SET.findall(text):
+        given = [value] if name else re.findall(VALUE, values)
+        found += [(name or other, each.strip("$`").replace("{,}", "")) for each in given]
+    return found
+
+
+def test_what_a_page_tells_to_try_is_read():
+    text = "Set `dim` to $16$ or $64$, `q = 0.6`, or `N` to $2{,}000$, or `q` to $1$. Set `p` to 5 and to 7."
+    assert told_to_try(text) == [
+        ("dim", "16"), ("dim", "64"), ("q", "0.6"), ("N", "2000"), ("q", "1"),
+        ("p", "5"), ("p", "7"),
+    ]  # fmt: skip
+
+
+def test_what_the_pages_tell_to_try_is_played():
+    """Each value that "what to try" names is one of those that the parameter's comment offers."""
+    seen = []
+    for path in chapters():
+        text = path.read_text(encoding="utf-8").replace("## What to try\n\n", "**What to try.** ")
+        cell = play.parameters_cell(notebook_from_text(path))
+        offered = {each.name: each for each in play.read_parameters(cell.source)}
+        for paragraph in re.findall(r"^\*\*What to try\.\*\*.*", text, re.MULTILINE):
+            for name, value in told_to_try(paragraph):
+                if name in offered:
+                    seen.append((name_of(path), name, value))
+                    tries = [ast.literal_eval(each) for each in offered[name].tries]
+                    assert ast.literal_eval(value) in tries, f"{name_of(path)}: {name} = {value}"
+    assert len(seen) >= 30, f"the pages are hardly read: {seen}"
 
 
 @PLAYABLE
