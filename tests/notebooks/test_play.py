@@ -44,7 +44,7 @@ def test_every_parameter_says_what_to_try_and_is_known_to_the_ledger(path):
     assert told == names, f"chapter(...) is told {sorted(told)}, the parameters are {sorted(names)}"
 
 
-VALUE = r"(?:\$[^$]+\$|`[^`A-Za-z][^`]*`|\d[\d.]*)"
+VALUE = r"(?:\$[^$]+\$|`[^`A-Za-z][^`]*`|\d+(?:\.\d+)?)"
 SET = re.compile(
     rf"`(\w+) = ([^`]+)`|`(\w+)` (?:in [^.]*? )?to ({VALUE}(?:,? (?:or|and|then)(?: to)? {VALUE})*)"
 )
