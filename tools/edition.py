@@ -9,6 +9,8 @@ their source and outputs.
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,13 +49,42 @@ def make(file: str, book: Book, images: bool = True):
     return notebook
 
 
+def published() -> str | None:
+    """The commit of this checkout if a remote branch has it, else None: nobody could install it."""
+    commands = (["git", "rev-parse", "HEAD"], ["git", "for-each-ref", "--contains", "HEAD", "refs/remotes"])
+    try:
+        commit, branches = (
+            subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+            for command in commands
+        )
+    except (OSError, subprocess.CalledProcessError):  # no git, or no checkout: an archive of the sources
+        return None
+    return commit if branches else None
+
+
+def pinned(source: str, commit: str | None, constraints: str) -> str:
+    """The install cell with the library of this commit and the tested python-flint."""
+    (flint,) = re.findall(r"^python-flint==\S+$", constraints, re.MULTILINE)
+    source = re.sub(r'("git\+[^"@]+)(" )python-flint$', rf"\1\2{flint}", source, flags=re.MULTILINE)
+    return re.sub(r'("git\+[^"@]+)" ', rf'\1@{commit}" ', source) if commit else source
+
+
+def for_readers(file: str, book: Book):
+    """The edition's notebook of a chapter, whose first cell installs what it was tested with."""
+    notebook = make(file, book)
+    install = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    install.source = pinned(install.source, published(), constraints)
+    return notebook
+
+
 def write_edition(out: Path = DEFAULT_OUT) -> list[Path]:
     """Write the notebook of every chapter below ``out``, as ``book/part/chapter.ipynb``; their paths."""
     book, written = read_book(), []
     for file in book.numbers:
         path = out / f"{file}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_notebook(make(file, book), path)
+        write_notebook(for_readers(file, book), path)
         written.append(path)
     return written
 

@@ -17,7 +17,7 @@ import pytest
 from book_labels import read_book
 from browser import SITE
 from bs4 import BeautifulSoup
-from edition import make
+from edition import for_readers, make
 from notebooks import write_notebook
 
 BOOK = read_book()
@@ -48,7 +48,7 @@ def test_every_label_has_the_number_and_the_address_of_the_book(file):
 def test_the_download_button_gives_the_plain_notebook(file):
     (button,) = built(f"{file}.html").select("a.btn-download-source-button")
     given = nbformat.read((SITE / file).parent / button["href"], as_version=4)
-    assert [cell.source for cell in given.cells] == [cell.source for cell in make(file, BOOK).cells]
+    assert [cell.source for cell in given.cells] == [cell.source for cell in for_readers(file, BOOK).cells]
 
 
 @contextmanager
