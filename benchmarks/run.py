@@ -2,10 +2,10 @@
 
 Each module beside this file defines functions ``bench_*`` that yield results of :mod:`timing`; before a pair
 is timed, both sides are checked. A ratio is ours over theirs, below 1 where ours is faster. The pairs are
-written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio}``; with
-``--keep`` all rows, their spread and the machine are also written to
-``benchmarks/kept.json``, the table of the book's page on speed, and a machine that is busy with something
-else is refused.
+written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio, low, high, rounds,
+machine}``: median ratio and its quartiles over so many rounds. With ``--keep`` all rows and the machine are
+also written to ``benchmarks/kept.json``, the table of the book's page on speed, and a machine that is busy
+with something else is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from timing import asked
 from patch_association._files import write_atomically
 
 HERE = Path(__file__).parent
-_PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio")
+_PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio", "low", "high", "rounds")
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     if keep and modules:
         sys.exit("--keep is for all modules together: a table has one machine and one date")
     results = {module: _results(importlib.import_module(module)) for module in modules or every}
-    tables: dict[str, object] = {"latest.json": pairs(results)}
+    tables: dict[str, object] = {"latest.json": pairs(results, about)}
     if keep:
         tables["kept.json"] = {"machine": about, "results": results}
     for name, table in tables.items():
@@ -40,10 +40,10 @@ def main() -> int:
     return 0
 
 
-def pairs(results: dict[str, list[dict]]) -> list[dict]:
-    """What was timed against something else, as a flat list: for programs that read the newest table."""
+def pairs(results: dict[str, list[dict]], machine: dict) -> list[dict]:
+    """What was timed against something else, and where: for programs that read the newest table."""
     rows = (row for rows in results.values() for row in rows if "ratio" in row)
-    return [{key: row[key] for key in _PAIR} for row in rows]
+    return [{key: row[key] for key in _PAIR} | {"machine": machine} for row in rows]
 
 
 def _results(module) -> list[dict]:
@@ -58,12 +58,16 @@ def _results(module) -> list[dict]:
 
 
 def _line(row: dict) -> str:
+    value = row.get("exponent", row.get("ratio", row.get("value")))
+    found = (
+        f"{value:8.3g} {row.get('unit', 'x' if 'ratio' in row else '')} [{row['low']:.3g}, {row['high']:.3g}]"
+    )
     if "exponent" in row:
-        return f"{row['exponent']:8.3g}    {row['name']}: exponent in size (stated: {row['stated']})"
+        return f"{found}  {row['name']}: exponent in size (stated: {row['stated']})"
     if "ratio" in row:
         times = f"{row['ours_s']:.3g} s against {row['theirs_s']:.3g} s ({row['theirs']})"
-        return f"{row['ratio']:8.3g} x  {row['name']}: {times}"
-    return f"{row['value']:8.3g} {row['unit']}  {row['name']}"
+        return f"{found}  {row['name']}: {times}"
+    return f"{found}  {row['name']}"
 
 
 if __name__ == "__main__":

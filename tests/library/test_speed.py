@@ -71,7 +71,12 @@ def test_the_newest_table_is_a_flat_list_of_pairs(run, monkeypatch, tmp_path, ca
     table = json.loads((tmp_path / "latest.json").read_text(encoding="utf-8"))
     assert [row["name"] for row in table] == [kept["setting"][0]["name"], kept["images"][5]["name"]]
     for row in table:
-        assert set(row) == {"name", "ours_s", "theirs_s", "theirs", "ratio"}
+        assert {"name", "ours_s", "theirs_s", "theirs", "ratio"} <= set(row)
+        assert row["low"] <= row["ratio"] <= row["high"] and row["rounds"] >= 5
+        assert {"processor", "threads", "load", "versions"} <= set(row["machine"])
+    (line, _, _) = capsys.readouterr().out.splitlines()[:3]
+    first = kept["setting"][0]
+    assert f"{first['ratio']:.3g} x [{first['low']:.3g}, {first['high']:.3g}]" in line
     assert not (tmp_path / "kept.json").exists()
 
 
