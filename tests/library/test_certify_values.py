@@ -148,6 +148,7 @@ def test_jets_are_differentiated_by_the_rules():
     cubes = powers(x, 3)
     assert [float(one.value) for one in cubes] == [1, 2, 4, 8] and float(cubes[3].slope[0]) == 12
     assert isinstance(x + 1, Jet) and float((x + 1).value) == 3
+    assert [float(s) for s in constant(arb(7)).slope] == [0, 0, 0]
 
 
 # --- charts and brackets, by Euler's formula on one input

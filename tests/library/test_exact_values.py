@@ -10,9 +10,10 @@ from patch_association.exact.gaussian import linear_disagreement, proved_excess
 from patch_association.exact.lifetime import ScoreNoise
 from patch_association.exact.linear_bounds import any_weights_bound, any_weights_boundary
 from patch_association.exact.noisy_scores import noisy_association
+from patch_association.exact.optimality import _shapes
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sample_bounds import genie_error, known_sets_error, lower_bound
-from patch_association.exact.sample_limits import samples_per_set
+from patch_association.exact.sample_bounds import genie_error, known_sets_error, lower_bound, set_mean_cosine
+from patch_association.exact.sample_limits import _error, samples_per_set
 from patch_association.exact.set_blind import blind_errors
 from patch_association.exact.sign import FirstMove, best_strengths, window
 from patch_association.training import Constant, descend_population
@@ -144,3 +145,26 @@ def test_the_first_move_at_few_sets_and_at_every_vote():
     risk = PopulationRisk(9, 3, 0.5, 5, linear=0.0)
     slopes = [risk.gradient(block * x, 0.0, 0.0, -40.0)[0] for x in (0.999, 1.001)]
     assert slopes[0] < 0 < slopes[1]
+
+
+@pytest.mark.parametrize("C", [2, 3, 5])
+def test_the_shapes_go_from_some_equal_entries_to_one_more(C):
+    """Column by column: from 1/k at k entries to 1/(k + 1) at k + 1; and from one entry to all alike."""
+    shapes = _shapes(C, points=11).reshape(C, C, 11)  # (C, families * 11) -> (C, families, 11)
+    assert shapes.sum(axis=0) == pytest.approx(np.ones((C, 11)))
+    assert shapes[:, 0, 0] == pytest.approx(1 / C) and shapes[:, 0, -1] == pytest.approx(np.eye(C)[0])
+    for k in range(1, C):
+        for end, entries in ((0, k), (-1, k + 1)):
+            assert sorted(shapes[:, k, end]) == pytest.approx([0] * (C - entries) + [1 / entries] * entries)
+
+
+def test_without_any_weight_both_signs_are_a_tie():
+    """Patches of infinite odds count nothing: half of the inputs with an unseen signal set are wrong."""
+    t = 1.5
+    found = _error(2, 0.3, t, lambda once, random: np.full(once.shape, np.inf), 50, 0)
+    assert found.value == pytest.approx(math.exp(-t) / 2, rel=1e-12) and found.low == found.high
+
+
+@pytest.mark.parametrize(("noise", "variance"), [(0.5, 0.25), (3.0, 9.0), (None, 1 / 7)])
+def test_the_cosine_of_a_mean_over_signal_sets(noise, variance):
+    assert set_mean_cosine(2, 3, 7, noise) == pytest.approx((1 + variance * 6 / 6) ** -0.5, rel=1e-12)

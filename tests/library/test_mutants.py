@@ -111,3 +111,27 @@ def test_a_test_whose_name_is_out_of_date_kills_nothing(tmp_path, untouched, fou
     else:
         assert trials.outcome(file, "changed", ["tests/t.py::one", "tests/t.py::two"]) == found
     assert file.read_text() == "as it was"
+
+
+def test_survivors_count_against_the_core_unless_a_reason_is_written_down(tmp_path, monkeypatch, capsys):
+    import mutants as tool
+
+    (tmp_path / tool.PACKAGE / "room").mkdir(parents=True)
+    (tmp_path / tool.PACKAGE / "room" / "small.py").write_text(TEXT, encoding="utf-8")
+    survive = {"7 -> 8", "x == 3 -> x != 3", "3 -> 4"}
+
+    class Told:
+        def __init__(self, *_): ...
+
+        def outcome(self, file, text, tests):
+            change = next(m.change for m in tool.mutants("room/small", TEXT) if m.text == text)
+            return "survived 2 tests" if change in survive else "killed by one"
+
+    monkeypatch.setattr(tool, "FOLDER", tmp_path)
+    monkeypatch.setattr(tool, "Trials", Told)
+    monkeypatch.setattr(tool, "explained", lambda: {"room/small: LIMIT = 7: 7 -> 8": "A reason."})
+    reach = {"seconds": {}, "lines": {}, "tests": "t"}
+    assert tool.try_room(tmp_path, "room", ["room/small"], reach, None, 0) == (6, 1, 9)
+    said = capsys.readouterr().out
+    assert "7 -> 8: survived 2 tests. A reason." in said
+    assert said.count("No reason is written down.") == 2 and "room: 6 of 9 killed, 67%" in said

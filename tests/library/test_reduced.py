@@ -5,6 +5,7 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
+from patch_association.training import reduced as library
 from patch_association.training.events import stable_rate
 from patch_association.training.reduced import (
     FlowLine,
@@ -110,3 +111,12 @@ def test_a_rate_beyond_one_over_the_curvature_has_no_bound():
     largest = 1 / tube(risk, 1.0, line, 0.0, 0.0).most.max()
     assert 0 < max(distance_bounds(risk, 1.0, line, 0.01, 0.99 * largest)) < 1e-8
     assert distance_bounds(risk, 1.0, line, 0.01, 1.01 * largest) == (np.inf, np.inf)
+
+
+def test_the_tube_is_sampled_on_both_sides_of_the_line(monkeypatch):
+    seen, real = [], library._surroundings
+    monkeypatch.setattr(library, "_surroundings", lambda *a: seen.append(a[2:]) or real(*a))
+    line = FlowLine(*(np.array([x]) for x in (0.0, 0.4, -0.1, 1.0)))
+    tube(RISK, 1.0, line, 0.05, 0.02)
+    around = [(0.4, -0.1), (0.45, -0.1), (0.35, -0.1), (0.4, -0.05), (0.4, -0.15)]
+    assert sorted(seen) == [pytest.approx((*place, 0.02)) for place in sorted(around)]

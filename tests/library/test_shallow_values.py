@@ -32,6 +32,7 @@ from patch_association.shallow_vit.theory import (
     samples_for_averages,
     samples_for_rare_kinds,
 )
+from patch_association.shallow_vit.tokens import stack
 
 LAW = PatternData(10, 0.5, 0.1, num_patterns=4, dim=5)
 
@@ -286,3 +287,17 @@ def test_the_logistic_flow_is_followed_step_by_step():
     assert (far.output[1:-1, 0] >= 2 * far.output[:-2, 0]).all() and far.output[-1, 0] >= 3
     found = measure(far.weights, law)
     assert (far.mass[-1], far.confused[-1]) == (pytest.approx(found.mass), pytest.approx(found.confused))
+
+
+@pytest.mark.parametrize("trials", [None, 2])
+def test_inputs_of_a_population_that_are_taken_still_share_their_tokens(trials):
+    """n inputs with one X: what is taken has that X, and the labels and shares of what was asked for."""
+    whole = population(LAW)
+    index = torch.tensor([1, 0, 1])
+    assert whole.X.shape[0] == 1 < len(whole)
+    if trials:
+        whole, index = stack([whole] * trials), index.expand(trials, 3)
+    found = whole.take(index)
+    assert torch.equal(found.X, whole.X) and found.pattern.shape == whole.pattern.shape
+    each = torch.tensor([1, 0, 1])
+    assert torch.equal(found.y, whole.y[..., each]) and torch.equal(found.share, whole.share[..., each, :])
