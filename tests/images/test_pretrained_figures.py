@@ -71,7 +71,8 @@ def test_accuracies_are_percent(ax):
 
 
 def test_sinks_and_grams(ax):
-    draw_sinks(ax, {"a": {"value": [0.1, 0.7]}, "b": {"value": [0.0, 0.2]}})
+    ends = {"low": [0.0, 0.1], "high": [0.3, 0.8]}
+    draw_sinks(ax, {"a": {"value": [0.1, 0.7], **ends}, "b": {"value": [0.0, 0.2], **ends}})
     assert [line.get_ydata().tolist() for line in ax.lines] == [[0.1, 0.7], [0.0, 0.2]]
     shown = plot_grams({"rows": np.array([[4.0, -2.0], [-2.0, 1.0]])}).axes[0]
     assert shown.images[0].get_array().tolist() == [[1.0, -0.5], [-0.5, 0.25]]

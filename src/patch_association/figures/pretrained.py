@@ -120,10 +120,11 @@ def draw_accuracy(
 
 
 def draw_sinks(ax: Axes, curves: Mapping[str, Mapping]) -> None:
-    """(L,) shares of patch-to-patch attention that go to four patches, by layer."""
+    """(L,) shares of patch-to-patch attention that go to four patches, by layer, with their intervals."""
     for name, style in looks(list(curves)).items():
-        value = np.array(curves[name]["value"])
-        ax.plot(np.arange(1, len(value) + 1), value, label=name, **style)
+        value, low, high = (np.array(curves[name][key]) for key in ("value", "low", "high"))
+        layers = np.arange(1, len(value) + 1)
+        ax.errorbar(layers, value, [value - low, high - value], label=name, **style)
     ax.set(xlabel="layer", ylabel="share to the four patches", ylim=(0, 1))
     ax.legend()
 
