@@ -25,7 +25,15 @@ from sphinx.util.docutils import SphinxDirective
 from patch_association.claims import SOURCES, VERDICTS, Ledger, escaped, shipped
 from patch_association.claims.cli import as_csv
 
-#: What the filter offers: the families of verdicts in words, and the sources.
+#: What the filter offers: the papers, the parts, and the families of verdicts in words.
+PARTS = {
+    "setting": "the setting",
+    "dynamics": "the dynamics",
+    "transfer": "transfer",
+    "images": "images",
+    "shallow_vit": "content instead of position",
+    "beyond": "beyond",
+}
 FAMILIES = {
     "holds": "holds",
     "conditional": "holds only if",
@@ -120,6 +128,7 @@ class ClaimsTable(LedgerDirective):
             [self.place(claim), says, self.verdict(claim)],
             f"pa-row-{claim.family}",
             f"pa-row-{claim.source}",
+            f"pa-row-{claim.chapter.partition('/')[0]}",
         )
         row["ids"] = [f"claim-{claim.id}"]
         return row
@@ -188,11 +197,11 @@ class ClaimsTotals(LedgerDirective):
 
 
 class ClaimsFilter(LedgerDirective):
-    """Two groups of choices; the style sheet hides the rows that they leave out, so no script is needed."""
+    """Three groups of choices; the style sheet hides the rows that they leave out, so no script is needed."""
 
     def run(self) -> list[nodes.Node]:
         groups = []
-        for group, choices in (("verdict", FAMILIES), ("source", SOURCES)):
+        for group, choices in (("paper", SOURCES), ("part", PARTS), ("verdict", FAMILIES)):
             options = "".join(
                 f'<label><input type="radio" name="pa-{group}" value="{value}"{checked}> {text}</label> '
                 for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+
+import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
+from ledger import FAMILIES, PARTS
 
-from patch_association.claims import shipped
+from patch_association.claims import SOURCES, shipped
 
 PAGE = SITE / "book" / "claims.html"
 CLAIMS = [claim for claim in shipped() if claim.kind == "claim"]
@@ -42,3 +48,56 @@ def test_the_search_leaves_what_it_finds(browser):
     page.get_by_label("words").fill("")
     assert page.locator("table.pa-claims tr[id^=claim-]:visible").count() == len(list(shipped()))
     page.context.close()
+
+
+CHOICES = {
+    "paper": {source: lambda c, s=source: c.source == s for source in SOURCES},
+    "part": {part: lambda c, p=part: c.chapter.startswith(f"{p}/") for part in PARTS},
+    "verdict": {family: lambda c, f=family: c.family == f for family in FAMILIES},
+}
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
+def test_each_filter_leaves_the_claims_of_the_table(browser, script):
+    """Every choice alone, then one of each kind together; definitions have no verdict and stay."""
+    page = browser.new_context(java_script_enabled=script).new_page()
+    page.goto(PAGE.as_uri())
+
+    def shown() -> set[str]:
+        rows = page.locator("table.pa-claims tr[class*=pa-row]")
+        seen = "all => all.filter(row => row.checkVisibility()).map(row => row.id)"
+        return {name.removeprefix("claim-") for name in rows.evaluate_all(seen)}
+
+    def choose(kind: str, value: str) -> None:
+        page.locator(f"[name=pa-{kind}][value={value}]").check()
+
+    assert shown() == {claim.id for claim in CLAIMS}
+    for kind, choices in CHOICES.items():
+        offered = page.locator(f"[name=pa-{kind}]").evaluate_all("all => all.map(one => one.value)")
+        assert offered == ["all", *choices]
+        for value, belongs in choices.items():
+            choose(kind, value)
+            assert shown() == {claim.id for claim in CLAIMS if belongs(claim)}, f"{kind}: {value}"
+        choose(kind, "all")
+    together = {"paper": "ours", "part": "dynamics", "verdict": "holds"}
+    for kind, value in together.items():
+        choose(kind, value)
+    expected = {c.id for c in CLAIMS if all(CHOICES[kind][value](c) for kind, value in together.items())}
+    assert shown() == expected and 0 < len(expected) < len(CLAIMS)
+    page.context.close()
+
+
+def test_every_part_of_the_ledger_is_offered():
+    assert {claim.chapter.partition("/")[0] for claim in shipped()} == PARTS.keys()
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_the_downloads_hold_the_whole_ledger(kind):
+    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+    (address,) = (a["href"] for a in soup.select(".pa-downloads a") if a["href"].endswith(f"/claims.{kind}"))
+    text = (PAGE.parent / address).resolve().read_text(encoding="utf-8")
+    entries = list(csv.DictReader(io.StringIO(text))) if kind == "csv" else json.loads(text)
+    assert [entry["id"] for entry in entries] == [claim.id for claim in shipped()]
+    assert [entry["verdict"] or None for entry in entries] == [
+        claim.as_dict()["verdict"] for claim in shipped()
+    ]
