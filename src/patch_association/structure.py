@@ -107,12 +107,15 @@ class Partition:
     @property
     def same_set(self) -> np.ndarray:
         """(D, D) booleans: do patches i and j share a set? True on the diagonal."""
+        fits_memory(f"the pairs of {self.num_patches:,} patches", self.num_patches**2, 1)
         return self._labels[:, None] == self._labels[None, :]
 
     @property
     def indicator(self) -> np.ndarray:
         """(L, D) zeros and ones: row l marks the patches of set l."""
-        return (np.arange(self.num_sets)[:, None] == self._labels[None, :]).astype(np.float64)
+        L, D = self.num_sets, self.num_patches
+        fits_memory(f"{L:,} sets against {D:,} patches", L * D, 9)  # who is in which, then as numbers
+        return (np.arange(L)[:, None] == self._labels[None, :]).astype(np.float64)
 
     def __eq__(self, other) -> bool:
         """Two partitions are equal when they group the patches alike, whatever the sets are called."""

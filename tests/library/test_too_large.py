@@ -8,13 +8,25 @@ import numpy as np
 import pytest
 
 import patch_association as pa
-from patch_association import training
+from patch_association import beyond, training
 from patch_association.data import GaussianData, random_feature
+from patch_association.exact import constructions, dilution, gaussian, linear, sample_bounds, set_blind
+from patch_association.exact import sample_limits as limits
+from patch_association.exact.block_attention import BlockAttention
+from patch_association.exact.block_error import exact_error
+from patch_association.exact.drift import small_diagonal_drift
+from patch_association.exact.lifetime import ScoreNoise
 from patch_association.exact.linear import labeling_law
+from patch_association.exact.linear_bounds import any_weights_bound
+from patch_association.exact.noisy_scores import noisy_association
+from patch_association.exact.optimality import cubic_form
+from patch_association.exact.sign import window
 from patch_association.exact.types_law import SupportTooLarge, set_types
 from patch_association.intervals import power_law
 from patch_association.shallow_vit import PatternData, initial_weights
 from patch_association.training.learners import RECIPES, make_learner
+from patch_association.transfer.complexity import sample_complexity
+from patch_association.transfer.mismatch import SeveralFeatures
 
 HUGE = 10**12
 SMALL = pa.Partition.random(16, 4)
@@ -22,6 +34,11 @@ FIFTEEN = pa.Partition.random(15, 3)
 SMALL_LAW = pa.SpatialData(FIFTEEN, 7, 0.5)
 PATTERNS = PatternData(50, 0.4, 0.2)
 DATA = pa.SpatialData(SMALL, 16, 0.3)
+MANY = pa.Partition.random(10**6, 4)
+SEVERAL = SeveralFeatures([SMALL, SMALL], 16, 0.3)
+CROSSED = beyond.CrossedData(2, 2, 2, 0.3)
+HARD = BlockAttention.hard(SMALL)
+FORM = cubic_form(9, 3, 0.3)
 NO_MEMORY = r"would take [\d.e+]+ GB, and this machine has [\d.e+]+ GB of memory"
 
 REFUSED = {
@@ -46,6 +63,72 @@ REFUSED = {
         lambda: initial_weights(PatternData(10**6, 0.4, 0.2), [0], num_neurons=10**6, head="per position"),
         NO_MEMORY,
     ),
+    "pairs of patches": (lambda: MANY.same_set, NO_MEMORY),
+    "sets against patches": (lambda: MANY.indicator, NO_MEMORY),
+    "coefficients of several features": (lambda: SEVERAL.sample_coefficients(HUGE), NO_MEMORY),
+    "inputs of several features": (
+        lambda: SeveralFeatures([SMALL, SMALL], HUGE, 0.3).sample_folded(5),
+        NO_MEMORY,
+    ),
+    "crossed inputs": (lambda: CROSSED.draw(HUGE), NO_MEMORY),
+    "crossed sets": (lambda: CROSSED.draw_sets(HUGE), NO_MEMORY),
+    "crossed inputs of many sets": (lambda: beyond.CrossedData(10**4, 10**4, 2, 0.3).draw(5), NO_MEMORY),
+    "resamples of seeds": (
+        lambda: sample_complexity([1, 2], [[0.5, 0.0], [0.5, 0.0]], resamples=HUGE),
+        NO_MEMORY,
+    ),
+    "starts": (lambda: training.idealized_start(DATA, HUGE), NO_MEMORY),
+    "a start of many patches": (
+        lambda: training.perturbed_start(pa.SpatialData(MANY, 4, 0.3), 0, 0.1),
+        NO_MEMORY,
+    ),
+    **{
+        f"{kind} on large patches": (lambda kind=kind: make_learner(kind, 4, HUGE), NO_MEMORY)
+        for kind in RECIPES
+    },
+    **{
+        f"{kind} on many patches": (lambda kind=kind: make_learner(kind, HUGE, 4), NO_MEMORY)
+        for kind in RECIPES
+    },
+    "a bench": (lambda: beyond.Bench("content", 1, num_patches=4, dim=10**6), NO_MEMORY),
+    "networks": (lambda: beyond.Network(beyond.Design(), seeds=HUGE, num_patches=4, dim=2), NO_MEMORY),
+    "drawn partitions": (lambda: beyond.null_recall(np.eye(16), SMALL, draws=HUGE), NO_MEMORY),
+    "units": (lambda: beyond.PartlyInformed(SMALL, 0.5, units=HUGE), NO_MEMORY),
+    "shapes": (lambda: gaussian.sample_linear_disagreement(5, n=HUGE), NO_MEMORY),
+    "shapes of many sets": (lambda: gaussian.critical_ratio(HUGE), NO_MEMORY),
+    "shapes of three sets": (lambda: gaussian.sample_excess([[1.0, 1.0, 2.0]], n=HUGE), NO_MEMORY),
+    "nodes": (lambda: gaussian.linear_disagreement(3, nodes=10**6), NO_MEMORY),
+    "ranks": (lambda: noisy_association(HUGE, HUGE // 2, 0.3), NO_MEMORY),
+    "weights of large sets": (lambda: linear.weighted_law([1, 2], HUGE, 0.3), NO_MEMORY),
+    "weights of many sets": (lambda: linear.search_weights(HUGE, 4, 0.3, 2), NO_MEMORY),
+    "long weights": (lambda: linear.decoding_weights(HUGE, 4), NO_MEMORY),
+    "many digits": (lambda: linear.decode(3, HUGE, 4), NO_MEMORY),
+    "a bound on weights": (lambda: any_weights_bound(HUGE, 4, 0.3), NO_MEMORY),
+    "a drift": (lambda: small_diagonal_drift(HUGE, 4, 0.3, 0.1), NO_MEMORY),
+    "a cubic form": (lambda: cubic_form(HUGE, 4, 0.3), NO_MEMORY),
+    "a grid of masses": (lambda: FORM.largest(HUGE), NO_MEMORY),
+    "draws of set sums": (lambda: dilution.diluted_error(16, 4, 0.3, 1.0, draws=HUGE), NO_MEMORY),
+    "a diluted limit": (lambda: dilution.diluted_limit(HUGE, 1.0, 1.0), NO_MEMORY),
+    "unseen sets": (lambda: sample_bounds.unseen_sets(HUGE, 3), NO_MEMORY),
+    "two large sets": (lambda: sample_bounds.genie_error(HUGE, HUGE // 2, 0.3, 5), NO_MEMORY),
+    "limits by draws": (lambda: limits.weights_by_count(4, 1.0, 0.5, draws=HUGE), NO_MEMORY),
+    "limits with much clutter": (lambda: limits.far_sets_told(4, 1e12, 0.5), NO_MEMORY),
+    "chances": (lambda: window(16, 4, points=HUGE), NO_MEMORY),
+    "a number of partitions": (lambda: set_blind.num_partitions(HUGE, 4), NO_MEMORY),
+    "all partitions": (lambda: set_blind.partitions(5, 5), NO_MEMORY),
+    "a vote of many": (lambda: set_blind.blind_errors(8, 8, most=HUGE), NO_MEMORY),
+    "a vote on many": (lambda: set_blind.blind_errors(4, 4, n=HUGE), NO_MEMORY),
+    "a bound on hard attention": (
+        lambda: constructions.hard_attention_bound(HUGE, HUGE // 2, 0.3),
+        NO_MEMORY,
+    ),
+    "scores by hand": (lambda: constructions.derangement_scores(MANY, 1.0), NO_MEMORY),
+    "encodings in a chain": (lambda: constructions.chain_encodings(MANY), NO_MEMORY),
+    "encodings in pairs": (lambda: constructions.paired_encodings(MANY), NO_MEMORY),
+    "a fine quadrature": (lambda: exact_error(HARD, 0.3, 1.0, 0.1, fineness=1e12), NO_MEMORY),
+    "types of large sets": (lambda: set_types(1000, 0.3), "leave 64-bit floats"),
+    "classes of many sets": (lambda: ScoreNoise(HUGE, 4, 0.3), "classes or more"),
+    "classes of large sets": (lambda: ScoreNoise(10**4, 10**4, 0.3), "classes or more"),
     "a linear error": (lambda: pa.linear_error(HUGE, 4, 0.3), "a law must range over at most"),
     "large sets": (lambda: pa.linear_error(HUGE, HUGE // 2, 0.3), "a law must range over at most"),
     "a labeling law": (lambda: labeling_law(HUGE, 4, 0.3), "a law must range over at most"),

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int, probability
+from patch_association._validate import finite, fits_memory, positive_int, probability
 from patch_association.shallow_vit import PatternData
 
 
@@ -118,6 +118,8 @@ class CrossedData:
 
     def _draw_sets(self, n: int, draw: np.random.Generator):
         G, width = self.num_groups, self.num_keys * self.set_size
+        # The order and the keys, u, s and what is given back, of 64 bits.
+        fits_memory(f"{n:,} inputs of {self.num_patches:,} patches", 5 * n * self.num_patches)
         # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
         dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
         keys = (dealt // self.set_size).reshape(n, G * width)  # (n, G, K C) -> (n, D)
@@ -130,9 +132,11 @@ class CrossedData:
 
     def draw(self, n: int, seed: int = 0, dtype=torch.float32) -> Drawn:
         """Draw n labelled inputs."""
+        n, D, d = positive_int("n", n), self.num_patches, self.dim
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * d, 4)
         draw = generator(seed, Stream.CROSSED)
-        s, keys, y = self._draw_sets(positive_int("n", n), draw)
-        X = self.noise_std * draw.standard_normal((n, self.num_patches, self.dim), dtype=np.float32)
+        s, keys, y = self._draw_sets(n, draw)
+        X = self.noise_std * draw.standard_normal((n, D, d), dtype=np.float32)
         X[:, :, 0] = s
         np.put_along_axis(
             X,

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import made_of, positive_int, probability
+from patch_association._validate import fits_memory, made_of, positive_int, probability
 from patch_association.data import SpatialData
 from patch_association.structure import Partition, association
 
@@ -74,8 +74,10 @@ def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -
     draw = generator(seed, Stream.PROBE)
     labels = partition.labels
     scores = np.asarray(scores, dtype=np.float64)
+    draws, D = positive_int("draws", draws), len(labels)
+    fits_memory(f"{draws:,} partitions of {D:,} patches", draws * D * (D + 1))
     # To permute the labels is to permute rows and columns, which stack into one call.
-    orders = np.stack([draw.permutation(len(labels)) for _ in range(positive_int("draws", draws))])
+    orders = np.stack([draw.permutation(D) for _ in range(draws)])
     moved = scores[orders[:, :, None], orders[:, None, :]]  # (draws, D, D)
     return np.asarray(association(moved, partition).recall)
 
@@ -110,6 +112,7 @@ class PartlyInformed:
         made_of("partition", partition, "Partition", "num_patches", "indicator")
         draw, units = generator(seed, Stream.PROBE_FUNCTIONS), positive_int("units", units)
         D = partition.num_patches
+        fits_memory(f"{units:,} units over {D:,} patches", 3 * D * units, 4)  # of 64 bits, then of 32
         self.knowledge = probability("knowledge", knowledge)
         self._sets = torch.from_numpy(partition.indicator.T.astype(np.float32))  # (D, L)
         self._inner = torch.from_numpy(draw.standard_normal((D, units)).astype(np.float32))

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from patch_association._validate import finite, odd_degree, probability
+from patch_association._validate import finite, fits_memory, odd_degree, probability
 from patch_association.conventions import TRANSFER
 from patch_association.exact.block_attention import BlockAttention
 from patch_association.exact.laws import trinomial
@@ -92,7 +92,9 @@ def exact_error(
     noise_of_h = (p + slope) / C * sd  # of the signal set's term
     sixth = float(random_set @ np.abs(w / C) ** (2 * p))
     step = 2 * math.pi / ((3 * (1 + slope) + 8 * math.sqrt(L * sixth) + 8 * noise_of_h) * fineness)
-    eta = step * (np.arange(math.ceil(_REACH / (noise_of_h * step))) + 0.5)  # midpoints
+    nodes = math.ceil(_REACH / (noise_of_h * step))
+    fits_memory(f"a quadrature of {nodes:,} times {w.size:,} points", 4 * nodes * w.size)  # complex, twice
+    eta = step * (np.arange(nodes) + 0.5)  # midpoints
     waves = np.exp(1j * np.outer(eta, h))  # (eta, w)
     phi = (waves @ random_set) ** (L - 1) * (waves @ (signal_set / signal_set.sum()))
     return float(np.clip(0.5 - (phi.imag / eta).sum() * step / math.pi, 0.0, 1.0))
@@ -102,6 +104,8 @@ def _gaussian_mixture(centers, weights, sd, fineness):
     """Points w on a uniform grid and the masses there of sum_k weights_k N(centers_k, sd^2)."""
     step = sd / (2.5 * fineness)  # resolves phases of up to 2 pi 2.5 - _REACH per sd
     top = np.abs(centers).max() + _REACH * sd
-    w = step * np.arange(-math.ceil(top / step), math.ceil(top / step) + 1)
+    points = 2 * math.ceil(top / step) + 1
+    fits_memory(f"a quadrature of {points:,} points", 2 * points * len(centers))
+    w = step * np.arange(-(points // 2), points // 2 + 1)
     mass = (weights * np.exp(-0.5 * ((w[:, None] - centers) / sd) ** 2)).sum(axis=1)
     return w, mass / mass.sum()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, odd_degree, positive_int, probability
 from patch_association.conventions import DEFAULT
 from patch_association.exact.laws import trinomial
 from patch_association.structure import Partition, as_scores
@@ -67,6 +67,7 @@ def hard_attention_bound(
         raise ValueError(f"pooled_sets must divide the {L} sets, got {k}")
     if q == 0 or L == k:
         return 0.0 if q == 0 else 1.0
+    fits_memory(f"the counts of {C:,} patches", 6 * C)
     b = np.arange(1, C, dtype=np.float64)
     if b.size == 0:
         return 1.0
@@ -89,6 +90,7 @@ def derangement_scores(partition: Partition, strength: float, shift: int = 1) ->
     L = partition.num_sets
     if positive_int("shift", shift) % L == 0:
         raise ValueError(f"shift must not be a multiple of the {L} sets, got {shift}")
+    fits_memory(f"the scores of {partition.num_patches:,} patches", 2 * partition.num_patches**2)
     target = (partition.labels + shift) % L
     return finite("strength", strength) * (target[:, None] == partition.labels[None, :])
 
@@ -137,6 +139,7 @@ def chain_encodings(partition: Partition, growth: float = 4.5, gap: float = 0.05
         If these inner products belong to no vectors (the Gram matrix is not positive definite).
     """
     growth, gap = finite("growth", growth, minimum=1), finite("gap", gap, minimum=0)
+    fits_memory(f"the Gram matrix of {partition.num_sets:,} sets", 6 * partition.num_sets**2)
     g = growth ** np.arange(partition.num_sets, dtype=np.float64)
     cross = (1 + gap) * g[:-1]
     gram = np.diag(g) + np.diag(cross, 1) + np.diag(cross, -1)
@@ -169,6 +172,7 @@ def paired_encodings(
         raise ValueError(f"partners need an even number of sets, got {L}")
     if not finite("lift", lift) > 0:
         raise ValueError(f"lift must be positive, got {lift}")
+    fits_memory(f"the Gram matrix of {D:,} patches", 6 * D**2)
     pair = partition.labels // 2
     gram = share * (pair[:, None] == pair[None, :]) + repel * (C * np.eye(D) - partition.same_set)
     return np.linalg.cholesky(gram + lift * np.eye(D))

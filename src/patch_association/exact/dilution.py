@@ -26,7 +26,7 @@ import numpy as np
 from scipy.stats import binom, skellam
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, odd_degree, positive_int, probability
 from patch_association.conventions import TRANSFER
 from patch_association.exact.laws import trinomial
 
@@ -84,10 +84,9 @@ def diluted_error(
     _D, C, L = divides(num_patches, set_size)
     p, g = odd_degree(degree), _gain(gamma)
     mu = finite("linear_weight", linear_weight, minimum=0)
-    law = trinomial(C, probability("q", q))
-    counts = generator(seed, Stream.SET_SUMS).multinomial(
-        L - 1, law.mass / law.mass.sum(), positive_int("draws", draws)
-    )
+    law, draws = trinomial(C, probability("q", q)), positive_int("draws", draws)
+    fits_memory(f"{draws:,} draws of set sums", draws * (law.mass.size + 4))
+    counts = generator(seed, Stream.SET_SUMS).multinomial(L - 1, law.mass / law.mass.sum(), draws)
     t = counts @ law.support + C  # (draws, 2C + 1) @ (2C + 1,)
     F = (C + t / g) ** p + mu * t
     for n, count in zip(law.support, counts.T):
@@ -104,6 +103,7 @@ def diluted_limit(
     if isinstance(strength, bool) or not strength >= 0:
         raise ValueError(f"strength must be at least 0 (infinity allowed), got {strength!r}")
     reach = C + 40 + math.ceil(12 * math.sqrt(2 * mean + 1))
+    fits_memory(f"the law of a sum that reaches {reach:,}", 5 * (2 * reach + 1))
     T = C + np.arange(-reach, reach + 1, dtype=np.float64)
     if strength == 0:
         # T^p outweighs everything; at T = 0 what is left is C^p - C >= 0.

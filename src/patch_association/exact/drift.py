@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
-from patch_association._validate import divides, finite, odd_degree, probability
+from patch_association._validate import divides, finite, fits_memory, odd_degree, probability
 from patch_association.conventions import DEFAULT
 
 
@@ -43,6 +43,7 @@ def small_diagonal_drift(
     q, alpha = probability("q", q), finite("alpha", alpha)
     p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
     N = D - C  # patches of random sets; of them `plus` carry +1 and `minus` carry -1
+    fits_memory(f"the sums of {N:,} random patches", 8 * (N + 1) ** 2)
     plus, minus = (counts.reshape(-1) for counts in np.mgrid[0 : N + 1, 0 : N + 1])
     plus, minus = plus[plus + minus <= N], minus[plus + minus <= N]
     rest = N - plus - minus

@@ -17,7 +17,7 @@ from scipy.special import beta as beta_function
 from scipy.special import betainc
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, fits_memory, positive_int
 from patch_association.intervals import Estimate, mean
 
 #: The limit of the disagreement as L grows: two normals of correlation sqrt(3/5) differ in sign.
@@ -89,6 +89,7 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
         raise ValueError("weights must be rows of finite numbers with a positive sum")
     L = c.shape[1]
     if L == 3:  # the shape is an angle: evenly spaced ones leave no noise
+        fits_memory(f"{positive_int('n', n, minimum=2):,} angles", 6 * n)
         angles = 2 * math.pi * ((np.arange(n) + 0.5) / n + np.arange(3)[:, None] / 3)
         omega = math.sqrt(2 / 3) * np.cos(angles.T)  # (n, 3)
     else:
@@ -179,7 +180,9 @@ def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
     Three: the shape is an angle, m = cos(angle) / sqrt(6). Four: a point u of the sphere, m = 3 u_1 u_2 u_3.
     """
-    node, weight = np.polynomial.legendre.leggauss(positive_int("nodes", nodes))
+    nodes = positive_int("nodes", nodes)
+    fits_memory(f"a rule of {nodes:,} nodes", 2 * nodes**2)  # its companion matrix and eigenvectors
+    node, weight = np.polynomial.legendre.leggauss(nodes)
     angle, share = (node + 1) * math.pi / 4, weight / 2  # of [0, pi/2], weights that add up to 1
     if num_sets == 3:
         return np.cos(angle) / math.sqrt(6), share
@@ -194,6 +197,7 @@ def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 def _shapes(num_sets: int, n: int, seed: int) -> np.ndarray:
     """(n, L): unit vectors whose entries sum to zero, uniform."""
     L, n = _at_least_two(num_sets), positive_int("n", n, minimum=2)
+    fits_memory(f"{n:,} shapes of {L:,} sets", 2 * n * L)  # as drawn, and at length one
     g = generator(seed, Stream.SHAPES).standard_normal((n, L))
     g -= g.mean(axis=1, keepdims=True)
     return g / np.linalg.norm(g, axis=1, keepdims=True)

@@ -235,6 +235,18 @@ class ScoreNoise:
 
 def _classes(C: int, L: int, q: float, numbers: int):
     """One input of each class, given y = +1 with the first set as signal, and the chances of the classes."""
+    # How many patches of a set carry either sign: so many kinds of sets have a chance.
+    kinds = 1 if q == 0 else C + 1 if q == 1 else (C + 1) * (C + 2) // 2
+    count = 1
+    for k in range(L - 1):  # multisets of L - 1 kinds
+        count = count * (kinds + k) // (k + 1)
+        if count * numbers > _LARGEST:
+            break
+    if count * numbers > _LARGEST:
+        raise ValueError(
+            f"the inputs have {count:,} classes or more at D = {C * L}, C = {C}: at most "
+            f"{_LARGEST // numbers:,} can be followed"
+        )
     types = [(plus, minus) for plus in range(C + 1) for minus in range(C + 1 - plus)]
     chance = {
         (a, b): factorial(C) / (factorial(a) * factorial(b) * factorial(C - a - b)) * (q / 2) ** (a + b)
@@ -242,14 +254,6 @@ def _classes(C: int, L: int, q: float, numbers: int):
         for a, b in types
     }  # fmt: skip
     possible = [one for one in types if chance[one] > 0]
-    count = 1
-    for k in range(L - 1):  # multisets of L - 1 types
-        count = count * (len(possible) + k) // (k + 1)
-    if count * numbers > _LARGEST:
-        raise ValueError(
-            f"the inputs have {count:,} classes at D = {C * L}, C = {C}: at most "
-            f"{_LARGEST // numbers:,} can be followed"
-        )
     signs, mass = [], []
     for sets in combinations_with_replacement(possible, L - 1):
         orders = factorial(L - 1)

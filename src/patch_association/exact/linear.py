@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.stats import norm
 
-from patch_association._validate import divides, positive_int, probability
+from patch_association._validate import divides, fits_memory, positive_int, probability
 from patch_association.exact.laws import IntegerLaw, mixture, trinomial
 
 #: The limit of q (D - C) / C^2 at which the symmetric sum errs with probability 1/8: 1 / z^2 with
@@ -107,6 +107,7 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     C, L = positive_int("set_size", set_size), a.shape[0]
     if a.ndim == 2 and a.shape[1] != C:
         raise ValueError(f"weights must have one column per patch of a set, {C} of them, got shape {a.shape}")
+    fits_memory(f"the weights of {L * C:,} patches", 2 * L * C)
     rows = np.sort(np.broadcast_to(a[:, None], (L, C)) if a.ndim == 1 else a, axis=1)
     # Sets with the same weights have the same law: L^2 convolutions become as many as there are kinds.
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
@@ -147,6 +148,7 @@ def search_weights(
     """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
     levels = range(positive_int("largest", largest) + 1)
+    fits_memory(f"weights up to {largest:,} for {L:,} sets of {C:,}", 2 * (L + C + largest))
     kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
     tried = (np.array(choice) for choice in combinations_with_replacement(kinds, L))
     best, minimizer = math.inf, np.zeros(0, dtype=int)
@@ -179,6 +181,8 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
     arbitrary phi can read the set sums off and apply f*.
     """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    # Weight l has l digits of this many bits, in words of 64; on average half of the last one's.
+    fits_memory(f"weights of up to {L:,} digits", L**2 * (2 * C + 1).bit_length() // 128)
     return [(2 * C + 1) ** level for level in range(L)]
 
 
@@ -189,6 +193,7 @@ def decode(score, num_sets: int, set_size: int) -> np.ndarray:
     if not (np.issubdtype(rest.dtype, np.integer) and np.can_cast(rest.dtype, np.int64)):
         # Also what becomes of integers past 64 bits, whose digits would wrap around.
         raise ValueError(f"score must be integers of 64 bits, got {rest.dtype}")
+    fits_memory(f"{L:,} digits of each score", 2 * L * rest.size)
     digits = []
     for _ in range(L):
         digit = (rest + C) % (2 * C + 1) - C

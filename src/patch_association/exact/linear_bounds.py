@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.stats import norm
 
-from patch_association._validate import divides, finite, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, positive_int, probability
 
 #: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
 BERRY_ESSEEN = 0.5600
@@ -40,6 +40,7 @@ def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
     :func:`rademacher_tail`. The maximum is taken over a grid, which can only make the bound smaller.
     """
     _, C, L = divides(num_patches, set_size)
+    fits_memory(f"the bounds of {L:,} sets", 8 * L)
     mu = probability("q", q) * np.arange(1, L)
     return float(_rank_bounds(mu[mu * _LINES[-1][2] ** 2 > C], C).sum() / L)  # elsewhere h vanishes
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit
 
-from patch_association._validate import divides, probability
+from patch_association._validate import divides, fits_memory, positive_int, probability
 from patch_association.exact.laws import trinomial
 from patch_association.exact.types_law import set_types
 
@@ -71,7 +71,9 @@ class CubicForm:
         """
         C, L = self.set_size, self.num_patches // self.set_size
         t1, t2, t3, t4, t5, td = self._six()
-        m, shape = np.arange(grid + 1)[:, None] / grid, _shapes(C)
+        shape, grid = _shapes(C), positive_int("grid", grid)
+        fits_memory(f"a grid of {grid:,} masses", (grid + 1) * max(grid + 1, 4 * shape.shape[1]))
+        m = np.arange(grid + 1)[:, None] / grid
         p2, p3 = m**2 * (shape**2).sum(0), m**3 * (shape**3).sum(0)  # (grid + 1, shapes)
         linear = 3 * ((t2 - t3) * m + (t4 - t5) * (1 - m)) * p2 + (t1 - 3 * t2 + 2 * t3) * p3
         alone = t3 * m**3 + 3 * t5 * m**2 * (1 - m) + td * (2 * m**3 - 3 * m**2)
@@ -116,6 +118,7 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
     D, C, L = divides(num_patches, set_size)
     if L < 3 or probability("q", q) == 0:
         raise ValueError(f"at least three sets and q > 0 are needed, got {L} sets and q = {q:g}")
+    fits_memory(f"the sums of cubes of up to {L:,} sets", L**2 * C**3)
     cubes = trinomial(C, q).map(lambda n: n**3)
     others = [cubes.times(k) for k in range(L)]
 

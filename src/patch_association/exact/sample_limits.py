@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import skellam
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, fits_memory, positive_int
 from patch_association.intervals import Estimate, mean
 
 
@@ -123,7 +123,9 @@ def elementary_symmetric(power_sums, degree: int) -> np.ndarray:
         C.
     """
     p, e = np.asarray(power_sums, dtype=np.float64), [1.0]
-    for k in range(1, positive_int("degree", degree) + 1):
+    if p.ndim == 0 or len(p) < positive_int("degree", degree):
+        raise ValueError(f"power_sums must hold those of the powers 1 to {degree}, got shape {p.shape}")
+    for k in range(1, degree + 1):
         e.append(sum((-1) ** (i - 1) * e[k - i] * p[i - 1] for i in range(1, k + 1)) / k)
     return np.asarray(e[-1])
 
@@ -143,6 +145,8 @@ def _plain_sum(C: int, clutter: float) -> float:
 def _error(C, clutter, t, odds, draws, seed) -> Estimate:
     """e^-t times the error on inputs with an unseen signal set; ``odds`` draws the odds of seen patches."""
     draws, random = positive_int("draws", draws, minimum=2), generator(seed, Stream.LIMIT_PATCHES)
+    patches = math.ceil(draws * (C + clutter * math.exp(-t) * (1 + t)))
+    fits_memory(f"{draws:,} inputs of {patches:,} patches in all", 6 * patches)
 
     def side(signal: int):
         # A clutter patch is in a set that was seen never, once, or more often: then its weight is zero.

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int
+from patch_association._validate import fits_memory, positive_int
 from patch_association.intervals import Estimate, mean
 
 CHUNK = 200  # inputs that share one draw of partitions
@@ -57,6 +57,7 @@ def num_partitions(num_sets: int, set_size: int) -> int:
     (105, 2627625)
     """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    fits_memory(f"the factorial of {L * C:,}", L * C * (L * C).bit_length() // 64)
     return math.factorial(L * C) // (math.factorial(C) ** L * math.factorial(L))
 
 
@@ -72,7 +73,8 @@ def partitions(num_sets: int, set_size: int) -> np.ndarray:
             for sets in completed(tuple(j for j in rest if j not in others)):
                 yield [(first, *others), *sets]
 
-    num_partitions(num_sets, set_size)
+    count = num_partitions(num_sets, set_size)
+    fits_memory(f"{count:,} partitions", 2 * count * num_sets * set_size)  # listed, and as an array
     return np.array(list(completed(tuple(range(num_sets * set_size)))))
 
 
@@ -105,6 +107,9 @@ def blind_errors(
     n, most = positive_int("n", n, minimum=2), positive_int("most", most, minimum=2)
     rng, count = generator(seed, Stream.SET_BLIND), num_partitions(L, C)
     exact = count <= most
+    # Who is in which set, and the sums of a draw's inputs, over all partitions at a time.
+    together = min(count, most) * L * (L * C + 4 * min(n, CHUNK))
+    fits_memory(f"{min(count, most):,} partitions of {L * C:,} patches, {n:,} inputs", together + 2 * n)
     every = _indicators(partitions(L, C)) if exact else None
     linear, blind = [], []
     for start in range(0, n, CHUNK):

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit
 
-from patch_association._validate import divides, odd_degree, probability
+from patch_association._validate import divides, fits_memory, odd_degree, positive_int, probability
 from patch_association.conventions import DEFAULT
 from patch_association.exact.laws import IntegerLaw, trinomial
 
@@ -126,7 +126,9 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
     ValueError
         If the scan shows anything but one window, or a window that begins below the scan.
     """
-    n = num_patches - set_size
+    D, C, _ = divides(num_patches, set_size)
+    n, points = D - C, positive_int("points", points, minimum=4)
+    fits_memory(f"a scan of {points:,} chances", 4 * points)
     margin = lambda q: FirstMove(num_patches, set_size, float(q), degree).margin
     start = min(0.25 * lower_edge(set_size, degree) / n**2, 0.01)
     grid = np.unique(

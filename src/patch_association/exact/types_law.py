@@ -67,7 +67,10 @@ def set_types(set_size: int, q: float):
     for a in range(C + 1):
         for b in range(C + 1 - a):
             ways = math.comb(C, a) * math.comb(C - a, b)
-            p = ways * (q / 2) ** (a + b) * (1 - q) ** (C - a - b)
+            try:
+                p = ways * (q / 2) ** (a + b) * (1 - q) ** (C - a - b)
+            except OverflowError:
+                raise SupportTooLarge(f"the types of a set of {C:,} patches leave 64-bit floats") from None
             if p > 0:
                 rows.append((a - b, a + b, p))
     n, r, p = zip(*rows)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, made_of, odd_degree, positive_int
+from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int
 from patch_association.conventions import DEFAULT, initial_alpha
 from patch_association.data import SpatialData
 from patch_association.model import SimplifiedViT
@@ -47,7 +47,10 @@ def idealized_start(
     made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
     num_seeds = positive_int("num_seeds", num_seeds)
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
-    A = torch.eye(law.partition.num_patches, dtype=torch.float64) * finite("diagonal", diagonal)
+    D, d = law.partition.num_patches, law.dim
+    # The scores once more than there are seeds: what is repeated stands beside its copies.
+    fits_memory(f"{num_seeds:,} starts of {D:,} patches", (num_seeds + 1) * (D**2 + d))
+    A = torch.eye(D, dtype=torch.float64) * finite("diagonal", diagonal)
     return Start(A.repeat(num_seeds, 1, 1), (alpha * law.feature).repeat(num_seeds, 1))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import positive_int, probability
+from patch_association._validate import fits_memory, positive_int, probability
 from patch_association.intervals import Estimate
 
 
@@ -57,8 +57,9 @@ def sample_complexity(
     target = probability("target", target)
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
+    fits_memory(f"{positive_int('resamples', resamples):,} resamples of {len(e)} seeds", resamples * len(e))
     generator = np.random.default_rng(seed)
-    draws = generator.integers(0, len(e), (positive_int("resamples", resamples), len(e)))
+    draws = generator.integers(0, len(e), (resamples, len(e)))
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([crossing(N, e[d].mean(axis=0), target) for d in draws])
     low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int, probability, seed_list
+from patch_association._validate import finite, fits_memory, odd_degree, positive_int, probability, seed_list
 from patch_association.conventions import TRANSFER
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
@@ -96,6 +96,7 @@ class SeveralFeatures:
     def sample_coefficients(self, n: int, seed: int = 0):
         """y s of n samples, (n, K, D), and the carrying feature of each, (n,). The label is folded in."""
         n, K, D = positive_int("n", n), self.num_features, self.partitions[0].num_patches
+        fits_memory(f"{n:,} inputs of {D:,} patches and {K} features", 2 * n * K * D)  # u and s
         draws = generator(seed, Stream.SEVERAL_COEFFICIENTS)
         u = draws.random((n, K, D))
         s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
@@ -108,9 +109,11 @@ class SeveralFeatures:
 
     def sample_folded(self, n: int, seed: int = 0) -> torch.Tensor:
         """y X, (n, D, d)."""
+        n, D = positive_int("n", n), self.partitions[0].num_patches
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {self.dim:,}", n * D * self.dim)
         s, _ = self.sample_coefficients(n, seed)
         K = self.num_features
-        xi = generator(seed, Stream.SEVERAL_NOISE).standard_normal((n, s.shape[2], self.dim)) * self.noise_std
+        xi = generator(seed, Stream.SEVERAL_NOISE).standard_normal((n, D, self.dim)) * self.noise_std
         xi[:, :, :K] = s.transpose(0, 2, 1)  # (n, K, D) -> (n, D, K): the noise is orthogonal to the features
         return torch.from_numpy(xi)
 
