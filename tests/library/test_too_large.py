@@ -22,8 +22,14 @@ from patch_association.exact.noisy_scores import noisy_association
 from patch_association.exact.optimality import cubic_form
 from patch_association.exact.sign import window
 from patch_association.exact.types_law import SupportTooLarge, set_types
+from patch_association.images import data as pictures
+from patch_association.images import models
+from patch_association.images.backgrounds import backgrounds
+from patch_association.images.flops import counted_flops
 from patch_association.intervals import power_law
-from patch_association.shallow_vit import PatternData, initial_weights
+from patch_association.shallow_vit import PatternData, initial_weights, pattern_sets
+from patch_association.shallow_vit.extensions import ExtendedViT
+from patch_association.training.events import spread_steps
 from patch_association.training.learners import RECIPES, make_learner
 from patch_association.transfer.complexity import sample_complexity
 from patch_association.transfer.mismatch import SeveralFeatures
@@ -38,6 +44,8 @@ MANY = pa.Partition.random(10**6, 4)
 SEVERAL = SeveralFeatures([SMALL, SMALL], 16, 0.3)
 CROSSED = beyond.CrossedData(2, 2, 2, 0.3)
 HARD = BlockAttention.hard(SMALL)
+NEURONS = initial_weights(PatternData(6, 0.5, 1 / 6, num_patterns=3, dim=4), num_neurons=4)
+CONFIG = models.ViTConfig(image_size=8, patch_size=4, depth=1, heads=1, width=4, mlp_width=4, num_classes=2)
 FORM = cubic_form(9, 3, 0.3)
 NO_MEMORY = r"would take [\d.e+]+ GB, and this machine has [\d.e+]+ GB of memory"
 
@@ -129,6 +137,18 @@ REFUSED = {
     "types of large sets": (lambda: set_types(1000, 0.3), "leave 64-bit floats"),
     "classes of many sets": (lambda: ScoreNoise(HUGE, 4, 0.3), "classes or more"),
     "classes of large sets": (lambda: ScoreNoise(10**4, 10**4, 0.3), "classes or more"),
+    "patterns": (lambda: PatternData(50, 0.4, 0.2, dim=HUGE), NO_MEMORY),
+    "many patterns": (lambda: PatternData(50, 0.4, 0.2, num_patterns=10**6, dim=10**6), NO_MEMORY),
+    "sets of patterns": (lambda: pattern_sets([HUGE, 2], 8, 0.3), NO_MEMORY),
+    "outputs": (lambda: ExtendedViT([NEURONS], num_outputs=HUGE), NO_MEMORY),
+    "tiles": (lambda: pictures.GridPermutation(10**7, 1), NO_MEMORY),
+    "a batch of pictures": (lambda: counted_flops(CONFIG, HUGE), NO_MEMORY),
+    "pictures without objects": (lambda: backgrounds("noise", HUGE, 0), NO_MEMORY),
+    **{
+        f"classes of {make.__name__}": (lambda make=make: make(HUGE), NO_MEMORY)
+        for make in (models.small_cnn, models.residual_cnn, models.resnet18, models.vgg19)
+    },
+    "recorded times": (lambda: spread_steps(HUGE, HUGE), NO_MEMORY),
     "a linear error": (lambda: pa.linear_error(HUGE, 4, 0.3), "a law must range over at most"),
     "large sets": (lambda: pa.linear_error(HUGE, HUGE // 2, 0.3), "a law must range over at most"),
     "a labeling law": (lambda: labeling_law(HUGE, 4, 0.3), "a law must range over at most"),

@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional as F
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import positive_int, seed_number
+from patch_association._validate import fits_memory, positive_int, seed_number
 from patch_association.images.models.vit import ViT, patches
 from patch_association.images.training.step import learning_rate
 
@@ -97,7 +97,8 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
     held_out : bool
         Plants from the part of the photograph that is kept for tests; of a folder the last fifth.
     """
-    positive_int("n", n)
+    n, size = positive_int("n", n), positive_int("size", size)
+    fits_memory(f"{n:,} pictures of {size:,} pixels a side", 3 * n * size**2, 1)
     draw = generator(seed, Stream.BACKGROUNDS)
     if source == "clean":
         return torch.zeros(n, 3, size, size, dtype=torch.uint8)

@@ -200,10 +200,11 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
     sizes = [positive_int("every one of sizes", size) for size in sizes]
     dim = positive_int("dim", dim, minimum=len(sizes))
     spread = finite("spread", spread, minimum=0)
+    fits_memory(f"{sum(sizes):,} patterns of dimension {dim:,}", 3 * sum(sizes) * dim)
     set_of = np.repeat(np.arange(len(sizes)), sizes)
     away = generator(seed, Stream.PATTERN_SETS).standard_normal((len(set_of), dim))
     away /= np.linalg.norm(away, axis=1, keepdims=True)
-    vectors = np.eye(dim)[set_of] + spread * away
+    vectors = np.eye(len(sizes), dim)[set_of] + spread * away
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return torch.from_numpy(vectors), torch.from_numpy(set_of)
 
@@ -225,7 +226,8 @@ def _patterns(patterns, M, d):
     if patterns is None:
         if d < M:
             raise ValueError(f"dim must be at least the number of patterns, {M}, got {d}")
-        return torch.eye(d, dtype=torch.float64)[:M].clone()
+        fits_memory(f"{M:,} patterns of dimension {d:,}", M * d)
+        return torch.eye(M, d, dtype=torch.float64)
     rows = torch.as_tensor(np.asarray(patterns, dtype=np.float64))
     if tuple(rows.shape) != (M, d) or not bool(torch.isfinite(rows).all()):
         raise ValueError(

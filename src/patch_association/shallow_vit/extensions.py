@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, fits_memory, positive_int
 from patch_association.shallow_vit.network import Weights
 from patch_association.shallow_vit.tokens import Tokens
 
@@ -52,6 +52,7 @@ class ExtendedViT(nn.Module):
             )
         self.skip = bool(skip)
         a = starts[0].head[0]
+        fits_memory(f"{c:,} outputs of {len(a):,} neurons", 3 * c * len(a))
         signs = generator(seed, Stream.OUTPUT_SIGNS).integers(0, 2, (c - 1, len(a))) * 2.0 - 1.0
         more = torch.from_numpy(signs).to(a) * a.abs()
         self.register_buffer("head", torch.cat([a[None], more]))  # (c, m)

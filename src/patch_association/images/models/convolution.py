@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int, seed_number
+from patch_association._validate import fits_memory, positive_int, seed_number
 
 _VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
 
@@ -28,7 +28,7 @@ def vgg19(num_classes: int = 10, channels: int = 3) -> nn.Module:
             layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
             channels = width
         layers.append(nn.MaxPool2d(2))
-    head = nn.Linear(512, positive_int("num_classes", num_classes))
+    head = _head(512, num_classes)
     return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))
 
 
@@ -50,7 +50,7 @@ def small_cnn(num_classes: int = 10, channels: int = 3, seed: int | None = None)
             nn.MaxPool2d(2),
         ]
         channels = width
-    head = nn.Linear(64, positive_int("num_classes", num_classes))
+    head = _head(64, num_classes)
     return _start(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head))
 
 
@@ -74,7 +74,7 @@ class QuickNet(nn.Module):
             stages.append(QuickStage(inside, width))
             inside = width
         self.stages = nn.Sequential(*stages)
-        self.head = nn.Linear(inside, positive_int("num_classes", num_classes))
+        self.head = _head(inside, num_classes)
         # On a CPU channels last is a third faster than channels first.
         _start(self).to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
 
@@ -114,7 +114,7 @@ class ResNet(nn.Module):
                 blocks.append(BasicBlock(inside, width, stride=2 if stage > 0 and i == 0 else 1))
                 inside = width
         self.blocks = nn.Sequential(*blocks)
-        self.head = nn.Linear(inside, positive_int("num_classes", num_classes))
+        self.head = _head(inside, num_classes)
         _start(self)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -142,6 +142,11 @@ class BasicBlock(nn.Module):
     def forward(self, x):
         z = F.relu(self.first_norm(self.first(x)))
         return F.relu(self.second_norm(self.second(z)) + self.around(x))
+
+
+def _head(width: int, num_classes: int) -> nn.Linear:
+    fits_memory(f"a head of {positive_int('num_classes', num_classes):,} classes", width * num_classes, 4)
+    return nn.Linear(width, num_classes)
 
 
 def _start(module: nn.Module) -> nn.Module:
