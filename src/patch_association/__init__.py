@@ -26,11 +26,12 @@ from the ground up; each imports only what stands above it in this list.
 ``cli``          the command ``patch-association``
 """
 
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what a type checker and an editor see; at run time __getattr__ does the same, lazily
+from patch_association._faces import face
+
+if TYPE_CHECKING:  # what a type checker and an editor see; at run time ``face`` does the same, lazily
     from patch_association.attention import positional_attention, self_attention
     from patch_association.data import SpatialData
     from patch_association.exact.linear import labeling_error, linear_error
@@ -87,15 +88,4 @@ try:
 except PackageNotFoundError:  # the source tree is on the path, but was never installed
     __version__ = "0+unknown"
 
-
-def __getattr__(name: str):
-    """Import a name of the front door from its room, once."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers {', '.join(__all__)}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = face(__name__, _HOME)

@@ -6,6 +6,8 @@ import math
 import os
 from numbers import Integral, Real
 
+import numpy as np
+
 
 def positive_int(name: str, value, minimum: int = 1) -> int:
     """``value`` as an int of at least ``minimum``; floats and booleans are refused."""
@@ -60,6 +62,26 @@ def made_of(name: str, value, kind: str, *attributes: str) -> None:
     """Refuse what lacks the attributes that every ``kind`` has."""
     if not all(hasattr(value, attribute) for attribute in attributes):
         raise ValueError(f"{name} must be a {kind}, got {type(value).__name__}")
+
+
+def real_array(name: str, values) -> np.ndarray:
+    """``values`` as a float64 array of finite real numbers."""
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise ValueError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers, got {values!r}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinite entries")
+    return array
+
+
+def callable_one(name: str, value) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise ValueError(f"{name} must be a function, got {type(value).__name__}")
 
 
 def _is_real(value) -> bool:

@@ -1,13 +1,12 @@
-"""Arguments that work, for every public function, and what no argument may be."""
+"""Arguments that work, for every public function; those of some rooms have files of their own."""
 
-import math
 from pathlib import Path
 
 import numpy as np
 import torch
-from hypothesis import strategies as st
+from public_calls_exact import CALLS as EXACT
+from public_calls_exact import SPECIAL as EXACT_SPECIAL
 from small_sweeps import CELLS, measure
-from strategies import not_degrees, not_finite, not_integers, not_numbers, not_probabilities
 
 import patch_association as pa
 from patch_association import beyond, claims, figures, records, shallow_vit, sweeps, training
@@ -26,18 +25,17 @@ TOKENS = shallow_vit.population(PATTERNS)
 WEIGHTS = shallow_vit.initial_weights(PATTERNS, num_neurons=4)
 PAIR = dict(num_patches=4, set_size=2)
 RISK = pa.PopulationRisk(4, 2, 0.5)
+SPECIAL = EXACT_SPECIAL
 ATTENTION = dict(
     X=torch.ones(1, 4, 2), P=torch.ones(4, 2), W_Q=torch.eye(2), W_K=torch.eye(2), W_V=torch.eye(2)
 )
 
 CALLS = {
+    **EXACT,
     pa.Partition: dict(labels=[0, 0, 1, 1]),
     pa.SpatialData: dict(partition=SETS, dim=2, q=0.5, noise_std=1.0, feature=[1.0, 0.0]),
     GaussianData: dict(partition=SETS, dim=2, filters="shared", seed=0),
     pa.association: dict(scores=np.eye(4), partition=SETS),
-    pa.linear_error: dict(**PAIR, q=0.5, ties="half"),
-    pa.labeling_error: dict(**PAIR, q=0.5),
-    pa.PopulationRisk: dict(**PAIR, q=0.5, degree=3, linear=0.1, prune=1e-9, max_atoms=1000),
     pa.SimplifiedViT: dict(num_patches=4, dim=2, degree=3, linear=0.1, diagonal=1.0, init_std=0.1, seed=0),
     pa.self_attention: ATTENTION,
     pa.positional_attention: ATTENTION,
@@ -194,63 +192,4 @@ CALLS = {
     figures.set_palette: dict(num_sets=4),
     figures.look: dict(quantity="same set"),
     figures.new_figure: dict(rows=1, columns=1, width="column", height=2.0),
-}
-
-positive = st.one_of(not_integers, st.integers(max_value=0))
-counts = st.one_of(not_integers, st.integers(max_value=-1))
-reals = st.one_of(not_numbers, not_finite, st.just(10**400))
-not_negative = st.one_of(reals, st.floats(max_value=-1e-300))
-words = st.sampled_from(["", "nothing of the kind", "ALPHA", "../../etc/passwd"])
-things = st.sampled_from([None, 3, "a", [1], {"a": 1}, object()])
-arrays = st.sampled_from([None, "a", {"a": 1}, [[1.0], [1.0, 2.0]], [math.nan], np.array([1j])])
-
-
-def named(words):
-    """A list of names."""
-    return words.split()
-
-
-def optional(strategy):
-    """The same where None is allowed."""
-    return strategy.filter(lambda value: value is not None)
-
-
-SPOILERS = {
-    **dict.fromkeys(
-        named(
-            "num_patches set_size dim n num_seeds num_groups num_keys layers heads width "
-            "encoding_dim num_tokens num_relevant units num_classes draws num_patterns num_neurons "
-            "max_atoms image_size patch_size depth mlp_width epochs batch_size num_sets jobs"
-        ),
-        positive,
-    ),
-    **dict.fromkeys(named("seed tile_seed steps val_size workers threads tile count"), counts),
-    **dict.fromkeys(["train_size", "test_size", "limit"], optional(counts)),
-    **dict.fromkeys(named("q knowledge relevant confusion label_smoothing beta2 share"), not_probabilities),
-    **dict.fromkeys(named("noise_std init_std score_rate prune longest"), optional(not_negative)),
-    **dict.fromkeys(
-        named(
-            "rate clip linear score_std value_std form_std encoding_std spread omega noise "
-            "value_error score_error output_std lr weight_decay warmup_epochs checkpoint_seconds "
-            "minutes tolerance"
-        ),
-        not_negative,
-    ),
-    **dict.fromkeys(named("diagonal gamma rho margin key_length"), reals),
-    **dict.fromkeys(["alpha", "prefactor"], optional(reals)),
-    "scale": st.one_of(reals, st.just(0.0)),
-    "degree": not_degrees,
-    "chunk": optional(positive),
-    **dict.fromkeys(named("labels scores X P W_Q W_K W_V y value"), arrays),
-    **dict.fromkeys(["feature"], optional(arrays)),
-    **dict.fromkeys(named("partition law samples start step risk design data tokens weights"), things),
-    **dict.fromkeys(
-        named(
-            "ties kind on_divergence name noise_kind counts reading head variant loss attention "
-            "backend augment precision model quantity claim_id dtype text"
-        ),
-        words,
-    ),
-    "path": st.sampled_from([Path("nowhere.toml"), Path("/nowhere/a.json")]),
-    "settings": st.sampled_from([["lr"], ["nothing=1"], ["lr=a"], ["epochs=1.5"], ["seed=" + "9" * 5000]]),
 }

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from public_calls import CALLS, PACKAGE, SPOILERS
+from public_calls import CALLS, PACKAGE, SPECIAL
+from spoilers import SPOILERS
 
 import patch_association as pa
-from patch_association import beyond, claims, figures, images, records, shallow_vit, sweeps, training
+from patch_association import beyond, claims, exact, figures, images, records, shallow_vit, sweeps, training
 from patch_association.images import data as pictures
 from patch_association.images import models
 from patch_association.images import training as runs
@@ -36,6 +37,7 @@ REASONS = {
     **dict.fromkeys(
         (runs.Run, runs.ShortRun, shallow_vit.Tokens, shallow_vit.Weights, pa.training.Start), RESULT
     ),
+    **dict.fromkeys((exact.SupportTooLarge,), "an error that other functions of its room raise"),
     **dict.fromkeys(
         (training.EmpiricalRun, training.PopulationRun, training.Diverged, sweeps.CellError), RESULT
     ),
@@ -112,9 +114,9 @@ def test_the_arguments_of_the_table_work(tmp_path):
 @settings(max_examples=12, phases=[Phase.generate])
 @given(data=st.data())
 def test_what_cannot_be_used_is_refused_in_a_sentence(function, data):
-    valid = CALLS[function]
-    name = data.draw(st.sampled_from(sorted(valid.keys() & SPOILERS.keys())))
-    spoiled = {**valid, name: data.draw(SPOILERS[name])}
+    valid, spoilers = CALLS[function], {**SPOILERS, **SPECIAL.get(function, {})}
+    name = data.draw(st.sampled_from(sorted(valid.keys() & spoilers.keys())))
+    spoiled = {**valid, name: data.draw(spoilers[name])}
     with pytest.raises((ValueError, TypeError, *SYSTEM)) as refusal:
         called(function, spoiled)
     message, last = str(refusal.value), traceback.extract_tb(refusal.value.__traceback__)[-1]

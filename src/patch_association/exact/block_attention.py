@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import finite
+from patch_association._validate import finite, real_array
 from patch_association.attention import softmax_attention
 from patch_association.exact.risk import attention_values
 from patch_association.structure import Partition
@@ -163,11 +163,11 @@ class DenseAttention:
     multiplicity = 1
 
     def __init__(self, scores, scale: float = 1.0):
-        A = torch.as_tensor(scores).detach().to("cpu", torch.float64)
+        if isinstance(scores, torch.Tensor):
+            scores = scores.detach().to("cpu", torch.complex128 if scores.is_complex() else torch.float64)
+        A = torch.from_numpy(real_array("scores", scores))
         if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
             raise ValueError(f"scores must be a square matrix, got shape {tuple(A.shape)}")
-        if not torch.isfinite(A).all():
-            raise ValueError("scores must be finite, got NaN or infinite entries")
         if finite("scale", scale) <= 0:
             raise ValueError(f"scale must be positive, got {scale}")
         self.num_patches = self.rows = A.shape[0]

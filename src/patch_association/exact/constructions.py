@@ -10,7 +10,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from patch_association._validate import divides, finite, fits_memory, odd_degree, positive_int, probability
+from patch_association._validate import (
+    divides,
+    finite,
+    fits_memory,
+    made_of,
+    odd_degree,
+    positive_int,
+    probability,
+    real_array,
+)
 from patch_association.conventions import DEFAULT
 from patch_association.exact.laws import trinomial
 from patch_association.structure import Partition, as_scores
@@ -79,6 +88,7 @@ def hard_attention_bound(
 
 def association_scores(partition: Partition, strength: float) -> np.ndarray:
     """(D, D) scores that attend to the own set: ``strength`` inside, 0 outside."""
+    _check(partition)
     return finite("strength", strength) * partition.same_set
 
 
@@ -87,6 +97,7 @@ def derangement_scores(partition: Partition, strength: float, shift: int = 1) ->
 
     A cyclic shift that is no multiple of L is a derangement of the sets: no row attends to its own.
     """
+    _check(partition)
     L = partition.num_sets
     if positive_int("shift", shift) % L == 0:
         raise ValueError(f"shift must not be a multiple of the {L} sets, got {shift}")
@@ -109,6 +120,7 @@ def violations(scores, partition: Partition, ties: str = "kind", diagonal: bool 
     diagonal : bool
         Whether a patch takes part in its own row. Without it Top_C is taken over the other patches.
     """
+    _check(partition)
     D, C, same = partition.num_patches, partition.set_size, partition.same_set
     A = as_scores(scores, D)
     if ties not in ("kind", "index", "strict"):
@@ -138,6 +150,7 @@ def chain_encodings(partition: Partition, growth: float = 4.5, gap: float = 0.05
     ValueError
         If these inner products belong to no vectors (the Gram matrix is not positive definite).
     """
+    _check(partition)
     growth, gap = finite("growth", growth, minimum=1), finite("gap", gap, minimum=0)
     fits_memory(f"the Gram matrix of {partition.num_sets:,} sets", 6 * partition.num_sets**2)
     g = growth ** np.arange(partition.num_sets, dtype=np.float64)
@@ -166,6 +179,7 @@ def paired_encodings(
     ValueError
         If the number of sets is odd, or ``lift`` is not positive.
     """
+    _check(partition)
     D, C, L = partition.num_patches, partition.set_size, partition.num_sets
     share, repel = finite("share", share, minimum=0), finite("repel", repel, minimum=0)
     if L % 2:
@@ -190,12 +204,14 @@ def query_key_for(scores, encodings) -> tuple[np.ndarray, np.ndarray]:
     encodings : (D, D) array
         P, patches as rows, invertible.
     """
-    A, P = np.asarray(scores, dtype=np.float64), np.asarray(encodings, dtype=np.float64)
+    A, P = real_array("scores", scores), real_array("encodings", encodings)
     if P.ndim != 2 or P.shape[0] != P.shape[1] or A.shape != P.shape:
         raise ValueError(f"scores and encodings must be square and of one shape, got {A.shape} and {P.shape}")
-    if not (np.isfinite(A).all() and np.isfinite(P).all()):
-        raise ValueError("scores and encodings must be finite, got NaN or infinite entries")
     if np.linalg.matrix_rank(P) < P.shape[0]:
         raise ValueError("encodings must be invertible: fewer than D of them are linearly independent")
     inner = np.linalg.solve(P, A)  # P^-1 A
     return np.linalg.solve(P, inner.T).T, np.eye(P.shape[0])  # (P^-1 (P^-1 A)^T)^T = P^-1 A P^-T
+
+
+def _check(partition) -> None:
+    made_of("partition", partition, "Partition", "num_patches", "labels", "same_set")

@@ -100,8 +100,8 @@ def diluted_limit(
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c >= 0."""
     C, p = positive_int("set_size", set_size), odd_degree(degree)
     mean = finite("chi", chi, minimum=0) * C**2 / 2
-    if isinstance(strength, bool) or not strength >= 0:
-        raise ValueError(f"strength must be at least 0 (infinity allowed), got {strength!r}")
+    if strength != math.inf:
+        strength = finite("strength", strength, minimum=0)
     reach = C + 40 + math.ceil(12 * math.sqrt(2 * mean + 1))
     fits_memory(f"the law of a sum that reaches {reach:,}", 5 * (2 * reach + 1))
     T = C + np.arange(-reach, reach + 1, dtype=np.float64)

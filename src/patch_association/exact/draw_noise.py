@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from patch_association._validate import finite
+from patch_association._validate import finite, made_of
 from patch_association.exact.risk import PopulationRisk
 
 
@@ -21,6 +21,7 @@ def draw_moments(risk: PopulationRisk, alpha: float, beta: float, gamma: float, 
         "loss", "alpha", "gamma", "rho": pairs (mean, variance). The mean of "gamma" is dL/dgamma, summed
         over the entries of A that share gamma.
     """
+    made_of("risk", risk, "PopulationRisk", "weights_and_slopes", "support", "probability")
     weights, slopes = risk.weights_and_slopes(alpha, beta, gamma, rho)  # (features,), (3, features)
     yF = weights @ risk.support  # (atoms,)
     columns = {"loss": np.logaddexp(0, -yF)}
@@ -35,6 +36,7 @@ def draws_needed(moments: dict, relative: float) -> dict:
 
     The standard error of n draws is sqrt(variance / n), so n = variance / (relative mean)^2.
     """
+    made_of("moments", moments, "dict of pairs (mean, variance)", "items")
     if finite("relative", relative) <= 0:
         raise ValueError(f"relative must be positive, got {relative:g}")
     return {

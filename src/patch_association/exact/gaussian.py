@@ -17,7 +17,7 @@ from scipy.special import beta as beta_function
 from scipy.special import betainc
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association._validate import finite, fits_memory, positive_int, real_array
 from patch_association.intervals import Estimate, mean
 
 #: The limit of the disagreement as L grows: two normals of correlation sqrt(3/5) differ in sign.
@@ -43,7 +43,6 @@ def disagreement_given_skew(skew, num_sets: int) -> np.ndarray:
     return share_within(threshold_given_skew(skew, num_sets), num_sets) / 2
 
 
-@lru_cache(maxsize=32)
 def linear_disagreement(num_sets: int, nodes: int = 200) -> float:
     """P[sign(sum h) != sign(sum h^3)] at two, three and four sets, by quadrature (to about 1e-10).
 
@@ -57,7 +56,12 @@ def linear_disagreement(num_sets: int, nodes: int = 200) -> float:
     >>> round(linear_disagreement(3), 6), round(linear_disagreement(4), 6)
     (0.072849, 0.095429)
     """
-    if _at_least_two(num_sets) == 2:
+    return _disagreement(_at_least_two(num_sets), positive_int("nodes", nodes))
+
+
+@lru_cache(maxsize=32)
+def _disagreement(num_sets: int, nodes: int) -> float:
+    if num_sets == 2:
         return 0.0
     skews, weights = _skews(num_sets, nodes)
     return float(weights @ disagreement_given_skew(skews, num_sets))
@@ -84,8 +88,8 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
     weights : (K, L)
         Rows with a positive sum.
     """
-    c = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-    if not (np.isfinite(c).all() and (c.sum(axis=1) > 0).all()):
+    c = np.atleast_2d(real_array("weights", weights))
+    if c.ndim != 2 or not (c.sum(axis=1) > 0).all():
         raise ValueError("weights must be rows of finite numbers with a positive sum")
     L = c.shape[1]
     if L == 3:  # the shape is an angle: evenly spaced ones leave no noise
@@ -116,7 +120,7 @@ def proved_excess(angle: float, num_sets: int) -> float:
     angle : float
         Between c and (1, ..., 1), in (0, pi/2).
     """
-    if num_sets not in (3, 4):
+    if positive_int("num_sets", num_sets) not in (3, 4):
         raise ValueError(f"the bound is proved at 3 and 4 sets, got {num_sets!r}")
     if not 0 < finite("angle", angle) < math.pi / 2:
         raise ValueError(f"angle must lie between 0 and pi/2, got {angle!r}")

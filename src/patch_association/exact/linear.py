@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.stats import norm
 
-from patch_association._validate import divides, fits_memory, positive_int, probability
+from patch_association._validate import divides, fits_memory, made_of, positive_int, probability
 from patch_association.exact.laws import IntegerLaw, mixture, trinomial
 
 #: The limit of q (D - C) / C^2 at which the symmetric sum errs with probability 1/8: 1 / z^2 with
@@ -189,7 +189,10 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
 def decode(score, num_sets: int, set_size: int) -> np.ndarray:
     """The (..., L) set sums that a decoding score spells: its balanced digits in base 2C + 1."""
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
-    rest = np.asarray(score)
+    try:
+        rest = np.asarray(score)
+    except ValueError:  # NumPy's word on rows of different lengths
+        rest = np.empty(0)
     if not (np.issubdtype(rest.dtype, np.integer) and np.can_cast(rest.dtype, np.int64)):
         # Also what becomes of integers past 64 bits, whose digits would wrap around.
         raise ValueError(f"score must be integers of 64 bits, got {rest.dtype}")
@@ -206,6 +209,7 @@ def decode(score, num_sets: int, set_size: int) -> np.ndarray:
 
 def _both_labels(law: IntegerLaw) -> tuple[np.ndarray, np.ndarray]:
     """The masses at y = +1 and at y = -1 on one common, symmetric support."""
+    made_of("law", law, "IntegerLaw", "start", "mass")
     reach = max(abs(law.start), abs(law.start + law.mass.size - 1))
     plus = np.zeros(2 * reach + 1)
     first = law.start + reach

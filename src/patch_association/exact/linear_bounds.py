@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.stats import norm
 
-from patch_association._validate import divides, finite, fits_memory, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, positive_int, probability, real_array
 
 #: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
 BERRY_ESSEEN = 0.5600
@@ -28,7 +28,7 @@ def rademacher_tail(s):
     eps_j are independent fair signs. A large weight, or Berry-Esseen, or the fourth moment; h is convex and
     nonincreasing.
     """
-    s = np.asarray(s, dtype=np.float64)
+    s = real_array("s", s)
     return np.maximum(np.maximum(*(a - b * s for a, b, _ in _LINES)), 0.0)
 
 
@@ -98,9 +98,9 @@ def spread_weights_bound(weights, q: float) -> float:
     weights : (L, C) array
         a_j = <w_j, w*>, one row per set; at least two sets with a nonzero weight.
     """
-    a = np.abs(np.asarray(weights, dtype=np.float64))
+    a = np.abs(real_array("weights", weights))
     q = probability("q", q)
-    if a.ndim != 2 or not np.isfinite(a).all() or (a.max(axis=1) > 0).sum() < 2 or q == 0:
+    if a.ndim != 2 or (a.max(axis=1) > 0).sum() < 2 or q == 0:
         raise ValueError("expected q > 0 and finite weights (L, C), nonzero in at least two sets")
     L, C = a.shape
     squares, cubes = (a**2).sum(axis=1), (a**3).sum(axis=1)

@@ -28,7 +28,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from patch_association._validate import divides, fits_memory, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, positive_int, probability
 from patch_association.exact.laws import trinomial
 from patch_association.exact.linear import linear_error
 
@@ -104,7 +104,7 @@ def set_mean_cosine(set_size: int, samples: int, dim: int, noise_std: float | No
     v = w* + N(0, (sigma^2 / (C N)) (I - w* w*^T)): cos = 1 / sqrt(1 + sigma^2 (d - 1) / (C N)).
     """
     C, N, d = positive_int("set_size", set_size), positive_int("samples", samples), positive_int("dim", dim)
-    variance = 1 / d if noise_std is None else noise_std**2
+    variance = 1 / d if noise_std is None else finite("noise_std", noise_std, minimum=0) ** 2
     return 1 / math.sqrt(1 + variance * (d - 1) / (C * N))
 
 

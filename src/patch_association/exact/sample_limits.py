@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import skellam
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association._validate import callable_one, finite, fits_memory, positive_int, probability
 from patch_association.intervals import Estimate, mean
 
 
@@ -103,6 +103,10 @@ def samples_per_set(
     ValueError
         If the error is still above the target at ``most``.
     """
+    callable_one("error", error)
+    target, most = probability("target", target), finite("most", most, minimum=0)
+    if finite("accuracy", accuracy, minimum=0) == 0:
+        raise ValueError("accuracy must be positive, got 0")
     if error(most) > target:
         raise ValueError(f"the error must reach {target:g} by t = {most:g}, got {error(most):.3g} there")
     low, high = 0.0, most

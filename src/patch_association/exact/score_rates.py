@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from scipy.special import expit
 
+from patch_association._validate import made_of
 from patch_association.exact.risk import PopulationRisk, attention_values
 
 
@@ -33,6 +34,7 @@ class ScoreRates(NamedTuple):
 
 def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, rho: float) -> ScoreRates:
     """The rates of Lemma 4.3 at (alpha, beta, gamma, rho), exactly; alpha must not be 0, nor C be 1 or D."""
+    made_of("risk", risk, "PopulationRisk", "num_patches", "gradient", "predictions")
     D, C, p = risk.num_patches, risk.set_size, risk.degree
     if C in (1, D) or alpha == 0:
         raise ValueError(

@@ -27,13 +27,13 @@ from patch_association.exact.laws import IntegerLaw, trinomial
 
 def upper_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
     """q_c = C (p-1) / (2 (2p-1)): above it companions lose at alpha* once D is large."""
-    p = odd_degree(degree)
-    return set_size * (p - 1) / (2 * (2 * p - 1))
+    C, p = positive_int("set_size", set_size), odd_degree(degree)
+    return C * (p - 1) / (2 * (2 * p - 1))
 
 
 def lower_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
     """b_c = 2^(5-p) (C + 2) / 3: below q = b_c / (D - C)^2 they lose as well, once D is large."""
-    return 2.0 ** (5 - odd_degree(degree)) * (set_size + 2) / 3
+    return 2.0 ** (5 - odd_degree(degree)) * (positive_int("set_size", set_size) + 2) / 3
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import divides, positive_int, probability
+from patch_association._validate import divides, finite, odd_degree, positive_int, probability
 
 # Candidates that one merge sorts at a time: with keys, masses, sort order and copies about 48 bytes each.
 _MERGE_AT_ONCE = 8_000_000
@@ -98,6 +98,8 @@ def law_of_set_sums(
         If more than ``max_atoms`` atoms are left after some step.
     """
     D, C, L = divides(num_patches, set_size)
+    degree, max_atoms = odd_degree(degree), positive_int("max_atoms", max_atoms)
+    prune = finite("prune", prune, minimum=0)
     if L > _MOST_STEPS:
         raise SupportTooLarge(f"a law of at most {_MOST_STEPS:,} sets can be computed, got {L:,}")
     n, r, p = set_types(C, q)
