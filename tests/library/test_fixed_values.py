@@ -73,6 +73,7 @@ DEFAULTS = {
     "exact/dilution.linear_weight": {"response": 1.0},
     "exact/dilution.diluted_error": {"linear_weight": 0.0, "draws": 100_000},
     "exact/dilution.diluted_limit": {"linear_weight": 0.0},
+    "exact/gaussian.linear_disagreement": {"nodes": 200},
     "exact/gaussian.sample_linear_disagreement": {"n": 200_000},
     "exact/gaussian.sample_excess": {"n": 20_000},
     "exact/gaussian.critical_ratio": {"n": 200_000},

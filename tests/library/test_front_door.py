@@ -23,25 +23,34 @@ MODULES = [
 ]
 
 
-def test_every_name_opens_its_room():
-    assert sorted(pa._HOME) == pa.__all__
-    for name, room in pa._HOME.items():
-        assert getattr(pa, name) is getattr(importlib.import_module(f"patch_association.{room}"), name)
-    assert set(pa.__all__) <= set(dir(pa))
+#: The front door, and the rooms whose names are imported when they are first used.
+FACES = [pa, *(face for face in map(importlib.import_module, MODULES) if hasattr(face, "_HOME"))]
+
+
+@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
+def test_every_name_opens_its_room(face):
+    assert sorted(face._HOME) == face.__all__
+    for name, room in face._HOME.items():
+        assert getattr(face, name) is getattr(importlib.import_module(f"{face.__name__}.{room}"), name)
+    assert set(face.__all__) <= set(dir(face))
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are():
     with pytest.raises(AttributeError, match="no attribute 'Partitions'; it offers .*Partition"):
         pa.Partitions  # noqa: B018
 
 
-def test_type_checkers_see_the_same_names():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
+def test_type_checkers_see_the_same_names(face):
+    tree = ast.parse(Path(face.__file__).read_text(encoding="utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     assert ast.unparse(block.test) == "TYPE_CHECKING"
     seen = {
-        alias.name: node.module.removeprefix("patch_association.")
+        alias.name: node.module.removeprefix(f"{face.__name__}.")
         for node in block.body
         for alias in node.names
     }
-    assert seen == pa._HOME
+    assert seen == face._HOME
     assert (PACKAGE / "py.typed").exists()
 
 
