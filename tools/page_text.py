@@ -2,7 +2,8 @@
 
 Two things are looked for. What a broken format leaves behind: ``nan``, ``None``, e-notation, a bare
 backslash, a reference that led nowhere. And numbers in running text that no computation put there: a glued
-number follows the run, a typed one goes stale.
+number follows the run, a typed one goes stale. A formula may say what is put in ($q = 0.3$); a decimal alone
+between dollars is a result, and so is one behind a sign for "about".
 """
 
 from __future__ import annotations
@@ -53,6 +54,30 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/−-])(?:{_POWER}|[-−]?\d(?:[\d,.]*\d)?(?:\s?[×·]\s?{_POWER})?(?:\s?%)?(?![\w-]))"
 )
 
+#: Formulas without their marks and spaces: a decimal or a percentage alone, and one behind "about".
+_DECIMAL = r"(?:\d[\d,]*\.\d+(?:\\cdot10\^\{?-?\d+\}?)?(?:\\%)?|\d+\\%)"
+_ALONE = re.compile(rf"(?:\\approx|\\pm|[-+])*(?P<number>{_DECIMAL})")
+_ABOUT = re.compile(rf"\\approx[-+]?(?P<number>{_DECIMAL})")
+
+#: Where a formula's number is no result of this page: statements, proofs, and what an exercise asks about.
+STATED = ["proof", "exercise"]
+
+#: What opens a list of values to try; all of them are played.
+_TRY = re.compile(r"What to try|Set \w+ to ")
+
+#: Numbers that may stand alone between dollars, each with its reason.
+GIVEN = {
+    "1\\%": "a level that is asked for",
+    "5\\%": "a level that is asked for",
+    "95\\%": "the level of an interval",
+    "99\\%": "a level that is asked for",
+    "100\\%": "the whole",
+    "71.9\\%": "the first paper's accuracy of vanilla attention, its Figure 6",
+    "68.9\\%": "the first paper's accuracy of positional attention, its Figure 6",
+    "0.55": "the first paper's threshold, its Figure 1a",
+    "77.5\\%": "the accuracy at which the second paper counts a success",
+}
+
 #: Counts up to this one may stand as digits ("patch 1", "at most 1"): they are named, not measured.
 SMALL = 12
 
@@ -82,13 +107,22 @@ def leftovers(html: str) -> list[str]:
 def typed_numbers(html: str) -> list[str]:
     """The numbers in a page's running text that no computation glued, each with what stands around it.
 
-    Mathematics, code, references, years, numbers of statements and names with digits are left alone; so are
-    small numbers in words.
+    Code, references, years, numbers of statements and names with digits are left alone; so are small numbers
+    in words. In formulas and in the cells of tables only decimals and percentages are looked at.
     """
     main = _article(html)
-    for element in main.select(f"{NOT_TEXT}, {ANSWERED}"):
+    for element in main.select(ANSWERED):
+        element.replace_with(NavigableString("\u25c7"))
+    found = _typed_formulas(main)
+    for element in main.select(NOT_TEXT):
         element.replace_with(NavigableString("\u25c7"))  # so that its neighbors do not grow together
-    found = []
+    for element in main.select("td"):
+        text = " ".join(element.get_text().split())
+        found += [
+            _around(text, match)
+            for match in _NUMBER.finditer(text)
+            if re.search("[.%]", match[0]) and not _is_name(text, match)
+        ]
     for element in main.select(PROSE):
         if element.find(PROSE.split(", ")):
             for inner in element.find_all(PROSE.split(", ")):
@@ -96,6 +130,24 @@ def typed_numbers(html: str) -> list[str]:
         text = " ".join(element.get_text().split())
         found += [_around(text, match) for match in _NUMBER.finditer(text) if not _is_name(text, match)]
     return list(dict.fromkeys(found))
+
+
+def _typed_formulas(main: Tag) -> list[str]:
+    """The formulas in running text that are a number alone or end in one that is rounded."""
+    found = []
+    for formula in main.select("span.math"):
+        paragraph = formula.find_parent([*PROSE.split(", "), "td"])
+        if paragraph is None or formula.find_parent(class_=STATED):
+            continue
+        text = " ".join(paragraph.get_text().split())
+        tex = re.sub(r"\s|\\[,;!()]|[{}](?=,|\d|$)", "", formula.get_text())
+        match = _ALONE.fullmatch(tex)
+        if match is None and not formula.find_parent(class_="solution"):
+            match = _ABOUT.search(tex)
+        if match and match["number"] not in GIVEN and not _TRY.match(text):
+            before, _, after = text.partition(" ".join(formula.get_text().split()))
+            found.append(f"…{before[-40:]}»{match[0]}«{after[:40]}…")
+    return found
 
 
 def _article(html: str) -> Tag:

@@ -1,7 +1,7 @@
 """What the reader of pages finds, and what it lets pass; each pattern is broken once."""
 
 import pytest
-from page_text import LEFTOVERS, leftovers, typed_numbers
+from page_text import GIVEN, LEFTOVERS, leftovers, typed_numbers
 
 
 def page(inner):
@@ -70,6 +70,65 @@ def test_typed_numbers_are_found(number):
 )
 def test_what_is_no_typed_number(text):
     assert typed_numbers(page(f"<p>{text}</p>")) == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "number"),
+    [
+        ("0.200", "0.200"),
+        (r"5.9\%", r"5.9\%"),
+        (r"37\%", r"37\%"),
+        ("-0.7", "-0.7"),
+        (r"\approx 36.9", r"\approx36.9"),
+        (r"4{,}000.5", "4,000.5"),
+        (r"1.4 \cdot 10^{-4}", r"1.4\cdot10^{-4}"),
+        (r"|\hat\alpha| \approx 0.01", r"\approx0.01"),
+    ],
+)
+@pytest.mark.parametrize("holder", ["<p>It is {}.</p>", "<table><tr><td>{}</td></tr></table>"])
+def test_a_number_alone_in_a_formula_is_typed(formula, number, holder):
+    (found,) = typed_numbers(page(holder.format(rf'<span class="math">\({formula}\)</span>')))
+    assert f"»{number}«" in found
+
+
+@pytest.mark.parametrize(
+    "formula", ["q = 0.3", r"q \in \{0.1, 0.3\}", "(36, 4, 0.2)", r"0.9\,C", "4000", r"5\%"]
+)
+def test_a_formula_that_says_what_is_put_in(formula):
+    assert typed_numbers(page(rf'<p>At <span class="math">\({formula}\)</span>.</p>')) == []
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        '<div class="proof theorem admonition"><p>{}</p></div>',
+        '<div class="exercise admonition"><p>Is it below {}?</p></div>',
+        "<p><strong>What to try.</strong> Set <code>q</code> to {}.</p>",
+        '<div class="cell_output"><p>{}</p></div>',
+    ],
+)
+def test_where_a_number_alone_in_a_formula_may_stand(holder):
+    formula = r'<span class="math">\(0.66\)</span>'
+    assert typed_numbers(page(holder.format(formula))) == []
+    assert len(typed_numbers(page(f"<p>{formula}</p>"))) == 1
+
+
+def test_an_exercise_may_end_its_arithmetic_with_about():
+    formula = r'<p><span class="math">\(3/59 \approx 5.1\%\)</span></p>'
+    assert typed_numbers(page(f'<div class="solution">{formula}</div>')) == []
+    assert len(typed_numbers(page(formula))) == 1
+
+
+def test_what_is_given_is_a_short_list_with_reasons():
+    assert len(GIVEN) < 15 and all(len(reason) > 8 for reason in GIVEN.values())
+    for number in GIVEN:
+        assert typed_numbers(page(rf'<p>Above <span class="math">\({number}\)</span>.</p>')) == []
+
+
+def test_numbers_in_the_cells_of_a_table_that_was_written():
+    cells = "<table><tr><td>{}</td></tr></table>"
+    assert len(typed_numbers(page(cells.format("an error of 0.75")))) == 1
+    assert typed_numbers(page(cells.format("Theorem 4.2, of 64 patches"))) == []
 
 
 def test_cards_tables_of_results_and_captions():
