@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from patch_association.exact import gaussian
+from patch_association.exact import gaussian, sign
 from patch_association.exact.gaussian import linear_disagreement, proved_excess
 from patch_association.exact.lifetime import ScoreNoise
+from patch_association.exact.linear import search_weights
 from patch_association.exact.linear_bounds import any_weights_bound, any_weights_boundary
 from patch_association.exact.noisy_scores import noisy_association
 from patch_association.exact.optimality import _shapes
@@ -168,3 +169,30 @@ def test_without_any_weight_both_signs_are_a_tie():
 @pytest.mark.parametrize(("noise", "variance"), [(0.5, 0.25), (3.0, 9.0), (None, 1 / 7)])
 def test_the_cosine_of_a_mean_over_signal_sets(noise, variance):
     assert set_mean_cosine(2, 3, 7, noise) == pytest.approx((1 + variance * 6 / 6) ** -0.5, rel=1e-12)
+
+
+def test_among_weights_of_equal_error_the_first_is_returned():
+    """One set: whatever its weight, the sign is the same."""
+    error, weights = search_weights(1, 2, 0.4, largest=3)
+    assert weights.tolist() == [1] and 0 <= error < 0.5
+
+
+@pytest.mark.parametrize(
+    ("hole", "one_window"), [(None, True), ("before the last", False), ("middle", False)]
+)
+def test_wins_with_a_hole_are_no_window(monkeypatch, hole, one_window):
+    """Companions that win for q in [0.3, 0.8], but for a hole somewhere."""
+    grid = np.linspace(0.2, 1.0, 20)
+    inside = grid[(grid > 0.3) & (grid < 0.8)]
+    lost = {None: -1.0, "before the last": inside[-2], "middle": inside[5]}[hole]
+
+    class Move:
+        def __init__(self, D, C, q, degree):
+            self.margin = -0.1 if abs(q - lost) < 1e-9 else min(q - 0.3, 0.8 - q)
+
+    monkeypatch.setattr(sign, "FirstMove", Move)
+    if one_window:
+        assert sign.window(8, 2, points=40) == pytest.approx((0.3, 0.8))
+    else:
+        with pytest.raises(ValueError, match="are no single window"):
+            sign.window(8, 2, points=40)
