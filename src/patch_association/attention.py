@@ -40,6 +40,14 @@ def self_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, return_at
     ------
     ValueError
         If the shapes or types do not fit together, or ``scale`` is not positive.
+
+    Examples
+    --------
+    Without queries every patch attends to all alike: each gives back the mean of X + P.
+
+    >>> X, P, I = torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.ones(2, 2), torch.eye(2)
+    >>> self_attention(X, P, 0 * I, I, I).tolist()
+    [[2.0, 3.0], [2.0, 3.0]]
     """
     _check_shapes(X, P, W_Q, W_K, W_V)
     Z = X + P
@@ -52,6 +60,14 @@ def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, ret
     A = (P W_Q)(P W_K)^T,  S = softmax(A / sqrt(d)) over rows,  PA = S (X W_V).
 
     Parameters and errors as in :func:`self_attention`. S is (D, D): one matrix for a whole batch.
+
+    Examples
+    --------
+    The values see the patches alone: the mean of X, whatever P adds elsewhere.
+
+    >>> X, P, I = torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.ones(2, 2), torch.eye(2)
+    >>> positional_attention(X, P, I, I, I).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
     """
     _check_shapes(X, P, W_Q, W_K, W_V)
     return _attend(P, X, W_Q, W_K, W_V, scale, return_attention)

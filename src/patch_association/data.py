@@ -52,6 +52,13 @@ class SpatialData:
     ------
     ValueError
         On sizes, probabilities or features that do not fit.
+
+    Examples
+    --------
+    >>> data = SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.0)
+    >>> X, y = data.sample(5, seed=1)
+    >>> tuple(X.shape), bool((data.labeling_function(X) == 4 * y).all())
+    ((5, 16, 8), True)
     """
 
     def __init__(

@@ -25,7 +25,7 @@ RECORD = "PATCH_ASSOCIATION_RECORD"
 
 
 class Ledger:
-    """Claims with their evidence, in the order of the table.
+    r"""Claims with their evidence, in the order of the table.
 
     A chapter says once what its parameters are, then hands in its numbers, claim by claim. Where the
     parameters are the recorded ones a number that differs from the recorded one stops the notebook; at
@@ -51,9 +51,18 @@ class Ledger:
     A ledger of one's own: a TOML file of ``[[claim]]`` entries, and three lines that record evidence in a
     folder beside it. Without ``record=True`` the same lines compare.
 
-    >>> mine = Ledger.at("squares.toml", record=True)             # doctest: +SKIP
-    >>> mine.chapter("notes", n=3)                                # doctest: +SKIP
-    >>> mine.check("ours-sum", {"total": exact("sum", 14)})       # doctest: +SKIP
+    >>> from tempfile import TemporaryDirectory
+    >>> from patch_association.claims import exact
+    >>> entry = {"id": "ours-sum", "source": "ours", "where": "notes", "chapter": "notes",
+    ...          "statement": "1 + 4 = 5", "verdict": "proved here", "because": "It is {total}."}
+    >>> text = "[[claim]]\n" + "\n".join(f"{key} = {value!r}" for key, value in entry.items())
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "ours.toml").write_text(text)
+    ...     mine = Ledger.at(f"{folder}/ours.toml", record=True)
+    ...     mine.chapter("notes", n=2)
+    ...     card = mine.check("ours-sum", {"total": exact("sum", 1 + 4)})
+    >>> mine.totals()
+    {'proved here': 1}
     """
 
     def __init__(self, tables: list[Path], evidence: Path, record: bool | None = None):

@@ -39,6 +39,13 @@ def linear_error(num_patches: int, set_size: int, q: float, ties: str = "error")
     ------
     ValueError
         On sizes that do not divide, q outside [0, 1] or another ``ties``.
+
+    Examples
+    --------
+    Two signs against C = 2: both are wrong with probability 1/4, and that is a tie.
+
+    >>> linear_error(4, 2, q=1.0), linear_error(4, 2, q=1.0, ties="half")
+    (0.25, 0.125)
     """
     D, C, _ = divides(num_patches, set_size)
     q = probability("q", q)
@@ -54,6 +61,13 @@ def labeling_error(num_patches: int, set_size: int, q: float) -> float:
     f* adds the set sums that exceed 0.9 C in size. The signal set always adds +C (at y = +1); the
     label is lost when the random sets that pass the threshold add up to -C or less. Ties f* = 0
     count as lost.
+
+    Examples
+    --------
+    One set of four beside the signal set: its signs must all be wrong, and 2^-4 is the chance of that.
+
+    >>> labeling_error(8, 4, q=1.0)
+    0.0625
     """
     return labeling_law(num_patches, set_size, q).below(1)
 

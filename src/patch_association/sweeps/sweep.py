@@ -51,6 +51,12 @@ class Sweep:
     grows : bool
         For a sweep of many hours: its record holds the cells that are finished, and resuming one goes on with
         the rest.
+
+    Examples
+    --------
+    >>> sweep = Sweep("squares", "squares of small numbers", grid(k=(1, 2, 3)), lambda k: {"square": k * k})
+    >>> sweep.cells[-1], sweep.run(**sweep.cells[-1])
+    ({'k': 3}, {'square': 9})
     """
 
     name: str
@@ -118,6 +124,15 @@ def run_sweep(
         same settings, if the backend is none of the sweep's, or if its data are not at hand.
     CellError
         If a cell fails. The cells before it are kept.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> sweep = Sweep("squares", "squares of small numbers", grid(k=(1, 2, 3)), lambda k: {"square": k * k})
+    >>> with TemporaryDirectory() as folder:
+    ...     record = run_sweep(sweep, f"{folder}/squares.json", progress=False)
+    >>> record.column("square").tolist()
+    [1, 4, 9]
     """
     out = Path(out)
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)

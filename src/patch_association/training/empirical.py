@@ -55,7 +55,15 @@ def idealized_start(
 
 
 def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
-    """Parametrization 3.1, case 2: N(0, omega^2) off the diagonal and in v, as SimplifiedViT draws it."""
+    """Parametrization 3.1, case 2: N(0, omega^2) off the diagonal and in v, as SimplifiedViT draws it.
+
+    Examples
+    --------
+    >>> from patch_association.structure import Partition
+    >>> start = realistic_start(SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3), seeds=[0, 1])
+    >>> tuple(start.scores.shape), tuple(start.value.shape), start.scores[0].diagonal().unique().tolist()
+    ((2, 16, 16), (2, 8), [1.0])
+    """
     made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
     models = [
         SimplifiedViT(law.partition.num_patches, law.dim, diagonal=diagonal, init_std=init_std, seed=seed)
@@ -220,14 +228,9 @@ def descend(
         columns["exact"] = columns["exact"] == 1
         at = np.array(recorded, dtype=np.int64)
         return EmpiricalRun(
-            **columns,
-            steps=at,
-            seeds=seeds,
-            step=step,
-            scores=scores,
-            final=Start(A, v),
-            diverged_at=diverged_at,
-        )
+            **columns, steps=at, seeds=seeds, step=step,
+            scores=scores, final=Start(A, v), diverged_at=diverged_at,
+        )  # fmt: skip
 
     with workers(A.device, -(-samples.n // samples.chunk)) as pool:
         for t in bar(steps, progress, "descent"):

@@ -47,6 +47,14 @@ class HeldOut:
         The standard error of an error e is sqrt(e (1 - e) / n).
     seed : int
         Not one of the training's: streams of different kinds never meet, but of one kind do.
+
+    Examples
+    --------
+    >>> from patch_association.structure import Partition
+    >>> sets = Partition.blocks(4, 4, 2, 2)
+    >>> fresh = HeldOut(SpatialData(sets, dim=8, q=0.0), 1000)
+    >>> fresh.errors(torch.from_numpy(sets.same_set / 4.0)[None], alpha=[1.0], tau=[0.0]).tolist()
+    [0.0]
     """
 
     def __init__(self, law: SpatialData, n: int, seed: int = 0, *, dtype=torch.float64, device=None):

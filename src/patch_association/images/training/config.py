@@ -52,6 +52,12 @@ class TrainConfig:
     the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where one is best for small models and
     the last bits of a result depend on how many. A checkpoint is written at least every
     ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+
+    Examples
+    --------
+    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=20)
+    >>> config.attention, config.weight_decay
+    ('positional', 0.05)
     """
 
     dataset: str = "cifar10"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -86,3 +87,14 @@ def own_share(batch_size: int, place: OneProcess) -> slice:
             f"batch_size must be a multiple of the number of processes, got {batch_size} for {place.world}"
         )
     return slice(place.rank, None, place.world)
+
+
+@contextmanager
+def threads(count: int):
+    """Within this context PyTorch computes with so many CPU threads; 0 leaves its choice."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

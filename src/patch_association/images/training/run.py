@@ -22,7 +22,7 @@ from patch_association.images.data.augment import normalize
 from patch_association.images.data.folder import Pictures, load_folder, load_imagenet
 from patch_association.images.training.checkpoint import load_checkpoint
 from patch_association.images.training.config import FREE_ON_RESUME, TrainConfig
-from patch_association.images.training.processes import processes
+from patch_association.images.training.processes import processes, threads
 from patch_association.images.training.progress import Progress
 from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model
 
@@ -148,6 +148,14 @@ def train(
     OSError
         If ``out`` cannot be written, said before anything else is done, or a checkpoint cannot; the
         message says what is kept.
+
+    Examples
+    --------
+    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=1, warmup_epochs=0,
+    ...                      train_size=80, test_size=20, val_size=20, batch_size=20, threads=1)
+    >>> run = train(config, progress=False)
+    >>> run.record["finished"], [row["epoch"] for row in run.record["metrics"]]
+    (True, [1])
     """
     place = processes(config.device)
     out = None if out is None else Path(out)
@@ -164,7 +172,7 @@ def train(
             if whole is not None and same and whole["finished"]:
                 return _read_back(whole, state)  # nothing is left: the record keeps its commit and its date
         about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
-        with _threads(config.threads), _asked_to_stop(out is not None) as asked:
+        with threads(config.threads), _asked_to_stop(out is not None) as asked:
             data = load_data(config) if data is None else data
             trainer = Trainer(config, data, place, out, about, asked)
             if state is not None:
@@ -179,9 +187,14 @@ def load_run(folder) -> Run:
 
     Examples
     --------
-    >>> run = load_run("runs/cifar10")  # doctest: +SKIP
-    >>> run.model.positions.shape, run.record["data"]["classes"][3]  # doctest: +SKIP
-    (torch.Size([1, 64, 384]), 'cat')
+    >>> from tempfile import TemporaryDirectory
+    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=1, warmup_epochs=0,
+    ...                      train_size=80, test_size=20, val_size=20, batch_size=20, threads=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     trained = train(config, out=folder, progress=False)
+    ...     run = load_run(folder)
+    >>> run.model.training, run.record == trained.record
+    (False, True)
 
     Raises
     ------
@@ -203,17 +216,6 @@ def _read_back(record: dict, state: dict) -> Run:
 
 def _only_times(wall_s: float, device: str) -> dict:
     return {"wall_s": round(wall_s, 1), "hardware": device}
-
-
-@contextmanager
-def _threads(count: int):
-    """Within this context PyTorch computes with so many CPU threads; 0 leaves its choice."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextmanager
