@@ -1,7 +1,8 @@
-"""The six programs of the page `quickstart`: as they stand, from the wheel, in an empty folder, none long."""
+"""The six programs of the page `quickstart`: as they stand, from the wheel, in one folder, none long."""
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 import torch
 from PIL import Image
 
-from patch_association.images.training import TrainConfig, train
+from patch_association.images.locality import encoding_locality
+from patch_association.images.pretrained import encodings_of
+from patch_association.images.training import TrainConfig, load_run, train
+from patch_association.records import read
 
 PAGE = Path(__file__).resolve().parents[2] / "book" / "quickstart.md"
 PROGRAMS = re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
@@ -34,22 +38,69 @@ def test_there_are_six():
     assert len(PROGRAMS) == 6
 
 
-@pytest.mark.parametrize(("title", "program", "says"), [(*p, s) for p, s in zip(PROGRAMS, SAYS)])
-def test_each_runs_as_it_stands(title, program, says, tmp_path, wheel):
-    statements = [
-        line for line in program.splitlines() if line.strip() and not line.startswith(("from", "import"))
-    ]
-    assert len(statements) <= 15, title
+def run_it(program: str, folder: Path, wheel: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", program]
+    environment = os.environ | {"PYTHONPATH": str(wheel)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+
+
+@pytest.mark.parametrize(("title", "program"), PROGRAMS)
+def test_none_is_long(title, program):
+    assert len([line for line in program.splitlines() if line.strip()]) <= 15, title
+
+
+def test_each_runs_as_it_stands(tmp_path, wheel):
+    """In the order of the page and in one folder: the fourth looks at what the third has trained."""
     pictures(tmp_path / "pictures")
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(wheel)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert says in done.stdout, done.stdout
+    for (title, program), says in zip(PROGRAMS, SAYS, strict=True):
+        done = run_it(program, tmp_path, wheel)
+        assert done.returncode == 0, f"{title}: {done.stderr}"
+        assert says in done.stdout, f"{title}: {done.stdout}"
+
+
+def test_the_fourth_looks_at_the_model_that_the_third_has_trained(tmp_path, wheel):
+    (_, trains), (_, looks) = PROGRAMS[2:4]
+    missing = run_it(looks, tmp_path, wheel)
+    assert missing.returncode and "holds no training run" in missing.stderr
+    pictures(tmp_path / "pictures")
+    assert run_it(trains, tmp_path, wheel).returncode == 0
+    learned = load_run(tmp_path / "runs" / "mine").model
+    assert run_it(looks, tmp_path, wheel).stdout.endswith(f"{encoding_locality(encodings_of(learned))}\n")
+
+
+def test_the_claim_is_recorded_and_then_compared(tmp_path, wheel):
+    _, program = PROGRAMS[4]
+    assert run_it(program, tmp_path, wheel).returncode == 0 and (tmp_path / "mine" / "notes.json").is_file()
+    assert run_it(program, tmp_path, wheel).returncode == 0
+    other = run_it(program.replace("sum(k * k", "sum(k * k + 1"), tmp_path, wheel)
+    assert other.returncode and "AssertionError" in other.stderr
+
+
+#: Before the program of the sweep: its process is killed in the fourth cell, two after its own stop.
+KILLED = """
+import os, signal
+import patch_association as pa
+descend, calls = pa.descend_population, iter(range(6))
+def until_killed(*arguments, **options):
+    if next(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return descend(*arguments, **options)
+pa.descend_population = until_killed
+"""
+
+
+def test_the_sweep_goes_on_after_a_kill(tmp_path, wheel):
+    _, program = PROGRAMS[5]
+    quiet, killed = tmp_path / "quiet", tmp_path / "killed"
+    quiet.mkdir(), killed.mkdir()
+    assert run_it(program, quiet, wheel).returncode == 0
+    assert run_it(KILLED + program, killed, wheel).returncode == -signal.SIGKILL
+    assert not (killed / "mine.json").exists() and (killed / "mine.json.partial").exists()
+    resumes = "\n".join(line for line in program.splitlines() if "limit=2" not in line)
+    counted = resumes.replace("def cell(q, diagonal):", "def cell(q, diagonal):\n    print('a cell')")
+    done = run_it(counted, killed, wheel)
+    assert done.returncode == 0 and done.stdout.count("a cell") == 3, done.stderr
+    assert read(killed / "mine.json").results == read(quiet / "mine.json").results
 
 
 def test_predictions_are_those_of_the_test(tmp_path):
