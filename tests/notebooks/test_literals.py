@@ -1,0 +1,84 @@
+"""Code below a chapter's parameters: no parameter is typed again, and every assert says what it guards."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import play  # noqa: E402
+from notebooks import chapters, name_of, notebook_from_text  # noqa: E402
+
+CHAPTERS = pytest.mark.parametrize("path", chapters(), ids=name_of)
+#: Where a number is that of a record, or of something drawn once, whatever the reader sets.
+EXCEPTIONS = {
+    "beyond/two_theories": ["CrossedData(set_size=3)"] * 3,  # the recorded laws and their titles
+    "dynamics/coupling": ["descend_population(steps=120)"],  # the descent beside the recorded runs
+    "setting/spatial_data": ["Partition.random(seed=0)"],  # any partition: only the sizes matter
+}
+
+
+def code_of(notebook) -> Iterator[ast.AST]:
+    """The syntax trees of the code cells below the parameters; magics are passed over."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    first = cells.index(play.parameters_cell(notebook)) + 1
+    for cell in cells[first:]:
+        yield ast.parse("\n".join(line for line in cell.source.splitlines() if not line.startswith("%")))
+
+
+def is_literal(node: ast.AST) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+def typed_again(notebook) -> list[str]:
+    """Keyword arguments that are called like a parameter and given its value as a literal.
+
+    Another value is another setting, which the page names; ``where`` and ``one`` choose recorded runs, whose
+    settings do not follow the parameters.
+    """
+    parameters = play.read_parameters(play.parameters_cell(notebook).source)
+    values = {each.name: ast.literal_eval(each.value) for each in parameters}
+    calls = (node for tree in code_of(notebook) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [
+        f"{ast.unparse(call.func)}({keyword.arg}={ast.unparse(keyword.value)})"
+        for call in calls
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("where", "one"))
+        for keyword in call.keywords
+        if keyword.arg in values and is_literal(keyword.value)
+        and ast.literal_eval(keyword.value) == values[keyword.arg]
+    ]  # fmt: skip
+
+
+def silent_asserts(notebook) -> list[str]:
+    nodes = (node for tree in code_of(notebook) for node in ast.walk(tree))
+    return [ast.unparse(node) for node in nodes if isinstance(node, ast.Assert) and node.msg is None]
+
+
+@CHAPTERS
+def test_no_parameter_is_typed_again(path):
+    assert typed_again(notebook_from_text(path)) == EXCEPTIONS.get(name_of(path), [])
+
+
+@CHAPTERS
+def test_every_assert_says_what_it_guards(path):
+    assert silent_asserts(notebook_from_text(path)) == []
+
+
+def test_both_are_seen():
+    import nbformat
+
+    cells = ["q = 0.3  # a chance; try 0.1, 0.5", "%matplotlib inline\nrun(q=0.3)\nrun(q=0.4)\nrun(q=q)",
+             "record.where(q=0.3)\nassert q < 1, 'a chance'\nassert q > 0"]  # fmt: skip
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    assert typed_again(notebook) == ["run(q=0.3)"] and silent_asserts(notebook) == ["assert q > 0"]
