@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from patch_association.exact import gaussian, sign
 from patch_association.exact.gaussian import linear_disagreement, proved_excess
@@ -18,6 +19,7 @@ from patch_association.exact.sample_limits import _error, samples_per_set
 from patch_association.exact.set_blind import blind_errors
 from patch_association.exact.sign import FirstMove, best_strengths, window
 from patch_association.training import Constant, descend_population
+from patch_association.training.gradients import accumulate
 
 
 def test_the_proved_excess_near_equal_weights_and_far_from_them():
@@ -196,3 +198,11 @@ def test_wins_with_a_hole_are_no_window(monkeypatch, hole, one_window):
     else:
         with pytest.raises(ValueError, match="are no single window"):
             sign.window(8, 2, points=40)
+
+
+def test_an_output_of_zero_is_half_an_error():
+    X, y = torch.ones(1, 3, 4, 2, dtype=torch.float64), torch.tensor([[1.0, -1.0, 1.0]], dtype=torch.float64)
+    S = torch.full((1, 4, 4), 0.25, dtype=torch.float64)
+    for entry, wrong in ((0.0, 1.5), (1.0, 1.0), (-1.0, 2.0)):
+        value = torch.full((1, 2), entry, dtype=torch.float64)
+        assert accumulate(X, y, S, value, 3, 0.1, 1.0).wrong.tolist() == [wrong]
