@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -132,3 +135,32 @@ def test_the_full_preset_is_one_change():
     )
     ((preset, value, nonsense),) = play.full(notebook)
     assert play.run(play.changed(notebook, preset, value), timeout=None) is None and not nonsense
+
+
+@pytest.mark.parametrize("command", ["play", "full"])
+def test_the_nightly_and_the_monthly_run_reach_every_chapter(command, tmp_path):
+    """The steps of the workflow, with a ``make`` that says what it was given."""
+    text = (ROOT / ".github" / "workflows" / "play.yml").read_text(encoding="utf-8")
+    job = yaml.safe_load(text)["jobs"]["play"]
+    script, reached = job["steps"][-1]["run"], []
+    (tmp_path / "make").write_text("#!/bin/sh\necho $@\n")
+    (tmp_path / "make").chmod(0o755)
+    for part in job["strategy"]["matrix"]["part"]:
+        environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "COMMAND": command, "PART": part}
+        done = subprocess.run(
+            ["bash", "-e", "-c", script],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.startswith(f"{command} CHAPTERS=")
+        reached += done.stdout.split("CHAPTERS=")[1].split()
+    left_out = {"dynamics/realistic"} if command == "full" else set()
+    assert set(reached) == {
+        f"book/{name_of(path)}.md" for path in chapters() if name_of(path) not in left_out
+    }
+    crons = re.findall(r"cron: \"(.*?)\" # make (\w+)", text)
+    assert [name for _, name in crons] == ["play", "full"] and f"== '{crons[1][0]}'" in text
+    assert crons[0][0].endswith("* * *")
