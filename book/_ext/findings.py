@@ -9,7 +9,8 @@
 
 The figure is taken from the chapter's stored outputs while the book is built, so it is the chapter's own.
 ``reading-time`` lists chapters, and says how long their way of reading takes, and how long their code runs:
-the sum of the times in ``book/times.json``, which ``tools/times.py`` measures.
+the sum of the times in ``book/times.json``, which ``tools/times.py`` measures. A page without a notebook is
+read in the same way, and takes a minute more for each picture to play with.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sphinx.util.osutil import relative_uri
 
 FOLDER = "_static/findings"
 WORDS_A_MINUTE = 100  # half of what plain prose allows: between the words stands mathematics
+MINUTES_A_PICTURE = 1  # to move what can be moved, on a page that is made for it
 _FOLDED = re.compile(
     r"^(:{3,})\{(?:dropdown|solution)[^\n]*\n.*?^\1$|^(:{3,})\{[^}]*\}[^\n]*\n:class: dropdown\n.*?^\2$",
     re.MULTILINE | re.DOTALL,
@@ -50,11 +52,25 @@ def figure(notebook, label: str) -> tuple[str, str]:
     raise LookupError(label)
 
 
-def minutes(notebook) -> float:
+def source(app, name: str) -> Path:
+    """Where a page's text stands: its notebook, else its Markdown file."""
+    path = Path(app.srcdir) / "book" / f"{name}.ipynb"
+    return path if path.exists() else path.with_suffix(".md")
+
+
+def text_of(path: Path) -> str:
+    """The text of a page, without cells and addresses."""
+    if path.suffix == ".ipynb":
+        notebook = nbformat.read(path, as_version=4)
+        return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return re.sub(r"<[^>]*>", " ", path.read_text(encoding="utf-8"))
+
+
+def minutes(text: str) -> float:
     """How long the way of reading takes: the words of the text, without what is folded or a formula."""
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    played = len(re.findall(r"^:::\{explorable\}", text, re.MULTILINE)) * MINUTES_A_PICTURE
     text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", _FOLDED.sub(" ", text), flags=re.DOTALL)
-    return len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) / WORDS_A_MINUTE
+    return played + len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) / WORDS_A_MINUTE
 
 
 def running(app, names: list[str]) -> float:
@@ -93,19 +109,25 @@ class Finding(SphinxDirective):
 
 
 class ReadingTime(SphinxDirective):
-    """``reading-time`` of the chapters named in its content: how long they take to read, and to run."""
+    """``reading-time`` of the pages named in its content: how long they take to read, and chapters to run."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         names = " ".join(self.content).split()
-        for name in names:
-            self.env.note_dependency(f"book/{name}.ipynb")
+        paths = [source(self.env.app, name) for name in names]
+        for path in paths:
+            self.env.note_dependency(str(path.relative_to(self.env.app.srcdir)))
         self.env.note_dependency("book/times.json")
-        total = sum(minutes(chapter(self.env.app, name)) for name in names)
+        total = sum(minutes(text_of(path)) for path in paths)
         rounded = max(5, 5 * round(total / 5))
         words = f"{rounded} minutes" if rounded < 120 else f"{rounded / 60:.0f} hours"
         number = {2: "Two chapters", 3: "Three chapters"}.get(len(names), f"{len(names)} chapters")
+        if all(path.suffix == ".md" for path in paths):
+            line = f"{len(names)} pages, about {words}, a minute a picture"
+            return [
+                nodes.paragraph("", "", nodes.inline("", line, classes=["pasted-text"]), classes=["pa-time"])
+            ]
         computed = nodes.inline("", f"{number}, about {words}", classes=["pasted-text"])
         ran = running(self.env.app, names)
         measured = nodes.inline("", f"{max(1, round(ran))}", classes=["pasted-text"])

@@ -28,7 +28,8 @@ def test_two_questions_a_part_stand_before_their_figures(part):
     ]
     assert len(found) >= 2
     for page, box in found:
-        assert box.start() < page.index(f'<figure class="align-default" id="{box[1]}"') if box[1] else True
+        assert box[1], "a question must name its figure"
+        assert box.start() < page.index(f'<figure class="align-default" id="{box[1]}"')
 
 
 def test_a_reader_commits_and_then_sees_the_figure(browser):
@@ -161,6 +162,7 @@ def test_the_list_for_language_models_has_every_page_and_a_sentence():
 
 def test_the_page_for_the_impatient_has_all_verdicts_in_ten_minutes():
     from bs4 import BeautifulSoup
+    from findings import WORDS_A_MINUTE
 
     from patch_association.claims import shipped
 
@@ -179,6 +181,8 @@ def test_the_page_for_the_impatient_has_all_verdicts_in_ten_minutes():
         aside.decompose()
     words = sum(len(part.get_text(" ").split()) for part in soup.select(".pa-impatient"))
     assert words <= 3300, f"{words} words are more than ten quick minutes"
+    assert "to read every line takes about half an hour" in soup.select_one("article").get_text()
+    assert 25 <= words / WORDS_A_MINUTE <= 35
 
 
 def test_code_can_be_copied(browser):

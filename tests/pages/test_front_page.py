@@ -6,6 +6,7 @@ import re
 
 from browser import SITE
 from bs4 import BeautifulSoup
+from findings import MINUTES_A_PICTURE, WORDS_A_MINUTE
 from page_measures import measure
 
 INDEX = SITE / "book" / "index.html"
@@ -54,4 +55,21 @@ def test_reading_times_are_those_of_the_chapters():
     soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
     times = [line.get_text() for line in soup.select(".pa-time")]
     form = r"about \d+ (minutes|hours) of reading; their code runs in \d+ minutes?$"
-    assert len(times) == 2 and all(re.search(form, time) for time in times), times
+    assert len(times) == 3 and all(re.search(form, time) for time in times[1:]), times
+    assert re.fullmatch(r"5 pages, about \d+ minutes, a minute a picture", times[0]), times[0]
+
+
+def test_the_first_look_counts_the_pages_that_it_names():
+    """Words of the built pages' paragraphs, read apart from the book's own count, and a minute a picture."""
+    soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
+    (line,) = (p for p in soup.select("p") if p.get_text().startswith("A first look."))
+    pages = [INDEX.parent / a["href"] for a in line.select("a")]
+    assert len(pages) == 5
+    words = 0
+    for page in pages:
+        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one("article")
+        for aside in article.select(".math, .pa-explorable, details, script, .prev-next-area"):
+            aside.decompose()
+        words += sum(len(p.get_text(" ").split()) for p in article.select("p, li > p"))
+    shown = int(re.search(r"about (\d+)", soup.select_one(".pa-time").get_text())[1])
+    assert abs(words / WORDS_A_MINUTE + 4 * MINUTES_A_PICTURE - shown) <= 4

@@ -111,7 +111,7 @@
         time.fit(seen.steps, 0);
         work();
       },
-      outside: { margins: () => Array.from(kept.margin), errors: () => Array.from(kept.test), scores: (t) => Array.from(kept.scores[t]) },
+      outside: { margins: () => Array.from(kept.margin), errors: () => Array.from(kept.test), training: () => Array.from(kept.train), scores: (t) => Array.from(kept.scores[t]) },
       code: (s) => [
         "import patch_association as pa",
         "from patch_association.training import idealized_start",

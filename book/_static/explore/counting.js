@@ -117,7 +117,7 @@
         if (seen.D % seen.C) refuse(`The sets must have equal sizes: C = ${seen.C} does not divide D = ${seen.D}.`);
         draw();
       },
-      outside: { errors: () => [countingError(seen.D, seen.C, seen.q), listeningError(seen.D, seen.C, seen.q)] },
+      outside: { boundary: () => BOUNDARY, errors: () => [countingError(seen.D, seen.C, seen.q), listeningError(seen.D, seen.C, seen.q)] },
       code: (s) => [
         "import patch_association as pa",
         "",

@@ -475,8 +475,8 @@
       load(owner ? location.hash : box.dataset.state ?? "");
       const changed = explorable.show;
       explorable.show = (next) => { changed(next); if (code?.element.open) code.show(); };
-      if (owner) {
-        addEventListener("hashchange", () => load(location.hash));
+      if (owner) addEventListener("hashchange", () => load(location.hash));
+      if (owner || explorable.bare) {
         // For checks from outside: never the numbers of another setting than the address names.
         const guarded = (f) => (...given) => {
           if (notice) refuse(notice);

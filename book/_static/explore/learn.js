@@ -107,6 +107,7 @@
         run = new SampleDescent({ sets, q: Q, diagonal: 1, rate: 0.01, score_rate: 0.01 * D ** 2 });
         work();
       },
+      outside: { at: (k) => ({ ...kept[k], A: Array.from(kept[k].A) }), sets: () => sets },
     };
   }
 

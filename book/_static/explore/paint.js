@@ -55,6 +55,7 @@
 
   function build({ stage, say, change }) {
     let run = null;
+    let kept = [];
     let seen = {};
     let picked = -1;
     let finish;
@@ -98,8 +99,10 @@
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
       inFrames(() => run === mine, (until) => {
-        do last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
-        while (run.step < STEPS && performance.now() < until);
+        do {
+          last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
+          kept.push({ A: Float32Array.from(run.A), error: last.error });
+        } while (run.step < STEPS && performance.now() < until);
         draw();
         const { recall, exact } = run.association();
         const who = exact ? "Every patch has found its three companions" : `${number(100 * recall)}% of the companions are found`;
@@ -116,7 +119,7 @@
       show(setting) {
         seen = { ...setting };
         panel.show(seen);
-        run = null;
+        [run, kept] = [null, []];
         const sizes = [...LETTERS].map((letter) => [...seen.sets].filter((one) => one === letter).length);
         if (sizes.some((size) => size !== C)) {
           painted.draw(seen.sets);
@@ -126,7 +129,7 @@
         run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: 0.01, score_rate: 0.01 * D ** 2 });
         work();
       },
-      outside: { scores: () => Array.from(run.A), association: () => run.association() },
+      outside: { scores: () => Array.from(run.A), association: () => run.association(), after: (k) => ({ error: kept[k - 1].error, A: Array.from(kept[k - 1].A) }) },
       code: (s) => [
         "import torch",
         "import patch_association as pa",
