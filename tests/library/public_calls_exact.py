@@ -7,6 +7,7 @@ from spoilers import arrays, functions, not_negative, positive, things
 
 import patch_association as pa
 from patch_association import exact
+from patch_association.exact.score_rates import score_rates
 
 SETS = pa.Partition([0, 0, 1, 1])
 PAIR = dict(num_patches=4, set_size=2)
@@ -88,7 +89,7 @@ CALLS = {
     exact.far_sets_told: dict(**LIMIT, **DRAWN),
     exact.samples_per_set: dict(error=lambda t: math.exp(-t), target=0.5, most=20.0, accuracy=1e-2),
     exact.weights_by_count: dict(**LIMIT, **DRAWN),
-    exact.score_rates: POINT,
+    score_rates: POINT,
     exact.blind_errors: dict(num_sets=2, set_size=2, n=5, seed=0, most=5),
     exact.num_partitions: dict(num_sets=2, set_size=2),
     exact.FirstMove: dict(num_patches=16, set_size=4, q=0.5, degree=3),

@@ -94,7 +94,6 @@ if TYPE_CHECKING:  # what a type checker and an editor see; at run time ``face``
         samples_per_set,
         weights_by_count,
     )
-    from patch_association.exact.score_rates import score_rates
     from patch_association.exact.set_blind import blind_errors, num_partitions
     from patch_association.exact.sign import FirstMove, best_strengths, lower_edge, upper_edge, window
     from patch_association.exact.types_law import SupportTooLarge, law_of_set_sums, support_bound
@@ -129,7 +128,6 @@ _MODULES = {
     "risk": "PopulationRisk",
     "sample_bounds": "known_sets_error lower_bound set_mean_cosine wrong_sign",
     "sample_limits": "all_sets_told equal_weights far_sets_told samples_per_set weights_by_count",
-    "score_rates": "score_rates",
     "set_blind": "blind_errors num_partitions",
     "sign": "FirstMove best_strengths lower_edge upper_edge window",
     "types_law": "SupportTooLarge law_of_set_sums support_bound",
@@ -195,7 +193,6 @@ __all__ = [
     "sample_excess",
     "sample_linear_disagreement",
     "samples_per_set",
-    "score_rates",
     "search_weights",
     "self_attention_flops",
     "set_mean_cosine",
