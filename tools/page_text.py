@@ -76,7 +76,6 @@ GIVEN = {
     "68.9\\%": "the first paper's accuracy of positional attention, its Figure 6",
     "0.55": "the first paper's threshold, its Figure 1a",
     "77.5\\%": "the accuracy at which the second paper counts a success",
-    "0.104": "a division done by hand, in an exercise on tiles",
 }
 
 #: Counts up to this one may stand as digits ("patch 1", "at most 1"): they are named, not measured.
