@@ -27,13 +27,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from notebooks import ROOT, chapters, name_of, notebook_from_text
 
 CELL_TIMEOUT_S = 300
-#: Values that the library must refuse with a sentence, by the name of the parameter.
+#: Values that the library must refuse with a sentence, by the name of the parameter; where a name means
+#: different things, by chapter and name.
 NONSENSE = {
-    "q": ("2.0",), "degree": ("4",), "C": ("3.5",), "D": ("0", "17"), "N": ("0",), "set_size": ("3.5",),
+    "q": ("2.0",), "degree": ("4",), "D": ("0", "17"), "N": ("0",), "set_size": ("3.5",),
     "num_patches": ("0", "17"), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",),
     "side": ("5",), "sides": ("(0, 4)",), "block": ("(5, 5)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
     "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "seeds": ("0",),
     "diagonal": ("float('nan')",), "PRESET": ("'fast'",),
+    "hard": ("2.0",), "edge": ("2.0",), "omega": ("-1.0",), "init_std": ("-1.0",), "relevant": ("2.0",),
+    "dynamics/idealized linear": ("-1.0",), "setting/spatial_data dim": ("0",),
+    "setting/spatial_data large": ("(17, 4, 0.25)",),
+    "confusion": ("2.0",), "beyond/deeper heads": ("0",),
 }  # fmt: skip
 
 
@@ -147,7 +152,8 @@ def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str,
     found = read_parameters(parameters_cell(notebook).source)
     sensible = [(p, value, False) for p in found for value in p.tries]
     if everything:
-        return sensible + [(p, value, True) for p in found for value in NONSENSE.get(p.name, ())]
+        nonsense = {p: (*NONSENSE.get(p.name, ()), *NONSENSE.get(f"{name} {p.name}", ())) for p in found}
+        return sensible + [(p, value, True) for p in found for value in nonsense[p]]
     # Another one for each chapter, the same at every run.
     return sensible[zlib.crc32(name.encode()) % len(sensible) :][:1]
 

@@ -102,7 +102,10 @@ def test_backgrounds_are_what_they_are_called(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: backgrounds("nowhere", 3, 0), "source must be 'clean', 'noise', 'plants' or a folder"),
+        (
+            lambda: backgrounds("no/such/folder", 3, 0),
+            "source must be 'clean', 'noise', 'plants' or a folder .* 'no/such/folder' with 0",
+        ),
         (lambda: made(side=17), "side must be at most the 16 pixels"),
         (lambda: made().most_covered(17, 4), "count must be at most the 16 patches"),
         (

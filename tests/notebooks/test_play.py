@@ -129,6 +129,21 @@ def test_a_red_cell_is_seen_and_a_refusal_told_from_a_crash():
     assert play.run(play.changed(checked, q, "0.1"), refusal=True) == "nothing refused it"
 
 
+def test_nonsense_is_for_parameters_that_there_are():
+    offered = [
+        (name_of(path), each.name)
+        for path in chapters()
+        for each in play.read_parameters(play.parameters_cell(notebook_from_text(path)).source)
+    ]
+    names = {name for _, name in offered} | {f"{chapter} {name}" for chapter, name in offered}
+    assert set(play.NONSENSE) <= names, sorted(set(play.NONSENSE) - names)
+    notebook = _notebook("q = 0.3  # try 0.1, 0.2\nlarge = (16, 4)  # try (8, 4), (12, 4)")
+    tried = {
+        (p.name, value) for p, value, wrong in play.changes(notebook, True, "setting/spatial_data") if wrong
+    }
+    assert tried == {("q", "2.0"), ("large", "(17, 4, 0.25)")}
+
+
 def test_the_full_preset_is_one_change():
     notebook = _notebook(
         'PRESET = "reader"  # "full" takes an hour\nq = 0.3  # try 0.1, 0.2', "assert PRESET == 'full'"
