@@ -45,13 +45,11 @@ def idealized_start(
 ) -> Start:
     """Parametrization 3.1, case 1: A = 0 off the diagonal and v = nu^(1/(p-1)) w*, for each seed."""
     made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
-    num_seeds = positive_int("num_seeds", num_seeds)
+    num_seeds, D = positive_int("num_seeds", num_seeds), law.partition.num_patches
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
-    D, d = law.partition.num_patches, law.dim
-    # The scores once more than there are seeds: what is repeated stands beside its copies.
-    fits_memory(f"{num_seeds:,} starts of {D:,} patches", (num_seeds + 1) * (D**2 + d))
-    A = torch.eye(D, dtype=torch.float64) * finite("diagonal", diagonal)
-    return Start(A.repeat(num_seeds, 1, 1), (alpha * law.feature).repeat(num_seeds, 1))
+    fits_memory(f"{num_seeds:,} starts of {D:,} patches", (num_seeds + 1) * (D**2 + law.dim))
+    A = torch.eye(D, dtype=torch.float64).mul_(finite("diagonal", diagonal)).repeat(num_seeds, 1, 1)
+    return Start(A, (alpha * law.feature).repeat(num_seeds, 1))
 
 
 def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
@@ -69,10 +67,8 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
         SimplifiedViT(law.partition.num_patches, law.dim, diagonal=diagonal, init_std=init_std, seed=seed)
         for seed in seeds
     ]
-    return Start(
-        torch.stack([model.scores.detach() for model in models]),
-        torch.stack([model.value.detach() for model in models]),
-    )
+    scores, values = ([getattr(model, part).detach() for model in models] for part in ("scores", "value"))
+    return Start(torch.stack(scores), torch.stack(values))
 
 
 def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
