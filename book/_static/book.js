@@ -38,7 +38,7 @@
 
   // What a link leads to is shown, also inside a fold.
   const unfold = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.querySelector(":target");
     let closed = false;
     for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) {
       closed ||= !fold.open;

@@ -60,7 +60,7 @@
       button.textContent = text;
       return button;
     });
-    const linked = figure && decodeURIComponent(location.hash.slice(1)) === figure.id;
+    const linked = figure && location.hash === `#${figure.id}`;
     const reveal = () => {
       figure?.classList.remove("pa-veiled");
       answer.open = true;

@@ -212,4 +212,4 @@ def opened(browser, name: str, state: str = "", **context):
     page.evaluate("() => window.explorable.ready")
     yield page
     page.context.close()
-    assert heard == []
+    assert heard == [], heard

@@ -8,8 +8,6 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from page_visits import NEXT_FRAME, opened
 
 from patch_association.conventions import initial_alpha
@@ -117,31 +115,6 @@ def test_rates_that_are_too_large_are_named(browser):
     with opened(browser, "descent", "#rate=1000&score_rate=1000&steps=50") as page:
         assert "leaves all bounds" in page.locator(".pa-sentence").inner_text()
         assert math.isnan(page.evaluate("() => window.explorable.trajectory().loss[50]"))
-
-
-def test_ten_thousand_malformed_addresses(browser):
-    """Each is read, or refused with a sentence; nothing else is thrown."""
-    fields = [{"key": "D", "value": 16}, {"key": "q", "value": 0.3}]
-    read = """([fields, hash]) => {
-      try { return Object.values(window.patchAssociation.readAddress(fields, hash)).every(Number.isFinite); }
-      catch (error) {
-        return error instanceof window.patchAssociation.Refused && error.message.endsWith('.');
-      }
-    }"""
-    pieces = st.one_of(
-        st.sampled_from(["D", "q", "=", "&", "#", "1e999", "-0", "0x10", "NaN", "%", " ", "__proto__", "∞"]),
-        st.text(max_size=6),
-    )
-    with opened(browser, "descent") as page:
-
-        @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-        @given(st.lists(st.lists(pieces, max_size=8).map("".join), min_size=100, max_size=100))
-        def every_address(hashes):
-            hashes = [hash.encode("utf-8", "replace").decode() for hash in hashes]
-            answers = page.evaluate(f"([f, all]) => all.map(hash => ({read})([f, hash]))", [fields, hashes])
-            assert all(answers), [hash for hash, answer in zip(hashes, answers) if not answer]
-
-        every_address()
 
 
 def test_by_keyboard_alone(browser):

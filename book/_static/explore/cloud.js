@@ -1,7 +1,7 @@
 // The cloud of scores on a finite sample: when every row is right, and whether it stays so while the error falls.
 (() => {
   "use strict";
-  const { h, controls, player, chart, shapes, pixel, legend, inFrames, mount, still, uniform, drawInputs, SampleDescent, refuse, number, percent, whole } = window.patchAssociation;
+  const { h, controls, player, chart, shapes, pixel, legend, inFrames, mount, still, uniform, drawInputs, SampleDescent, number, percent, whole, finite, seed } = window.patchAssociation;
   const D = 16;
   const C = 4;
   const SETS = Array.from({ length: D }, (_, k) => Math.floor(k / C));
@@ -74,7 +74,7 @@
       const inputs = drawInputs(SETS, seen.q, seen.N, random);
       const fresh = drawInputs(SETS, seen.q, TEST, random);
       kept.wrong = inputs.filter((s) => contradicted(s)).length;
-      inFrames(() => run === mine, (until) => {
+      inFrames(say, () => run === mine, (until) => {
         do {
           const t = kept.done;
           kept.scores.push(Float32Array.from(run.A));
@@ -96,14 +96,15 @@
       fields: FIELDS,
       ready,
       repaint: draw,
+      check(setting) {
+        whole("N", setting.N, 1, 20000);
+        finite("q", setting.q, 0, 1);
+        whole("steps", setting.steps, 1, 5000);
+        seed(setting.seed);
+      },
       show(setting) {
         seen = { ...setting };
         panel.show(seen);
-        [run, kept] = [null, null];
-        whole("N", seen.N, 1);
-        whole("steps", seen.steps, 1);
-        whole("seed", seen.seed, 0);
-        if (seen.N > 20000 || seen.steps > 5000) refuse("A page can take 20,000 inputs and 5,000 steps.");
         run = new SampleDescent({ sets: SETS, q: seen.q, diagonal: 1, rate: 0.02, score_rate: 0.02 * D ** 2 });
         const row = () => new Float64Array(seen.steps + 1).fill(NaN);
         kept = { scores: [], margin: row(), test: row(), train: row(), done: 0, wrong: 0 };

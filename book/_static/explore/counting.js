@@ -1,7 +1,7 @@
 // Counting against listening: one input, its set sums, and both exact errors.
 (() => {
   "use strict";
-  const { h, controls, chart, legend, mount, uniform, drawInputs, refuse, finite, whole, number, percent } = window.patchAssociation;
+  const { h, controls, chart, legend, mount, uniform, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
@@ -74,9 +74,9 @@
       h("div", {}, law.element, legend([["pa-noise", "chance of each sum"], ["pa-label", "there the sum is wrong"], ["pa-level", "what the signal set says"]])));
 
     function draw() {
-      const { D, C, q, seed } = seen;
+      const { D, C, q } = seen;
       const sets = Array.from({ length: D }, (_, k) => Math.floor(k / C));
-      const [s] = drawInputs(sets, q, 1, uniform(7919 * seed));
+      const [s] = drawInputs(sets, q, 1, uniform(7919 * seen.seed));
       input.replaceChildren(...Array.from({ length: D / C }, (_, l) => {
         const own = Array.from(s.slice(l * C, (l + 1) * C));
         const sum = own.reduce((a, b) => a + b, 0);
@@ -105,16 +105,17 @@
       fields: FIELDS,
       ready: true,
       repaint: draw,
+      check({ D, C, q, seed: drawn }) {
+        whole("D", D, 2, 1000);
+        whole("C", C, 1);
+        if (D % C) refuse(`The sets must have equal sizes: C = ${C} does not divide D = ${D}.`);
+        finite("q", q, 0, 1);
+        seed(drawn);
+      },
       show(setting) {
         seen = { ...setting };
-        whole("D", seen.D, 2);
-        whole("C", seen.C, 1);
-        whole("seed", seen.seed, 0);
-        finite("q", seen.q, 0, 1);
-        if (seen.D > 1000) refuse(`A page can take 1,000 patches; it is asked for ${seen.D}.`);
         panel.offer("C", Array.from({ length: Math.min(seen.D - 1, 16) }, (_, k) => k + 1).filter((C) => C > 1 && seen.D % C === 0));
         panel.show(seen);
-        if (seen.D % seen.C) refuse(`The sets must have equal sizes: C = ${seen.C} does not divide D = ${seen.D}.`);
         draw();
       },
       outside: { boundary: () => BOUNDARY, errors: () => [countingError(seen.D, seen.C, seen.q), listeningError(seen.D, seen.C, seen.q)] },

@@ -1,7 +1,7 @@
 // Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
 (() => {
   "use strict";
-  const { PopulationRisk, Descent, h, number, percent, controls, player, chart, matrix, legend, inFrames, mount } = window.patchAssociation;
+  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, matrix, legend, inFrames, mount } = window.patchAssociation;
 
   const FIELDS = [
     { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24] },
@@ -97,7 +97,7 @@
 
     function work() {
       const mine = run;
-      inFrames(() => run === mine, (until) => {
+      inFrames(say, () => run === mine, (until) => {
         run.advance(until - performance.now());
         if (run.finished) finish();
         draw();
@@ -110,6 +110,10 @@
       fields: FIELDS,
       ready,
       repaint: draw,
+      check(setting) {
+        checkLaw(setting);
+        Descent.check(setting);
+      },
       show(setting) {
         seen = { ...setting };
         const law = ["D", "C", "q", "degree", "linear"];

@@ -81,7 +81,6 @@
     }
 
     function draw() {
-      if (seen.epoch === undefined) return; // the address was refused: nothing is shown yet
       const x = [0, LAST];
       const at = seen.epoch;
       for (const kind of Object.keys(KINDS)) paint(boards[kind].canvas, cosinesAt(kind, seen.epoch));
@@ -100,11 +99,13 @@
     return {
       fields: FIELDS,
       repaint: draw,
-      show(setting) {
+      check(setting) {
         whole("patch", setting.patch, 1);
         whole("epoch", setting.epoch, 0);
         if (setting.patch > N) refuse(`There are ${N} patches; patch ${setting.patch} is not among them.`);
         if (setting.epoch > LAST) refuse(`The record has ${LAST} epochs; epoch ${setting.epoch} is not among them.`);
+      },
+      show(setting) {
         seen = { ...setting };
         aim = seen.patch;
         panel.show(seen);

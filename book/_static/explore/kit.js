@@ -38,24 +38,30 @@
 
   const defaults = (fields) => Object.fromEntries(fields.map((field) => [field.key, field.value]));
 
+  const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i; // JavaScript also takes spaces, 0x10 and 0b1
+
   /** The setting of an address such as "#D=16&q=0.3"; what it does not name has its default. */
   function readAddress(fields, hash) {
     const setting = defaults(fields);
     const known = new Map(fields.map((field) => [field.key, field]));
+    const given = new Set();
+    const brief = (text) => [...text.slice(0, 80)].slice(0, 40).join("");
     for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {
       const [key, ...rest] = part.split("=");
       const text = rest.join("=");
       const field = known.get(key);
-      if (!field) refuse(`The address names “${key.slice(0, 40)}”; known are ${[...known.keys()].join(", ")}.`);
+      if (!field) refuse(`The address names “${brief(key)}”; known are ${[...known.keys()].join(", ")}.`);
+      if (given.has(key)) refuse(`The address gives ${key} twice; it must be given once.`);
+      given.add(key);
       if (field.text) {
-        if (!field.text.test(text)) refuse(`The address gives ${key} as “${text.slice(0, 40)}”, which is no ${field.what}.`);
+        if (!field.text.test(text)) refuse(`The address gives ${key} as “${brief(text)}”, which is no ${field.what}.`);
         setting[key] = text;
         continue;
       }
       const value = Number(text);
-      if (text.trim() === "" || !Number.isFinite(value))
-        refuse(`The address gives ${key} as “${text.slice(0, 40)}”, which is no number.`);
-      setting[key] = value;
+      if (!NUMBER.test(text) || !Number.isFinite(value))
+        refuse(`The address gives ${key} as “${brief(text)}”, which is no number.`);
+      setting[key] = value + 0; // 0 for -0, which would be written as 0
     }
     return setting;
   }
@@ -114,9 +120,17 @@
   }
 
   /** Work in pieces, one a frame: `piece(until)` works up to a moment and says whether there is more. */
-  function inFrames(current, piece, milliseconds = 12) {
+  function inFrames(say, current, piece, milliseconds = 12) {
     const go = () => {
-      if (current() && piece(performance.now() + milliseconds)) requestAnimationFrame(go);
+      if (current() && piece(performance.now() + milliseconds)) requestAnimationFrame(later);
+    };
+    const later = () => {
+      try {
+        go();
+      } catch (error) { // the first piece throws to who asked for it; nobody waits for the others
+        if (!(error instanceof Refused)) throw error;
+        say(error.message, true);
+      }
     };
     go();
   }
@@ -249,9 +263,9 @@
       let [low, high] = [Infinity, -Infinity];
       for (const { y } of [...curves, ...levels])
         for (const v of typeof y === "number" ? [y] : y)
-          if (Number.isFinite(v) && (!log || v > 0)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+          if (Number.isFinite(v) && (!log || v > 1e-300)) [low, high] = [Math.min(low, v), Math.max(high, v)];
       if (low > high) return log ? [0.1, 1] : [0, 1]; // nothing to draw yet
-      if (low === high) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+      if (high - low < 1e-300) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
       if (log) return [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high)) / 2)];
       const half = stride(low, high, 4) / 2;
       return [Math.floor(low / half) * half, Math.ceil(high / half) * half];
@@ -357,8 +371,9 @@
   }
 
   /**
-   * Put an explorable into each element that asks for it. `build(box)` returns {fields, show(setting), model}: `show`
-   * computes and draws, and throws Refused with a sentence. The one that owns the page keeps its setting in the address.
+   * Put an explorable into each element that asks for it. `build(box)` returns {fields, check(setting), show(setting)}:
+   * `check` throws Refused with a sentence and touches nothing, `show` computes and draws, and may find out later that
+   * it has to refuse. The one that owns the page keeps its setting in the address.
    */
   function mount(name, build) {
     for (const box of document.querySelectorAll(`[data-explorable="${name}"]`)) {
@@ -403,12 +418,13 @@
     function start(box, owner) {
       const stage = h("div", { class: "pa-stage" });
       const sentence = h("p", { class: "pa-sentence", role: "status" });
-      let notice = null; // why an address could not be read; it stands until the reader moves something
+      let notice = null; // why a setting is refused; it stands until the reader moves something
       const say = (text, refused = false) => {
         if (notice) [text, refused] = [notice, true];
         if (sentence.textContent !== text) sentence.textContent = text;
         sentence.classList.toggle("pa-refused", refused);
         stage.classList.toggle("pa-stale", refused);
+        if (refused) giveUp();
       };
       let setting = null;
       let queued = false;
@@ -437,16 +453,19 @@
       };
       let giveUp;
       const refused = new Promise((done) => (giveUp = done));
-      const apply = () => {
-        notice = null;
-        tell();
+      const display = () => {
         try {
           explorable.show(setting);
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
-          say(error.message, true);
-          giveUp();
+          notice = error.message;
+          say(notice, true);
         }
+      };
+      const apply = () => {
+        notice = null;
+        tell();
+        display();
       };
       const explorable = build({ stage, say, change, get setting() { return setting; } });
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
@@ -460,14 +479,23 @@
       box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
+      const read = (hash) => {
+        const found = readAddress(explorable.fields, hash);
+        explorable.check?.(found);
+        return found;
+      };
+      /** An address that is refused changes nothing: neither the setting nor itself. */
       const load = (hash) => {
         clearTimeout(pending);
         try {
-          setting = readAddress(explorable.fields, hash);
+          setting = read(hash);
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
+          if (!setting) {
+            setting = defaults(explorable.fields);
+            display();
+          }
           notice = error.message;
-          explorable.show(setting ??= defaults(explorable.fields));
           return say(notice, true);
         }
         apply();
@@ -483,7 +511,7 @@
           return f(...given);
         };
         const outside = Object.entries(explorable.outside ?? {}).map(([key, f]) => [key, guarded(f)]);
-        window.explorable = { ready: Promise.race([explorable.ready, refused]), ...Object.fromEntries(outside) };
+        window.explorable = { ready: Promise.race([explorable.ready, refused]), read, setting: () => ({ ...setting }), ...Object.fromEntries(outside) };
       }
       new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
       return load;

@@ -72,7 +72,7 @@
     function work() {
       const mine = run;
       const random = uniform(17);
-      inFrames(() => run === mine, (until) => {
+      inFrames(say, () => run === mine, (until) => {
         do {
           const inputs = drawInputs(sets, Q, BATCH, random);
           const error = run.gradients(inputs).error;

@@ -1,7 +1,7 @@
 // Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, inFrames, mount, still, uniform, refuse, finite, whole, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const { h, controls, player, chart, legend, inFrames, mount, still, uniform, refuse, finite, whole, seed, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
   const L = 20; // tokens of an input
   const KINDS = ["label-relevant", "confusion", "other"];
   const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
@@ -17,17 +17,20 @@
     { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
     { key: "rate", label: "step size", value: 0.1, from: 0.01, to: 0.5, scale: "log", rare: true },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1, rare: true },
-    { key: "gone", value: "", text: /^(\d+(\.\d+)*)?$/, what: "list of tokens such as 3.5.7" },
+    { key: "gone", value: "", text: /^(\d{1,2}(\.\d{1,2})*)?$/, what: "list of tokens such as 3.5.7" },
   ];
 
   /** Counts of the patterns in the class +1: the rest is dealt out evenly, as `PatternData` does it. */
   function countsOf({ relevant, confusion, patterns }) {
     const [a, b] = [relevant, confusion].map((x) => Math.round(x * L));
-    if (!(b < a)) refuse(`The majority decides the label: α* must give more tokens than α#; of ${L} they give ${a} and ${b}.`);
-    if (a + b > L) refuse(`α* and α# give ${a} and ${b} tokens, and an input has only ${L}.`);
+    if (!(b < a)) refuse(`The majority decides the label: α* (relevant) must give more tokens than α# (confusion); of ${L} they give ${a} and ${b}.`);
+    if (a + b > L) refuse(`α* (relevant) and α# (confusion) give ${a} and ${b} tokens, and an input has only ${L}.`);
     const rest = L - a - b;
     return [a, b, ...Array.from({ length: patterns - 2 }, (_, k) => Math.floor(rest / (patterns - 2)) + (k < rest % (patterns - 2) ? 1 : 0))];
   }
+
+  /** The tokens of a list such as "3.5.7", counted from 0. */
+  const tokensOf = (list) => (list ? list.split(".").map((k) => Number(k) - 1) : []);
 
   function build({ stage, say, change }) {
     let run = null;
@@ -39,7 +42,7 @@
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value, ...(["relevant", "confusion", "patterns"].includes(key) ? { gone: "" } : {}) }));
     const time = player({ label: "step", onstep: () => draw(), seconds: 5 });
-    const gone = () => new Set(seen.gone ? seen.gone.split(".").map((k) => Number(k) - 1) : []);
+    const gone = () => new Set(tokensOf(seen.gone));
     const toggle = (k) => {
       const now = gone();
       if (!now.delete(k)) now.add(k);
@@ -144,7 +147,7 @@
 
     function work() {
       const mine = run;
-      inFrames(() => run === mine, (until) => {
+      inFrames(say, () => run === mine, (until) => {
         run.advance(until);
         const done = run.found.risk.length - 1;
         if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, done); // where motion is unwanted, the end alone
@@ -158,19 +161,25 @@
       fields: FIELDS,
       ready,
       repaint: draw,
-      show(setting) {
-        for (const key of ["steps", "neurons", "seed"]) whole(key, setting[key], 1);
+      check(setting) {
+        whole("steps", setting.steps, 1, 5000);
+        whole("neurons", setting.neurons, 1, 500);
+        seed(setting.seed);
         whole("patterns", setting.patterns, 3);
         for (const key of ["relevant", "confusion"]) finite(key, setting[key], 0, 1);
         finite("rate", setting.rate, 0, 10);
         if (Math.abs(setting.label) !== 1) refuse(`The label is 1 or -1; it is ${setting.label}.`);
         if (setting.patterns > 10) refuse(`The patterns are basis vectors of ten dimensions: there are at most 10, not ${setting.patterns}.`);
-        if (setting.steps > 5000 || setting.neurons > 500) refuse("A page can take 5,000 steps and 500 neurons.");
+        countsOf(setting);
+        const without = tokensOf(setting.gone);
+        if (without.some((k) => k < 0 || k >= L)) refuse(`An input has tokens 1 to ${L}; gone names others.`);
+        if (new Set(without).size < without.length) refuse("gone must name each token once; it names one twice.");
+        if (without.length === L) refuse(`gone names all tokens 1 to ${L}: one token has to stay.`);
+      },
+      show(setting) {
+        panel.show(setting);
+        const counts = countsOf(setting); // which the sliders can break
         seen = { ...setting };
-        panel.show(seen);
-        const counts = countsOf(seen);
-        if ([...gone()].some((k) => k < 0 || k >= L)) refuse(`An input has tokens 1 to ${L}; the address takes away others.`);
-        if (gone().size >= L) refuse("One token has to stay.");
         patterns = counts.flatMap((n, kind) => new Array(n).fill(kind));
         const random = uniform(104729 * seen.seed);
         for (let k = L - 1; k > 0; k--) {

@@ -1,7 +1,7 @@
 // Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
 (() => {
   "use strict";
-  const { h, controls, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, number, still } = window.patchAssociation;
+  const { h, controls, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -98,7 +98,7 @@
       const mine = run;
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
-      inFrames(() => run === mine, (until) => {
+      inFrames(say, () => run === mine, (until) => {
         do {
           last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
           kept.push({ A: Float32Array.from(run.A), error: last.error });
@@ -116,16 +116,16 @@
       fields: FIELDS,
       ready,
       repaint: draw,
+      check(setting) {
+        const sizes = [...LETTERS].map((letter) => [...setting.sets].filter((one) => one === letter).length);
+        if (sizes.some((size) => size !== C)) refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
+        finite("q", setting.q, 0, 1);
+        seed(setting.seed);
+      },
       show(setting) {
         seen = { ...setting };
         panel.show(seen);
-        [run, kept] = [null, []];
-        const sizes = [...LETTERS].map((letter) => [...seen.sets].filter((one) => one === letter).length);
-        if (sizes.some((size) => size !== C)) {
-          painted.draw(seen.sets);
-          refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
-        }
-        if (!Number.isInteger(seen.seed)) refuse(`seed must be a whole number; it is ${seen.seed}.`);
+        kept = [];
         run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: 0.01, score_rate: 0.01 * D ** 2 });
         work();
       },

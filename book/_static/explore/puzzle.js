@@ -127,11 +127,16 @@
     return found;
   }
 
+  function checkLinks(links, N) {
+    whole("links", links, 1);
+    const most = (N * (N - 1)) / 2;
+    if (links > most) refuse(`links must be at most ${most.toLocaleString("en-US")}, the pairs of ${N} patches; it is ${links}.`);
+  }
+
   /** Put the pieces together from the pairs in the order of their similarity; see `assemble` in Python. */
   function assemble(order, N, links) {
     const g = Math.round(Math.sqrt(N));
-    whole("links", links, 1);
-    if (links > order.length) refuse(`links must be at most ${order.length.toLocaleString("en-US")}, the pairs of ${N} patches; it is ${links}.`);
+    checkLinks(links, N);
     const linked = order.slice(0, links);
     const D = hops(linked, N);
     const { values, points } = scaled(D, N);
@@ -172,5 +177,5 @@
     return { hops: D, values, plane: plane.map(back), places, right: best.right, beside: kept / all, joined };
   }
 
-  Object.assign(window.patchAssociation, { decodeHalf, symmetric, cosines, pairs, assemble });
+  Object.assign(window.patchAssociation, { decodeHalf, symmetric, cosines, pairs, checkLinks, assemble });
 })();

@@ -6,6 +6,7 @@
 (() => {
   "use strict";
   const { refuse, whole, finite } = window.patchAssociation;
+  const MAX_PATCHES = 1000;
   const MAX_ATOMS = 20000; // more would not move while one drags
   const LOSS_LIMIT = 1e6; // a mean logistic loss beyond this is on its way to infinity
   const TIE = 64 * Number.EPSILON; // terms that cancel to within this share have no sign in float64
@@ -31,27 +32,38 @@
     return types;
   }
 
+  /** A sentence where a page cannot take a law; nothing large is computed to know it. */
+  function checkLaw({ D, C, q, degree, linear }) {
+    whole("D", D, 1, MAX_PATCHES);
+    whole("C", C, 1);
+    if (D % C) refuse(`The sets must have equal sizes: C = ${C} does not divide D = ${D}.`);
+    finite("q", q, 0, 1);
+    whole("The degree", degree, 3);
+    if (degree % 2 === 0 || degree > 9) refuse(`The degree must be 3, 5, 7 or 9; it is ${degree}.`);
+    finite("linear", linear, 0);
+    const types = q === 0 ? 1 : q === 1 ? C + 1 : ((C + 1) * (C + 2)) / 2; // as many as setTypes finds
+    const count = binomial(D / C - 2 + types, D / C - 1);
+    if (count > MAX_ATOMS)
+      refuse(`With D = ${D}, C = ${C} the law has ${count > 1e9 ? "more than a billion" : count.toLocaleString("en-US")} atoms, and a page that moves ` +
+        `while you drag can take ${MAX_ATOMS.toLocaleString("en-US")}. Choose fewer patches.`);
+  }
+
   /** The atoms of the law: each way to give L - 1 random sets a type, order aside, beside the signal set. */
   function atoms(C, L, q, degree) {
-    const types = setTypes(C, q);
-    const count = binomial(L - 1 + types.length - 1, types.length - 1);
-    if (count > MAX_ATOMS)
-      refuse(`With D = ${C * L}, C = ${C} the law has ${count.toLocaleString("en-US")} atoms, and a page that moves ` +
-        `while you drag can take ${MAX_ATOMS.toLocaleString("en-US")}. Choose fewer patches.`);
+    const types = L > 1 ? setTypes(C, q) : [];
     const names = [];
     for (let m = 1; m <= degree; m++) names.push(`P${m}`);
     for (let m = 0; m < degree - 1; m++) names.push(`Q${m}`);
     const own = types.map(({ n, r }) => names.map((s) => (s[0] === "P" ? 1 : r) * n ** Number(s[1])));
     const found = [];
-    const place = (kind, left, sums, ways, moved) => {
-      const { r, ways: here } = types[kind];
-      if (kind === types.length - 1) {
-        // All sets that are left take the last type; (L - 1)! / prod k! came as binomials.
-        found.push({ sums: sums.map((s, m) => s + left * own[kind][m]), ways: ways * here ** left, moved: moved + left * r });
-        return;
+    const place = (from, left, sums, ways, moved) => {
+      if (left === 0) return found.push({ sums, ways, moved });
+      // The next type that some sets take; all that are left take the last. (L - 1)! / prod k! comes as binomials.
+      for (let kind = types.length - 1; kind >= from; kind--) {
+        const { r, ways: here } = types[kind];
+        for (let k = kind === types.length - 1 ? left : 1; k <= left; k++)
+          place(kind + 1, left - k, sums.map((s, m) => s + k * own[kind][m]), ways * binomial(left, k) * here ** k, moved + k * r);
       }
-      for (let k = 0; k <= left; k++)
-        place(kind + 1, left - k, sums.map((s, m) => s + k * own[kind][m]), ways * binomial(left, k) * here ** k, moved + k * r);
     };
     place(0, L - 1, names.map((s) => C * C ** Number(s[1]) / (s[0] === "P" ? C : 1)), 1, 0);
     return { names, found };
@@ -141,14 +153,9 @@
   class PopulationRisk {
     /** D patches in sets of C; q; sigma(x) = x^degree + linear x. */
     constructor({ D, C, q, degree = 3, linear = 0.01 }) {
-      whole("D", D, 1);
-      whole("C", C, 1);
-      if (D % C) refuse(`The sets must have equal sizes: C = ${C} does not divide D = ${D}.`);
-      finite("q", q, 0, 1);
-      whole("The degree", degree, 3);
-      if (degree % 2 === 0 || degree > 9) refuse(`The degree must be 3, 5, 7 or 9; it is ${degree}.`);
-      finite("linear", linear, 0);
-      Object.assign(this, { D, C, q, degree, linear });
+      const law = { D, C, q, degree, linear };
+      checkLaw(law);
+      Object.assign(this, law);
       this.law = Law.of(D, C, q, degree);
       this.chance = this.law.chances(q, D - C);
       this.F = new Float64Array(this.law.size);
@@ -248,15 +255,20 @@
   class Descent {
     static names = ["alpha", "gamma", "rho", "loss", "error"];
 
-    constructor(setting) {
-      const { D, C, diagonal, alpha, rate, score_rate, steps } = setting;
-      this.risk = setting.risk ?? new PopulationRisk(setting);
-      finite("The diagonal", diagonal);
-      finite("alpha", alpha);
+    /** A sentence where the rest of a setting, beside its law, cannot be followed. */
+    static check({ diagonal, alpha, rate, score_rate, steps }) {
+      finite("The diagonal", diagonal, -1000, 1000); // exp(-1000) is 0: the softmax would be the same beyond
+      finite("alpha", alpha, -1000, 1000);
       finite("rate", rate, 0);
       finite("score_rate", score_rate, 0);
       whole("steps", steps, 0);
-      if (steps > 100000) refuse(`A page can take 100,000 steps; it is asked for ${steps.toLocaleString("en-US")}.`);
+      if (steps > 100000) refuse(`A page can take 100,000 steps; steps is ${steps}.`);
+    }
+
+    constructor(setting) {
+      const { D, C, diagonal, alpha, rate, score_rate, steps } = setting;
+      this.risk = setting.risk ?? new PopulationRisk(setting);
+      Descent.check(setting);
       Object.assign(this, { diagonal, steps, done: 0, divergedAt: null, point: [alpha, 0, 0] });
       // gamma stands in D (C - 1) entries of A and rho in D (D - C): each gets its share of the derivative.
       this.move = [rate, score_rate / Math.max(1, D * (C - 1)), score_rate / Math.max(1, D * (D - C))];
@@ -292,5 +304,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { PopulationRisk, Descent });
+  Object.assign(window.patchAssociation, { PopulationRisk, Descent, checkLaw });
 })();

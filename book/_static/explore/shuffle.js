@@ -1,7 +1,7 @@
 // Undo the shuffle: the pieces of a photograph, lit by how alike the encodings of their places are, and put together.
 (() => {
   "use strict";
-  const { h, controls, player, mount, uniform, refuse, whole, number, percent, encodings, decodeHalf, symmetric, cosines, pairs, assemble } = window.patchAssociation;
+  const { h, controls, player, mount, uniform, refuse, whole, seed, number, percent, encodings, decodeHalf, symmetric, cosines, pairs, checkLinks, assemble } = window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const PIXELS = 28 * SIDE;
@@ -120,12 +120,15 @@
       fields: FIELDS,
       ready,
       repaint: draw,
-      show(setting) {
-        const fresh = setting.seed !== seen.seed;
-        for (const key of ["links", "piece", "seed", "together"]) whole(key, setting[key], key === "links" || key === "seed" ? 1 : 0);
+      check(setting) {
+        for (const key of ["piece", "together"]) whole(key, setting[key], 0);
+        checkLinks(setting.links, N);
         if (setting.piece > N) refuse(`There are ${N} pieces; piece ${setting.piece} is not among them.`);
         if (setting.together > 100) refuse(`together goes from 0, the heap, to 100, the grid; it is ${setting.together}.`);
-        assembled(setting.encodings, setting.links);
+        seed(setting.seed);
+      },
+      show(setting) {
+        const fresh = setting.seed !== seen.seed;
         seen = { ...setting };
         aim = seen.piece;
         panel.show(seen);

@@ -1,7 +1,7 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, legend, inFrames, mount, PopulationRisk, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, legend, inFrames, mount, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const CELLS = 24;
   const LENGTH = 900; // steps of a flow line
@@ -138,7 +138,7 @@
       const mine = plane;
       const step = (2 * RANGE) / CELLS;
       let k = 0;
-      inFrames(() => plane === mine, (until) => {
+      inFrames(say, () => plane === mine, (until) => {
         for (; k < CELLS * CELLS && performance.now() < until; k++)
           plane[k] = velocity(risk, seen.diagonal, -RANGE + ((k % CELLS) + 0.5) * step, -RANGE + (Math.floor(k / CELLS) + 0.5) * step);
         paint();
@@ -151,13 +151,19 @@
       fields: FIELDS,
       ready,
       repaint: draw,
+      check(setting) {
+        const { D, C, q } = setting;
+        if (D > 16) refuse(`The plane takes ${CELLS * CELLS} minima: D must be at most 16, not ${D}.`);
+        checkLaw({ D, C, q, degree: 3, linear: 0.01 });
+        if (C < 2 || C === D) refuse(`The plane is one of companions and strangers: C must be from 2 to half of D = ${D}; it is ${C}.`);
+        finite("diagonal", setting.diagonal, -10, 10);
+        for (const key of ["gamma", "rho"]) finite(key, setting[key], -RANGE, RANGE);
+        if (!(q > 0)) refuse("q must be above 0: without random features the risk falls for ever as α grows.");
+      },
       show(setting) {
         seen = { ...setting };
         panel.show(seen);
         line = null;
-        if (seen.D > 16) refuse(`The plane takes ${CELLS * CELLS} minima: choose at most 16 patches, not ${seen.D}.`);
-        for (const key of ["diagonal", "gamma", "rho"]) finite(key, seen[key], -10, 10);
-        if (!(seen.q > 0)) refuse("q must be above 0: without random features the risk falls for ever as α grows.");
         const { D, C, q } = seen;
         if (!risk || risk.D !== D || risk.C !== C || risk.q !== q) risk = new PopulationRisk({ D, C, q });
         const now = JSON.stringify([D, C, q, seen.diagonal]);
