@@ -12,8 +12,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SEED = 1_000_000_000
 
 NO_NUMBERS = """
-NaN nan Infinity -Infinity ∞ 1e999 -1e999 0x10 0b1 0o7 1_000 1,5 ½ ٣ １６ % %ZZ %30 %E2%88 Vit true null undefined
-[] {} 1e e5 . + --1 1.2.3 = 0.3=4 __proto__ toString
+NaN nan Infinity -Infinity ∞ 1e999 -1e999 0x10 0b1 0o7 1_000 1,5 ½ ٣ １６ % %ZZ %30 %E2%88 Vit
+true null undefined [] {} 1e e5 . + --1 1.2.3 = 0.3=4 __proto__ toString
 """
 NUMBERS = """
 -0 +0 0 00 1 01 1. .5 -1 0.5 1.5 2 3 4 5 6 7 8 9 10 11 15 16 17 20 21 40 41 64 65 100 101 195 196 197 198 396
