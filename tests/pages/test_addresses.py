@@ -184,3 +184,17 @@ def test_no_page_of_the_book_stumbles_over_an_address_that_does_not_decode(brows
         page.evaluate(NEXT_FRAME)
     page.close()
     assert heard == []
+
+
+def test_a_refusal_in_a_later_frame_is_a_sentence_too(browser):
+    with opened(browser, "counting") as page:
+        said = page.evaluate(
+            """() => new Promise(done => {
+              const { inFrames, refuse } = window.patchAssociation;
+              let frames = 0;
+              const piece = () => { if (frames++) refuse('No way.'); return true; };
+              inFrames((...said) => done(said), () => true, piece);
+              setTimeout(() => done('nothing was said'), 5000);
+            })"""
+        )
+    assert said == ["No way.", True]
