@@ -6,7 +6,7 @@
   const C = 4;
   const D = SIDE * SIDE;
   const LETTERS = "ABCDEFGHI";
-  const STEPS = 200;
+  const STEPS = 150; // at q = 0.3 steps of this size leave all bounds from some 190 on
   const BATCH = 512;
 
   const layouts = {
