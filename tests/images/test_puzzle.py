@@ -74,3 +74,17 @@ def test_the_drawing_lays_each_piece_where_it_was_put():
     own, turned = (ax.images[0].get_array() for ax in fig.axes)
     np.testing.assert_array_equal(own, picture)
     np.testing.assert_array_equal(turned[:2, :2], picture[2:, 2:])
+
+
+def test_neither_the_sign_of_an_eigenvector_nor_a_last_digit_moves_a_piece(monkeypatch):
+    """As between one thread and two. Random encodings: pieces with the same links lie at one point."""
+    G = similarity(np.random.default_rng(0).standard_normal((196, 192)))
+    before, eigh = assemble(G).places, np.linalg.eigh
+
+    def other(A):
+        values, vectors = eigh(A)
+        noise = 1e-15 * np.random.default_rng(1).standard_normal(vectors.shape)
+        return values, -(vectors + noise)
+
+    monkeypatch.setattr(np.linalg, "eigh", other)
+    assert (assemble(G).places == before).all()

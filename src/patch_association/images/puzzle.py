@@ -100,6 +100,8 @@ def assemble(similarities, links: int | None = None) -> Assembly:
     hops[~np.isfinite(hops)] = hops[np.isfinite(hops)].max() + 1
     center = np.eye(N) - 1 / N
     values, vectors = np.linalg.eigh(-0.5 * center @ hops**2 @ center)
+    # Which sign eigh gives a vector depends on the machine: its largest entry is made positive.
+    vectors *= np.sign(np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0))
     x, y = (vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))).T
     # A filled square has least fourth moments when its sides are along the axes: z -> z e^{-i turn}.
     z = x + 1j * y
@@ -109,7 +111,8 @@ def assemble(similarities, links: int | None = None) -> Assembly:
     middle = (g - 1) / 2
     plane *= np.sqrt(((grid - middle) ** 2).mean() / (plane**2).mean())
     cost = ((plane[:, None] + middle - grid[None]) ** 2).sum(axis=-1)  # (N pieces, N places)
-    places = grid[linear_sum_assignment(cost)[1]]
+    # Pieces with the same links lie at one point: rounded, that is a tie on every machine alike.
+    places = grid[linear_sum_assignment(cost.round(6))[1]]
     turns = [
         (flip, sign) for flip in (False, True) for sign in np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     ]
