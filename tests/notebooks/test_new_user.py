@@ -16,7 +16,7 @@ import play
 import pytest
 import yaml
 from book_labels import read_book
-from edition import make
+from edition import make, pinned
 from notebooks import ROOT
 
 #: What is changed in each chapter, all of it together.
@@ -64,8 +64,13 @@ def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
     assert sorted(replaced) == sorted(f"{file}.ipynb" for file in book.numbers)
     name = "book/setting/structure"
     published = nbformat.reads(git("show", f"{branch}:{name}.ipynb", cwd=tmp_path), as_version=4)
-    assert published == make(name, book)
-    assert git("rev-parse", f"{branch}~", cwd=tmp_path) == git("rev-parse", "HEAD", cwd=clone)
+    commit = git("rev-parse", "HEAD", cwd=clone).strip()
+    wanted = make(name, book)
+    install = next(cell for cell in wanted.cells if cell.cell_type == "code")
+    install.source = pinned(install.source, commit, (ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    assert f"patch-association@{commit}" in install.source
+    assert published == wanted
+    assert git("rev-parse", f"{branch}~", cwd=tmp_path).strip() == commit
 
 
 @pytest.mark.parametrize("file", ["README.md", "book/index.md"])
