@@ -64,6 +64,7 @@ def test_the_law_adds_up_and_its_features_are_the_model(D, C, q, p):
     for engine in ENGINES:
         ball = engine(law, 1, Fraction(1, 100)).error([arb(x) for x in at])
         assert ball.contains(arb(error, 1e-13)) or ball.overlaps(arb(error, 1e-12))
+        assert float(ball.rad()) < 1e-10
 
 
 @pytest.mark.parametrize("engine", ENGINES)
