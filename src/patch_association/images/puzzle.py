@@ -111,7 +111,7 @@ def assemble(similarities, links: int | None = None) -> Assembly:
     middle = (g - 1) / 2
     plane *= np.sqrt(((grid - middle) ** 2).mean() / (plane**2).mean())
     cost = ((plane[:, None] + middle - grid[None]) ** 2).sum(axis=-1)  # (N pieces, N places)
-    # Pieces with the same links lie at one point: rounded, that is a tie on every machine alike.
+    # Pieces with the same links lie at one point: costs that differ by less than rounding leaves are ties.
     places = grid[linear_sum_assignment(cost.round(6))[1]]
     turns = [
         (flip, sign) for flip in (False, True) for sign in np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])

@@ -28,7 +28,7 @@ COMMON: dict[str, Any] = dict(
     device="cpu", precision="bf16", threads=1,
 )  # fmt: skip
 # The rate of the CNN is a usual one. That of the ViTs is the best of RATES on validation pictures for vanilla
-# attention, and within a point of the best for positional: one recipe for both, chosen in vanilla's favor.
+# attention, and about a point below the best for positional: one recipe for both, chosen in vanilla's favor.
 _CNN: dict[str, Any] = dict(model="residual_cnn", batch_size=256, lr=5e-3, clip=0.0)
 VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
 
