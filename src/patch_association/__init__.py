@@ -27,65 +27,12 @@ from the ground up; each imports only what stands above it in this list.
 """
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
-from patch_association._faces import face
-
-if TYPE_CHECKING:  # what a type checker and an editor see; at run time ``face`` does the same, lazily
-    from patch_association.attention import positional_attention, self_attention
-    from patch_association.data import SpatialData
-    from patch_association.exact.linear import labeling_error, linear_error
-    from patch_association.exact.risk import PopulationRisk
-    from patch_association.model import SimplifiedViT
-    from patch_association.structure import Partition, association
-    from patch_association.training import (
-        Constant,
-        HeldOut,
-        Samples,
-        descend,
-        descend_population,
-        realistic_start,
-    )
-
-_HOME = {
-    "Constant": "training",
-    "HeldOut": "training",
-    "Partition": "structure",
-    "PopulationRisk": "exact.risk",
-    "Samples": "training",
-    "SimplifiedViT": "model",
-    "SpatialData": "data",
-    "association": "structure",
-    "descend": "training",
-    "descend_population": "training",
-    "labeling_error": "exact.linear",
-    "linear_error": "exact.linear",
-    "positional_attention": "attention",
-    "realistic_start": "training",
-    "self_attention": "attention",
-}
-
-__all__ = [
-    "Constant",
-    "HeldOut",
-    "Partition",
-    "PopulationRisk",
-    "Samples",
-    "SimplifiedViT",
-    "SpatialData",
-    "association",
-    "descend",
-    "descend_population",
-    "labeling_error",
-    "linear_error",
-    "positional_attention",
-    "realistic_start",
-    "self_attention",
-]
+import lazy_loader
 
 try:
     __version__ = version("patch-association")
 except PackageNotFoundError:  # the source tree is on the path, but was never installed
     __version__ = "0+unknown"
 
-__getattr__, __dir__ = face(__name__, _HOME)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,3 +7,7 @@ together. What must be trusted: the mathematics in the text, this room, Python, 
 (Arb); for the one statement at D = 36 the double precision of the processor takes the place of FLINT.
 Nothing here calls :mod:`patch_association.exact`.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
