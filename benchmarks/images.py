@@ -16,7 +16,8 @@ from torch import nn
 from patch_association.images.flops import attention_flops
 from patch_association.images.models.layers import Block
 from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.sweeps.vit_blocks import CPU, HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
+from patch_association.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
+from patch_association.sweeps.vit_blocks import CPU
 from patch_association.sweeps.vit_steps import kept_bytes, peak_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))

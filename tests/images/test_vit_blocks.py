@@ -11,16 +11,10 @@ import torch
 from torch import nn
 from vision_shim import compare_with
 
+from patch_association.images.one_layer import KINDS, PARTS, layer_of
 from patch_association.records import load
 from patch_association.sweeps import registry, run_sweep, vit_blocks
-from patch_association.sweeps.vit_blocks import (
-    CPU,
-    GPU,
-    KINDS,
-    PARTS,
-    layer_of,
-    measure_layers,
-)
+from patch_association.sweeps.vit_blocks import CPU, GPU, measure_layers
 
 SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
 EXTRA = r"pip install 'patch-association\[compare\]'"

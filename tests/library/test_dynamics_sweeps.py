@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from patch_association.exact.risk import PopulationRisk
-from patch_association.sweeps import coupling, limits, realistic
+from patch_association.sweeps import coupling, limits
 from patch_association.training import (
     Constant,
     Samples,
@@ -12,25 +12,26 @@ from patch_association.training import (
     descend_population,
     idealized_start,
     perturbed_start,
+    settings,
 )
 
 
 def test_both_layouts_have_the_same_sizes_and_other_sets():
-    setting = realistic.SETTINGS["D36"]
-    blocks, scattered = (realistic.make_law(setting, layout) for layout in ("blocks", "random"))
+    setting = settings.SETTINGS["D36"]
+    blocks, scattered = (settings.make_law(setting, layout) for layout in ("blocks", "random"))
     assert (
         blocks.dim == scattered.dim == 36 and blocks.partition.num_sets == scattered.partition.num_sets == 9
     )
     assert not np.array_equal(blocks.partition.same_set, scattered.partition.same_set)
-    assert realistic.make_law(setting, dim=50).dim == 50
+    assert settings.make_law(setting, dim=50).dim == 50
     with pytest.raises(ValueError, match="got 'rows'"):
-        realistic.make_law(setting, "rows")
+        settings.make_law(setting, "rows")
 
 
 def test_a_realistic_cell_is_its_run():
-    small = realistic.Setting(side=4, q=0.4, n=300, steps=20, rate=0.02, ratio=256)
-    run = realistic.train_setting(small, "blocks", seed=3, records=5)
-    again = realistic.train_setting(small, "blocks", seed=3, records=5)
+    small = settings.Setting(side=4, q=0.4, n=300, steps=20, rate=0.02, ratio=256)
+    run = settings.train_setting(small, "blocks", seed=3, records=5)
+    again = settings.train_setting(small, "blocks", seed=3, records=5)
     assert run.steps.tolist() == [0, 5, 10, 15, 20] and run.step.score_rate == pytest.approx(256 * 0.02)
     assert np.array_equal(run.loss, again.loss) and np.isfinite(run.test_error).all()
 

@@ -113,6 +113,7 @@ DEFAULTS = {
     "training/reduced.lag": {"step": 1e-4},
     "training/reduced._surroundings": {"step": 1e-4},
     "training/samples.StreamedSamples.__init__": {"chunk": 500},
+    "training/settings.train_setting": {"records": 12},
     "training/steps.Clipped.__init__": {"clip": 0.1},
     "training/valley.best_alpha": {"gamma": 0.0, "rho": 0.0},
     "training/valley.curvature": {"gamma": 0.0, "rho": 0.0},

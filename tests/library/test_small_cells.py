@@ -15,13 +15,13 @@ from patch_association.structure import Partition
 from patch_association.sweeps import (
     deeper,
     lifetime,
-    realistic,
     registry,
     shallow_removal,
     shallow_vit,
     transience,
     two_theories,
 )
+from patch_association.training import settings
 
 _DEEPER = dict(SEEDS=2, N_TEST=50, N_PROBE=2, N_MEAN=5, OTHERS=2, N_OTHER=20)
 _TRIALS = dict(TRIALS=2, FEWER_NEURONS=12, FEWER_TESTS=10, NEURONS=12, TEST_INPUTS=10)
@@ -137,12 +137,12 @@ def test_the_reach_of_a_setting_is_its_figure_half_as_long_again(monkeypatch):
     from patch_association.sweeps import reach
 
     longer = reach.reach_setting("D16", 500)
-    assert longer.n == 500 and longer.steps == 1.5 * realistic.SETTINGS["D16"].steps
-    assert longer.dtype == "float32" and longer.rate == realistic.SETTINGS["D16"].rate
-    small = realistic.Setting(side=4, q=0.4, n=60, steps=20, rate=0.02, ratio=256)
+    assert longer.n == 500 and longer.steps == 1.5 * settings.SETTINGS["D16"].steps
+    assert longer.dtype == "float32" and longer.rate == settings.SETTINGS["D16"].rate
+    small = settings.Setting(side=4, q=0.4, n=60, steps=20, rate=0.02, ratio=256)
     monkeypatch.setattr(reach, "reach_setting", lambda setting, n: small)
     cell = reach.reach_cell("D16", 60, seed=3)
-    run = realistic.train_setting(small, "blocks", 3, records=reach.RECORDS)
+    run = settings.train_setting(small, "blocks", 3, records=reach.RECORDS)
     assert cell["steps"] == run.steps.tolist()
     assert cell["test_error"] == pytest.approx(run.test_error[:, 0].tolist(), abs=6e-4)
     assert form(cell) == {"steps": ["number"], "margin": ["number"], "test_error": ["number"]}

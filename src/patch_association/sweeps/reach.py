@@ -8,8 +8,8 @@ import numpy as np
 
 from patch_association.conventions import DEFAULT
 from patch_association.records import drawn, rounded
-from patch_association.sweeps.realistic import SET_SIZE, SETTINGS, Setting, make_law, train_setting
 from patch_association.sweeps.sweep import Sweep
+from patch_association.training.settings import SET_SIZE, SETTINGS, Setting, make_law, train_setting
 
 #: Steps per step of Figure 4: half as many again, for whoever comes late.
 LONGER = 1.5
