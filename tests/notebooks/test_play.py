@@ -137,6 +137,7 @@ def test_nonsense_is_for_parameters_that_there_are():
     ]
     names = {name for _, name in offered} | {f"{chapter} {name}" for chapter, name in offered}
     assert set(play.NONSENSE) <= names, sorted(set(play.NONSENSE) - names)
+    assert set(play.QUICK.items()) <= set(offered)
     notebook = _notebook("q = 0.3  # try 0.1, 0.2\nlarge = (16, 4)  # try (8, 4), (12, 4)")
     tried = {
         (p.name, value) for p, value, wrong in play.changes(notebook, True, "setting/spatial_data") if wrong
