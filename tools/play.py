@@ -40,8 +40,8 @@ NONSENSE = {
     "setting/spatial_data large": ("(17, 4, 0.25)",),
     "confusion": ("2.0",), "beyond/deeper heads": ("0",),
 }  # fmt: skip
-#: Where some changes take a minute, the parameter whose changes take least: it is the one that is changed when
-#: a chapter gets only one change.
+#: Where some changes take a minute, the parameter whose changes take least: it is the one that is changed
+#: when a chapter gets only one change.
 QUICK = {
     "beyond/two_theories": "steps", "dynamics/three_scalars": "q", "images/permuted": "heads",
     "images/positional_vit": "seed", "transfer/fine_tuning": "diagonal", "transfer/mismatch": "moved",
