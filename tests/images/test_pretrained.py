@@ -11,6 +11,7 @@ from vision_shim import compare_with
 
 from patch_association.images.models import ViT, ViTConfig
 from patch_association.images.pretrained import attention_of, encodings_of, read_weights, vit_of
+from patch_association.sweeps import vit_tiny
 
 EXTRA = r"pip install 'patch-association\[compare\]'"
 PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))
@@ -50,6 +51,28 @@ def test_a_model_of_timm_is_one_of_ours(form):
     torch.testing.assert_close(by_hook, by_ours, atol=1e-6, rtol=1e-4)
     rest = 1 - by_hook.sum(-1)  # what goes to the class token
     assert (rest.max() < 1e-5) if form.get("class_token") is False else (rest.min() > 0)
+
+
+WEIGHTS = "vit_tiny_patch16_224.npz"
+
+
+def test_the_public_weights_are_one_model_by_both_ways():
+    """ViT-Tiny/16 as timm builds it and as ours, where PATCH_ASSOCIATION_DATA names the folder of its file."""
+    timm = compare_with("timm")
+    try:
+        path = vit_tiny.file(WEIGHTS)
+    except ValueError as missing:
+        pytest.skip(f"not compared: {missing}")
+    model = timm.create_model("vit_tiny_patch16_224", pretrained=False).eval()
+    model.load_state_dict(read_weights(path))
+    ours, pictures = vit_of(path, heads=3), torch.rand(2, 3, 224, 224) * 2 - 1
+    with torch.no_grad():
+        logits = model(pictures)
+        torch.testing.assert_close(ours(pictures), logits, atol=1e-4 * float(logits.abs().max()), rtol=0)
+    assert torch.equal(encodings_of(model), encodings_of(ours))
+    by_hook, by_ours = attention_of(model, pictures), attention_of(path, pictures)
+    assert tuple(by_hook.shape) == (12, 2, 3, 196, 196)
+    torch.testing.assert_close(by_hook, by_ours, atol=1e-5, rtol=1e-3)
 
 
 def test_a_model_is_left_as_it_was():
