@@ -57,7 +57,7 @@ WEIGHTS = "vit_tiny_patch16_224.npz"
 
 
 def test_the_public_weights_are_one_model_by_both_ways():
-    """ViT-Tiny/16 as timm builds it and as ours, where PATCH_ASSOCIATION_DATA names the folder of its file."""
+    """ViT-Tiny/16 as timm builds it and as ours, where PATCH_ASSOCIATION_DATA names a folder with it."""
     timm = compare_with("timm")
     try:
         path = vit_tiny.file(WEIGHTS)
