@@ -24,7 +24,7 @@ from notebooks import ROOT, chapters, name_of, write_notebook
 
 SANITIZE = ROOT / "tests" / "nbval_sanitize.cfg"
 CELL_TIMEOUT_S = 300
-WORKERS = 2
+WORKERS = min(8, os.cpu_count() or 1)  # each holds a kernel with PyTorch
 
 
 def main() -> int:
@@ -80,7 +80,8 @@ def install_wheel(place: Path) -> Path:
 def environment(site: Path) -> dict[str, str]:
     """The environment of the kernels: the wheel comes first, and verdicts are compared, not recorded."""
     variables = {key: value for key, value in os.environ.items() if key != "PATCH_ASSOCIATION_RECORD"}
-    return {**variables, "PYTHONPATH": str(site)}
+    # A worker for each core is enough: threads of several kernels wait for one another.
+    return {"OMP_NUM_THREADS": "1", **variables, "PYTHONPATH": str(site)}
 
 
 def replay(folder: Path, site: Path) -> int:

@@ -12,8 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+from replay import WORKERS
+
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", "2"]
+#: A worker for each core; one that has nothing left to do takes tests of the other.
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--dist", "worksteal"]
 
 #: Stage, what it shows, its command.
 STAGES = {

@@ -9,9 +9,8 @@
     ? [...box.querySelectorAll(".base")].some((part) => part.offsetWidth > box.closest("p, li, td, dd, figcaption, div").clientWidth + 1)
     : box.scrollWidth > box.clientWidth + 1;
 
-  // Fades the right edge while there is more beyond it; code has a shadow there.
-  const fade = (box) => box.classList.toggle("pa-more", box.tagName !== "PRE" && scrolls(box) &&
-    box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  // The right edge fades while there is more beyond it; code has a shadow there.
+  const beyond = (box) => box.tagName !== "PRE" && box.scrollLeft + box.clientWidth < box.scrollWidth - 2;
 
   // A formula and its punctuation: a browser breaks the line between them unless the formula itself may not break.
   // A short one stays whole; a long one may break at its relations.
@@ -24,15 +23,19 @@
     for (const [formula, whole] of formulas) formula.classList.toggle("pa-whole", whole);
   };
 
+  // First all that is measured, then all that is changed: in turn, each change would lay the page out again.
   const mark = () => {
     bind();
-    for (const box of document.querySelectorAll(BOXES)) {
+    const boxes = [...document.querySelectorAll(BOXES)].map((box) => {
       const more = scrolls(box);
+      return [box, more, more && beyond(box)];
+    });
+    for (const [box, more, fades] of boxes) {
       if (more) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
       box.classList.toggle("pa-scrolls", more);
-      fade(box);
-      box.onscroll = () => fade(box);
+      box.classList.toggle("pa-more", fades);
+      box.onscroll = () => box.classList.toggle("pa-more", scrolls(box) && beyond(box));
     }
   };
 
