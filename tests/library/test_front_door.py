@@ -28,7 +28,11 @@ def _names(package) -> dict[str, str]:
     stub = Path(package.__file__).with_suffix(".pyi")
     if not stub.exists():
         return {}
-    imports = ast.parse(stub.read_text(encoding="utf-8")).body
+    imports = [
+        node
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)  # the front door's stub declares __all__ and the version as well
+    ]
     return {alias.name: node.module for node in imports for alias in node.names}
 
 
