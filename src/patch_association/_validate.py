@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from numbers import Integral, Real
+from fractions import Fraction
+from numbers import Integral, Rational, Real
 
 import numpy as np
 
@@ -20,10 +21,24 @@ def positive_int(name: str, value, minimum: int = 1) -> int:
 
 def seed_list(seeds) -> tuple[int, ...]:
     """``seeds`` as a tuple of at least one seed; a single seed is a list of one."""
-    seeds = (seeds,) if isinstance(seeds, Integral) else tuple(seeds)
-    if not seeds:
-        raise ValueError("seeds must name at least one seed, got none")
-    return tuple(positive_int("seeds", seed, minimum=0) for seed in seeds)
+    return int_list("seeds", seeds, minimum=0)
+
+
+def int_list(name: str, values, minimum: int = 1) -> tuple[int, ...]:
+    """``values`` as a tuple of at least one integer of at least ``minimum``; one integer is a list of one."""
+    values = (values,) if isinstance(values, Integral) else listed(name, values, "integers")
+    return tuple(positive_int(name, value, minimum) for value in values)
+
+
+def listed(name: str, values, kind: str) -> tuple:
+    """``values`` as a tuple of at least one; what cannot be gone through is refused."""
+    try:
+        values = tuple(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a list of {kind}, got {type(values).__name__}") from None
+    if not values:
+        raise ValueError(f"{name} must be a list of at least one of {kind}, got none")
+    return values
 
 
 def finite(name: str, value, minimum: float = -math.inf) -> float:
@@ -40,6 +55,16 @@ def probability(name: str, value) -> float:
     if not _is_real(value) or not 0 <= value <= 1:
         raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
     return float(value)
+
+
+def exact_number(name: str, value) -> Fraction:
+    """``value`` as a Fraction: an int, a Fraction or text. A float is refused, since 0.3 is not 3/10."""
+    if isinstance(value, (str, Rational)) and not isinstance(value, bool):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise ValueError(f"{name} must be an exact fraction such as '3/10', got {value!r}")
 
 
 def odd_degree(degree) -> int:
@@ -76,6 +101,20 @@ def real_array(name: str, values) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinite entries")
     return array
+
+
+def yes_or_no(name: str, values) -> np.ndarray:
+    """``values`` as an (n, D) array of booleans, n >= 1, of booleans or of zeros and ones."""
+    table = real_array(name, values)
+    if table.ndim != 2 or table.shape[0] == 0 or not np.isin(table, (0, 1)).all():
+        raise ValueError(f"{name} must be (n, D) booleans with n >= 1, got shape {table.shape}")
+    return table.astype(bool)
+
+
+def floating(dtype) -> None:
+    """Refuse what is no floating-point torch dtype: numbers cast to another would be cut off."""
+    if getattr(dtype, "is_floating_point", None) is not True:
+        raise ValueError(f"dtype must be a floating-point torch dtype, got {dtype!r}")
 
 
 def callable_one(name: str, value) -> None:

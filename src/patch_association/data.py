@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int, probability
+from patch_association._validate import finite, fits_memory, floating, positive_int, probability
 from patch_association.structure import Partition
 
 
@@ -79,7 +79,13 @@ class SpatialData:
         -------
         X : (n, D, d) tensor
         y : (n,) tensor of -1 and +1
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or ``seed`` is out of range, or ``dtype`` is no floating-point type.
         """
+        floating(dtype)
         _fits(positive_int("n", n), self.partition.num_patches, self.dim)
         coefficients, y, _ = self.sample_coefficients(n, seed)
         # A generator of its own: the coefficients of a seed are the same whether or not noise is asked for.
@@ -170,7 +176,14 @@ class GaussianData:
         self.filters = torch.from_numpy(np.array(W))
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
-        """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}."""
+        """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}.
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or ``seed`` is out of range, or ``dtype`` is no floating-point type.
+        """
+        floating(dtype)
         _fits(positive_int("n", n), self.partition.num_patches, self.dim)
         draws = generator(seed, Stream.GAUSSIAN_PATCHES)
         X = torch.from_numpy(draws.standard_normal((n, self.partition.num_patches, self.dim)))

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-from patch_association._validate import finite, fits_memory, odd_degree, positive_int
+from patch_association._validate import finite, fits_memory, floating, odd_degree, positive_int
 from patch_association.attention import softmax_attention
 from patch_association.conventions import DEFAULT
 
@@ -92,8 +92,7 @@ class SimplifiedViT(nn.Module):
         seed = positive_int("seed", seed, minimum=0)
         if seed >= 2**64:
             raise ValueError(f"seed must be less than 2^64, got {seed}")
-        if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-            raise ValueError(f"dtype must be a floating-point torch dtype, got {dtype!r}")
+        floating(dtype)
         fits_memory(
             f"a model of {self.num_patches:,} patches of dimension {self.dim:,}",
             2 * self.num_patches**2 + self.dim,
