@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import fits_memory, positive_int, probability
+from patch_association._validate import finite, fits_memory, listed, positive_int, probability, real_array
 from patch_association.intervals import Estimate
 
 
@@ -46,25 +46,22 @@ def sample_complexity(
     errors : (S, K) array
         The test error of each seed at each size; at least two seeds.
     target : float
+
+    Raises
+    ------
+    ValueError
+        If sizes do not increase, errors are no probabilities or too few, or a number is out of range.
     """
-    N, e = np.asarray(sizes), np.asarray(errors, dtype=np.float64)
-    if N.ndim != 1 or N.size == 0 or (np.diff(N) <= 0).any() or N[0] < 1:
-        raise ValueError(f"sizes must be increasing positive integers, got {sizes}")
-    if e.ndim != 2 or e.shape[1] != N.size or e.shape[0] < 2:
-        raise ValueError(f"errors must be (seeds, {N.size}) with at least two seeds, got shape {e.shape}")
-    if not ((e >= 0) & (e <= 1)).all():
-        raise ValueError("errors must lie in [0, 1]")
-    target = probability("target", target)
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
+    N, target = _grid(sizes), probability("target", target)
+    e, level = _table(errors, N), _level(level)
     fits_memory(f"{positive_int('resamples', resamples):,} resamples of {len(e)} seeds", resamples * len(e))
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
     draws = generator.integers(0, len(e), (resamples, len(e)))
     # Seeds are resampled whole: the sizes of a seed share their first samples.
-    crossings = np.array([crossing(N, e[d].mean(axis=0), target) for d in draws])
+    crossings = np.array([_crossing(N, e[d].mean(axis=0), target) for d in draws])
     low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
     return SampleComplexity(
-        value=crossing(N, e.mean(axis=0), target),
+        value=_crossing(N, e.mean(axis=0), target),
         low=float(low),
         high=float(high),
         n=len(e),
@@ -74,8 +71,21 @@ def sample_complexity(
 
 
 def crossing(sizes, mean_errors, target: float) -> float:
-    """The first N at which the polygon through (log N, error) falls to ``target``; infinite if never."""
-    N, e = np.asarray(sizes, dtype=np.float64), np.asarray(mean_errors, dtype=np.float64)
+    """The first N at which the polygon through (log N, error) falls to ``target``; infinite if never.
+
+    Raises
+    ------
+    ValueError
+        If sizes do not increase, there is not one finite error for each, or the target is no probability.
+    """
+    N, e = _grid(sizes), real_array("mean_errors", mean_errors)
+    if e.shape != N.shape:
+        raise ValueError(f"mean_errors must be one for each of the {N.size} sizes, got shape {e.shape}")
+    return _crossing(N, e, probability("target", target))
+
+
+def _crossing(N, e, target: float) -> float:
+    """:func:`crossing` of what has been checked: resampling asks for it thousands of times."""
     below = np.flatnonzero(e <= target)
     if below.size == 0:
         return math.inf
@@ -110,19 +120,25 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     """A constant (one parameter), a power of D and polylogarithms (two each), fitted to the same N*(D).
 
     Compare residuals, and note how little one decade of D separates a power from log^3.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three different D, one of them not above 1, or an N* that is not positive and
+        finite; if a power is no positive integer.
     """
-    D, N = np.asarray(num_patches, dtype=np.float64), np.asarray(complexities, dtype=np.float64)
+    D, N = real_array("num_patches", num_patches), real_array("complexities", complexities)
     if D.ndim != 1 or D.shape != N.shape or D.size < 3 or np.unique(D).size < 3:
         raise ValueError(f"need N* at three or more different D, got {D.size} and {N.size} values")
-    if not (np.isfinite(D).all() and np.isfinite(N).all() and (D > 1).all() and (N > 0).all()):
-        raise ValueError("need finite D > 1 and finite N* > 0: leave censored points out and say so")
+    if not ((D > 1).all() and (N > 0).all()):
+        raise ValueError(f"need D > 1 and N* > 0, got {D.tolist()} and {N.tolist()}")
     x, target = np.log(D), np.log(N)
     fits = [_fit("constant", {"log_c": float(target.mean())}, target - target.mean())]
     slope, intercept = np.polyfit(x, target, 1)
     fits.append(
         _fit("power", {"exponent": float(slope), "log_c": float(intercept)}, target - slope * x - intercept)
     )
-    for k in powers:
+    for k in listed("powers", powers, "integers"):
         # Multiplied by c: c (a + log^k D). For each a the best c is a mean; a is searched on a fine grid
         # that reaches from a pure power of log D to a constant.
         grid = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 4001)])
@@ -162,26 +178,61 @@ def slope_interval(
     slope, low, high, censored
         ``censored`` is the share of resamples in which some D never crosses; they are left out of the
         interval.
+
+    Raises
+    ------
+    ValueError
+        If there are not two different D with sizes and errors each, one of them never reaches the target, no
+        resample reaches it at all of them, or a number is out of range.
     """
-    x = np.log(np.asarray(num_patches, dtype=np.float64))
-    if len(x) < 2 or len(sizes) != len(x) or len(errors_by_patches) != len(x):
-        raise ValueError("need sizes and errors for each of two or more D")
-    grids = [np.asarray(grid) for grid in sizes]
-    errors = [np.asarray(e, dtype=np.float64) for e in errors_by_patches]
-    value = [crossing(N, e.mean(axis=0), target) for N, e in zip(grids, errors)]
+    D, target, level = real_array("num_patches", num_patches), probability("target", target), _level(level)
+    grids = [_grid(grid) for grid in listed("sizes", sizes, "grids, one for each D")]
+    errors = listed("errors_by_patches", errors_by_patches, "arrays, one for each D")
+    if D.ndim != 1 or D.size < 2 or not len(grids) == len(errors) == D.size:
+        raise ValueError(f"need sizes and errors for each of two or more D, got {D.tolist()!s:.60}")
+    if np.unique(D).size < 2 or not (D > 0).all():
+        raise ValueError(f"num_patches must be positive and not all the same, got {D.tolist()}")
+    x, errors = np.log(D), [_table(e, N) for e, N in zip(errors, grids)]
+    value = [_crossing(N, e.mean(axis=0), target) for N, e in zip(grids, errors)]
     if not np.isfinite(value).all():
         raise ValueError(f"every D must reach the target, got N* = {value}")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
     slopes = []
     for _ in range(positive_int("resamples", resamples)):
         draw = [
-            crossing(N, e[generator.integers(0, len(e), len(e))].mean(axis=0), target)
+            _crossing(N, e[generator.integers(0, len(e), len(e))].mean(axis=0), target)
             for N, e in zip(grids, errors)
         ]
         if np.isfinite(draw).all():
             slopes.append(np.polyfit(x, np.log(draw), 1)[0])
+    if not slopes:
+        raise ValueError(f"no resample reaches the target {target} at every D: an interval needs some")
     low, high = np.quantile(slopes, [(1 - level) / 2, (1 + level) / 2])
     return (float(np.polyfit(x, np.log(value), 1)[0]), float(low), float(high), 1 - len(slopes) / resamples)
+
+
+def _grid(sizes) -> np.ndarray:
+    """(K,) sizes; interpolation is between neighbors, so they increase."""
+    N = real_array("sizes", sizes)
+    if N.ndim != 1 or N.size == 0 or (np.diff(N) <= 0).any() or N[0] < 1 or (N % 1).any():
+        raise ValueError(f"sizes must be increasing positive integers, got {N.tolist()!s:.60}")
+    return N
+
+
+def _table(errors, N) -> np.ndarray:
+    """(S, K) errors of at least two seeds at the K sizes N."""
+    e = real_array("errors", errors)
+    if e.ndim != 2 or e.shape[1] != N.size or e.shape[0] < 2:
+        raise ValueError(f"errors must be (seeds, {N.size}) with at least two seeds, got shape {e.shape}")
+    if not ((e >= 0) & (e <= 1)).all():
+        raise ValueError(f"errors must lie in [0, 1], got {e.min():.3g} to {e.max():.3g}")
+    return e
+
+
+def _level(level) -> float:
+    if not 0 < finite("level", level) < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
+    return float(level)
 
 
 def _fit(law, parameters, residuals) -> GrowthFit:

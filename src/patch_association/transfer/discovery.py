@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, real_array, yes_or_no
 from patch_association.exact.sample_bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.
@@ -22,8 +22,14 @@ _MOST_SHARED = 9
 
 
 def first_moment(X, y) -> np.ndarray:
-    """(d,) the unit vector along sum_n y_n sum_j X_nj, for X (n, D, d) and y (n,)."""
-    X, y = _check(X, y)
+    """(d,) the unit vector along sum_n y_n sum_j X_nj, for X (n, D, d) and y (n,).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a number is not finite, or a label is neither -1 nor +1.
+    """
+    X, y = labeled(X, y)
     w = np.tensordot(y, X.sum(axis=1), axes=1)  # (n,), (n, d) -> (d,)
     return w / max(np.linalg.norm(w), 1e-300)
 
@@ -41,8 +47,13 @@ def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, f
     w : (d,) array of unit length
     threshold : float
         y <w, X_j> above it counts as the feature.
+
+    Raises
+    ------
+    ValueError
+        As :func:`first_moment`; if there are fewer than C patches, or ``rounds`` is negative.
     """
-    X, y = _check(X, y)
+    X, y = labeled(X, y)
     C = positive_int("set_size", set_size)
     if C > X.shape[1]:
         raise ValueError(f"set_size must be at most the {X.shape[1]} patches, got {C}")
@@ -61,8 +72,17 @@ def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, f
 
 
 def coactivation(X, y, w) -> np.ndarray:
-    """(D, D) M = mean_n relu(z_ni) relu(z_nj), z = y <w, X>: same set 1 / L more often than others."""
-    X, y = _check(X, y)
+    """(D, D) M = mean_n relu(z_ni) relu(z_nj), z = y <w, X>: same set 1 / L more often than others.
+
+    Raises
+    ------
+    ValueError
+        As :func:`first_moment`; if w is no vector of d finite numbers.
+    """
+    X, y = labeled(X, y)
+    w = real_array("w", w)
+    if w.shape != X.shape[2:]:
+        raise ValueError(f"w must have shape {X.shape[2:]}, as the patches of X have, got {w.shape}")
     z = np.maximum(y[:, None] * (X @ w), 0.0)
     return z.T @ z / len(y)
 
@@ -134,17 +154,20 @@ def likelihood_sets(active, set_size: int, passes: int = 2) -> FoundSets:
         C; divides D.
     passes : int
         1 is greedy alone.
+
+    Raises
+    ------
+    ValueError
+        If ``active`` is no table of booleans, C does not divide D, or ``passes`` is below 1.
     """
-    active = np.asarray(active, dtype=bool)
-    if active.ndim != 2 or active.shape[0] == 0:
-        raise ValueError(f"active must be (n, D) booleans, got shape {active.shape}")
+    active, passes = yes_or_no("active", active), positive_int("passes", passes)
     D, C = active.shape[1], positive_int("set_size", set_size)
     if D % C:
         raise ValueError(f"set_size must divide the {D} patches, got {C}")
     candidates, full = _candidates(active, C)
     search = _Search(active, C, candidates, full)
     search.grow()
-    for _ in range(positive_int("passes", passes) - 1):
+    for _ in range(passes - 1):
         for chosen in list(search.chosen):
             search.exchange(chosen)
     return FoundSets(tuple(tuple(int(i) for i in candidates[k]) for k in search.chosen), D, C)
@@ -229,8 +252,9 @@ def _candidates(active, C):
     return candidates, full
 
 
-def _check(X, y):
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+def labeled(X, y) -> tuple[np.ndarray, np.ndarray]:
+    """Samples (n, D, d) and their labels (n,), checked."""
+    X, y = real_array("X", X), real_array("y", y)
     if X.ndim != 3 or y.shape != (X.shape[0],) or X.shape[0] == 0:
         raise ValueError(f"X must be (n, D, d) and y (n,) with n >= 1, got {X.shape} and {y.shape}")
     if not np.isin(y, (-1.0, 1.0)).all():

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree, positive_int, seed_list
+from patch_association._validate import finite, int_list, made_of, odd_degree, positive_int, seed_list
 from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention
@@ -26,8 +26,19 @@ from patch_association.training.steps import Clipped, Constant, check_step
 
 
 def usual_step(num_patches: int, ratio: float = 1.0) -> Clipped:
-    """Clipped steps with rate 0.5 / D^2, as z = D <...> has a factor D; scores ``ratio`` times D^2 faster."""
-    return Clipped(0.5 / num_patches**2, 0.5 * ratio)
+    """Clipped steps with rate 0.5 / D^2, as z = D <...> has a factor D; scores ``ratio`` times D^2 faster.
+
+    Raises
+    ------
+    ValueError
+        If there is no patch, or the ratio is negative or not finite.
+    """
+    return Clipped(0.5 / positive_int("num_patches", num_patches) ** 2, 0.5 * finite("ratio", ratio, 0))
+
+
+def check_attention(attention) -> None:
+    """Refuse what is no fixed attention: it must say how many rows it reads, and how often each counts."""
+    made_of("attention", attention, "fixed attention", "num_patches", "rows", "multiplicity", "read")
 
 
 @dataclass(frozen=True)
@@ -58,8 +69,10 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
     Raises
     ------
     ValueError
-        If data and attention differ in the number of patches.
+        If data and attention differ in the number of patches, or a number is out of range.
     """
+    made_of("data", data, "SpatialData", "partition", "feature", "sample_coefficients")
+    check_attention(attention)
     if attention.num_patches != data.partition.num_patches:
         raise ValueError(
             f"attention must have the data's {data.partition.num_patches} patches, "
@@ -116,17 +129,20 @@ def fine_tune(
     ValueError
         If the shapes do not fit or a number is out of range.
     """
+    check_attention(attention)
+    if not isinstance(reads, torch.Tensor) or reads.dtype != torch.float64:
+        raise ValueError(f"reads must be a float64 tensor, got {getattr(reads, 'dtype', type(reads))}")
     seeds, p, nu = seed_list(seeds), odd_degree(degree), finite("linear", linear, minimum=0)
     if reads.ndim != 4 or reads.shape[0] != len(seeds) or reads.shape[2] != attention.rows:
         raise ValueError(
             f"reads must have shape ({len(seeds)}, n, {attention.rows}, d), got {tuple(reads.shape)}"
         )
     S, n, T, d = reads.shape
-    sizes = tuple(positive_int("size", N) for N in sizes)
-    if not sizes or max(sizes) > n:
+    sizes = int_list("sizes", sizes)
+    if max(sizes) > n:
         raise ValueError(f"sizes must lie between 1 and the {n} samples, got {sizes}")
     D, m = attention.num_patches, attention.multiplicity
-    step = check_step(step or usual_step(D), D)
+    step = check_step(usual_step(D) if step is None else step, D)
     # (n, K): sample n weighs 1 / N in the loss of a size N that includes it.
     weight = torch.stack([(torch.arange(n) < N).double() / N for N in sizes], dim=1)
     start = np.stack([generator(seed, Stream.FINE_TUNING_START).standard_normal(d) for seed in seeds])

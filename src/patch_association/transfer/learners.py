@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import TEST, VALIDATION, Stream, generator
-from patch_association._validate import finite
+from patch_association._validate import callable_one, finite, int_list, made_of, positive_int, seed_list
 from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
@@ -111,7 +111,13 @@ def with_fixed_attention(
         As :func:`~patch_association.transfer.fine_tuning.fine_tune` takes them.
     draws : int
         Test draws, common to all. Hard attention to the data's own sets needs none: its error is exact.
+
+    Raises
+    ------
+    ValueError
+        If data and attention do not fit, or a number is out of range.
     """
+    sizes, draws = int_list("sizes", sizes), positive_int("draws", draws)
     reads = draw_reads(data, attention, max(sizes), seeds)
     tuned = fine_tune(reads, attention, sizes, seeds, step, steps=steps, linear=linear)
     alpha, tau = two_numbers(tuned.value, data)
@@ -155,7 +161,13 @@ def train_from_scratch(
 
     A starts as N(0, omega^2) off its diagonal and v as N(0, (omega / D)^2 I), as in fine-tuning.
     ``step`` is :func:`~patch_association.transfer.fine_tuning.usual_step` by default.
+
+    Raises
+    ------
+    ValueError
+        If ``data`` is no SpatialData, or a number is out of range.
     """
+    made_of("data", data, "SpatialData", "partition", "feature", "sample")
     D, omega = data.partition.num_patches, finite("init_std", init_std, minimum=0)
     draws = generator(seed, Stream.SCRATCH_START)
     A = torch.from_numpy(draws.standard_normal((1, D, D))) * omega
@@ -165,7 +177,7 @@ def train_from_scratch(
     return descend(
         Samples(data, X[None], y[None], seed),
         Start(A, v),
-        step or usual_step(D),
+        usual_step(D) if step is None else step,
         steps=steps,
         linear=linear,
         record=[steps],
@@ -250,7 +262,16 @@ def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
 
 
 def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds) -> np.ndarray:
-    """(S, K) test errors of a learner: ``learner(data, samples, seed)`` for every seed and size."""
+    """(S, K) test errors of a learner: ``learner(data, samples, seed)`` for every seed and size.
+
+    Raises
+    ------
+    ValueError
+        If ``learner`` cannot be called, or data, sizes or seeds are not what it takes.
+    """
+    callable_one("learner", learner)
+    made_of("data", data, "SpatialData", "partition", "feature", "sample")
+    sizes, seeds = int_list("sizes", sizes), seed_list(seeds)
     return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])
 
 

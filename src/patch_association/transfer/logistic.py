@@ -6,8 +6,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
-from patch_association._validate import positive_int
+from patch_association._validate import finite, listed, made_of, positive_int, real_array
 from patch_association.data import SpatialData
+from patch_association.transfer.discovery import labeled
 
 #: The L2 penalties among which the validation set chooses.
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -18,11 +19,14 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
 
     With n < D d the minimizer lies in the span of the inputs, W = sum_n c_n X_n, so the problem has
     n unknowns and sees the inputs through their Gram matrix alone.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a label is neither -1 nor +1, or the penalty is not positive.
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if X.ndim != 3 or y.shape != (X.shape[0],) or X.shape[0] == 0:
-        raise ValueError(f"X must be (n, D, d) and y (n,), got {X.shape} and {y.shape}")
-    if not np.isfinite(penalty) or penalty <= 0:
+    X, y = labeled(X, y)
+    if finite("penalty", penalty) <= 0:
         raise ValueError(f"penalty must be positive, got {penalty}")
     n = len(y)
     signed = y[:, None] * X.reshape(n, -1)  # (n, D d)
@@ -48,15 +52,26 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
 
 
 def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray, float]:
-    """The fit whose validation error is least (the largest such penalty), with its penalty."""
-    X_val, y_val = np.asarray(X_val), np.asarray(y_val)
+    """The fit whose validation error is least (the largest such penalty), with its penalty.
+
+    Raises
+    ------
+    ValueError
+        Where :func:`fit_logistic` refuses; if there is no penalty, or the two sets differ in shape.
+    """
+    (X, y), (X_val, y_val) = labeled(X, y), labeled(X_val, y_val)
+    if X_val.shape[1:] != X.shape[1:]:
+        raise ValueError(f"X_val must have inputs of shape {X.shape[1:]}, as X has, got {X_val.shape[1:]}")
 
     def validated(penalty):
         W = fit_logistic(X, y, penalty)
         margin = y_val * np.einsum("njd,jd->n", X_val, W)  # (n, D, d), (D, d) -> (n,)
         return float((margin <= 0).mean()), -penalty, W
 
-    _, penalty, W = min((validated(penalty) for penalty in penalties), key=lambda found: found[:2])
+    _, penalty, W = min(
+        (validated(penalty) for penalty in listed("penalties", penalties, "numbers")),
+        key=lambda found: found[:2],
+    )
     return W, -penalty
 
 
@@ -64,8 +79,14 @@ def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) ->
     """P[y <W, X> < 0], the noise integrated out: the mean over draws of s of Phi(-y <a, s> / tau).
 
     a_j = <W_j, w*> and tau = sigma |W off w*|.
+
+    Raises
+    ------
+    ValueError
+        If W is no (D, d) array of finite numbers, or there is nothing to draw.
     """
-    W, w = np.asarray(W, dtype=np.float64), data.feature.numpy()
+    made_of("data", data, "SpatialData", "partition", "feature", "sample_coefficients")
+    W, w = real_array("W", W), data.feature.numpy()
     if W.shape != (data.partition.num_patches, data.dim):
         raise ValueError(f"W must have shape ({data.partition.num_patches}, {data.dim}), got {W.shape}")
     a = W @ w

@@ -6,7 +6,16 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, odd_degree, positive_int, probability, seed_list
+from patch_association._validate import (
+    finite,
+    fits_memory,
+    listed,
+    made_of,
+    odd_degree,
+    positive_int,
+    probability,
+    seed_list,
+)
 from patch_association.conventions import TRANSFER
 from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
@@ -26,6 +35,7 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
         If the fraction is outside [0, 1], or so many patches cannot all move: a single one, or an odd
         number in two sets.
     """
+    made_of("partition", partition, "Partition", "num_patches", "labels")
     k = round(probability("fraction", fraction) * partition.num_patches)
     draws = np.random.default_rng(positive_int("seed", seed, minimum=0))
     labels = partition.labels.copy()
@@ -72,11 +82,16 @@ class SeveralFeatures:
     dim : int
         d > K; the features are the first K basis vectors (the law is rotation invariant).
     q : float in [0, 1]
+
+    Raises
+    ------
+    ValueError
+        If the partitions do not fit together, there are too few dimensions, or q is no probability.
     """
 
     def __init__(self, partitions, dim: int, q: float):
-        self.partitions = tuple(partitions)
-        if not self.partitions or any(
+        self.partitions = listed("partitions", partitions, "partitions")
+        if any(
             not isinstance(part, Partition)
             or part.num_patches != self.partitions[0].num_patches
             or part.set_size != self.partitions[0].set_size
@@ -123,12 +138,17 @@ class Heads:
 
     Written as one attention with H T rows of H d numbers, head h in its own block of columns, so that
     :func:`~patch_association.transfer.fine_tuning.fine_tune` trains all v_h together.
+
+    Raises
+    ------
+    ValueError
+        If there is no attention, or they differ in rows or patches.
     """
 
     def __init__(self, attentions):
-        self.attentions = tuple(attentions)
-        first = self.attentions[0] if self.attentions else None
-        if first is None or any(
+        self.attentions = listed("attentions", attentions, "fixed attentions")
+        first = self.attentions[0]
+        if any(
             not isinstance(a, (BlockAttention, DenseAttention))
             or a.rows != first.rows
             or a.num_patches != first.num_patches
@@ -158,7 +178,9 @@ def shared_attention(partitions, gamma: float) -> DenseAttention:
     ValueError
         If there is no partition, or they split different numbers of patches.
     """
-    partitions = list(partitions)
+    partitions = listed("partitions", partitions, "partitions")
+    for partition in partitions:
+        made_of("partitions", partition, "list of Partition", "num_patches", "same_set")
     if len({partition.num_patches for partition in partitions}) != 1:
         raise ValueError(f"partitions must split the same patches, got {partitions!r}")
     together = np.any([partition.same_set for partition in partitions], axis=0)  # H of (D, D) -> (D, D)
@@ -166,7 +188,14 @@ def shared_attention(partitions, gamma: float) -> DenseAttention:
 
 
 def draw_several(data: SeveralFeatures, heads: Heads, n: int, seeds) -> torch.Tensor:
-    """y R of n samples for every seed: (S, n, H T, H d)."""
+    """y R of n samples for every seed: (S, n, H T, H d).
+
+    Raises
+    ------
+    ValueError
+        If data and heads differ in the number of patches, or a number is out of range.
+    """
+    _check_fit(data, heads)
     return torch.stack([heads.read(data.sample_folded(n, seed)) for seed in seed_list(seeds)])
 
 
@@ -183,7 +212,16 @@ def several_errors(
 
     <v_h, X_j> = sum_k s_jk <v_h, w_k> + a Gaussian whose covariance over heads is sigma^2 times the
     Gram matrix of the v_h off the features.
+
+    Raises
+    ------
+    ValueError
+        If value, heads and data do not fit together, or a number is out of range.
     """
+    _check_fit(data, heads)
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.float64 or value.ndim == 0:
+        raise ValueError(f"value must be a float64 tensor, got {getattr(value, 'dtype', type(value))}")
+    draws = positive_int("draws", draws)
     p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
     H, K, d = len(heads.attentions), data.num_features, data.dim
     if value.shape[-1] != H * d:
@@ -205,3 +243,12 @@ def several_errors(
             F += (z**p + nu * z).sum(dim=1)
         errors[i] = error_rate(F)
     return errors.reshape(value.shape[:-1])
+
+
+def _check_fit(data, heads) -> None:
+    made_of("data", data, "SeveralFeatures", "partitions", "sample_folded")
+    made_of("heads", heads, "set of Heads", "attentions", "num_patches")
+    if heads.num_patches != data.partitions[0].num_patches:
+        raise ValueError(
+            f"heads must have the data's {data.partitions[0].num_patches} patches, got {heads.num_patches}"
+        )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import divides
+from patch_association._validate import divides, yes_or_no
 from patch_association.exact.sample_bounds import binomial_ratio
 from patch_association.exact.sample_limits import elementary_symmetric
 
@@ -71,15 +71,18 @@ def overlap_rule(active, set_size: int, equal_weights: bool = False) -> OverlapR
         1 / (1 + k C e^t / lambda) after k activations in samples that share no set with another: how likely
         they are in an unseen set, with t = n C / D and lambda the mean of the active patches beyond C.
 
+    Raises
+    ------
+    ValueError
+        If ``active`` is no table of booleans, or C does not divide D.
+
     Examples
     --------
     >>> rule = overlap_rule([[True, True, False, False, True, False]], set_size=2, equal_weights=True)
     >>> rule.score([[True, True, False, False, False, False]], [[False, False, True, True, True, False]])
     array([0.06666667])
     """
-    active = np.asarray(active, dtype=bool)
-    if active.ndim != 2 or active.shape[0] == 0:
-        raise ValueError(f"active must be (n, D) booleans, got shape {active.shape}")
+    active = yes_or_no("active", active)
     D, C, L = divides(active.shape[1], set_size)
     weights = np.ones(D)
     clutter = active.sum(axis=1).mean() - C

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 
@@ -17,8 +19,12 @@ def errors_by_size(cells) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If the sizes have different numbers of seeds.
+        If a cell has no errors or does not say of how many samples, or the sizes have different numbers of
+        seeds.
     """
+    cells = _with_keys(cells, "errors")
+    if wrong := [sorted(cell) for cell in cells if not {"sizes", "samples"} & cell.keys()]:
+        raise ValueError(f"every cell must hold 'sizes' or 'samples', got one with {wrong[0]}")
     columns: dict[int, list[float]] = {}
     for cell in sorted(cells, key=lambda cell: cell.get("first_seed", 0)):
         errors = np.asarray(cell["errors"], dtype=np.float64)
@@ -33,7 +39,14 @@ def errors_by_size(cells) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_patches(cells) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """:func:`errors_by_size` for every number of patches, in order."""
+    """:func:`errors_by_size` for every number of patches, in order.
+
+    Raises
+    ------
+    ValueError
+        Where :func:`errors_by_size` refuses, or if a cell has no ``num_patches``.
+    """
+    cells = _with_keys(cells, "num_patches")
     patches = sorted({cell["num_patches"] for cell in cells})
     return {D: errors_by_size([cell for cell in cells if cell["num_patches"] == D]) for D in patches}
 
@@ -43,7 +56,13 @@ def averaged_by_patches(cells, over: str) -> dict[int, tuple[np.ndarray, np.ndar
 
     Such cells share their downstream seeds (several pre-trainings, say): put below one another they
     would look like more seeds than there are.
+
+    Raises
+    ------
+    ValueError
+        If a cell has no ``over``, or the cells of its values differ in sizes or seeds.
     """
+    cells = _with_keys(cells, over)
     values = sorted({cell[over] for cell in cells})
     tables = [by_patches([cell for cell in cells if cell[over] == value]) for value in values]
     averaged = {}
@@ -55,3 +74,16 @@ def averaged_by_patches(cells, over: str) -> dict[int, tuple[np.ndarray, np.ndar
             )
         averaged[D] = (sizes[0], np.mean(errors, axis=0))
     return averaged
+
+
+def _with_keys(cells, key) -> list:
+    """The cells as a list; each must have the key."""
+    try:
+        cells = list(cells)
+    except TypeError:
+        raise ValueError(f"cells must be a record or a list of cells, got {type(cells).__name__}") from None
+    for cell in cells:
+        if not isinstance(cell, Mapping) or key not in cell:
+            held = sorted(map(str, cell)) if isinstance(cell, Mapping) else type(cell).__name__
+            raise ValueError(f"every cell must be a dict that holds {key!r}, got {held}")
+    return cells
