@@ -57,7 +57,7 @@ def test_cosines_are_those_of_centered_encodings():
     [
         (np.eye(3), None, "square grid"),
         (np.ones((4, 4)), None, "length 0"),
-        (np.full((4, 4), np.nan), None, "finite square matrix"),
+        (np.full((4, 4), np.nan), None, "must be finite, got NaN"),
         (np.ones((4, 5)), None, "finite square matrix"),
         (np.eye(4), 7, "at most 6"),
         (np.eye(4), 0, "links"),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from scipy.stats import rankdata
 
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association._validate import finite, fits_memory, positive_int, real_array
 from patch_association.images.data.permutation import GridPermutation
 
 _RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
@@ -65,9 +65,14 @@ def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
         and says nothing of which patches belong together.
     cosine : bool
         Scale the encodings to length 1 first.
+
+    Raises
+    ------
+    ValueError
+        If P is no (N, width) array of finite numbers, or an encoding has length 0 and so no cosine.
     """
-    P = _array(P)
-    if P.ndim != 2 or not np.isfinite(P).all():
+    P = _array("P", P)
+    if P.ndim != 2 or P.shape[0] == 0:
         raise ValueError(f"P must be finite with shape (N, width), got shape {P.shape}")
     P = P - P.mean(axis=0) if centered else P
     if cosine:
@@ -80,7 +85,7 @@ def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
 
 def scaled(similarities) -> np.ndarray:
     """Figure 1a's recipe: similarities stretched to [-1, 1]."""
-    A = _array(similarities)
+    A = _array("similarities", similarities)
     low, high = A.min(), A.max()
     if not high > low:
         raise ValueError("similarities must not all be equal: they cannot be stretched to [-1, 1]")
@@ -134,8 +139,8 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
         On another shape, on NaN, or on a grid of fewer than 3 x 3 patches.
     """
     g = positive_int("grid", grid, minimum=3)
-    A = _array(similarities)
-    if A.shape != (g * g, g * g) or not np.isfinite(A).all():
+    A = _array("similarities", similarities)
+    if A.shape != (g * g, g * g):
         raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {A.shape}")
     distance = grid_distances(g)
     if mirrored:
@@ -155,21 +160,24 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
 def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
     """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches.
 
-    The patch itself is left out. Averaged over patches; ties count by their order. Without structure it
-    is k / (N - 1).
+    The patch itself is left out. A mean over patches; ties count by their order. By chance: k / (N - 1).
+
+    Raises
+    ------
+    ValueError
+        On another shape, on NaN, on a grid of one patch, or with no ``k`` other patches.
 
     Examples
     --------
     >>> neighbor_recall(-grid_distances(5), 5)
     1.0
     """
-    distance, A = grid_distances(positive_int("grid", grid, minimum=2)), _array(similarities).copy()
-    if A.shape != distance.shape or not np.isfinite(A).all():
+    distance, A = grid_distances(positive_int("grid", grid, minimum=2)), _array("similarities", similarities)
+    if A.shape != distance.shape:
         raise ValueError(f"similarities must be finite with shape {distance.shape}, got {A.shape}")
     if not 1 <= positive_int("k", k) < len(A):
         raise ValueError(f"k must be less than the {len(A)} patches, got {k}")
-    np.fill_diagonal(A, -np.inf)
-    top = np.argsort(-A, axis=1, kind="stable")[:, :k]
+    top = np.argsort(-np.where(np.eye(len(A), dtype=bool), -np.inf, A), axis=1, kind="stable")[:, :k]
     near = distance == 1
     return float((np.take_along_axis(near, top, axis=1).sum(axis=1) / near.sum(axis=1)).mean())
 
@@ -208,8 +216,8 @@ def row_and_column(similarities, grid: int) -> Sums:
     1.0
     """
     g = positive_int("grid", grid, minimum=2)
-    G = _array(similarities)
-    if G.shape != (g * g, g * g) or not np.isfinite(G).all():
+    G = _array("similarities", similarities)
+    if G.shape != (g * g, g * g):
         raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {G.shape}")
     center = np.eye(g * g) - 1 / (g * g)
     T = (center @ G @ center).reshape(g, g, g, g)  # (row, column, row', column')
@@ -232,8 +240,8 @@ def components(similarities, share: float) -> int:
     >>> components(np.diag([4.0, 1.0, 1.0]), 0.7)
     1
     """
-    A = _array(similarities)
-    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+    A = _array("similarities", similarities)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
     if not 0 < finite("share", share) <= 1:
         raise ValueError(f"share must be above 0 and at most 1, got {share}")
@@ -284,7 +292,7 @@ def _spearman(a, b) -> float:
     return float(a @ b / norm) if norm > 0 else 0.0  # a constant row orders nothing
 
 
-def _array(x) -> np.ndarray:
-    if isinstance(x, torch.Tensor):
-        x = x.detach().cpu().double().numpy()
-    return np.asarray(x, dtype=np.float64)
+def _array(name, x) -> np.ndarray:
+    if isinstance(x, torch.Tensor) and not x.is_complex():
+        x = x.detach().cpu().double().numpy()  # NumPy has no bfloat16
+    return real_array(name, x)

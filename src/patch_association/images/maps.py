@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._validate import positive_int
+from patch_association._validate import made_of, positive_int
 from patch_association.images.data.sets import ImageSet
 from patch_association.images.models.vit import ViT
 from patch_association.images.training.short import in_double
@@ -34,7 +34,16 @@ def attention_maps(model: ViT, data: ImageSet, pictures: int = 100, layer: int =
     """The attention of one layer on the first test pictures, in double precision on the CPU.
 
     The model is moved and converted for it, as :func:`~patch_association.images.training.train_short` does.
+
+    Raises
+    ------
+    ValueError
+        If model or data are none, the model has no such layer, or no picture is asked for.
     """
+    made_of("model", model, "ViT", "config", "blocks")
+    made_of("data", data, "ImageSet", "test_images", "statistics")
+    if positive_int("layer", layer, minimum=0) >= len(model.blocks):
+        raise ValueError(f"layer must be below {len(model.blocks)}, the model's depth, got {layer}")
     chosen = in_double(data)(data.test_images[: positive_int("pictures", pictures)])
     with torch.no_grad():
         # (B, H, N, N) for vanilla, (H, N, N) for positional attention
@@ -60,12 +69,19 @@ def positional_share(attention: torch.Tensor) -> torch.Tensor:
     -------
     (L, H) tensor
 
+    Raises
+    ------
+    ValueError
+        If ``attention`` is no tensor of floating-point numbers of this shape.
+
     Examples
     --------
     >>> S = torch.eye(4).expand(1, 6, 1, 4, 4)
     >>> positional_share(S)
     tensor([[1.]])
     """
+    if not isinstance(attention, torch.Tensor) or not attention.is_floating_point():
+        raise ValueError(f"attention must be a tensor of real numbers, got {type(attention).__name__}")
     if attention.ndim != 5 or attention.shape[1] < 2:
         raise ValueError(
             f"attention must have shape (L, B, H, N, N) with B > 1, got {tuple(attention.shape)}"

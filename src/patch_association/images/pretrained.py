@@ -93,8 +93,9 @@ def vit_of(model, heads: int | None = None) -> ViT:
     ------
     ValueError
         If the model has parts that ours has not (registers, norms of queries and keys, other pooling),
-        lacks some, or its patches form no square.
+        lacks some, or its patches form no square; if ``heads`` is no positive integer.
     """
+    heads = None if heads is None else positive_int("heads", heads)
     model, name = _source(model)
     if isinstance(model, ViT):
         return model
@@ -133,8 +134,10 @@ def attention_of(model, images: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     ValueError
-        If the model is no ViT whose attention can be seen.
+        If the model is no ViT whose attention can be seen, or the pictures have another shape.
     """
+    if not isinstance(images, torch.Tensor) or images.ndim != 4:
+        raise ValueError(f"images must be a (B, c, H, W) tensor, got {type(images).__name__}")
     model, name = _source(model)
     if isinstance(model, Mapping):
         model = vit_of(model)

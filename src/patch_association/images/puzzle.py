@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import shortest_path
 
-from patch_association._validate import positive_int
+from patch_association._validate import positive_int, real_array
 from patch_association.images.locality import grid_distances
 
 
@@ -48,9 +48,15 @@ class Assembly:
 
 
 def cosines(similarities) -> np.ndarray:
-    """(N, N) similarities of centered encodings, divided by both lengths."""
-    A = np.asarray(similarities, dtype=np.float64)
-    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+    """(N, N) similarities of centered encodings, divided by both lengths.
+
+    Raises
+    ------
+    ValueError
+        If it is no square matrix of finite numbers, or an encoding is the mean of all.
+    """
+    A = real_array("similarities", similarities)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not A.size:
         raise ValueError(f"similarities must be a finite square matrix, got shape {A.shape}")
     A = A - A.mean(axis=0) - A.mean(axis=1, keepdims=True) + A.mean()
     lengths = np.sqrt(np.diag(A))
