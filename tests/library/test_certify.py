@@ -242,7 +242,8 @@ def test_a_run_of_ones_own_is_proved_or_refuted():
     [
         ({"q": "2"}, "q must lie"),
         ({"q": "a half"}, "q must be an exact fraction"),
-        ({"rate": -1.0}, "rate must be positive"),
+        ({"rate": "-1"}, "rate must be positive"),
+        ({"q": 0.3}, "q must be an exact fraction"),
         ({"diagonal": float("nan")}, "diagonal must be an exact fraction"),
         ({"steps": -1}, "steps"),
     ],

@@ -12,7 +12,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from patch_association.certify.descent import Undecided
+from patch_association._validate import listed, positive_int
+from patch_association.certify.descent import SCALARS, Undecided
+from patch_association.certify.polynomials import CHARTS
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Inequality:
         A power of y that the bracket is divided by: it has that factor, and its sign at y = 0 is wanted.
     extra : tuple of (Fraction, i, j, k, m)
         Terms coefficient * alpha^i Z^j y^k z^m: with them the inequality bounds one step of descent.
+
+    Raises
+    ------
+    ValueError
+        If there is no such chart or target, the sign is neither 1 nor -1, or a range is no pair (low, high).
     """
 
     chart: str
@@ -43,6 +50,16 @@ class Inequality:
     z: tuple
     drop: int = 0
     extra: tuple = ()
+
+    def __post_init__(self):
+        for name, known in (("chart", tuple(CHARTS)), ("target", SCALARS), ("sign", (1, -1))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
+        for name in ("alpha", "y", "z"):
+            ends = listed(name, getattr(self, name), "two floats")
+            if len(ends) != 2 or not all(isinstance(x, (int, float)) for x in ends) or not ends[0] <= ends[1]:
+                raise ValueError(f"{name} must be a pair of floats, the lower first, got {ends!r}")
+        positive_int("drop", self.drop, minimum=0)
 
     def region(self, field):
         """Three sides (low, high) that contain the region; alpha / u = Z / D grows in y and z."""

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from flint import arb, arb_mat
 
+from patch_association._validate import exact_number, listed, made_of
 from patch_association.certify.field import ball, magnitude, shared_entries
 
 SCALARS = ("alpha", "gamma", "rho")
@@ -54,14 +54,24 @@ class Descent:
         score_rate / (D (D-C)) * dL/drho.
     start : three Fractions
         (alpha, gamma, rho) at step 0.
+
+    Raises
+    ------
+    ValueError
+        If ``engine`` is no Field, a number is not exact, a rate is negative, or there are not three starts.
     """
 
     def __init__(self, engine, rate, score_rate, start):
+        made_of("engine", engine, "Field", "step", "D", "C")
         self.engine = engine
         shares = shared_entries(engine.D, engine.C)
-        rates = (Fraction(rate), Fraction(score_rate), Fraction(score_rate))
+        rate, score_rate = exact_number("rate", rate), exact_number("score_rate", score_rate)
+        start = [exact_number("start", x) for x in listed("start", start, "exact numbers")]
+        if min(rate, score_rate) < 0 or len(start) != 3:
+            raise ValueError(f"need rates of at least 0 and three starts, got {rate}, {score_rate}, {start}")
+        rates = (rate, score_rate, score_rate)
         self._rates = [ball(r / share) for r, share in zip(rates, shares)]
-        start = [ball(Fraction(x)) for x in start]
+        start = [ball(x) for x in start]
         self.steps = 0
         self._c = [x.mid() for x in start]
         self._Q = arb_mat(3, 3, [int(i == j) for i in range(3) for j in range(3)])
@@ -107,7 +117,17 @@ class Descent:
 
 
 def ahead(box) -> int:
-    """1 if gamma > rho on the whole box of (alpha, gamma, rho), -1 if gamma < rho, else Undecided."""
+    """1 if gamma > rho on the whole box of (alpha, gamma, rho), -1 if gamma < rho, else Undecided.
+
+    Raises
+    ------
+    Undecided
+        If the two overlap.
+    ValueError
+        If the box has not three balls.
+    """
+    if len(listed("box", box, "three balls")) != 3 or not all(isinstance(x, arb) for x in box):
+        raise ValueError(f"box must be the balls of (alpha, gamma, rho), got {type(box).__name__}")
     margin = box[1] - box[2]
     if margin > 0:
         return 1

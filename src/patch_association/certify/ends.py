@@ -16,6 +16,7 @@ from flint import arb
 from patch_association.certify.cover import Inequality, cover
 from patch_association.certify.descent import Undecided
 from patch_association.certify.field import ball, magnitude, shared_entries
+from patch_association.certify.traps import check_ends
 
 _LEAST = 2.0**-30  # of a side
 _NEAR = 1 / 1024  # half of the piece of the face on which L_alphaalpha > 0 is shown
@@ -34,6 +35,11 @@ class End:
        derivatives by alpha and by gamma are positive.
 
     Each holds for all smaller rates as well.
+
+    Raises
+    ------
+    ValueError
+        If an end is no positive binary fraction, or not beyond < near <= Y.
     """
 
     alpha: tuple
@@ -41,6 +47,11 @@ class End:
     near: Fraction
     beyond: Fraction
     X: Fraction
+
+    def __post_init__(self):
+        check_ends(self.alpha, Y=self.Y, near=self.near, beyond=self.beyond, X=self.X)
+        if not self.beyond < self.near <= self.Y:
+            raise ValueError(f"beyond < near <= Y is needed, got {self.beyond}, {self.near}, {self.Y}")
 
     def prove(self, field, rate: Fraction, score_rate: Fraction):
         """Prove all three for these rates.

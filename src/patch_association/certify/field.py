@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
+from patch_association._validate import exact_number, made_of
 from patch_association.certify.jets import Jet, constant, powers, variables
 from patch_association.certify.law import Atoms
 from patch_association.certify.polynomials import CHARTS, bracket
@@ -30,11 +31,17 @@ class Field:
     atoms : Atoms
     beta, linear : Fraction, int or str
         The fixed diagonal and nu, exactly.
+
+    Raises
+    ------
+    ValueError
+        If ``atoms`` lists none, or a number is not exact.
     """
 
     def __init__(self, atoms: Atoms, beta, linear):
+        made_of("atoms", atoms, "law that atoms() lists", "features", "powers", "numerator")
         self.atoms = atoms
-        self.beta, self.linear = ball(Fraction(beta)), ball(Fraction(linear))
+        self.beta, self.linear = ball(exact_number("beta", beta)), ball(exact_number("linear", linear))
         self.D, self.C, self.p = atoms.num_patches, atoms.set_size, atoms.degree
         self._e_beta = self.beta.exp()
         self._beta_powers = [x.value for x in powers(constant(self._e_beta), self.p)]

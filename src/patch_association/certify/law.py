@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from patch_association._validate import divides, odd_degree
+from patch_association._validate import divides, exact_number, odd_degree
 from patch_association.conventions import DEFAULT
 
 _MOST_ATOMS = 1_000_000
@@ -81,9 +81,7 @@ def atoms(num_patches: int, set_size: int, q, degree: int = DEFAULT.degree) -> A
     """
     D, C, L = divides(num_patches, set_size)
     p = odd_degree(degree)
-    if isinstance(q, float):
-        raise ValueError(f"q must be exact, a Fraction or a string such as '3/10', got the float {q!r}")
-    q = Fraction(q)
+    q = exact_number("q", q)
     if not 0 <= q <= 1:
         raise ValueError(f"q must lie in [0, 1], got {q}")
     types = [(k, m) for k in range(C + 1) for m in range(C + 1 - k)]

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from patch_association._validate import positive_int
+from patch_association._validate import (
+    callable_one,
+    divides,
+    exact_number,
+    listed,
+    made_of,
+    odd_degree,
+    positive_int,
+)
 from patch_association.certify.cover import cover
 from patch_association.certify.descent import Descent, Undecided, ahead
 from patch_association.certify.ends import End
@@ -26,11 +34,22 @@ ARITHMETICS = {"arb": Field, "double": RoundedField}
 
 @dataclass
 class Options:
-    """How to prove: in which arithmetic the atoms are summed, where checkpoints go, and what to tell."""
+    """How to prove: in which arithmetic the atoms are summed, where checkpoints go, and what to tell.
+
+    Raises
+    ------
+    ValueError
+        If there is no such arithmetic, or ``tell`` cannot be called.
+    """
 
     arithmetic: str = "double"
     checkpoints: Path | None = None
     tell: Callable = lambda text: None
+
+    def __post_init__(self):
+        if self.arithmetic not in ARITHMETICS:
+            raise ValueError(f"the arithmetic is one of {', '.join(ARITHMETICS)}, got {self.arithmetic!r}")
+        callable_one("tell", self.tell)
 
 
 @dataclass(frozen=True)
@@ -39,6 +58,11 @@ class Run:
 
     ``expect`` lists pairs (step, sign): from that step on gamma - rho has this sign, up to the next pair.
     Where ``lemma`` names another statement, that one has covered the trap, for rates that are not smaller.
+
+    Raises
+    ------
+    ValueError
+        If a number is not exact or out of range, or ``expect`` is no list of such pairs.
     """
 
     num_patches: int
@@ -56,6 +80,20 @@ class Run:
     trap_rates: tuple | None = None
     lemma: str | None = None
     errors_at: tuple = ()
+
+    def __post_init__(self):
+        divides(self.num_patches, self.set_size)
+        odd_degree(self.degree)
+        positive_int("steps", self.steps)
+        for name in ("q", "rate", "score_rate", "alpha", "diagonal", "linear"):
+            object.__setattr__(self, name, exact_number(name, getattr(self, name)))  # text is read here
+        if not 0 <= self.q <= 1:
+            raise ValueError(f"q must lie in [0, 1], got {self.q}")
+        if min(self.rate, self.score_rate) <= 0:
+            raise ValueError(f"rate must be positive, and score_rate, got {self.rate} and {self.score_rate}")
+        for pair in listed("expect", self.expect, "pairs (step, sign)"):
+            if len(listed("expect", pair, "pairs (step, sign)")) != 2 or pair[1] not in (1, -1):
+                raise ValueError(f"expect must list pairs (step, 1 or -1), got {pair!r}")
 
     def field(self, options: Options):
         """The risk in the arithmetic asked for."""
@@ -106,18 +144,18 @@ def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> Run:
         Exact: "3/10", not 0.3. The score rate is D^2 times ``rate``.
     steps : int
 
+    Raises
+    ------
+    ValueError
+        If a number is not exact or out of range.
+
     Examples
     --------
     >>> found = lead_run(q="1/5", steps=3).prove(Options())
     >>> found["steps"]
     3
     """
-    q, rate, diagonal = _exact("q", q), _exact("rate", rate), _exact("diagonal", diagonal)
-    if not 0 <= q <= 1:
-        raise ValueError(f"q must lie in [0, 1], got {q}")
-    if rate <= 0:
-        raise ValueError(f"rate must be positive, got {rate}")
-    start = RUNS["companions-lead"]
+    rate, start = exact_number("rate", rate), RUNS["companions-lead"]
     return replace(
         start,
         q=q,
@@ -131,15 +169,22 @@ def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> Run:
     )
 
 
-def _exact(name: str, value) -> Fraction:
-    try:
-        return Fraction(value)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{name} must be an exact fraction such as '3/10', got {value!r}") from None
-
-
 def prove_trap(trap, engine, rates, options: Options) -> dict:
-    """Cover every inequality of a trap; {name: boxes, outside, least, seconds}."""
+    """Cover every inequality of a trap; {name: boxes, outside, least, seconds}.
+
+    Raises
+    ------
+    Undecided
+        If one of them cannot be covered.
+    ValueError
+        If these are no trap, Field, pair of exact rates and Options.
+    """
+    made_of("trap", trap, "region such as Towards", "inequalities")
+    made_of("engine", engine, "Field", "D", "C", "enclose")
+    made_of("options", options, "set of Options", "arithmetic", "checkpoints", "tell")
+    rates = [exact_number("rates", rate) for rate in listed("rates", rates, "exact numbers")]
+    if len(rates) != 2 or min(rates) <= 0:
+        raise ValueError(f"rates must be two positive fractions, of alpha and of the scores, got {rates}")
     done = {}
     for name, problem in trap.inequalities(engine.D, engine.C, *rates).items():
         checkpoint = None

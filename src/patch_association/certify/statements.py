@@ -15,12 +15,13 @@ from fractions import Fraction
 from flint import ctx
 
 from patch_association import records
+from patch_association._validate import finite, made_of
 from patch_association.certify import exactly, signs
 from patch_association.certify.blocks import every_number_of_sets, two_inequalities
 from patch_association.certify.descent import Undecided
 from patch_association.certify.field import ball, decimal
 from patch_association.certify.quadrant import quadrant
-from patch_association.certify.runs import ARITHMETICS, END, PRECISION, RUNS, Options
+from patch_association.certify.runs import END, PRECISION, RUNS, Options
 
 #: Seconds that the statements proved by default may take together, as recorded.
 QUICK = 120.0
@@ -176,7 +177,13 @@ def quick(together: float = QUICK) -> tuple:
     """The names of the statements that are proved by default: the fastest, ``together`` seconds in all.
 
     Seconds are those of the record ``certified``. A statement that is not recorded yet is not quick.
+
+    Raises
+    ------
+    ValueError
+        If ``together`` is negative or not finite.
     """
+    finite("together", together, minimum=0)
     seconds = {
         row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
     }
@@ -195,15 +202,14 @@ def prove(name: str, options: Options | None = None) -> dict:
     Raises
     ------
     ValueError
-        If there is no statement or no arithmetic of this name.
+        If there is no statement of this name, or ``options`` are none.
     Undecided
         If it cannot be certified.
     """
     if name not in STATEMENTS:
         raise ValueError(f"there is no certified statement {name!r}; there are {', '.join(STATEMENTS)}")
-    options = options or Options()
-    if options.arithmetic not in ARITHMETICS:
-        raise ValueError(f"the arithmetic is one of {', '.join(ARITHMETICS)}, got {options.arithmetic!r}")
+    options = Options() if options is None else options
+    made_of("options", options, "set of Options", "arithmetic", "checkpoints", "tell")
     before, ctx.prec = ctx.prec, PRECISION
     start = time.perf_counter()
     try:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 
+from patch_association._validate import listed
 from patch_association.certify.cover import Inequality
 from patch_association.certify.field import ball
 
@@ -27,12 +29,20 @@ class Towards:
     does
        not reach over the end: alpha - eta dL/dalpha <= b, or >= a, multiplied by alpha / eta. (Without the
        slab a box on the end itself would be decided by the sign of dL/dalpha alone, and have to be tiny.)
+
+    Raises
+    ------
+    ValueError
+        If an end is no positive binary fraction: as a float it would be another number.
     """
 
     alpha: tuple
     slab: Fraction
     Y: Fraction
     X: Fraction
+
+    def __post_init__(self):
+        check_ends(self.alpha, slab=self.slab, Y=self.Y, X=self.X)
 
     def inequalities(self, D: int, C: int, rate: Fraction, score_rate: Fraction) -> dict:
         """What has to be covered, by name."""
@@ -70,6 +80,11 @@ class Away:
     2. *rho* stays below: -c (z / Z) G <= log(X / z), for which -c X G <= Z (1 - z / X) is enough.
     3. *rho* stays above: c (z / Z) G <= log(z / X0), for which c X^2 G <= Z (z - X0) is enough.
     4. *alpha* stays, as in :class:`Towards`.
+
+    Raises
+    ------
+    ValueError
+        As there; if not Y < X0 < X.
     """
 
     alpha: tuple
@@ -79,6 +94,7 @@ class Away:
     X: Fraction
 
     def __post_init__(self):
+        check_ends(self.alpha, slab=self.slab, Y=self.Y, X0=self.X0, X=self.X)
         if not self.Y < self.X0 < self.X:
             raise ValueError(f"Y < X0 < X is needed, got {self.Y}, {self.X0}, {self.X}")
 
@@ -124,8 +140,18 @@ def _alpha_stays(alpha, slab: Fraction, rate: Fraction, where) -> dict:
     }
 
 
+def check_ends(alpha, **sides) -> None:
+    """Refuse a region whose ends are not exact as floats, or whose alpha is no range."""
+    ends = listed("alpha", alpha, "two fractions")
+    for name, x in [*(("alpha", x) for x in ends), *sides.items()]:
+        if not isinstance(x, Rational) or isinstance(x, bool) or x <= 0 or Fraction(float(x)) != x:
+            raise ValueError(f"{name} must be positive, and a binary fraction, exactly: got {x!r}")
+    if len(ends) != 2 or not ends[0] < ends[1]:
+        raise ValueError(f"alpha must be a pair of ends, the lower first, got {alpha!r}")
+
+
 def _floats(pair):
     for x in pair:
-        if Fraction(float(x)) != x:
+        if Fraction(float(x)) != x:  # a sum of two binary fractions may need more bits than a float has
             raise ValueError(f"the ends of a region must be binary fractions, got {x}")
     return tuple(float(x) for x in pair)
