@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from public_calls_exact import CALLS as EXACT
 from public_calls_exact import SPECIAL as EXACT_SPECIAL
+from public_calls_rooms import CALLS as ROOMS
+from public_calls_rooms import SPECIAL as ROOMS_SPECIAL
 from small_sweeps import CELLS, measure
 
 import patch_association as pa
@@ -25,13 +27,14 @@ TOKENS = shallow_vit.population(PATTERNS)
 WEIGHTS = shallow_vit.initial_weights(PATTERNS, num_neurons=4)
 PAIR = dict(num_patches=4, set_size=2)
 RISK = pa.PopulationRisk(4, 2, 0.5)
-SPECIAL = EXACT_SPECIAL
+SPECIAL = {**EXACT_SPECIAL, **ROOMS_SPECIAL}
 ATTENTION = dict(
     X=torch.ones(1, 4, 2), P=torch.ones(4, 2), W_Q=torch.eye(2), W_K=torch.eye(2), W_V=torch.eye(2)
 )
 
 CALLS = {
     **EXACT,
+    **ROOMS,
     pa.Partition: dict(labels=[0, 0, 1, 1]),
     pa.SpatialData: dict(partition=SETS, dim=2, q=0.5, noise_std=1.0, feature=[1.0, 0.0]),
     GaussianData: dict(partition=SETS, dim=2, filters="shared", seed=0),

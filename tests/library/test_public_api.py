@@ -18,7 +18,19 @@ from public_calls import CALLS, PACKAGE, SPECIAL
 from spoilers import SPOILERS
 
 import patch_association as pa
-from patch_association import beyond, claims, exact, figures, images, records, shallow_vit, sweeps, training
+from patch_association import (
+    beyond,
+    certify,
+    claims,
+    exact,
+    figures,
+    images,
+    records,
+    shallow_vit,
+    sweeps,
+    training,
+    transfer,
+)
 from patch_association.images import data as pictures
 from patch_association.images import models
 from patch_association.images import training as runs
@@ -41,6 +53,22 @@ REASONS = {
     **dict.fromkeys(
         (training.EmpiricalRun, training.PopulationRun, training.Diverged, sweeps.CellError), RESULT
     ),
+    **dict.fromkeys(
+        (
+            transfer.FineTuned,
+            transfer.FixedAttention,
+            transfer.FoundSets,
+            transfer.GrowthFit,
+            transfer.Outcome,
+            transfer.OverlapRule,
+            transfer.SampleComplexity,
+        ),
+        RESULT,
+    ),
+    **dict.fromkeys((certify.Atoms, certify.Covered, certify.State, certify.Statement), RESULT),
+    **dict.fromkeys((images.Assembly, images.AttentionMaps, images.Locality), RESULT),
+    certify.Undecided: "an error that other functions of its room raise",
+    images.read_weights: ELSEWHERE + "test_pretrained.py",
     claims.Ledger: ELSEWHERE + "test_claim_files.py",
     claims.escaped: "takes any text",
     **dict.fromkeys((claims.shipped, records.names, sweeps.registry, figures.use_style), "takes nothing"),
