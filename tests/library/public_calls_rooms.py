@@ -201,7 +201,7 @@ COMMON = dict(
     resamples=positive,
     rounds=counts,
     samples=positive,
-    step=optional(things),
+    step=st.sampled_from([0, "", 3, "a", [1], object()]),
     seeds=st.sampled_from([None, "a", [], [-1], [0.5], [True], 2.5]),
     sizes=sizes,
 )
