@@ -1,6 +1,7 @@
 """The book's own ledger: every claim with its chapter and its evidence, and no evidence without a claim."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,8 +54,18 @@ def test_the_page_explains_every_verdict_and_filters_by_every_family_and_source(
     page = (BOOK / "claims.md").read_text(encoding="utf-8")
     assert all(f"**{word}" in page for word in VERDICTS)
     assert all(f":part: {part}\n" in page for part in PARTS if shipped().select(part=part))
-    css = (BOOK / "_static" / "book.css").read_text(encoding="utf-8")
+    css = (BOOK / "_static" / "claims.css").read_text(encoding="utf-8")
     assert all(f'[value="{kind}"]:checked' in css for kind in {*VERDICTS.values(), *SOURCES})
+
+
+def test_a_phone_that_turns_is_not_kept_by_the_filter():
+    """Where a file's @media flips, a browser looks at all its :has() again: here for every row."""
+
+    def rules(name):
+        css = (BOOK / "_static" / name).read_text(encoding="utf-8")
+        return re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+
+    assert "@media" not in rules("claims.css") and ":checked)" not in rules("book.css")
 
 
 WHOLE = Claim(
