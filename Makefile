@@ -58,7 +58,7 @@ versions: set-up  ## try the library on the oldest and the newest versions it ad
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json; KEEP=1 for the book's page
 	@$(PY) benchmarks/run.py $(if $(KEEP),--keep)
 
-bench-book: set-up  ## time set-up, builds, tests and pages: 40 minutes; PARTS="pages" for some, KEEP=1 as above
+bench-book: set-up  ## time set-up, builds, tests and pages: 25 minutes; PARTS="pages" for some, KEEP=1 as above
 	@$(PY) benchmarks/book.py $(PARTS) $(if $(KEEP),--keep)
 
 coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches

@@ -1,7 +1,7 @@
 """Time the book itself: set-up, builds, tests, pages. ``book.py [--keep] [PART ...]``
 
 The parts are ``clone`` (set-up and builds in a fresh clone: minutes, and the network for what pip has not
-in its cache), ``tests`` (all of them: half an hour), ``pages`` (the built pages of this checkout, in
+in its cache), ``tests`` (all of them: fifteen minutes), ``pages`` (the built pages of this checkout, in
 Chromium) and ``frames`` (what a frame costs while one drags). With ``--keep`` what was measured replaces
 these parts in ``benchmarks/kept_book.json``, which the book's page on speed shows, and a machine that is
 busy with something else is refused.
