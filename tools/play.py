@@ -185,14 +185,20 @@ def play(path: Path, everything: bool = False, only: str | None = None, in_full:
         timeout = None if in_full else CELL_TIMEOUT_S
         trouble = run(changed(notebook, parameter, value), refusal=nonsense, timeout=timeout)
         line = f"{name_of(path)}: {parameter.name} = {value} instead of {parameter.value}"
-        if in_full and trouble and TOO_SMALL in trouble:
-            verdict, trouble = f"refused: {trouble}", None
-        else:
-            verdict = f"RED: {trouble}" if trouble else ("refused with a sentence" if nonsense else "runs")
+        red, verdict = judged(trouble, nonsense, in_full)
         print(f"{line}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
-        if trouble:
+        if red:
             problems.append(f"{line}: {trouble}")
     return problems
+
+
+def judged(trouble: str | None, nonsense: bool, in_full: bool) -> tuple[bool, str]:
+    """Whether what :func:`run` found is a red cell, and the words for it."""
+    if in_full and trouble and trouble.startswith("ValueError: ") and TOO_SMALL in trouble:
+        return False, f"refused: {trouble}"
+    return trouble is not None, (
+        f"RED: {trouble}" if trouble else "refused with a sentence" if nonsense else "runs"
+    )
 
 
 def main() -> int:

@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 import play  # noqa: E402
 from notebooks import chapters, name_of, notebook_from_text  # noqa: E402
 
+from patch_association._validate import fits_memory  # noqa: E402
+
 CHAPTERS = pytest.mark.parametrize("path", chapters(), ids=name_of)
 
 
@@ -127,6 +129,16 @@ def test_a_red_cell_is_seen_and_a_refusal_told_from_a_crash():
     )
     assert play.run(play.changed(checked, q, "2.0"), refusal=True) is None
     assert play.run(play.changed(checked, q, "0.1"), refusal=True) == "nothing refused it"
+
+
+def test_a_full_preset_may_need_more_memory_and_nothing_else_may():
+    with pytest.raises(ValueError) as refusal:
+        fits_memory("a matrix", 2**60, bytes_each=8)
+    too_large = f"ValueError: {refusal.value}"
+    assert play.judged(too_large, nonsense=False, in_full=True) == (False, f"refused: {too_large}")
+    for trouble, in_full in ((too_large, False), (f"Assertion{too_large}", True), ("ValueError: no", True)):
+        assert play.judged(trouble, nonsense=False, in_full=in_full) == (True, f"RED: {trouble}")
+    assert play.judged(None, nonsense=False, in_full=True) == (False, "runs")
 
 
 def test_nonsense_is_for_parameters_that_there_are():

@@ -137,7 +137,8 @@ def attention_of(model, images: torch.Tensor) -> torch.Tensor:
         If the model is no ViT whose attention can be seen, or the pictures have another shape.
     """
     if not isinstance(images, torch.Tensor) or images.ndim != 4:
-        raise ValueError(f"images must be a (B, c, H, W) tensor, got {type(images).__name__}")
+        came = tuple(images.shape) if isinstance(images, torch.Tensor) else type(images).__name__
+        raise ValueError(f"images must be a (B, c, H, W) tensor, got {came}")
     model, name = _source(model)
     if isinstance(model, Mapping):
         model = vit_of(model)

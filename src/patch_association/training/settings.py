@@ -52,7 +52,13 @@ SETTINGS = {
 
 
 def make_law(setting: Setting, layout: str = "blocks", dim: int | None = None) -> SpatialData:
-    """The distribution: contiguous sets ("blocks") or scattered ones ("random", drawn once with seed 1)."""
+    """The distribution: contiguous sets ("blocks") or scattered ones ("random", drawn once with seed 1).
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+    """
     D, side = setting.num_patches, setting.side
     if layout not in ("blocks", "random"):
         raise ValueError(f'layout must be "blocks" or "random", got {layout!r}')
