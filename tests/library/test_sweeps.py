@@ -245,6 +245,16 @@ def test_a_sweep_that_grows(tmp_path, out):
     assert run_quietly(growing, out, resume=True) == read(out)
 
 
+def test_a_record_names_every_machine_that_its_cells_were_made_on(out, monkeypatch):
+    growing = replace(sweep(), grows=True)
+    for machine in ("4 cores of A", "2 cores of B", "4 cores of A"):
+        monkeypatch.setattr("patch_association.records.record.hardware", lambda device, m=machine: m)
+        run_quietly(growing, out, resume=True, limit=1)
+    assert read(out).provenance["hardware"] == "4 cores of A and 2 cores of B" and len(read(out)) == 3
+    run_quietly(growing, out, overwrite=True, limit=1)  # none of the earlier cells is left
+    assert read(out).provenance["hardware"] == "4 cores of A"
+
+
 @pytest.mark.parametrize("other", [sweep(draws=2), sweep(cells=CELLS[:-1]), sweep(name="other", draws=1)])
 def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
     run_quietly(sweep(draws=1), out, limit=2)

@@ -155,16 +155,18 @@ def run_sweep(
             journal.add(cell, result, begun.provenance["wall_s"])
     started, before = time.perf_counter(), journal.wall_s
     waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
+    earlier = read(out).provenance["hardware"] if sweep.grows and resume and out.exists() else ""
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
     saved = False
 
     def record() -> Record:
+        origin = provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs}
         return Record(
             name=sweep.name,
             command=f"patch-association sweep {sweep.name}",
             config=dict(sweep.config),
             results=[{**json.loads(key), **journal.done[key]} for key in keys if key in journal.done],
-            provenance=provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs},
+            provenance=origin | {"hardware": _machines(earlier, origin["hardware"])},
             data=data,
         )
 
@@ -190,6 +192,11 @@ def run_sweep(
     finally:
         journal.close(remove=saved or not journal.done)
     return found
+
+
+def _machines(earlier: str, here: str) -> str:
+    """A study of many days may move: the machines of its cells, each named once."""
+    return earlier if here in earlier.split(" and ") else " and ".join(filter(None, (earlier, here)))
 
 
 def finished(sweep: Sweep, out) -> Record:
