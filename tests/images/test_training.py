@@ -326,6 +326,12 @@ def test_a_loss_that_is_not_finite_stops_the_run():
         train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
 
 
+def test_a_loss_that_is_lost_in_a_compiled_run_names_the_compiler(monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda model, mode=None: model)
+    with pytest.raises(ValueError, match=r"lower lr or raise warmup_epochs, or leave compile out"):
+        train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0, compile=True), progress=False)
+
+
 def test_bfloat16_trains_too():
     run = train(
         replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2),

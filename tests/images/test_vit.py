@@ -102,6 +102,28 @@ def test_maps_that_are_asked_for_are_there_at_every_size():
     torch.testing.assert_close(logits, model(pictures))
 
 
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("positions", ["paper", "input"])
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+def test_under_autocast_both_kinds_keep_their_tokens_in_single_precision(attention, positions, pooling):
+    """In bfloat16 they would also spoil the gradient of the layer norms: on a CPU its sums are kept in it."""
+    g = torch.Generator().manual_seed(0)
+    shape = dict(image_size=16, patch_size=2, depth=3, heads=2, width=32, mlp_width=64)
+    model = ViT(ViTConfig(attention=attention, positions=positions, pooling=pooling, **shape))
+    pictures, labels = torch.randn(64, 3, 16, 16, generator=g), torch.randint(0, 10, (64,), generator=g)
+    types, found = [], []
+    for block in model.blocks:
+        block.register_forward_hook(lambda _, inputs, out: types.append((inputs[0].dtype, out[0].dtype)))
+    for enabled in (False, True):
+        model.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            torch.nn.functional.cross_entropy(model(pictures), labels).backward()
+        found.append([p.grad.clone() for p in model.parameters() if p.grad is not None])
+    assert set(types) == {(torch.float32, torch.float32)}
+    for want, rough in zip(*found, strict=True):
+        assert (rough - want).norm() <= 0.05 * want.norm() + 1e-5
+
+
 def test_in_bfloat16_training_on_a_cpu_writes_attention_out(monkeypatch):
     """The same function and gradients as the fused product, which is kept everywhere else."""
     torch.manual_seed(0)

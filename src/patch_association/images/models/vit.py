@@ -201,7 +201,9 @@ class ViT(nn.Module):
                 f"images must have shape (B, {', '.join(map(str, expected))}), got {tuple(images.shape)}"
             )
         positional = c.attention == "positional"
-        x = self.embed(patches(images, c.patch_size))
+        # Autocast makes the embedding half precise. From layer to layer tokens keep the parameters' type, as
+        # they do by themselves where P is added: else the two kinds of attention would differ in that too.
+        x = self.embed(patches(images, c.patch_size)).to(self.positions.dtype)
         if c.pooling == "cls":
             x = torch.cat([x, self.class_token.expand(len(x), 1, -1)], dim=1)
         if c.positions == "input" or (c.positions == "paper" and not positional):

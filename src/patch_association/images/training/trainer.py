@@ -106,9 +106,9 @@ class Trainer:
         loss, right, count = self.place.sum(self.step.sums.clone()).tolist()
         self.step.sums.zero_()
         if not math.isfinite(loss):
-            raise ValueError(
-                f"the training loss is {loss} in epoch {self.epoch + 1}: lower lr or raise warmup_epochs"
-            )
+            # Compiled convolutions in bfloat16 have given NaN on a CPU (PyTorch 2.13), where others train.
+            ways = "lower lr or raise warmup_epochs" + self.config.compile * ", or leave compile out"
+            raise ValueError(f"the training loss is {loss} in epoch {self.epoch + 1}: {ways}")
         rate = learning_rate(self.done - 1, self.total, self.warmup, self.config.lr)
         row = {"epoch": self.epoch + 1, "lr": rate}
         row |= {"train_loss": loss / count, "train_accuracy": right / count}
