@@ -30,6 +30,7 @@ LEFTOVERS = {
     "a role that was not read": r"\{(?:glue|cite|doc|eq|ref|numref|prf|math)[^}]*\}",
     "a reference to nothing": r"\?\?|\[\?\]",
     "a bare backslash": r"\\",
+    "emphasis that was not read": r"(?<![\w*])\*\w[^*\n]*\*(?![\w*])",
     "a letter in brackets read as a sign": r"©(?! ?Copyright)|[®™]",
     "an object as Python writes it": r"\b(?:np\.\w+|array|tensor|Estimate|dtype)\(|<\w+ object at |\[object ",
 }

@@ -144,12 +144,15 @@ def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
         study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
 
 
-def test_the_rate_was_chosen_on_validation_pictures_in_favor_of_vanilla(small, monkeypatch):
+def test_rates_are_tried_on_validation_pictures(small):
     found = study.rate_cell("positional", 4e-3)
     assert {len(found[name]) for name in ("val_accuracy", "train_accuracy")} == {study.RATE_EPOCHS}
-    assert study.rate_cell("positional", 1e-3) != found
-    monkeypatch.undo()
-    ends = {(row["model"], row["lr"]): row["val_accuracy"][-1] for row in load("cifar10_study_rates")}
-    best = {kind: max(study.RATES, key=lambda lr: ends[kind, lr]) for kind in ("vanilla", "positional")}
-    assert best["vanilla"] == study.VIT["lr"] not in (study.RATES[0], study.RATES[-1])
-    assert ends["positional", best["positional"]] - ends["positional", best["vanilla"]] < 0.015
+    assert found not in (study.rate_cell("positional", 1e-3), study.wide_rate_cell("positional", 4e-3))
+
+
+@pytest.mark.parametrize(("name", "width"), [("cifar10_study_rates", 64), ("cifar10_study_rates_wide", 128)])
+def test_each_width_has_the_rate_that_was_best_for_vanilla_attention(name, width):
+    ends = {run["lr"]: run["val_accuracy"][-1] for run in load(name)}
+    best = max(ends, key=lambda lr: ends[lr])
+    assert load(name).config["width"] == width and min(ends) < best < max(ends)
+    assert study.settings("vanilla", 10, 32, 0, width)["lr"] == best

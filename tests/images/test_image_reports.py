@@ -26,7 +26,7 @@ from patch_association.images.locality import (
 )
 from patch_association.images.models.convolution import small_cnn
 from patch_association.images.models.vit import ViTConfig
-from patch_association.intervals import proportion
+from patch_association.intervals import mean
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -138,21 +138,28 @@ def test_where_a_patch_looks_stands_below_each_picture(closed):
     assert {ax.lines[0].get_ydata()[0] for ax in axes.flat} == {1}
 
 
-def test_single_runs_are_drawn_with_the_intervals_of_their_pictures(closed):
-    single = [
-        {"model": model, "tile": tile, "test_n": 50, "test_accuracy": right / 50}
-        for model, found in (("vanilla", (41, 33)), ("positional", (42, 34)), ("residual_cnn", (40, 30)))
-        for tile, right in zip((32, 4), found)
+def test_shuffles_of_the_study_are_drawn_with_intervals_over_seeds(closed):
+    accuracies = {
+        ("vanilla", 32): (0.66, 0.65, 0.67), ("vanilla", 4): (0.66, 0.64, 0.67),
+        ("positional", 32): (0.69, 0.70, 0.68), ("positional", 4): (0.69, 0.69, 0.70),
+        ("residual_cnn", 32): (0.81, 0.80, 0.82), ("residual_cnn", 4): (0.60, 0.62, 0.58),
+    }  # fmt: skip
+    runs = [
+        {"model": model, "tile": tile, "seed": seed, "test_accuracy": right}
+        for (model, tile), found in accuracies.items()
+        for seed, right in enumerate(found)
     ]
     ax = plt.figure().subplots()
-    plot_study_shuffles(ax, single)
+    plot_study_shuffles(ax, runs)
     line, _, (bars,) = next(c for c in ax.containers if c.get_label() == LARGER)
-    assert list(line.get_xdata()) == [4, 32] and list(line.get_ydata()) == pytest.approx([60, 80])
-    ends = [segment[:, 1] for segment in bars.get_segments()]
-    for found, wanted in zip(ends, (proportion(30, 50), proportion(40, 50))):
-        assert found == pytest.approx([100 * wanted.low, 100 * wanted.high])
+    assert list(line.get_xdata()) == [4, 32] and list(line.get_ydata()) == pytest.approx([60, 81])
+    for segment, tile in zip(bars.get_segments(), (4, 32)):
+        wanted = mean(accuracies["residual_cnn", tile])
+        assert segment[:, 1] == pytest.approx([100 * wanted.low, 100 * wanted.high])
     names = {text.get_text() for text in ax.get_legend().get_texts()}
     assert names == {MODELS["vanilla"], MODELS["positional"], LARGER}
+    with pytest.raises(ValueError, match="at least two finite numbers, got 1"):
+        plot_study_shuffles(ax, [run for run in runs if run["seed"] == 0])
 
 
 def test_each_kind_is_named_once_however_many_long_runs_there_are(closed):

@@ -20,6 +20,7 @@ def page(inner):
         ("see {glue:text}`x`", "a role that was not read"),
         ("see Theorem ??", "a reference to nothing"),
         (r"where \gamma grows", "a bare backslash"),
+        ("ratios to it. *Attention* is", "emphasis that was not read"),
         ("Figure 6© shows both", "a letter in brackets read as a sign"),
         ("a value of np.float64(0.5)", "an object as Python writes it"),
     ],

@@ -47,7 +47,7 @@ def test_every_record_says_what_data_it_was_made_from():
 #: Made on a branch that was rebased, or from an installed package: their commits are not in the history. The
 #: command that each names makes it again.
 ADRIFT = {
-    "background-spurious", "certified", "cifar10_study", "cifar10_study_rates", "cifar10_study_unmirrored",
+    "background-spurious", "certified", "cifar10_study_rates",
     "deeper-parts", "deeper-range", "deeper-simple", "deeper-vit", "lifetime", "reach", "shallow-multinomial",
     "shallow-positions", "shallow-removal", "shallow-samples", "shallow-start", "shallow-variants",
     "transfer-discovery", "transfer-scratch-tuning", "two-theories",

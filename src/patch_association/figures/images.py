@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from patch_association.figures.style import (
     new_figure,
     seaborn_looks,
 )
-from patch_association.intervals import mean, proportion
+from patch_association.intervals import Estimate, mean
 
 #: The models that are compared, in the order of their colors.
 MODELS = {
@@ -74,21 +75,26 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
 
 
 def plot_study_shuffles(ax: Axes, runs) -> None:
-    """Test accuracy of single runs against the tile side, with exact 95% intervals over test pictures.
+    """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
 
     Parameters
     ----------
     runs : list of dict
-        Of the sweep ``cifar10_study``, one for each model and tile.
+        Of the sweep ``cifar10_study``, at least two for each model and tile that occur together.
     """
     names = {**MODELS, "residual_cnn": LARGER}
     styles = dict(zip(names, looks(names.values()).values()))
     for model in ("residual_cnn", "positional", "vanilla"):
-        own = sorted((run for run in runs if run["model"] == model), key=lambda run: run["tile"])
-        found = [proportion(round(run["test_accuracy"] * run["test_n"]), run["test_n"]) for run in own]
-        middle, low, high = (100 * np.array([getattr(e, k) for e in found]) for k in ("value", "low", "high"))
-        errors, tiles = (middle - low, high - middle), [run["tile"] for run in own]
-        ax.errorbar(tiles, middle, yerr=errors, capsize=3, label=names[model], **styles[model])
+        own = pd.DataFrame([run for run in runs if run["model"] == model])
+        by_tile: dict[Any, Estimate] = {  # in rising order
+            tile: mean(accuracies) for tile, accuracies in own.groupby("tile")["test_accuracy"]
+        }
+        middle, low, high = (
+            100 * np.array([getattr(found, end) for found in by_tile.values()])
+            for end in ("value", "low", "high")
+        )
+        errors = middle - low, high - middle
+        ax.errorbar(list(by_tile), middle, yerr=errors, capsize=3, label=names[model], **styles[model])
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 

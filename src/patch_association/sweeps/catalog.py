@@ -35,7 +35,12 @@ FILES = {
         "transfer-heads",
     ),
     "images": ("cifar10_permuted",),
-    "study": ("cifar10_study", "cifar10_study_unmirrored", "cifar10_study_rates"),
+    "study": (
+        "cifar10_study",
+        "cifar10_study_unmirrored",
+        "cifar10_study_rates",
+        "cifar10_study_rates_wide",
+    ),
     "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
         "shallow-samples",

@@ -113,7 +113,7 @@ SWEEPS = (
             for cell in map(dict, grid(epochs=TINY_EPOCHS, seed=study.SEEDS, model=_KINDS))
         ),
         run=tiny_cell,
-        config={**study.COMMON, "dataset": "tiny-imagenet", "vit": study.VIT, "width": study.WIDTHS[0]},
+        config={**study.SAID, "dataset": "tiny-imagenet", "vit": study.VIT, "width": study.WIDTHS[0]},
         data=tiny_data,
         grows=True,
     ),
@@ -122,7 +122,7 @@ SWEEPS = (
         summary="The paper's ViT (7 layers, 12 heads, width 384) for a few epochs on CIFAR-10 (JPEG).",
         cells=grid(model=_KINDS[::-1]),
         run=paper_cell,
-        config={**study.COMMON, "vit": PAPER},
+        config={**study.SAID, "vit": PAPER},
         data=packed,
         grows=True,
     ),

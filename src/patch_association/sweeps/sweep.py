@@ -160,7 +160,7 @@ def run_sweep(
     saved = False
 
     def record() -> Record:
-        origin = provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs}
+        origin: dict = provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs}
         return Record(
             name=sweep.name,
             command=f"patch-association sweep {sweep.name}",

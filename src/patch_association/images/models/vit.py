@@ -132,7 +132,9 @@ class ViTConfig:
 
 
 class ViT(nn.Module):
-    """A Vision Transformer whose attention is vanilla or positional; nothing else differs.
+    """A Vision Transformer whose attention is vanilla or positional.
+
+    The kinds differ in what the scores see and, with it, in where P enters (``positions``); in nothing else.
 
     Both kinds have the same parameters under the same names with the same start for the same
     seed, so that a state of one loads into the other.
