@@ -222,7 +222,7 @@ def row_and_column(similarities, grid: int) -> Sums:
     center = np.eye(g * g) - 1 / (g * g)
     T = (center @ G @ center).reshape(g, g, g, g)  # (row, column, row', column')
     total = np.einsum("rcrc->", T)
-    if not total > 0:
+    if not total > np.finfo(np.float64).eps * np.abs(G).sum():  # nothing but rounding
         raise ValueError("all encodings are equal: there is nothing to split")
     # Averages over columns are the rows' vectors, over rows the columns': the inner products of both.
     rows, columns = T.mean(axis=(1, 3)), T.mean(axis=(0, 2))
