@@ -123,8 +123,8 @@ def positional_cost() -> list[Answer]:
             "images/positional_vit",
         ),
         Answer(
-            evidence("ours-cost-of-positional-vit", "formula"),
-            "operations of the paper's whole model at 64 tokens",
+            evidence("ours-cost-of-positional-vit", "formula_64"),
+            "operations of the paper's whole model at 64 tokens, in batches of 64",
             "images/positional_vit",
         ),
         Answer(
