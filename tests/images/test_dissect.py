@@ -46,6 +46,21 @@ def test_the_whole_is_the_model(model, pictures):
         torch.testing.assert_close(through(model, x, first=layer), logits, atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize("positions", ["paper", "input"])
+def test_positional_attention_taken_apart(pictures, positions):
+    """P enters where the model lets it, and a layer that is left alone sees P and not the tokens."""
+    config = ViTConfig.named(
+        "reader", image_size=16, depth=3, heads=2, width=8, mlp_width=12, attention="positional",
+        positions=positions,
+    )  # fmt: skip
+    model = ViT(config, seed=1).double().requires_grad_(False)
+    model.positions.data *= 100
+    x, maps = start(model, pictures), model(pictures, return_all=True)[1]["attention"]
+    torch.testing.assert_close(through(model, x), model(pictures), atol=1e-12, rtol=0)
+    torch.testing.assert_close(through(model, x, {1: fixed(maps[1])}), model(pictures), atol=1e-12, rtol=0)
+    assert kl(model(pictures), through(model, x, {1: fixed(maps[1].flip(0))})).min() > 1e-8
+
+
 def test_own_attention_changes_nothing_and_other_attention_does(model, pictures):
     x = start(model, pictures)
     own = {layer: lambda inside: inside.logits().softmax(-1) for layer in range(3)}

@@ -70,11 +70,13 @@ class Inside:
 
 
 def start(model: ViT, images: torch.Tensor) -> torch.Tensor:
-    """The tokens (B, T, width) that enter the first layer, encodings added."""
-    x = model.embed(patches(images, model.config.patch_size))
-    if model.config.pooling == "cls":
+    """The tokens (B, T, width) that enter the first layer, with the encodings where the model adds them."""
+    c = model.config
+    x = model.embed(patches(images, c.patch_size))
+    if c.pooling == "cls":
         x = torch.cat([x, model.class_token.expand(len(x), 1, -1)], dim=1)
-    return x + model.positions[0]
+    at_input = c.positions == "input" or (c.positions == "paper" and c.attention == "vanilla")
+    return x + model.positions[0] if at_input else x
 
 
 def through(
@@ -102,7 +104,8 @@ def through(
             x = x + block.attention.output(mixed)
             x = x + block.mlp(block.mlp_norm(x))
         else:
-            x, _ = block(x, None, False)
+            positional = model.config.attention == "positional"
+            x, _ = block(x, model._layer_positions(layer) if positional else None, None)
     pooled = x[:, -1] if model.config.pooling == "cls" else x.mean(dim=1)
     return model.head(model.norm(pooled))
 

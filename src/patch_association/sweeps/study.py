@@ -101,10 +101,19 @@ def train_cell(
         recall of the mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
         ``positions``, the P of each epoch, (epochs, N, width) in half precision.
     """
-    unusual = None if augment == COMMON["augment"] else augment
-    name = "-".join(str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None)
     own = settings(model, epochs, tile, seed, width, augment)
-    return trained(own, pictures(), FOLDER / name, keep_positions=width == WIDTHS[0] and seed == 0)
+    where = folder(model, width, epochs, tile, seed, augment)
+    return trained(own, pictures(), where, keep_positions=width == WIDTHS[0] and seed == 0)
+
+
+def folder(
+    model: str, width: int | None, epochs: int, tile: int, seed: int, augment: str = COMMON["augment"]
+) -> Path:
+    """Where the checkpoint of a cell is kept."""
+    unusual = None if augment == COMMON["augment"] else augment
+    return FOLDER / "-".join(
+        str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None
+    )
 
 
 def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = False) -> dict:
