@@ -9,12 +9,13 @@ from training import toy_set
 
 from patch_association.images.data.augment import normalize
 from patch_association.images.data.sets import validation_split
-from patch_association.images.models import ViT
+from patch_association.images.exchange import correlations, matched, mean_maps
+from patch_association.images.models import ViT, ViTConfig
 from patch_association.images.training.config import TrainConfig
 from patch_association.images.training.run import load_run
 from patch_association.images.training.trainer import make_model
 from patch_association.sweeps import registry, study, study_swapped
-from patch_association.sweeps.study_swapped import correlations, groups, matched, mean_maps
+from patch_association.sweeps.study_swapped import groups
 
 
 @pytest.fixture
@@ -56,8 +57,24 @@ def test_correlations_are_of_all_pairs_of_patches():
     for layer in range(2):
         for head in range(3):
             expected = np.corrcoef(a[layer, head].numpy().ravel(), b[layer, head].numpy().ravel())[0, 1]
-            assert found[layer][head] == pytest.approx(expected, abs=1e-6)
-    assert correlations(a, 2 * a + 1) == [[pytest.approx(1.0)] * 3] * 2
+            assert float(found[layer, head]) == pytest.approx(expected, abs=1e-6)
+    torch.testing.assert_close(correlations(a, 2 * a + 1), torch.ones(2, 3, dtype=torch.float64))
+
+
+def test_what_is_no_map_is_refused():
+    maps = torch.rand(1, 2, 4, 4)
+    for function in (matched, correlations):
+        with pytest.raises(ValueError, match=r"own must be maps of shape \(L, H, N, N\), got \(2, 4, 4\)"):
+            function(maps[0], maps)
+        with pytest.raises(ValueError, match=r"other must be maps of shape .* got ndarray"):
+            function(maps, maps.numpy())
+        with pytest.raises(ValueError, match=r"one shape, got \(1, 2, 4, 4\), \(1, 1, 4, 4\)"):
+            function(maps, maps[:, :1])
+    model = ViT(ViTConfig.named("reader", positions="layers"))
+    with pytest.raises(ValueError, match="the encodings must enter at most once"):
+        mean_maps(model, torch.zeros(1, 3, 32, 32))
+    with pytest.raises(ValueError, match="at least one picture, got none"):
+        mean_maps(ViT(ViTConfig.named("reader")), torch.zeros(0, 3, 32, 32))
 
 
 def test_a_cell(small):

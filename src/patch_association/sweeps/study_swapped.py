@@ -10,11 +10,11 @@ from itertools import permutations
 from typing import Any
 
 import torch
-from scipy.optimize import linear_sum_assignment
 
 from patch_association.images.data.augment import normalize
 from patch_association.images.data.sets import validation_split
-from patch_association.images.dissect import Inside, fixed, start, through
+from patch_association.images.dissect import fixed, start, through
+from patch_association.images.exchange import correlations, matched, mean_maps
 from patch_association.images.models.vit import ViT
 from patch_association.records import rounded
 from patch_association.sweeps import study
@@ -32,37 +32,6 @@ def groups(depth: int) -> list[list[int]]:
     """The layers that are changed together, numbered from 0: each by itself, the outer two, all."""
     singles = [[layer] for layer in range(depth)]
     return [*singles, [0, 1], [depth - 2, depth - 1], list(range(depth))]
-
-
-@torch.no_grad()
-def mean_maps(model: ViT, images: torch.Tensor) -> torch.Tensor:
-    """(L, H, N, N): attention by layer and head, a mean over pictures or, if positional, the same on each."""
-    if model.config.attention == "positional":
-        return torch.stack([block.attention.attention(model.positions[0]) for block in model.blocks])
-    c = model.config
-    sums = torch.zeros(c.depth, c.heads, c.num_tokens, c.num_tokens)
-    for batch in images.split(_AT_ONCE):
-        seen: list[torch.Tensor] = []
-        through(model, start(model, batch), seen=seen)
-        inside = [Inside(block, x) for block, x in zip(model.blocks, seen)]
-        sums = sums + torch.stack([each.logits().softmax(dim=-1).sum(dim=0) for each in inside])
-    return sums / len(images)
-
-
-def matched(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """``other`` (L, H, N, N), the heads of each layer in the order of least squared distance to ``own``."""
-    ordered = torch.empty_like(other)
-    for layer, (one, two) in enumerate(zip(own, other)):
-        squares = ((one[:, None] - two[None]) ** 2).sum(dim=(-1, -2))  # (H, H)
-        ordered[layer] = two[linear_sum_assignment(squares.numpy())[1]]
-    return ordered
-
-
-def correlations(own: torch.Tensor, other: torch.Tensor) -> list[list[float]]:
-    """Correlation of two maps over all pairs of patches, by layer and head."""
-    pairs = [torch.stack([a.flatten(), b.flatten()]) for a, b in zip(own.flatten(0, 1), other.flatten(0, 1))]
-    of_all = torch.tensor([float(torch.corrcoef(pair)[0, 1]) for pair in pairs])
-    return of_all.view(own.shape[:2]).tolist()
 
 
 def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> dict:
@@ -103,7 +72,7 @@ def _swapped(mine: ViT, another: ViT, seed: int) -> dict:
         "n": n,
         "unchanged": unchanged / n,
         "right": {name: (counts / n).tolist() for name, counts in zip(MAPS, right.double())},
-        "correlation": correlations(own, theirs),
+        "correlation": correlations(own, theirs).tolist(),
     }
 
 
