@@ -59,6 +59,10 @@ def test_positional_attention_taken_apart(pictures, positions):
     torch.testing.assert_close(through(model, x), model(pictures), atol=1e-12, rtol=0)
     torch.testing.assert_close(through(model, x, {1: fixed(maps[1])}), model(pictures), atol=1e-12, rtol=0)
     assert kl(model(pictures), through(model, x, {1: fixed(maps[1].flip(0))})).min() > 1e-8
+    one_head = through(model, x, {1: fixed(maps[1].clone(), heads=[0])})  # the other as it is
+    torch.testing.assert_close(one_head, model(pictures), atol=1e-12, rtol=0)
+    with pytest.raises(ValueError, match="the logits of positional attention have one part"):
+        Inside(model.blocks[0], x, model.positions[0]).parts(x.mean(dim=0))
 
 
 def test_own_attention_changes_nothing_and_other_attention_does(model, pictures):

@@ -9,6 +9,7 @@ from patch_association.figures.images import (
     LARGER,
     MODELS,
     montage,
+    plot_exchanged,
     plot_head_maps,
     plot_looking,
     plot_montages,
@@ -27,6 +28,7 @@ from patch_association.images.locality import (
 from patch_association.images.models.convolution import small_cnn
 from patch_association.images.models.vit import ViTConfig
 from patch_association.intervals import mean
+from patch_association.records import Record
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -174,3 +176,29 @@ def test_each_kind_is_named_once_however_many_long_runs_there_are(closed):
         MODELS["vanilla"],
         MODELS["positional"],
     ]
+
+
+def test_exchanged_maps_are_drawn_with_the_reach_of_all_pairs(closed):
+    rights = {"own": [0.5, 0.6, 0.4, 0.3], "uniform": [0.2, 0.3, 0.1, 0.1]}
+    rows = [
+        {"model": kind, "seed": seed, "unchanged": 0.7 + 0.02 * seed,
+         "right": {name: [right + 0.1 * seed for right in found] for name, found in rights.items()}}
+        for kind in ("positional", "vanilla")
+        for seed in (0, 1, 2)
+    ]  # fmt: skip
+    config = {"groups": [[0], [2], [0, 1], [0, 1, 2]]}
+    runs = Record("cifar10_study_swapped", "none", config, rows, {}, {"source": "none"})
+    figure = plot_exchanged(runs, list(rights))
+    assert [ax.get_title() for ax in figure.axes] == [MODELS["vanilla"], MODELS["positional"]]
+    for ax in figure.axes:
+        ticks = [text.get_text() for text in ax.get_xticklabels()]
+        assert ticks == ["1", "3", "1\N{EN DASH}2", "all"]
+        for container in ax.containers:
+            line, _, (bars,) = container
+            least = 100 * np.array(rights[container.get_label()])
+            assert line.get_ydata() == pytest.approx(least + 10)
+            reach = [segment[:, 1] for segment in bars.get_segments()]
+            assert np.array(reach) == pytest.approx(np.stack([least, least + 20], axis=1))
+            assert list(np.round(line.get_xdata())) == [0, 1, 2, 3]
+        assert ax.lines[-1].get_ydata() == pytest.approx([72, 72])
+    assert len({tuple(c[0].get_xdata()) for c in figure.axes[0].containers}) == len(rights)

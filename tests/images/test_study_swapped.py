@@ -15,7 +15,7 @@ from patch_association.images.training.config import TrainConfig
 from patch_association.images.training.run import load_run
 from patch_association.images.training.trainer import make_model
 from patch_association.sweeps import registry, study, study_swapped
-from patch_association.sweeps.study_swapped import groups
+from patch_association.sweeps.study_swapped import alternatives, groups
 
 
 @pytest.fixture
@@ -40,6 +40,25 @@ def test_the_cells():
 
 def test_groups_of_layers():
     assert groups(4) == [[0], [1], [2], [3], [0, 1], [2, 3], [0, 1, 2, 3]]
+
+
+def test_what_takes_the_place_of_maps():
+    own, raw = torch.rand(2, 3, 2, 16, 16, generator=torch.Generator().manual_seed(4)).softmax(dim=-1)
+    found = dict(zip(study_swapped.MAPS, alternatives(own, raw, 4, 7), strict=True))
+    assert torch.equal(found["own"], own) and (found["uniform"] == 1 / 16).all()
+    for i, j in ((0, 0), (5, 6), (11, 15)):
+        row, column = divmod(j, 4)
+        assert torch.equal(found["own, mirrored"][..., i, j], own[..., i, 4 * row + 3 - column])
+    averages = found["own, heads averaged"], found["another's, heads averaged"]
+    for each, maps in zip(averages, (own, raw)):
+        torch.testing.assert_close(each, maps.mean(dim=1, keepdim=True).expand(3, 2, 16, 16))
+    assert torch.equal(found["own, heads exchanged"], own[:, [1, 0]])
+    assert torch.equal(found["another's"], matched(own, raw))
+    places = torch.randperm(16, generator=torch.Generator().manual_seed(7))
+    scattered = raw[..., places, :][..., places]
+    assert torch.equal(found["another's, places shuffled"], matched(own, scattered))
+    for S in found.values():
+        torch.testing.assert_close(S.sum(dim=-1), torch.ones(3, 2, 16))
 
 
 def test_heads_are_put_in_the_order_that_fits():
@@ -91,7 +110,7 @@ def test_a_cell(small):
 def test_every_change_agrees_with_hooks(small, kind):
     """Networks far from their start, and their attention replaced in the model's own forward pass."""
     mine, other = (_strong(kind, seed) for seed in (1, 2))
-    found = study_swapped._swapped(mine, other, seed=3)
+    found = study_swapped._swapped(mine, other, seed=3, other=4)
     data = study.pictures()
     train, held_out = validation_split(96, 32, 3)
     x, y = normalize(data.train_images[held_out], *data.statistics()), data.train_labels[held_out]
@@ -102,14 +121,14 @@ def test_every_change_agrees_with_hooks(small, kind):
         maps = [torch.stack([S.mean(dim=0) if S.ndim == 4 else S for S in of]) for of in maps]
         for model, S in zip((mine, other), maps):
             torch.testing.assert_close(mean_maps(model, watched), S, atol=1e-6, rtol=0)
-        theirs = matched(*maps)
-        places = torch.randperm(64, generator=torch.Generator().manual_seed(3))
-        shuffled = theirs[..., places, :][..., places]
         shares = []
-        for name, S in zip(study_swapped.MAPS, (maps[0], theirs, shuffled, torch.full_like(theirs, 1 / 64))):
+        for name, S in zip(study_swapped.MAPS, alternatives(*maps, 8, 34)):
             by_hand = [_by_hand(mine, x, y, dict.fromkeys(layers, S)) for layers in groups(3)]
             assert found["right"][name] == pytest.approx(by_hand, abs=1e-6)
             shares += by_hand
+    flipped = torch.arange(64).view(8, 8).flip(1).flatten()
+    for key, S in (("mirrored", maps[0][..., flipped]), ("correlation", matched(*maps))):
+        np.testing.assert_allclose(found[key], correlations(maps[0], S), atol=1e-5)
     assert len(set(shares)) > 5  # these changes matter
 
 

@@ -18,6 +18,7 @@ from patch_association.figures.dynamics import (
 )
 from patch_association.figures.images import (
     draw_montage,
+    plot_exchanged,
     plot_head_maps,
     plot_looking,
     plot_losses,
@@ -112,6 +113,7 @@ __all__ = [
     "new_figure",
     "plot_complexities",
     "plot_dilution",
+    "plot_exchanged",
     "plot_first_step",
     "plot_head_maps",
     "plot_heads",

@@ -169,6 +169,45 @@ def plot_study(runs, chance: float) -> Figure:
     return fig
 
 
+def plot_exchanged(runs, names) -> Figure:
+    """Right classes with other attention maps in some layers: a panel for each kind of ViT.
+
+    Points are means over runs, bars reach from the least to the largest.
+
+    Parameters
+    ----------
+    runs : Record
+        Of the sweep ``cifar10_study_swapped``.
+    names : list of str
+        Those of its maps that are drawn.
+    """
+    kinds = [kind for kind in MODELS if any(run["model"] == kind for run in runs)]
+    fig, axes = new_figure(1, len(kinds), width="wide", height=4.0, sharey=True, squeeze=False)
+    changed = [_layers(group) for group in runs.config["groups"]]
+    for ax, kind in zip(axes[0], kinds):
+        of_kind = runs.where(model=kind)
+        for k, (name, style) in enumerate(looks(names).items()):
+            right = 100 * np.array([run["right"][name] for run in of_kind])  # (runs, groups)
+            middle = right.mean(axis=0)
+            reach = middle - right.min(axis=0), right.max(axis=0) - middle
+            x = np.arange(len(changed)) + 0.8 * ((k + 0.5) / len(names) - 0.5)
+            ax.errorbar(x, middle, reach, label=name, **(style | {"linestyle": ""}))
+        own = 100 * np.mean([run["unchanged"] for run in of_kind])
+        ax.axhline(own, linewidth=1, linestyle=":", color=CATEGORIES[-1])
+        ax.set(title=MODELS[kind], xlabel="layers with other maps")
+        ax.set_xticks(range(len(changed)), changed)
+    axes[0, 0].set_ylabel("right classes (%)")
+    axes[0, 0].legend(loc="lower left")
+    return fig
+
+
+def _layers(group) -> str:
+    """Layers that are numbered from 0 as a reader counts them: "3", "1–2", "all" of more."""
+    if len(group) > 2:
+        return "all"
+    return "\N{EN DASH}".join(str(layer + 1) for layer in group)
+
+
 def montage(rows) -> np.ndarray:
     """(N, N) -> one picture of side N: row i as a small picture, in the place of patch i (Figure 1a)."""
     grid = round(len(rows) ** 0.5)

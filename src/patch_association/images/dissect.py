@@ -30,14 +30,16 @@ class Inside:
         The tokens that enter the layer.
     z : (B, T, width)
         Normed.
+    P : (T, width), optional
+        The encodings, which are all that positional attention sees.
     """
 
-    def __init__(self, block: Block, x: torch.Tensor):
-        self.block, self.x, self.z = block, x, block.attention_norm(x)
+    def __init__(self, block: Block, x: torch.Tensor, P: torch.Tensor | None = None):
+        self.block, self.x, self.z, self.P = block, x, block.attention_norm(x), P
 
     def logits(self) -> torch.Tensor:
-        """Q K^T / sqrt(d_h), (B, H, T, T)."""
-        q, k = self.block.attention._queries_keys(self.z)
+        """Q K^T / sqrt(d_h), (B, H, T, T); of positional attention (1, H, T, T)."""
+        q, k = self.block.attention._queries_keys(self.z if self.P is None else self.P[None])
         return q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
 
     def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
@@ -50,7 +52,14 @@ class Inside:
         after_norm : bool
             Split after the layer norm instead: content then is what differs from the mean normed token,
             and a place whose token is long on every picture counts as content where its length varies.
+
+        Raises
+        ------
+        ValueError
+            For positional attention, whose logits have one part.
         """
+        if self.P is not None:
+            raise ValueError("the logits of positional attention have one part: they see positions alone")
         if after_norm:
             position = mean.expand_as(self.z)
         else:
@@ -93,19 +102,19 @@ def through(
         The tokens that enter each layer are appended to it.
     """
     edits = edits or {}
+    positional = model.config.attention == "positional"
     for layer in range(first, model.config.depth):
-        block = model.blocks[layer]
+        block, P = model.blocks[layer], model._layer_positions(layer) if positional else None
         if seen is not None:
             seen.append(x)
         if layer in edits:
-            inside = Inside(block, x)
+            inside = Inside(block, x, P)
             v = block.attention.value(inside.z).unflatten(-1, (block.attention.heads, -1)).transpose(1, 2)
             mixed = (edits[layer](inside) @ v).transpose(1, 2).flatten(2)  # (B, H, T, d_h) -> (B, T, H d_h)
             x = x + block.attention.output(mixed)
             x = x + block.mlp(block.mlp_norm(x))
         else:
-            positional = model.config.attention == "positional"
-            x, _ = block(x, model._layer_positions(layer) if positional else None, None)
+            x, _ = block(x, P, None)
     pooled = x[:, -1] if model.config.pooling == "cls" else x.mean(dim=1)
     return model.head(model.norm(pooled))
 

@@ -23,8 +23,18 @@ from patch_association.sweeps.sweep import Sweep
 
 #: Training pictures over which the attention of vanilla heads is averaged.
 ESTIMATED = 1000
-#: What takes the place of a layer's attention, for every picture.
-MAPS = ("own", "another's", "another's, places shuffled", "uniform")
+#: What takes the place of a layer's attention, for every picture. Mirrored: each patch looks where it looked,
+#: left for right. Exchanged: each head has the next one's map.
+MAPS = (
+    "own",
+    "own, mirrored",
+    "own, heads averaged",
+    "own, heads exchanged",
+    "another's",
+    "another's, heads averaged",
+    "another's, places shuffled",
+    "uniform",
+)
 _AT_ONCE = 500
 
 
@@ -32,6 +42,27 @@ def groups(depth: int) -> list[list[int]]:
     """The layers that are changed together, numbered from 0: each by itself, the outer two, all."""
     singles = [[layer] for layer in range(depth)]
     return [*singles, [0, 1], [depth - 2, depth - 1], list(range(depth))]
+
+
+def alternatives(own: torch.Tensor, raw: torch.Tensor, grid: int, seed: int) -> tuple[torch.Tensor, ...]:
+    """The maps of :data:`MAPS`, each (L, H, N, N), from a network's own and another's as they are."""
+    places = torch.arange(grid * grid).view(grid, grid)
+    mirror, shuffle = places.flip(1).flatten(), torch.randperm(grid * grid, generator=_generator(seed))
+    theirs, scattered = (matched(own, maps) for maps in (raw, raw[..., shuffle, :][..., shuffle]))
+    return (
+        own,
+        own[..., mirror],
+        own.mean(dim=1, keepdim=True).expand_as(own),
+        own.roll(1, dims=1),
+        theirs,
+        theirs.mean(dim=1, keepdim=True).expand_as(own),
+        scattered,
+        torch.full_like(own, 1 / own.shape[-1]),
+    )
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
 
 
 def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> dict:
@@ -42,37 +73,37 @@ def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> 
     dict
         ``unchanged``, the accuracy on the ``n`` pictures that the network held out; ``right``, for each of
         :data:`MAPS` the accuracy with these in each of :func:`groups`; ``correlation``, (L, H), of its own
-        maps and the other's in their order.
+        maps and the other's in their order, and ``mirrored``, of its own maps and the mirrored ones.
     """
     mine, another = (_network(model, width, epochs, each) for each in (seed, other))
-    return rounded(_swapped(mine, another, seed), 4)
+    return rounded(_swapped(mine, another, seed, other), 4)
 
 
 @torch.no_grad()
-def _swapped(mine: ViT, another: ViT, seed: int) -> dict:
-    """What :func:`swapped_cell` returns; ``seed`` is that of ``mine``."""
+def _swapped(mine: ViT, another: ViT, seed: int, other: int) -> dict:
+    """What :func:`swapped_cell` returns."""
     data, depth = study.pictures(), mine.config.depth
     train, val = validation_split(data.num_train, study.COMMON["val_size"], seed)
     some, held_out = (normalize(data.train_images[k], *data.statistics()) for k in (train[:ESTIMATED], val))
-    own, theirs = (mean_maps(each, some) for each in (mine, another))
-    theirs = matched(own, theirs)
-    places = torch.randperm(own.shape[-1], generator=torch.Generator().manual_seed(seed))
-    kinds = (own, theirs, theirs[..., places, :][..., places], torch.full_like(own, 1 / own.shape[-1]))
+    own, raw = (mean_maps(each, some) for each in (mine, another))
+    kinds = alternatives(own, raw, mine.config.grid, 10 * seed + other)
     right = torch.zeros(len(kinds), len(groups(depth)))
     unchanged = 0.0
     for batch, labels in zip(held_out.split(_AT_ONCE), data.train_labels[val].split(_AT_ONCE)):
-        unchanged += int((mine(batch).argmax(dim=1) == labels).sum())
-        x = start(mine, batch)
+        seen: list[torch.Tensor] = []
+        unchanged += int((through(mine, start(mine, batch), seen=seen).argmax(dim=1) == labels).sum())
         for k, maps in enumerate(kinds):
             for g, layers in enumerate(groups(depth)):
                 edits = {layer: fixed(maps[layer]) for layer in layers}
-                right[k, g] += (through(mine, x, edits).argmax(dim=1) == labels).sum()
+                logits = through(mine, seen[layers[0]], edits, layers[0])
+                right[k, g] += (logits.argmax(dim=1) == labels).sum()
     n = len(held_out)
     return {
         "n": n,
         "unchanged": unchanged / n,
         "right": {name: (counts / n).tolist() for name, counts in zip(MAPS, right.double())},
-        "correlation": correlations(own, theirs).tolist(),
+        "correlation": correlations(own, matched(own, raw)).tolist(),
+        "mirrored": correlations(own, kinds[MAPS.index("own, mirrored")]).tolist(),
     }
 
 
