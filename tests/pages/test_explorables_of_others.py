@@ -221,7 +221,7 @@ def test_tokens_are_taken_away_by_keyboard(browser):
         ("setting/structure", "paint"),
         ("images/pretrained", "shuffle"),
         ("shallow_vit/attention_map", "look"),
-        ("images/positional_vit", "epochs"),
+        ("images/laptop", "epochs"),
     ],
 )
 def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
