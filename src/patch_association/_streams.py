@@ -71,6 +71,7 @@ PLAIN = {
     "model.py": "starts, PyTorch's",
     "structure.py": "partitions",
     "sweeps/backgrounds.py": "scenes and patches, PyTorch's",
+    "sweeps/study_swapped.py": "a random order of places, PyTorch's",
     "sweeps/vit_attention.py": "shuffled patches, resampled pictures",
     "sweeps/vit_blocks.py": "inputs of layers that are timed, PyTorch's",
     "sweeps/vit_interventions.py": "pictures, patches, shuffles",
