@@ -89,9 +89,6 @@ def test_what_is_no_map_is_refused():
             function(maps, maps.numpy())
         with pytest.raises(ValueError, match=r"one shape, got \(1, 2, 4, 4\), \(1, 1, 4, 4\)"):
             function(maps, maps[:, :1])
-    model = ViT(ViTConfig.named("reader", positions="layers"))
-    with pytest.raises(ValueError, match="the encodings must enter at most once"):
-        mean_maps(model, torch.zeros(1, 3, 32, 32))
     with pytest.raises(ValueError, match="at least one picture, got none"):
         mean_maps(ViT(ViTConfig.named("reader")), torch.zeros(0, 3, 32, 32))
 

@@ -6,7 +6,6 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from patch_association._validate import made_of
-from patch_association.images.dissect import Inside, start, through
 from patch_association.images.models.vit import ViT
 
 _AT_ONCE = 500
@@ -19,7 +18,6 @@ def mean_maps(model: ViT, images: torch.Tensor) -> torch.Tensor:
     Parameters
     ----------
     model : ViT
-        One that adds its encodings at most once, before the first layer.
     images : (n, c, side, side) tensor
         Prepared as for ``model``, at least one.
 
@@ -30,7 +28,7 @@ def mean_maps(model: ViT, images: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     ValueError
-        If ``model`` is no ViT, adds its encodings in every layer, or there are no pictures.
+        If ``model`` is no ViT, or there are no pictures.
 
     Examples
     --------
@@ -41,20 +39,13 @@ def mean_maps(model: ViT, images: torch.Tensor) -> torch.Tensor:
     (torch.Size([1, 4, 16, 16]), True)
     """
     made_of("model", model, "ViT", "config", "blocks")
-    c = model.config
-    if c.positions == "layers" and c.attention == "vanilla":
-        raise ValueError('the encodings must enter at most once, got a vanilla ViT with positions="layers"')
     if not len(images):
         raise ValueError("images must hold at least one picture, got none")
-    if c.attention == "positional":
-        layers = enumerate(model.blocks)
-        return torch.stack([block.attention.attention(model._layer_positions(k)) for k, block in layers])
-    sums = torch.zeros(c.depth, c.heads, c.num_tokens, c.num_tokens, dtype=model.positions.dtype)
+    sums = torch.zeros((), dtype=model.positions.dtype)
     for batch in images.split(_AT_ONCE):
-        seen: list[torch.Tensor] = []
-        through(model, start(model, batch), seen=seen)
-        inside = [Inside(block, x) for block, x in zip(model.blocks, seen)]
-        sums += torch.stack([each.logits().softmax(dim=-1).sum(dim=0) for each in inside])
+        maps = model(batch, return_all=True)[1]["attention"]
+        # (B, H, N, N) by layer for vanilla attention; (H, N, N), the same on each picture, for positional
+        sums = sums + torch.stack([S.sum(dim=0) if S.ndim == 4 else len(batch) * S for S in maps])
     return sums / len(images)
 
 
