@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import _training_loops as training_loops
 import _written_out as written_out
 import torch
+from _networks import OPPONENTS, network_of
 from timing import close, compare
 from torch import nn
 
@@ -88,32 +90,40 @@ def bench_positional_attention() -> Iterator[dict]:
         )
 
 
-@_one_thread
-def bench_positional_inference() -> Iterator[dict]:
-    """Forward passes with the attention cached."""
-    for patch_size, tokens, batch in _CASES:
-        ours, theirs = (
-            ViT(ViTConfig.named("small", patch_size=patch_size, attention=attention, depth=_DEPTH)).eval()
-            for attention in ("positional", "vanilla")
-        )
-        pictures = torch.randn(batch, 3, 32, 32)
-        with torch.no_grad(), ours.cached_attention():
-            row = compare(
-                f"positional ViT, inference with cached attention, {tokens} tokens, {batch} pictures",
-                partial(ours, pictures),
-                partial(theirs, pictures),
-                "vanilla with PyTorch's fused attention",
-                _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
-            )
-        yield row
-
-
 def _torchvision_or_not() -> None:
     """timm and vit-pytorch import torchvision; some of its builds need help beside a CPU torch."""
     try:
         load_torchvision()
     except (ImportError, OSError) as error:
         print(f"torchvision: {error}")
+
+
+@_one_thread
+def bench_positional_inference() -> Iterator[dict]:
+    """Forward passes of whole networks: positional with its maps kept, our vanilla, timm's and vit-pytorch's.
+
+    A library that is not installed is named and left out.
+    """
+    _torchvision_or_not()
+    for patch_size, tokens, batch in _CASES:
+        vanilla = ViTConfig.named("small", patch_size=patch_size, depth=_DEPTH)
+        ours = ViT(replace(vanilla, attention="positional")).eval()
+        pictures = torch.randn(batch, 3, 32, 32)
+        for kind, name in OPPONENTS.items():
+            try:
+                theirs = network_of(kind, vanilla)
+            except ValueError as error:
+                print(f"left out: {error}")
+                continue
+            with torch.no_grad(), ours.cached_attention():
+                row = compare(
+                    f"positional ViT, inference with cached attention, {tokens} tokens, {batch} pictures",
+                    partial(ours, pictures),
+                    partial(theirs, pictures),
+                    name,
+                    _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
+                )
+            yield row
 
 
 @_one_thread

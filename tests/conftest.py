@@ -18,6 +18,24 @@ sys.path.insert(0, str(ROOT / "tools"))
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 
+NETWORK = "network: fetches public weights; run only where asked for, by -m network"
+
+
+def pytest_configure(config):
+    """Know the marker. Not in pyproject.toml: a change there makes every set-up install again."""
+    config.addinivalue_line("markers", NETWORK)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what needs the network, unless ``-m`` names it."""
+    if "network" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("network")]
+    items[:] = [item for item in items if not item.get_closest_marker("network")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory) -> Path:
     """A folder that holds the library as its wheel installs it, for PYTHONPATH."""

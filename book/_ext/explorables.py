@@ -145,7 +145,11 @@ def encodings() -> dict:
 
 
 def training() -> dict:
-    """Two networks before training and after every epoch: cosines of encodings, recall, accuracy."""
+    """Two networks before training and after every epoch: cosines of encodings, recall, accuracy.
+
+    ``looks`` is the recall of the mean attention of the first layer's more local head after every epoch;
+    it is not recorded before training.
+    """
     found: dict = {}
     for run in load("cifar10_study").where(epochs=40, width=64, tile=32, seed=0):
         config = TrainConfig(
@@ -160,6 +164,7 @@ def training() -> dict:
         found[run["model"]] = {
             "cosines": triangles([cosines(similarity(one)) for one in P]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
+            "looks": [max(at["attention"][0]) for at in run["metrics"]],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
         }
     return found

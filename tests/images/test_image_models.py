@@ -294,3 +294,8 @@ def test_how_positional_attention_is():
     torch.testing.assert_close(found, want, atol=1e-5, rtol=1e-4)
     with pytest.raises(ValueError, match=r"attention must have shape \(L, B, H, N, N\) with B > 1"):
         positional_share(S[:, :1])
+    for bad in (torch.nan, torch.inf):
+        broken = S.clone()
+        broken[0, 1, 2, 3, 4] = bad
+        with pytest.raises(ValueError, match="attention must be finite, got NaN or infinite entries"):
+            positional_share(broken)

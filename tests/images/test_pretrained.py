@@ -10,7 +10,8 @@ import torch
 from vision_shim import compare_with
 
 from patch_association.images.models import ViT, ViTConfig
-from patch_association.images.pretrained import attention_of, encodings_of, read_weights, vit_of
+from patch_association.images.pretrained import attention_of, encodings_of, vit_of
+from patch_association.images.weights import read_weights
 from patch_association.sweeps import vit_tiny
 
 EXTRA = r"pip install 'patch-association\[compare\]'"
@@ -126,6 +127,67 @@ def test_a_network_without_attention():
         attention_of(network, torch.zeros(1, 3, 64, 64))
 
 
+def test_other_families_of_timm():
+    """Heads that are mixed after the softmax, attention between channels; after a refusal no hook is left."""
+    timm = compare_with("timm")
+    shape = dict(img_size=24, patch_size=8, embed_dim=16, depth=2, num_heads=2, num_classes=3)
+    network = timm.models.cait.Cait(**shape)
+    said = "Cait has a layer without the attention of a ViT: expected timm's, .* got TalkingHeadAttn"
+    with pytest.raises(ValueError, match=said):
+        attention_of(network, PICTURES)
+    channels = timm.models.xcit.Xcit(**shape)
+    said = r"Xcit shows no attention of shape \(B, heads, tokens, tokens\), got \(3, 2, 8, 8\) for 9 tokens"
+    with pytest.raises(ValueError, match=said):
+        attention_of(channels, PICTURES)
+    mixed = theirs()
+    mixed.blocks[2].attn = network.blocks[0].attn
+    with pytest.raises(ValueError, match="got TalkingHeadAttn"):
+        attention_of(mixed, PICTURES)
+    for module in (*channels.modules(), *mixed.modules()):
+        assert not module._forward_hooks and not module._forward_pre_hooks
+
+
+def spoiled(value):
+    pictures = PICTURES.clone()
+    pictures[1, 2, 3, 4] = value
+    return pictures
+
+
+#: By kind: the pictures, what is said of them to every model, and by a model of timm in its own words.
+OTHER_PICTURES = {
+    "larger": (torch.zeros(2, 3, 32, 32), "32, 32", r"\(32\) doesn't match model \(24\)"),
+    "gray": (torch.zeros(2, 1, 24, 24), "1, 24, 24", "to have 3 channels, but got 1"),
+    "double": (PICTURES.double(), "torch.float64 on cpu: .*(double|Double).*(float|Float)", ""),
+    "uint8": (torch.zeros(2, 3, 24, 24, dtype=torch.uint8), "must be floating-point, .* got torch.uint8", ""),
+    "NaN": (spoiled(torch.nan), "must be finite, got NaN or infinite pixels in 1 of 3", ""),
+    "infinite": (spoiled(-torch.inf), "must be finite, got NaN or infinite pixels in 1 of 3", ""),
+}
+
+
+@pytest.mark.parametrize("kind", ["timm", "ours", "weights"])
+@pytest.mark.parametrize(("pictures", "said", "timms"), OTHER_PICTURES.values(), ids=OTHER_PICTURES)
+def test_pictures_that_the_model_does_not_take(kind, pictures, said, timms):
+    """What came and what was expected, in one line; the model is left as it was."""
+    model = theirs().train()
+    given = {"timm": model, "ours": vit_of(model), "weights": dict(model.state_dict())}[kind]
+    with pytest.raises(ValueError, match=f"{said}.*{timms if kind == 'timm' else ''}") as refusal:
+        attention_of(given, pictures)
+    assert len(str(refusal.value).splitlines()) == 1
+    assert model.training and all(block.attn.fused_attn for block in model.blocks)
+    assert all(not module._forward_hooks and not module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_full_memory_is_no_fault_of_the_pictures(monkeypatch):
+    model = theirs()
+
+    def full(images):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(model, "forward", full)
+    with pytest.raises(torch.OutOfMemoryError, match="CUDA out of memory"):
+        attention_of(model, PICTURES)
+
+
 def test_positional_attention_is_one_for_all_pictures():
     model = ViT(ViTConfig.named("reader", attention="positional", image_size=24, patch_size=8))
     S = attention_of(model, PICTURES)
@@ -150,6 +212,79 @@ def test_positional_attention_is_one_for_all_pictures():
 def test_weights_that_are_none(weights, words):
     with pytest.raises(ValueError, match=words):
         vit_of(weights)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+@pytest.mark.parametrize("place", ["pos_embed", "blocks.1.attn.qkv.weight", "head.bias"])
+def test_weights_that_are_no_numbers(place, bad):
+    """In a module of timm, in a dict of its weights and in a model of ours, by every way in."""
+    model = theirs()
+    ours = vit_of(model)
+    with torch.no_grad():
+        model.get_parameter(place).view(-1)[7 % model.get_parameter(place).numel()] = bad
+        ours.blocks[1].attention.value.weight[0, 0] = bad
+    weights = dict(model.state_dict())
+    said = f"holds '{place}', which is no array of finite numbers: torch.float32"
+    for given in (model, weights):
+        for call in (encodings_of, vit_of, lambda given: attention_of(given, PICTURES)):
+            with pytest.raises(ValueError, match=said):
+                call(given)
+    with pytest.raises(ValueError, match="ViT holds 'blocks.1.attention.value.weight', which is no array"):
+        attention_of(ours, PICTURES)
+    for tensor in (torch.zeros(5, dtype=torch.complex64), torch.zeros(5, device="meta")):
+        with pytest.raises(ValueError, match="this dict of weights holds 'other', which is no array"):
+            encodings_of({"other": tensor, **theirs().state_dict()})
+
+
+def test_attention_that_overflows_is_named():
+    """Finite weights and pictures, and products beyond the largest float."""
+    model = theirs()
+    with torch.no_grad():
+        model.blocks[1].attn.qkv.weight.fill_(1e30)
+    for given in (model, vit_of(model)):
+        with pytest.raises(ValueError, match="attention of layer 1 of .* is not finite on these pictures"):
+            attention_of(given, PICTURES)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (dict(grid=[4, 9]), "has a grid of 4 x 9 patches, and a square one is needed"),
+        (dict(grid=[5, 5]), "has 36 - 0 encodings of patches, and a grid of 5 x 5"),
+        (dict(grid=[6, 6], n_prefix=1), "has 36 - 1 encodings of patches, and a grid of 6 x 6"),
+        (dict(grid=36), r"must hold 2 of 0, 1, 2, ... as 'grid', got \[36\]"),
+        (dict(grid=[-6, -6]), r"must hold 2 of 0, 1, 2, ... as 'grid', got \[-6, -6\]"),
+        (dict(n_prefix=-27), r"must hold 1 of 0, 1, 2, ... as 'n_prefix', got \[-27\]"),
+        (dict(n_prefix=11.5), r"must hold 1 of 0, 1, 2, ... as 'n_prefix', got \[11.5\]"),
+        (dict(n_prefix=[0, 0]), r"must hold 1 of 0, 1, 2, ... as 'n_prefix', got \[0, 0\]"),
+        (dict(n_prefix=36), r"has encodings of shape \(0, 2\): their patches form no square grid"),
+        (dict(pos=3.0), r"has encodings of shape \(\): their patches form no square grid"),
+    ],
+    ids=str,
+)
+def test_encodings_alone_that_do_not_fit_their_grid(tmp_path, more, words):
+    """Thirty-six rows of two numbers, and what is said of them."""
+    np.savez(tmp_path / "p.npz", **(dict(pos=np.arange(72.0).reshape(36, 2)) | more))
+    with pytest.raises(ValueError, match=f"p.npz {words}"):
+        encodings_of(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [("cls_token", 3), ("patch_embed.proj.weight", 4), ("blocks.0.mlp.fc1.weight", 2), ("head.weight", 2)],
+)
+def test_a_tensor_of_other_axes_is_named(name, axes):
+    weights = dict(theirs().state_dict())
+    for tensor in (torch.tensor(1.0), weights[name][None]):
+        said = rf"'{name}' must have {axes} axes, got shape \({', '.join(map(str, tensor.shape))}\)"
+        with pytest.raises(ValueError, match=said):
+            vit_of(weights | {name: tensor}, heads=2)
+    with pytest.raises(ValueError, match=r"weights must be tensors by name, got \[3\]"):
+        vit_of(weights | {3: torch.zeros(2)})
+    with pytest.raises(ValueError, match="10 positional encodings for unknown patches and 31 other tokens"):
+        encodings_of(weights | {"reg_token": torch.zeros(1, 30, 16)})
+    with pytest.raises(ValueError, match=r"no learned positional encodings of shape \(1, tokens, width\)"):
+        encodings_of(weights | {"pos_embed": torch.zeros(2, 10, 16)})
 
 
 def test_a_missing_or_misshapen_tensor_is_named():

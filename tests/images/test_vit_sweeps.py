@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from patch_association.images.dissect import Inside
+from patch_association.images.locality import neighbor_recall
 from patch_association.images.models import ViT, ViTConfig
 from patch_association.records import decode
 from patch_association.records.codec import bits, from_bits
@@ -75,7 +76,7 @@ CELLS = vit_interventions.SWEEPS[0].cells
 
 
 def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
-    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 116
+    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 117
     kinds = {cell["change"]: cell for cell in CELLS}
     for change, cell in kinds.items():
         found = intervene(monkeypatch, moving, cell)
@@ -133,6 +134,11 @@ def test_shift_heads_look_where_they_should(moving):
     S = edits_of(moving, "shift heads: four neighbors", [], 0, 0, estimated=1)[2](Inside(
         moving.model.blocks[2], moving.seen[2][:2]))  # fmt: skip
     assert S[0, 1, 5, [1, 4, 6, 9]].tolist() == [0.25] * 4
+    S = edits_of(moving, "shift heads: both sides", [], 0, 0, estimated=1)
+    left_right, up_down = (
+        S[layer](Inside(moving.model.blocks[layer], moving.seen[layer][:2])) for layer in (1, 2)
+    )
+    assert left_right[0, 0, 5, [4, 6]].tolist() == up_down[0, 1, 5, [1, 9]].tolist() == [0.5] * 2
 
 
 def test_refitted_means_are_those_of_the_changed_network(moving):
@@ -232,6 +238,44 @@ def test_attention_is_measured(moving, monkeypatch):
     assert profile[5, 2, GRID - 1, GRID - 1] == pytest.approx(middle, rel=2e-3)
     right = np.mean([mean[5, 2][i, i + 1] for i in range(N) if i % GRID < GRID - 1])
     assert profile[5, 2, GRID - 1, GRID] == pytest.approx(right, rel=2e-3)
+    G = (moving.model.positions[0, :N] @ moving.model.positions[0, :N].T).numpy()
+    off = [np.delete(np.arange(N), i) for i in range(N)]
+    A, B = (np.stack([M[i, off[i]] - M[i, off[i]].mean() for i in range(N)]) for M in (np.log(mean[3, 1]), G))
+    assert found["against_P"]["value"][3][1] == pytest.approx(
+        np.corrcoef(A.ravel(), B.ravel())[0, 1], abs=1e-3
+    )
+    assert found["recall_4"]["value"][3][1] == pytest.approx(neighbor_recall(mean[3, 1], GRID, 4), abs=1e-3)
+    top = maps[5, :, 2, :N, :N].argmax(-1).numpy()  # (n, N)
+    step, i = found["top_step"][5][2], np.arange(N)
+    row, column = i // GRID + step[0], i % GRID + step[1]
+    inside = (row >= 0) & (row < GRID) & (column >= 0) & (column < GRID)
+    hits = (top == row * GRID + column)[:, inside].mean()
+    assert found["top_share"]["value"][5][2] == pytest.approx(hits, abs=1e-3)
+    lengths = moving.seen[3][:, :N].norm(dim=-1).numpy()  # (n, N)
+    inner = [k for k in range(N) if k not in corners(GRID)]
+    want = [lengths[:, corners(GRID)].mean(), np.median(lengths[:, inner])]
+    assert np.allclose(found["lengths"]["value"][3], want, rtol=1e-3)
+    for name in ("against_P", "recall_4", "recall_8", "top_share", "lengths"):
+        low, value, high = (np.array(found[name][key]) for key in ("low", "value", "high"))
+        assert (low <= value).all() and (value <= high).all() and (high > low).any() and len(value) == L
+        assert name == "lengths" or high.max() <= 1
+
+
+def test_intervals_by_groups_of_pictures(monkeypatch):
+    """A mean has the interval that resampled groups give it; where pictures do not differ, none."""
+    generator = torch.Generator().manual_seed(0)
+    each = torch.rand(20, generator=generator)  # a group's sum
+    sums = torch.zeros(1, 20, 1, 2, 2)
+    sums[0, :, 0, 0, 1], sums[0, :, 0, 1, 0] = each, 1 - each
+    found = vit_attention._each(sums, lambda S: S[0, 1] / S.sum())
+    assert found["value"][0][0] == pytest.approx(each.mean().item(), abs=1e-4)
+    width = found["high"][0][0] - found["low"][0][0]
+    assert width == pytest.approx(2 * 1.96 * each.std().item() / 20**0.5, rel=0.3)
+    drawn = np.array([[0.1, 0.2, 0.3]])  # percentiles leave out a value of 0.35
+    assert vit_attention._interval(np.array([0.35]), drawn)["high"][0] > 0.58
+    assert vit_attention._interval(np.array([0.35]), drawn, most=0.5)["high"] == [0.5]
+    alike = vit_attention._each(torch.ones(1, 20, 1, 2, 2), lambda S: S[0, 1] / S.sum())
+    assert alike["low"] == alike["value"] == alike["high"] == [[0.25]]
 
 
 def test_the_commonest_step():

@@ -60,9 +60,10 @@
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
     const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch" });
     const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch" });
+    const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
     const names = () => legend(Object.entries(KINDS).map(([kind, look]) => [look, `${kind} attention`]));
     stage.append(panel.element, time.element, h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element)),
-      h("div", { class: "pa-panels" }, h("div", {}, recall.element, names()), h("div", {}, accuracy.element, names())));
+      h("div", { class: "pa-panels pa-three" }, ...[recall, looks, accuracy].map((one) => h("div", {}, one.element, names()))));
 
     function paint(canvas, K) {
       const context = canvas.getContext("2d");
@@ -86,14 +87,18 @@
       for (const kind of Object.keys(KINDS)) paint(boards[kind].canvas, cosinesAt(kind, seen.epoch));
       const curves = (what) => Object.entries(KINDS).map(([kind, look]) => ({ y: epochs[kind][what], look }));
       recall.draw({ x, at, range: [0, 0.7], curves: curves("recall"), levels: [{ y: epochs.chance }] });
+      const unknown = [NaN]; // attention before training is not recorded
+      const looked = curves("looks").map(({ y, look }) => ({ y: unknown.concat(y), look }));
+      looks.draw({ x, at, range: [0, 0.7], curves: looked, levels: [{ y: epochs.chance }] });
       accuracy.draw({ x, at, range: [0, 1], curves: curves("accuracy") });
     }
 
     const share = (kind, what) => percent(epochs[kind][what][seen.epoch]);
     const both = (what) => `${share("vanilla", what)} and ${share("positional", what)}`;
+    const looked = () => seen.epoch === 0 ? "" : ` Of the neighbors ${Object.keys(KINDS).map((kind) => percent(epochs[kind].looks[seen.epoch - 1])).join(" and ")} are among the places that the more local head of the first layer looks at most.`;
     function sentence() {
       const [ours, theirs] = Object.keys(KINDS).map((kind) => around(kind, seen.epoch, seen.patch - 1));
-      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}). Of the validation pictures ${both("accuracy")} are guessed right.`;
+      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.`;
     }
 
     return {

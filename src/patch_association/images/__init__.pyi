@@ -16,7 +16,6 @@ from .models import ViT as ViT, ViTConfig as ViTConfig
 from .pretrained import (
     attention_of as attention_of,
     encodings_of as encodings_of,
-    read_weights as read_weights,
     vit_of as vit_of,
 )
 from .puzzle import Assembly as Assembly, assemble as assemble, cosines as cosines
@@ -26,3 +25,4 @@ from .training import (
     train as train,
     train_short as train_short,
 )
+from .weights import read_weights as read_weights

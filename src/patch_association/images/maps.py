@@ -72,7 +72,7 @@ def positional_share(attention: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     ValueError
-        If ``attention`` is no tensor of floating-point numbers of this shape.
+        If ``attention`` is no tensor of finite floating-point numbers of this shape.
 
     Examples
     --------
@@ -86,6 +86,8 @@ def positional_share(attention: torch.Tensor) -> torch.Tensor:
         raise ValueError(
             f"attention must have shape (L, B, H, N, N) with B > 1, got {tuple(attention.shape)}"
         )
+    if not torch.isfinite(attention).all():
+        raise ValueError("attention must be finite, got NaN or infinite entries")
     halves = attention[:, 0::2], attention[:, 1::2]
     rest = energy = 0
     for tested, other in (halves, halves[::-1]):

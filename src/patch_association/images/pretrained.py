@@ -8,17 +8,15 @@ Nothing is unpickled.
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from patch_association._validate import positive_int
-from patch_association.images.extras import imported
 from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.weights import given
 
 _TOKENS = ("cls_token", "dist_token", "reg_token")
 
@@ -31,44 +29,41 @@ def encodings_of(model) -> torch.Tensor:
     Parameters
     ----------
     model : module, dict of tensors, or str or path
-        See the head of this module. An npz may also hold the encodings alone: ``pos`` (tokens, width)
-        and ``n_prefix``, the number of rows that belong to other tokens.
+        See the head of this module. An npz may also hold the encodings alone: ``pos`` (tokens, width);
+        ``n_prefix``, the number of rows that belong to other tokens, 0 if it is left out; and ``grid``,
+        rows and columns of the patches, a square one if it is left out.
 
     Raises
     ------
     ValueError
         If there are no such encodings, which rows belong to patches is not known, or the patches form
-        no square; if a file or a name cannot be used.
+        no square; if a file or a name cannot be used; for NaN or infinite weights.
 
     Examples
     --------
     >>> encodings_of("vit_small_patch32_224.augreg_in21k_ft_in1k").shape  # doctest: +SKIP
     torch.Size([49, 384])
     """
-    model, name = _source(model)
+    model, name = given(model)
     if isinstance(model, ViT):
         return model.positions[0, : model.config.num_patches].detach()
     if isinstance(model, Mapping):
         if "pos" in model:
-            before = int(model.get("n_prefix", torch.tensor(0)))
-            return _square(model["pos"][before:], name)
+            return _alone(model, name)
         P, patches = model.get("pos_embed"), None
-        before = sum(model[token].shape[-2] for token in _TOKENS if token in model)
+        before = sum(_shape(model, token, 3)[1] for token in _TOKENS if token in model)
     else:
         P, before = getattr(model, "pos_embed", None), getattr(model, "num_prefix_tokens", 0)
         embed = getattr(model, "patch_embed", None)
         patches, grid = getattr(embed, "num_patches", None), getattr(embed, "grid_size", None)
-        if grid is not None and grid[0] != grid[1]:
-            raise ValueError(
-                f"{name} has a grid of {grid[0]} x {grid[1]} patches, and a square one is needed"
-            )
-    if not isinstance(P, torch.Tensor) or P.ndim != 3:
+        if grid is not None:
+            _equal(grid[0], grid[1], name)
+    if not isinstance(P, torch.Tensor) or P.ndim != 3 or len(P) != 1:
         raise ValueError(f"{name} has no learned positional encodings of shape (1, tokens, width)")
     rows = P.shape[1]
     # Whether other tokens have rows too differs from model to model: the count tells.
-    fits = [
-        k for k in {0, before} if (rows - k == patches if patches else math.isqrt(rows - k) ** 2 == rows - k)
-    ]
+    left = {k: rows - k for k in {0, before} if rows >= k}
+    fits = [k for k, n in left.items() if n == (patches or math.isqrt(n) ** 2)]
     if len(fits) != 1:
         raise ValueError(
             f"{name} has {rows} positional encodings for {patches or 'unknown'} patches and {before} other "
@@ -93,10 +88,11 @@ def vit_of(model, heads: int | None = None) -> ViT:
     ------
     ValueError
         If the model has parts that ours has not (registers, norms of queries and keys, other pooling),
-        lacks some, or its patches form no square; if ``heads`` is no positive integer.
+        lacks some, or its patches form no square; if ``heads`` is no positive integer; for NaN or
+        infinite weights.
     """
     heads = None if heads is None else positive_int("heads", heads)
-    model, name = _source(model)
+    model, name = given(model)
     if isinstance(model, ViT):
         return model
     P = encodings_of(model)
@@ -134,98 +130,107 @@ def attention_of(model, images: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     ValueError
-        If the model is no ViT whose attention can be seen, or the pictures have another shape.
+        If the model is no ViT whose attention can be seen; if the pictures are no finite floating-point
+        numbers or of another shape, type or place than the model's; for NaN or infinite weights.
     """
     if not isinstance(images, torch.Tensor) or images.ndim != 4:
         came = tuple(images.shape) if isinstance(images, torch.Tensor) else type(images).__name__
         raise ValueError(f"images must be a (B, c, H, W) tensor, got {came}")
-    model, name = _source(model)
+    if not images.is_floating_point():
+        raise ValueError(f"images must be floating-point, normalized as for training, got {images.dtype}")
+    if bad := int((~torch.isfinite(images)).flatten(1).any(dim=1).sum()):
+        raise ValueError(f"images must be finite, got NaN or infinite pixels in {bad} of {len(images)}")
+    model, name = given(model)
     if isinstance(model, Mapping):
         model = vit_of(model)
-    if isinstance(model, ViT):
-        c, maps = model.config, model(images, return_all=True)[1]["attention"]
-        maps = [S.expand(len(images), *S.shape[-3:]) for S in maps]  # positional attention: one for all
-        return torch.stack(maps)[..., : c.num_patches, : c.num_patches]
-    seen, handles, fused = [], [], []
-    for block in getattr(model, "blocks", ()):
-        drop = getattr(getattr(block, "attn", None), "attn_drop", None)
-        if drop is None:
-            raise ValueError(f"{name} has a layer without the attention of a ViT")
-        fused.append((block.attn, block.attn.fused_attn))
-        # Unfused, timm passes the attention through its dropout: there it can be read.
-        handles.append(drop.register_forward_hook(lambda module, args, out: seen.append(args[0].detach())))
-    training = model.training
+    maps = (_maps_of_ours if isinstance(model, ViT) else _maps_of_timms)(model, images, name)
+    for layer, S in enumerate(maps):
+        if not torch.isfinite(S).all():
+            raise ValueError(f"the attention of layer {layer} of {name} is not finite on these pictures")
+    return maps
+
+
+def _maps_of_ours(model, images, name):
+    N, maps = model.config.num_patches, _run(model, images, name, return_all=True)[1]["attention"]
+    maps = [S.expand(len(images), *S.shape[-3:]) for S in maps]  # positional attention: one for all
+    return torch.stack(maps)[..., :N, :N]
+
+
+def _maps_of_timms(model, images, name):
+    attentions: list[Any] = [getattr(block, "attn", None) for block in getattr(model, "blocks", ())]
+    for attention in attentions:
+        if not hasattr(attention, "attn_drop") or not hasattr(attention, "fused_attn"):
+            raise ValueError(
+                f"{name} has a layer without the attention of a ViT: expected timm's, which shows its maps, "
+                f"got {type(attention).__name__}"
+            )
+    seen, shapes, handles = [], [], []
+    fused, training = [attention.fused_attn for attention in attentions], model.training
     try:
-        for attention, _ in fused:
+        for attention in attentions:
             attention.fused_attn = False
-        model.eval()(images)
+            # Unfused, timm passes the attention through its dropout: there it can be read.
+            for module, look in (
+                (attention, lambda _, args: shapes.append(args[0].shape)),  # (B, tokens, width)
+                (attention.attn_drop, lambda _, args: seen.append(args[0])),
+            ):
+                handles.append(module.register_forward_pre_hook(look))
+        _run(model.eval(), images, name)
     finally:
         model.train(training)
         for handle in handles:
             handle.remove()
-        for attention, was in fused:
+        for attention, was in zip(attentions, fused):
             attention.fused_attn = was
     before = getattr(model, "num_prefix_tokens", 0)
-    if not seen or seen[0].ndim != 4:
-        raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens)")
+    if len({S.shape for S in seen}) != 1 or seen[0].shape[2:] != shapes[0][1:2] * 2:
+        came = f", got {tuple(seen[0].shape)} for {shapes[0][1]} tokens" if seen else ""
+        raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}")
     return torch.stack(seen)[..., before:, before:]
 
 
-def read_weights(path) -> dict[str, torch.Tensor]:
-    """The tensors of an npz file by name.
-
-    Raises
-    ------
-    ValueError
-        If it is no whole npz, or holds anything but arrays of numbers.
-    """
+def _run(model, images, name, **how):
+    """What the model returns; what it does not take is refused in its own words."""
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no whole npz file of arrays: {error}") from error
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {array.dtype}")
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return model(images, **how)
+    except torch.OutOfMemoryError:
+        raise
+    except (AssertionError, RuntimeError) as error:
+        came = f"{tuple(images.shape)}, {images.dtype} on {images.device}"
+        said = str(error).partition("\n")[0]
+        raise ValueError(f"{name} takes other pictures than {came}: {said}") from error
 
 
-def fetched(name: str) -> nn.Module:
-    """A model of timm with its public weights: from the network the first time, then from timm's cache.
-
-    Without either it takes up to a minute until timm gives up.
-
-    Raises
-    ------
-    ValueError
-        If timm cannot be imported or has no model of this name, or the weights cannot be had.
-    """
-    timm = imported("timm", f"fetching {name}", "compare")
-    try:
-        timm.create_model(name, pretrained=False)
-    except RuntimeError as error:
-        raise ValueError(f"timm cannot build a model called {name!r}: {error}") from error
-    try:
-        return timm.create_model(name, pretrained=True)
-    except Exception as error:  # of the network, the hub, the file or the disk: each library has its own
-        raise ValueError(
-            f"the weights of {name} could not be fetched, and timm's cache has none: the first time "
-            f"this needs the network ({type(error).__name__}: {error})"
-        ) from error
+def _alone(held, name):
+    """The encodings of an npz that holds nothing else."""
+    P, (before,) = held["pos"], _counts(held, "n_prefix", [0], name)
+    if "grid" in held:
+        height, width = _counts(held, "grid", [0, 0], name)
+        _equal(height, width, name)
+        if P.ndim and len(P) - before != height * width:
+            raise ValueError(
+                f"{name} has {len(P)} - {before} encodings of patches, and a grid of {height} x {width}"
+            )
+    return _square(P[before:] if P.ndim else P, name)
 
 
-def _source(model):
-    """A module or a dict of tensors, and what to call it."""
-    if isinstance(model, (str, Path)):
-        return (read_weights(model) if str(model).endswith(".npz") else fetched(str(model))), str(model)
-    if isinstance(model, Mapping):
-        wrong = [key for key, value in model.items() if not isinstance(value, torch.Tensor)]
-        if wrong or not model:
-            raise ValueError(f"weights must be tensors by name, got {wrong[:3] or 'none at all'}")
-        return model, "this dict of weights"
-    if not isinstance(model, nn.Module):
-        raise ValueError(f"a model must be a module, weights, a file or a name, got {type(model).__name__}")
-    return model, type(model).__name__
+def _counts(held, key, default, name):
+    values = held[key].flatten().tolist() if key in held else default
+    if len(values) != len(default) or any(value < 0 or value != int(value) for value in values):
+        raise ValueError(f"{name} must hold {len(default)} of 0, 1, 2, ... as {key!r}, got {values}")
+    return [int(value) for value in values]
+
+
+def _shape(tensors, key, axes):
+    shape = tuple(tensors[key].shape)
+    if len(shape) != axes:
+        raise ValueError(f"{key!r} must have {axes} axes, got shape {shape}")
+    return shape
+
+
+def _equal(height, width, name):
+    if height != width:
+        raise ValueError(f"{name} has a grid of {height} x {width} patches, and a square one is needed")
 
 
 def _square(P, name):
@@ -235,14 +240,15 @@ def _square(P, name):
 
 
 def _config(tensors, P, heads) -> ViTConfig:
-    width, channels, p, q = tensors["patch_embed.proj.weight"].shape
+    width, channels, p, q = _shape(tensors, "patch_embed.proj.weight", 4)
     if p != q:
         raise ValueError(f"patches must be squares, got {p} x {q} pixels")
     depth = len({key.split(".")[1] for key in tensors if key.startswith("blocks.")})
     return ViTConfig(
         image_size=p * math.isqrt(len(P)), patch_size=p, channels=channels, width=width, depth=depth,
-        heads=positive_int("heads", heads or max(1, width // 64)), num_classes=len(tensors["head.weight"]),
-        mlp_width=len(tensors["blocks.0.mlp.fc1.weight"]),
+        heads=positive_int("heads", heads or max(1, width // 64)),
+        num_classes=_shape(tensors, "head.weight", 2)[0],
+        mlp_width=_shape(tensors, "blocks.0.mlp.fc1.weight", 2)[0],
         pooling="cls" if "cls_token" in tensors else "mean",
     )  # fmt: skip
 

@@ -15,6 +15,8 @@ from patch_association.sweeps.vit_interventions import changed_positions, corner
 from patch_association.sweeps.vit_tiny import Subject, deit_encodings, file, subject
 
 _RESAMPLES = 1000
+# What needs mean maps or medians is resampled by groups of pictures, and less often.
+_GROUPS, _GROUP_RESAMPLES = 20, 200
 
 
 def encodings(model: str) -> dict:
@@ -37,7 +39,8 @@ def attention(positions: str, seed: int) -> dict:
     - ``share``: of the attention beyond uniform, what the mean map of the other pictures explains (L, H).
     - ``parts``, ``parts_after_norm``, ``parts_without_corners``: shares of the logits (L, H, 4).
     - ``recall_4``, ``recall_8``, ``against_P``: of the mean maps; the last is the correlation of log
-      attention with P P^T within rows, other patches only (L, H).
+      attention with P P^T within rows, other patches only (L, H). These, ``top_share`` and ``lengths`` have
+      95% bootstrap intervals over groups of pictures.
     - ``top_step``, ``top_share``: the commonest step (rows, columns) from a query to the key with most
       attention, and how common it is where that step stays on the grid (L, H).
     - ``profile``: mean attention by step, (L, H, 2 g - 1, 2 g - 1); ``rows``: of nine queries, (L, H, 9, N).
@@ -76,7 +79,10 @@ def _own(s: Subject) -> dict:
     shares = {
         name: torch.zeros(n, L, H, 5) for name in ("parts", "parts_after_norm", "parts_without_corners")
     }
-    to_corners, steps = torch.zeros(n, L), torch.zeros(L, H, N, N, dtype=torch.long)
+    to_corners = torch.zeros(n, L)
+    group = torch.arange(n) * _GROUPS // n
+    sums, steps = torch.zeros(L, _GROUPS, H, N, N), torch.zeros(L, _GROUPS, H, N, N, dtype=torch.int32)
+    head, query = torch.arange(H)[:, None], torch.arange(N)
     for layer, (block, x) in enumerate(zip(model.blocks, s.seen)):
         normed = torch.zeros(2, *x.shape[1:])
         for k in (0, 1):
@@ -96,29 +102,74 @@ def _own(s: Subject) -> dict:
                 to_patches = S[..., :N]
                 flat = to_patches.mean(dim=(1, 2))
                 to_corners[batch, layer] = flat[:, corners(grid)].sum(-1) / flat.sum(-1)
+                at = group[batch]
+                sums[layer].index_add_(0, at, to_patches)
                 top = to_patches.argmax(dim=-1)  # (B, H, N)
-                steps[layer].scatter_add_(-1, top.permute(1, 2, 0), torch.ones_like(top.permute(1, 2, 0)))
-    maps = s.maps[0].mean(dim=0)[..., :N, :N].double().numpy()  # over both halves, which are of one size
+                one = torch.ones((), dtype=torch.int32)
+                steps[layer].index_put_((at[:, None, None], head, query, top), one, accumulate=True)
+    maps = (sums.sum(dim=1) / n).double().numpy()
     G = similarity(model.positions[0, :N])
     found: dict = {"share": _ratio(energy - rest, energy)}
     found |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
     found |= {"to_corners": _with_intervals(to_corners), "part_names": list(PARTS)}
-    found |= {f"recall_{k}": _each(maps, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
-    found["against_P"] = _each(maps, lambda S: _correlation(np.log(S), G))
-    top = [[_top_step(steps[layer, head].numpy(), grid) for head in range(H)] for layer in range(L)]
+    found |= {f"recall_{k}": _each(sums, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
+    found["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
+    top = [[_top_step(counts.numpy(), grid) for counts in layer] for layer in steps.sum(dim=1)]
     found["top_step"] = [[step for step, _ in row] for row in top]
-    found["top_share"] = rounded([[share for _, share in row] for row in top], 4)
+    inside = [[_inside(step, grid) for step, _ in row] for row in top]
+    found["top_share"] = _each(steps, lambda S, at: S[at].sum() / S[at.any(axis=1)].sum(), inside)
     found["profile"] = encode(np.stack([[_profile(S, grid) for S in layer] for layer in maps]))
     places = (grid // 7, grid // 2, grid - 1 - grid // 5)
     found["queries"] = [grid * r + c for r in places for c in places]
     found["rows"] = encode(maps[:, :, found["queries"]])
-    lengths = torch.stack([x[:, :N].norm(dim=-1) for x in s.seen])  # (L, n, N)
-    at = [lengths[:, :, corners(grid)].mean(dim=(1, 2)), lengths[:, :, inner].flatten(1).median(dim=1).values]
-    return found | {"lengths": rounded(torch.stack(at, dim=1), 4)}
+    lengths = [x[:, :N].norm(dim=-1) for x in s.seen]  # L of (n, N)
+    return found | {"lengths": _lengths(lengths, group, corners(grid), inner)}
 
 
-def _each(maps, measure):
-    return rounded([[float(measure(S)) for S in layer] for layer in maps], 4)
+def _each(by_group: torch.Tensor, measure, *more) -> dict:
+    """A measure of what is summed over pictures, (L, groups, H, N, N): (L, H), with intervals.
+
+    A mean map is told by its sum, as no measure depends on a factor. ``more`` are further arguments by layer
+    and head.
+    """
+    draws = torch.from_numpy(_draws()).to(torch.float32)
+    found = []
+    for layer, sums in enumerate(by_group):
+        drawn = torch.einsum("rg,ghij->rhij", draws, sums.float()).double().numpy()  # draw, head, query, key
+        whole = sums.sum(dim=0).double().numpy()
+        for head in range(len(whole)):
+            own = [each[layer][head] for each in more]
+            found.append([measure(S, *own) for S in (whole[head], *drawn[:, head])])
+    values = np.reshape(np.array(found, dtype=float), (len(by_group), -1, _GROUP_RESAMPLES + 1))
+    return _interval(values[..., 0], values[..., 1:], most=1.0)
+
+
+def _draws() -> np.ndarray:
+    """(resamples, groups): how often each group of pictures is drawn."""
+    share = np.full(_GROUPS, 1 / _GROUPS)
+    return np.random.default_rng(0).multinomial(_GROUPS, share, size=_GROUP_RESAMPLES)
+
+
+def _interval(value, drawn, most: float = np.inf) -> dict:
+    """The percentile and the basic interval together, cut at ``most``.
+
+    Which keys come first changes more in a resample than from one sample to the next, so that percentiles
+    alone may leave out the value itself.
+    """
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
+    low, high = np.minimum(low, 2 * value - high), np.minimum(np.maximum(high, 2 * value - low), most)
+    return {"value": rounded(value, 4), "low": rounded(low, 4), "high": rounded(high, 4)}
+
+
+def _lengths(lengths, group, corners: list[int], inner: list[int]) -> dict:
+    """Of the tokens that enter a layer: corners' mean, others' median, (L, 2), with intervals."""
+    found = []
+    for layer in lengths:  # (n, N)
+        parts = [layer[group == k].numpy() for k in range(_GROUPS)]
+        drawn = [np.concatenate([parts[k] for k in np.repeat(np.arange(_GROUPS), at)]) for at in _draws()]
+        found.append([[x[:, corners].mean(), np.median(x[:, inner])] for x in (layer.numpy(), *drawn)])
+    values = np.moveaxis(np.array(found, dtype=float), 1, -1)  # (L, 2, resamples + 1)
+    return _interval(values[..., 0], values[..., 1:])
 
 
 def _correlation(A, B) -> float:
@@ -135,6 +186,11 @@ def _steps(grid):
     return place[None] - place[:, None]
 
 
+def _inside(step, grid):
+    """(N, N): whether the key is this step from the query."""
+    return (_steps(grid) == tuple(step)).all(axis=-1)
+
+
 def _top_step(counts, grid):
     """The commonest step to the top key, and its share among queries where it stays on the grid."""
     step = _steps(grid).reshape(-1, 2)
@@ -142,7 +198,7 @@ def _top_step(counts, grid):
     by_code = np.bincount(code, weights=counts.ravel())
     best = int(by_code.argmax())
     down, right = best // (3 * grid) - grid, best % (3 * grid) - grid
-    inside = ((_steps(grid) == (down, right)).all(axis=-1)).any(axis=1)
+    inside = _inside((down, right), grid).any(axis=1)
     return [down, right], float(by_code[best] / counts[inside].sum())
 
 
@@ -195,6 +251,8 @@ SWEEPS = (
             "pictures": 1000,
             "threads": 1,
             "resamples": _RESAMPLES,
+            "groups": _GROUPS,
+            "group_resamples": _GROUP_RESAMPLES,
             "files": vit_tiny.FILES,
             "sources": vit_tiny.SOURCES,
         },

@@ -46,7 +46,10 @@ def _cells() -> tuple[dict, ...]:
     cells += [("P shuffled", [], seed) for seed in range(5)]
     cells += [(f"P {how}", [], 0) for how in _POSITIONS if how not in ("shuffled", "random")]
     cells += [("P random", [], seed) for seed in range(2)]
-    cells += [(f"shift heads: {how}", [], 0) for how in ("mean", "shifts", "four neighbors", "reversed")]
+    cells += [
+        (f"shift heads: {how}", [], 0)
+        for how in ("mean", "shifts", "both sides", "four neighbors", "reversed")
+    ]
     cells += [("corners masked", SINK_LAYERS, 0)]
     cells += [("four keys masked", SINK_LAYERS, seed) for seed in range(3)]
     cells += [(f"{k} most positional heads: mean", [], 0) for k in (3, 6, 9, 12, 18, 24, 30)]
@@ -116,8 +119,9 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
             if how in ("shifts", "reversed"):
                 sign = -1 if how == "reversed" else 1
                 maps[layer, head] = neighbor_maps(s.grid, (sign * down, sign * right), tokens)
-            elif how == "four neighbors":
-                sides = [neighbor_maps(s.grid, step, tokens) for step in _SIDES]
+            elif how in ("both sides", "four neighbors"):
+                steps = _SIDES if how == "four neighbors" else ((down, right), (-down, -right))
+                sides = [neighbor_maps(s.grid, step, tokens) for step in steps]
                 maps[layer, head] = torch.stack(sides).mean(dim=0)
     else:
         chosen = _heads(s, change, seed, split, estimated)
