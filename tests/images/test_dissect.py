@@ -5,6 +5,7 @@ import torch
 
 from patch_association.images.dissect import (
     PARTS,
+    FixedAttention,
     Inside,
     fixed,
     kl,
@@ -152,3 +153,30 @@ def test_neighbor_maps():
 
 def test_pictures_lie_between_minus_one_and_one():
     assert normalized(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [-1, 1]
+
+
+def test_a_network_with_fixed_attention(model, pictures):
+    """Its own maps of one picture give that picture's answer; queries and keys there have no part in it."""
+    x = start(model, pictures[:1])
+    maps = {0: Inside(model.blocks[0], x).logits().softmax(dim=-1)[0]}
+    network = FixedAttention(model, maps).requires_grad_(True)
+    torch.testing.assert_close(network(pictures[:1]), model(pictures[:1]))
+    assert not torch.allclose(network(pictures), model(pictures), atol=1e-3)
+    network(pictures).sum().backward()
+    attention = [block.attention for block in model.blocks]
+    assert attention[0].query_key.weight.grad is None and attention[0].query_key.bias.grad is None
+    assert attention[0].value.weight.grad.abs().max() > 0 < attention[1].query_key.weight.grad.abs().max()
+    assert network.float().get_buffer("maps_0").dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    "maps, says",
+    [
+        ({3: torch.ones(2, 17, 17)}, "layers must be 0 to 2, got 3"),
+        ({0: torch.ones(2, 16, 16)}, r"maps of layer 0 must be \(2, 17, 17\) and finite, got \(2, 16, 16\)"),
+        ({1: torch.full((2, 17, 17), float("nan"))}, "maps of layer 1 must be .* and finite"),
+    ],
+)
+def test_maps_that_do_not_fit(model, maps, says):
+    with pytest.raises(ValueError, match=says):
+        FixedAttention(model, maps)

@@ -39,6 +39,7 @@ CORRECTIONS = {
     22: ("shallow_vit/learning", "not run at its size", "follow the margin"),
     23: ("shallow_vit/sparsification", "training faster", "Remark 3"),
     24: ("beyond/deeper", "no exact $p$-value", "shuffled"),
+    25: ("images/pretrained", "four neighbors", "either side"),
 }
 
 

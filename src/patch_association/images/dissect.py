@@ -8,9 +8,10 @@ biases) and a content part, and the logits are exactly a sum of four products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from patch_association.images.models.layers import Block
@@ -130,6 +131,51 @@ def fixed(maps: torch.Tensor, heads: Sequence[int] | None = None) -> Edit:
         return S
 
     return edit
+
+
+class FixedAttention(nn.Module):
+    """A ViT some of whose layers attend alike on every picture; what else it has can be trained.
+
+    Parameters
+    ----------
+    model : ViT
+        It is not copied: training this module trains it. Queries and keys of a fixed layer have no part in
+        the answer, and their gradients are None.
+    maps : dict of int to (H, T, T) tensor
+        For a layer, counted from 0, the attention of its heads; T tokens, with a class token if there is
+        one. :func:`~patch_association.images.exchange.mean_maps` has those of all layers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such layer, or maps have another shape or are not finite.
+
+    Examples
+    --------
+    >>> from patch_association.images.models import ViTConfig
+    >>> model = ViT(ViTConfig.named("reader", attention="positional"), seed=0)
+    >>> images = torch.zeros(2, 3, 32, 32)
+    >>> S = model(images, return_all=True)[1]["attention"][0].detach()
+    >>> torch.allclose(FixedAttention(model, {0: S})(images), model(images), atol=1e-5)
+    True
+    """
+
+    def __init__(self, model: ViT, maps: Mapping[int, torch.Tensor]):
+        super().__init__()
+        c = model.config
+        self.model, self.layers = model, sorted(maps)
+        wanted = (c.heads, c.num_tokens, c.num_tokens)
+        for layer, S in maps.items():
+            if layer not in range(c.depth):
+                raise ValueError(f"layers must be 0 to {c.depth - 1}, got {layer}")
+            if tuple(S.shape) != wanted or not torch.isfinite(S).all():
+                raise ValueError(f"maps of layer {layer} must be {wanted} and finite, got {tuple(S.shape)}")
+            self.register_buffer(f"maps_{layer}", S.detach().clone())
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """(B, channels, H, W) -> (B, classes)."""
+        edits = {layer: fixed(self.get_buffer(f"maps_{layer}")) for layer in self.layers}
+        return through(self.model, start(self.model, images), edits)
 
 
 def parts_only(mean: torch.Tensor, names: Sequence[str]) -> Edit:
