@@ -274,6 +274,7 @@ def test_intervals_by_groups_of_pictures(monkeypatch):
     drawn = np.array([[0.1, 0.2, 0.3]])  # percentiles leave out a value of 0.35
     assert vit_attention._interval(np.array([0.35]), drawn)["high"][0] > 0.58
     assert vit_attention._interval(np.array([0.35]), drawn, most=0.5)["high"] == [0.5]
+    assert vit_attention._interval(np.array([0.05]), drawn)["low"][0] < -0.18
     alike = vit_attention._each(torch.ones(1, 20, 1, 2, 2), lambda S: S[0, 1] / S.sum())
     assert alike["low"] == alike["value"] == alike["high"] == [[0.25]]
 

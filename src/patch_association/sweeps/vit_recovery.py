@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional as F
 
 from patch_association.images.data import load
-from patch_association.images.dissect import fixed, kl, normalized, start, through
+from patch_association.images.dissect import FixedAttention, kl, normalized
 from patch_association.images.training.step import learning_rate
 from patch_association.records import rounded
 from patch_association.sweeps import vit_tiny
@@ -73,17 +73,14 @@ def recovery(maps: str, seed: int, steps: int, rate: float = RATE) -> dict:
     s = subject()
     student, side = copy.deepcopy(s.model).requires_grad_(True), s.model.config.image_size
     kinds = {"mean": s.maps[0, 0], "uniform": torch.full_like(s.maps[0, 0], 1 / s.maps.shape[-1])}
-    edits = {layer: fixed(S) for layer, S in enumerate(kinds[maps])} if maps in kinds else {}
+    network = FixedAttention(student, dict(enumerate(kinds[maps])) if maps in kinds else {})
     (data, places), wanted_held = _pictures(), _wanted("test_images")
     other = torch.nonzero(s.halves[0] == 1).flatten()
 
-    def answer(x):
-        return through(student, start(student, x), edits)
-
     @torch.no_grad()
     def tested():
-        crops = torch.cat([answer(normalized(s.images[batch])) for batch in other.split(50)])
-        held = torch.cat([answer(enlarged(batch, side)) for batch in data.test_images.split(50)])
+        crops = torch.cat([network(normalized(s.images[batch])) for batch in other.split(50)])
+        held = torch.cat([network(enlarged(batch, side)) for batch in data.test_images.split(50)])
         return {
             "crops": float((crops.argmax(dim=1) == s.labels[other]).float().mean()),
             "held_out": float((held[:, places].argmax(dim=1) == data.test_labels).float().mean()),
@@ -98,7 +95,7 @@ def recovery(maps: str, seed: int, steps: int, rate: float = RATE) -> dict:
     for step in range(steps):
         chosen = order[step * BATCH : (step + 1) * BATCH]
         with torch.autocast("cpu", torch.bfloat16):
-            logits = answer(enlarged(data.train_images[chosen], side))
+            logits = network(enlarged(data.train_images[chosen], side))
         loss = kl(_wanted("train_images")[chosen], logits.float()).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
