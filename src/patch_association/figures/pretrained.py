@@ -70,7 +70,7 @@ def draw_parts(ax: Axes, shares, title: str) -> None:
         part = np.clip(part, 0, None)  # parts may take away a percent
         ax.bar(layers, part, bottom=bottom, color=color, hatch=hatch, label=name, width=0.8, linewidth=0)
         bottom += part
-    ax.set(xlabel="layer", ylim=(0, 1.02), xticks=layers[1::2], title=title)
+    ax.set(xlabel="layer", ylim=(0, 1.06), xticks=layers[1::2], title=title)
 
 
 def draw_shares(ax: Axes, share: Mapping) -> None:

@@ -158,6 +158,10 @@ def _interval(value, drawn, most: float = np.inf) -> dict:
     """
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     low, high = np.minimum(low, 2 * value - high), np.minimum(np.maximum(high, 2 * value - low), most)
+    return _with_ends(value, low, high)
+
+
+def _with_ends(value, low, high) -> dict:
     return {"value": rounded(value, 4), "low": rounded(low, 4), "high": rounded(high, 4)}
 
 
@@ -223,7 +227,7 @@ def _ratio(part: torch.Tensor, whole: torch.Tensor) -> dict:
     """Sum of ``part`` over sum of ``whole`` over pictures, with a 95% bootstrap interval."""
     value = part.double().sum(0) / whole.double().sum(0)
     low, high = np.quantile((_resampled(part) / _resampled(whole)).numpy(), [0.025, 0.975], axis=0)
-    return {"value": rounded(value, 4), "low": rounded(low, 4), "high": rounded(high, 4)}
+    return _with_ends(value, low, high)
 
 
 def _with_intervals(values: torch.Tensor) -> dict:

@@ -113,7 +113,7 @@ SWEEPS = (
         summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
         cells=tuple(
             {"maps": maps, "seed": 0, "steps": steps}
-            for maps, steps in (("mean", _STEPS), ("own", 0), ("uniform", _STEPS))
+            for maps, steps in (("mean", _STEPS), ("own", 0), ("uniform", _STEPS), ("own", _STEPS))
         ),
         run=recovery,
         data=vit_tiny.data,
