@@ -112,8 +112,11 @@ SWEEPS = (
         name="vit_recovery",
         summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
         cells=tuple(
-            {"maps": maps, "seed": 0, "steps": steps}
-            for maps, steps in (("mean", _STEPS), ("own", 0), ("uniform", _STEPS), ("own", _STEPS))
+            {"maps": maps, "seed": seed, "steps": steps}
+            for maps, seed, steps in (
+                ("mean", 0, _STEPS), ("own", 0, 0), ("uniform", 0, _STEPS), ("own", 0, _STEPS),
+                ("mean", 1, _STEPS), ("mean", 2, _STEPS),
+            )
         ),
         run=recovery,
         data=vit_tiny.data,
