@@ -76,7 +76,7 @@ CELLS = vit_interventions.SWEEPS[0].cells
 
 
 def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
-    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 117
+    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 155
     kinds = {cell["change"]: cell for cell in CELLS}
     for change, cell in kinds.items():
         found = intervene(monkeypatch, moving, cell)

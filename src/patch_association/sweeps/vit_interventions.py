@@ -56,8 +56,7 @@ def _cells() -> tuple[dict, ...]:
     cells += [("18 random heads: mean", [], seed) for seed in range(3)]
     cells += [("18 least positional heads: mean", [], 0)]
     # The halves of the pictures drawn again.
-    again = ([0, 1], _ALL[:4], _ALL[-4:], _ALL)
-    cells += [("mean", layers, seed) for seed in (1, 2) for layers in again]
+    cells += [("mean", layers, seed) for seed in (1, 2) for layers in groups + singles]
     return tuple({"change": change, "layers": layers, "seed": seed} for change, layers, seed in cells)
 
 
