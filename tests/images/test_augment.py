@@ -131,6 +131,21 @@ def test_shift_and_flip_are_windows_of_the_padded_picture():
     )
 
 
+def test_windows_of_a_picture_that_reflection_continues():
+    images = torch.randint(256, (60, 3, 16, 12), generator=seeded(), dtype=torch.uint8)
+    assert draw("reflect-flip", 2, 32, seeded()).padding == 2
+    draws = draw("reflect-flip", 60, 16, seeded(1), padding=3)
+    out = augment(images, draws)
+    padded = torch.nn.functional.pad(images.double(), (3, 3, 3, 3), mode="reflect")
+    for i in range(60):
+        top, left = int(draws.top[i]), int(draws.left[i])
+        window = padded[i, :, top : top + 16, left : left + 12]
+        assert torch.equal(out[i].double(), window.flip(2) if draws.flipped[i] else window)
+    assert set(draws.left.tolist()) == set(range(7)) and 0 < draws.flipped.sum() < 60
+    with pytest.raises(ValueError, match="by reflection must be less than the side of 8 pixels, got 8"):
+        draw("reflect-flip", 2, 8, seeded(), padding=8)
+
+
 @pytest.mark.parametrize("choice", CHOICES)
 def test_augmentation_is_seeded_and_by_picture(choice):
     """The same draws for a whole and for its parts: what several processes and a resumed run rely on."""

@@ -26,7 +26,7 @@ from patch_association.images.models.vit import ViT, ViTConfig
 
 @pytest.mark.parametrize(
     ("model", "parameters"),
-    [(resnet18, 11_173_962), (vgg19, 20_040_522), (small_cnn, 24_346), (residual_cnn, 1_089_730)],
+    [(resnet18, 11_173_962), (vgg19, 20_040_522), (small_cnn, 24_346), (residual_cnn, 3_006_786)],
 )
 def test_convolutional_networks(model, parameters):
     """Sizes as published for ResNet-18 and VGG-19 with CIFAR stems; a gradient reaches the first layer."""
@@ -69,10 +69,58 @@ def test_the_residual_cnn_by_hand():
     z = z[:, :, :6, :6].unflatten(2, (3, 2)).unflatten(4, (3, 2)).amax(dim=(3, 5))  # pooled: (2, 3, 3, 3)
     z = gelu(normed(z, stage.first_norm))
     z = z + gelu(normed(conv(z, stage.second, 1), stage.second_norm))
-    torch.testing.assert_close(network(x), network.head(z.amax(dim=(2, 3))))
+    torch.testing.assert_close(network(x), network.head(z.amax(dim=(2, 3))) / 9)
     assert residual_cnn()(torch.zeros(2, 3, 9, 9)).shape == (2, 10)
     with pytest.raises(ValueError, match=r"images must have more than 8 pixels a side, got \(2, 3, 8, 9\)"):
         residual_cnn()(torch.zeros(2, 3, 8, 9))
+
+
+def test_the_residual_cnn_starts_by_handing_on():
+    """A pixel of each channel comes out of a stage's convolutions where it went in; norms do not scale."""
+    stage = residual_cnn(2, widths=(40,)).stages[0]
+    z = torch.randn(2, 24, 6, 6)
+    assert torch.equal(stage.first(z)[:, :24], z)
+    w = torch.randn(2, 40, 3, 3)
+    assert torch.equal(stage.second(w), w)
+    for norm in (stage.first_norm, stage.second_norm):
+        assert not norm.weight.requires_grad and norm.bias.requires_grad and norm.momentum == 0.4
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_whitened_stem_decorrelates_patches(channels):
+    """Responses to the pictures are uncorrelated, with moments l / (l + 0.0005), l those of patches."""
+    pictures = torch.nn.functional.avg_pool2d(
+        torch.randn(130, channels, 20, 20, generator=torch.Generator().manual_seed(0)), 3, 1
+    )
+    network = residual_cnn(2, channels, widths=(4,))
+    network.whiten(pictures)
+    z = torch.nn.functional.conv2d(pictures, network.stem.weight).double()  # (130, 8 c, 17, 17)
+    half = 4 * channels
+    assert torch.equal(z[:, :half], -z[:, half:])
+    rows = z[:, :half].movedim(1, -1).flatten(0, -2)
+    patches = torch.nn.functional.unfold(pictures, 2).movedim(1, -1).flatten(0, 1).double()  # (places, 4 c)
+    squares = torch.linalg.eigvalsh(patches.T @ patches / len(patches))  # in rising order, as directions are
+    wanted = torch.diag(squares / (squares + 5e-4))
+    torch.testing.assert_close(rows.T @ rows / len(rows), wanted, atol=1e-5, rtol=0)
+    assert squares.min() < 0.1
+    assert not network.stem.bias.any()
+    network(pictures).square().sum().backward()
+    assert network.stem.weight.grad is None and network.stem.bias.grad.abs().sum() > 0
+
+
+def test_a_whitened_stem_of_shares_is_that_of_the_whole():
+    pictures = torch.randn(12, 3, 9, 9, generator=torch.Generator().manual_seed(0))
+    rows = [
+        part.unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12).double()
+        for part in (pictures[:4], pictures[4:])
+    ]
+    others = iter([torch.tensor(float(len(rows[1]))), rows[1].T @ rows[1]])
+    whole, share = residual_cnn(2, widths=(4,)), residual_cnn(2, widths=(4,))
+    whole.whiten(pictures)
+    share.whiten(pictures[:4], total=lambda own: own + next(others))
+    one, other = whole.stem.weight, share.stem.weight
+    sign = (one * other).sum(dim=(1, 2, 3), keepdim=True).sign()  # of a direction is free
+    torch.testing.assert_close(one, sign * other)
 
 
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])

@@ -160,6 +160,13 @@ def test_shuffles_of_the_study_are_drawn_with_intervals_over_seeds(closed):
         assert segment[:, 1] == pytest.approx([100 * wanted.low, 100 * wanted.high])
     names = {text.get_text() for text in ax.get_legend().get_texts()}
     assert names == {MODELS["vanilla"], MODELS["positional"], LARGER}
+    assert not [line for line in ax.lines if line.get_linestyle() == ":"]
+    longer = [{"model": "vanilla", "test_accuracy": right} for right in (0.7, 0.8)]
+    plot_study_shuffles(ax, runs, longer)
+    (level,) = (line for line in ax.lines if line.get_linestyle() == ":")
+    assert list(level.get_ydata()) == pytest.approx([75, 75]) and list(level.get_xdata()) == [4, 32]
+    drawn = [c[0].get_color() for c in ax.containers if c.get_label() == MODELS["vanilla"]]
+    assert drawn[-1] == level.get_color()
     with pytest.raises(ValueError, match="at least two finite numbers, got 1"):
         plot_study_shuffles(ax, [run for run in runs if run["seed"] == 0])
 

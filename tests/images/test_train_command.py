@@ -68,7 +68,7 @@ def test_sizes_that_do_not_fit_the_data():
 
 
 def test_presets():
-    assert set(PRESETS) == {"smoke", "cifar10", "cifar100", "svhn", "imagenet"}
+    assert set(PRESETS) == {"smoke", "cifar10", "cifar10-cnn", "cifar100", "svhn", "imagenet"}
     for name in ("cifar10", "cifar100", "svhn"):
         assert (preset(name).epochs, preset(name).batch_size, preset(name).patch_size) == (300, 128, 4)
     assert (preset("imagenet").vit, preset("imagenet").batch_size) == ("tiny", 1024)

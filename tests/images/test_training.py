@@ -14,19 +14,21 @@ from training import TINY, same_model, toy_set
 
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import locality, similarity
+from patch_association.images.models.convolution import residual_cnn
 from patch_association.images.training import run as training
-from patch_association.images.training.checkpoint import CheckpointWarning
+from patch_association.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
 from patch_association.images.training.feed import ResidentFeed, make_feed
 from patch_association.images.training.processes import OneProcess, own_share, processes
 from patch_association.images.training.run import train
 from patch_association.images.training.step import (
+    Lookahead,
     TrainStep,
     evaluate,
     learning_rate,
     make_optimizer,
     precision_type,
 )
-from patch_association.images.training.trainer import Trainer
+from patch_association.images.training.trainer import Trainer, first_pictures, make_model
 
 CPU = OneProcess(torch.device("cpu"))
 
@@ -41,6 +43,56 @@ def test_the_schedule():
     assert rates[10] == 2.0 and rates[55] == pytest.approx(1.0) and 0 < rates[99] < 0.002
     assert all(a >= b for a, b in itertools.pairwise(rates[9:]))
     assert learning_rate(0, 1, 0, 1.0) == 1.0
+    sides = [learning_rate(k, 100, 20, 2.0, "triangle") for k in range(100)]
+    assert sides[:20] == pytest.approx([0.4 + 1.6 * (k + 1) / 20 for k in range(20)])
+    assert sides[20:] == pytest.approx([2.0 - 1.86 * (k - 19) / 80 for k in range(20, 100)])
+    assert learning_rate(0, 1, 0, 1.0, "triangle") == pytest.approx(0.07)
+    with pytest.raises(ValueError, match="schedule must be one of cosine, triangle, got 'step'"):
+        replace(TINY, schedule="step")
+
+
+@pytest.mark.parametrize("total", [12, 10])
+def test_looking_ahead_by_hand(total):
+    """Steps of a network that adds one to all its numbers: at 5 and 10 it looks, at the last it goes back."""
+    network = residual_cnn(2, widths=(3,))
+    begun = network.head.bias.detach().clone()
+    ahead, slow, fast = Lookahead(network, total), 0.0, 0.0
+    for step in range(1, total + 1):
+        with torch.no_grad():
+            for each in network.state_dict().values():
+                each += 1
+        fast += 1
+        ahead.after(network, step)
+        if step == total:
+            fast = slow
+        elif step in (5, 10):
+            held = 0.95**5 * (step / total) ** 3
+            fast = slow = held * slow + (1 - held) * fast
+        torch.testing.assert_close(network.head.bias, begun + fast)
+        torch.testing.assert_close(network.stages[0].first_norm.running_mean, torch.full((3,), fast))
+    assert slow < total - 1 and network.stages[0].first_norm.num_batches_tracked == total
+
+
+def test_a_run_has_its_schedule_and_looks_ahead():
+    """The same steps by hand: batches of the feed, the rates of the triangle, a look after five steps."""
+    config = replace(
+        TINY, model="residual_cnn", augment="reflect-flip", optimizer="sgd", clip=0.0, val_size=0
+    )
+    config = replace(config, schedule="triangle", lookahead=True, epochs=2, warmup_epochs=0.5, lr=0.1)
+    data = toy_set(140, size=16)
+    run = train(config, data=data, progress=False)
+    feed = ResidentFeed(data, config, CPU)
+    model = make_model(config, 2, 16, 3)
+    model.whiten(first_pictures(feed))
+    step = TrainStep(model, make_optimizer(model, config), config, *data.statistics())
+    ahead, rates = Lookahead(model, 14), []
+    pictures = itertools.chain(feed.epoch(0), feed.epoch(1))
+    for done, (images, labels) in enumerate(pictures, start=1):
+        rates.append(learning_rate(done - 1, 14, 4, 0.1, "triangle"))
+        step(images, labels, rates[-1])
+        ahead.after(model, done)
+    assert done == 14 and same_model(run.model, model)
+    assert [row["lr"] for row in run.record["metrics"]] == [rates[6], rates[13]]
 
 
 @pytest.mark.parametrize("model", ["vit", "small_cnn"])
@@ -85,6 +137,63 @@ def test_a_step_is_adamw_with_clipping_and_smoothing():
         if not name.endswith("query_key.bias"):
             torch.testing.assert_close(p, named[name], atol=2e-5, rtol=1e-4)
     assert step.sums[2] == 60 and step.sums[0] > 0
+
+
+def test_sgd_has_nesterovs_momentum_and_quick_norms():
+    """Three steps by hand, of which the rate changes: p moves by rate (g + 0.85 v), v = 0.85 v + g."""
+    data = toy_set(size=10)
+    config = replace(TINY, model="residual_cnn", optimizer="sgd", clip=0.0, weight_decay=0.3)
+    mean, std = data.statistics()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        models = [residual_cnn(2, widths=(3,)) for _ in range(2)]
+        models[1].load_state_dict(models[0].state_dict())
+    images, labels = data.train_images[:20], data.train_labels[:20]
+    pictures = (images.float() / 255 - mean[:, None, None]) / std[:, None, None]
+    for model in models:
+        model.whiten(pictures)
+    step = TrainStep(models[0], make_optimizer(models[0], config), config, mean, std)
+    named = {name: p for name, p in models[1].named_parameters() if p.requires_grad}
+    held = {name for name, _ in models[1].named_parameters()} - named.keys()
+    norms = {"stages.0.first_norm", "stages.0.second_norm"}
+    assert held == {"stem.weight"} | {f"{norm}.weight" for norm in norms}
+    moved = {name: torch.zeros_like(p) for name, p in named.items()}
+    for rate in (1e-2, 3e-2, 1e-2):
+        step(images, labels, rate)
+        loss = torch.nn.functional.cross_entropy(models[1](pictures), labels, label_smoothing=0.1)
+        grads = torch.autograd.grad(loss, list(named.values()))
+        with torch.no_grad():
+            for (name, p), g in zip(named.items(), grads):
+                times = 64 if name.removesuffix(".bias") in norms else 1
+                g = g + 0.3 / times * p
+                moved[name] = 0.85 * moved[name] + g
+                p -= rate * times * (g + 0.85 * moved[name])
+    for name, p in models[0].named_parameters():
+        other = dict(models[1].named_parameters())[name]
+        torch.testing.assert_close(p, other, atol=1e-5, rtol=1e-4)
+    with pytest.raises(ValueError, match="optimizer must be one of adamw, sgd, got 'adam'"):
+        replace(TINY, optimizer="adam")
+
+
+def test_both_sides_of_a_picture_are_seen_in_turn():
+    """Read from the batches: pictures whose number is in their brightness, and brighter on the right."""
+    data = toy_set(40)
+    pixels = torch.arange(40)[:, None, None, None] * 6 + torch.arange(8) // 4
+    data = replace(data, train_images=pixels.expand(40, 3, 8, 8).byte().contiguous())
+    config = replace(TINY, augment="reflect-flip", val_size=8, batch_size=4)
+
+    def sides(epoch, config=config):
+        found = {}
+        for images, _ in ResidentFeed(data, config, CPU).epoch(epoch):
+            for image in images:
+                row = image[0, 0].int()
+                found[int(row.min()) // 6] = bool(row[0] > row[-1])
+        return [found[k] for k in sorted(found)]
+
+    seen = [sides(epoch) for epoch in range(4)]
+    assert len(seen[0]) == 32 and 0 < sum(seen[0]) < 32
+    assert seen[1] == [not side for side in seen[0]] and seen[2:] == seen[:2]
+    assert sides(0, replace(config, seed=1)) != seen[0]
 
 
 def batches(config, data, epoch=0, start=0, place=CPU):
@@ -140,6 +249,8 @@ def test_the_shuffle_comes_after_augmentation():
     assert all(torch.equal(permutation(a), b) for (a, _), (b, _) in zip(plain, shuffled))
     feed = ResidentFeed(data, replace(config, tile=2), CPU)
     assert torch.equal(next(feed.evaluation("test"))[0], permutation(data.test_images))
+    mirrored = next(feed.evaluation("test", mirrored=True))[0]
+    assert torch.equal(mirrored, permutation(data.test_images.flip(3)))
 
 
 def test_evaluation_is_the_mean_over_all_pictures():
@@ -156,6 +267,23 @@ def test_evaluation_is_the_mean_over_all_pictures():
     assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
 
 
+def test_a_test_with_both_sides_of_each_picture_averages_logits():
+    data, config = toy_set(), replace(TINY, tile=4, mirrored_test=True, epochs=1)
+    run = train(config, data=data, progress=False)
+    permutation = GridPermutation(8, 4)
+    mean, std = (t[:, None, None] for t in data.statistics())
+    with torch.no_grad():
+        views = [permutation(x).float() for x in (data.test_images, data.test_images.flip(3))]
+        logits = sum(run.model.eval()((x / 255 - mean) / std) for x in views) / 2
+    found = run.record["test"]
+    want = torch.nn.functional.cross_entropy(logits, data.test_labels).item()
+    assert found["mirrored_loss"] == pytest.approx(want, rel=1e-5) and want != found["loss"]
+    right = (logits.argmax(1) == data.test_labels).double().mean().item()
+    assert found["mirrored_accuracy"] == pytest.approx(right)
+    plain = train(replace(config, mirrored_test=False), data=data, progress=False).record["test"]
+    assert plain == {name: found[name] for name in ("loss", "accuracy", "n")}
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -163,6 +291,7 @@ def test_evaluation_is_the_mean_over_all_pictures():
         dict(attention="vanilla"),
         dict(model="small_cnn"),
         dict(model="residual_cnn"),
+        dict(model="residual_cnn", optimizer="sgd"),
     ],
 )
 def test_every_model_learns(model):
@@ -212,12 +341,26 @@ def test_the_test_pictures_are_looked_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "model", [dict(), dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20)]
+    "model",
+    [
+        dict(),
+        dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20),
+        dict(
+            model="residual_cnn",
+            augment="reflect-flip",
+            optimizer="sgd",
+            schedule="triangle",
+            lookahead=True,
+            clip=0.0,
+            dataset="toy",
+            val_size=20,
+        ),
+    ],
 )
 @pytest.mark.parametrize("stop", [1, 6, 7, 8, 13, 17])
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, model, stop):
     """Stopped after any step: in the first epoch, at its end (6 steps), in the last."""
-    data = toy_set(140) if "dataset" in model else None
+    data = toy_set(140, size=16) if "dataset" in model else None  # wide enough to be shifted
     config = replace(TINY, **model)
     whole = train(config, data=data, progress=False)
     real, count = Trainer._stop_or_save, []
@@ -259,6 +402,10 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
     whole, rest = list(feed.epoch(1)), list(feed.epoch(1, start=2))
     assert len(whole) == 4 and all(torch.equal(a, b) for (a, _), (b, _) in zip(whole[2:], rest))
     assert len(torch.cat([y for _, y in feed.evaluation("test")])) == 20
+    pairs = zip(feed.evaluation("test"), feed.evaluation("test", mirrored=True))
+    assert all(torch.equal(x.flip(3), other) and torch.equal(y, same) for (x, y), (other, same) in pairs)
+    with pytest.raises(ValueError, match="augment must be another one for pictures in a folder, got 'refl"):
+        make_feed(found, replace(config, augment="reflect-flip"), CPU)
     share = OneProcess(torch.device("cpu"))
     share.rank, share.world = 1, 2
     part = next(make_feed(found, config, share).epoch(1))
@@ -282,6 +429,34 @@ def test_what_is_watched_joins_the_metrics_of_each_epoch(tmp_path):
     train(replace(TINY, minutes=1e-9), tmp_path, progress=False, watch=watch)
     resumed = train(TINY, tmp_path, resume=True, progress=False, watch=watch)
     assert resumed.record["metrics"] == whole.record["metrics"]
+
+
+def test_a_run_from_before_a_setting_was_added_goes_on(tmp_path):
+    """It did what the setting's default says, and is refused with another value."""
+    train(replace(TINY, minutes=1e-9), tmp_path, progress=False)
+    state = load_checkpoint(tmp_path)
+    then = json.loads(state["config"])
+    assert then.pop("lookahead") is False
+    save_checkpoint(tmp_path, state | {"config": json.dumps(then)})
+    with pytest.raises(ValueError, match="other settings: lookahead was False and is True"):
+        train(replace(TINY, lookahead=True), tmp_path, resume=True, progress=False)
+    resumed = train(TINY, tmp_path, resume=True, progress=False)
+    assert resumed.record["metrics"] == train(TINY, progress=False).record["metrics"]
+
+
+def test_a_checkpoint_of_another_network_is_refused(tmp_path):
+    """As one of an older version would be, where the settings are the same."""
+    train(replace(TINY, minutes=1e-9), tmp_path, progress=False)
+    state = load_checkpoint(tmp_path)
+    state["model"]["head.weight"] = torch.zeros(3, 8)
+    save_checkpoint(tmp_path, state)
+    message = (
+        "the checkpoint holds another network, perhaps of another version: .* size mismatch for head.weight"
+    )
+    with pytest.raises(ValueError, match=message):
+        train(TINY, tmp_path, resume=True, progress=False)
+    with pytest.raises(ValueError, match=message):
+        training.load_run(tmp_path)
 
 
 def test_a_finished_run_resumes_to_itself(tmp_path, monkeypatch):

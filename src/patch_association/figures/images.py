@@ -74,13 +74,17 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     _label_shuffle(ax, tiles)
 
 
-def plot_study_shuffles(ax: Axes, runs) -> None:
+def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
     """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
 
     Parameters
     ----------
     runs : list of dict
-        Of the sweep ``cifar10_study``, at least two for each model and tile that occur together.
+        Of the sweep ``cifar10_study``, and of ``cifar10_study_cnn`` as "residual_cnn": at least
+        two for each model and tile that occur together.
+    longer : list of dict
+        Longer runs on pictures that are not shuffled: the mean of each model is a thin line, as far as
+        tiles are whole patches of ``patch_size`` pixels.
     """
     names = {**MODELS, "residual_cnn": LARGER}
     styles = dict(zip(names, looks(names.values()).values()))
@@ -95,6 +99,10 @@ def plot_study_shuffles(ax: Axes, runs) -> None:
         )
         errors = middle - low, high - middle
         ax.errorbar(list(by_tile), middle, yerr=errors, capsize=3, label=names[model], **styles[model])
+        if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
+            color = styles[model]["color"]
+            ends = [patch_size, max(run["tile"] for run in runs)]
+            ax.plot(ends, [100 * float(np.mean(whole))] * 2, color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 

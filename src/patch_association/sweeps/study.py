@@ -145,10 +145,13 @@ def summary(record: dict, keep_positions: bool) -> dict:
     found = {
         "test_accuracy": record["test"]["accuracy"],
         "test_n": record["test"]["n"],
-        "val_accuracy": rows[-1]["val_accuracy"],
         "parameters": record["parameters"],
         "metrics": rows,
     }
+    if "val_accuracy" in rows[-1]:
+        found["val_accuracy"] = rows[-1]["val_accuracy"]
+    if "mirrored_accuracy" in record["test"]:
+        found["test_mirrored_accuracy"] = record["test"]["mirrored_accuracy"]
     found = rounded(found, 4)
     return found | ({"positions": encode(np.array(held))} if held and keep_positions else {})
 

@@ -15,7 +15,9 @@ from torch.nn import functional as F
 from patch_association._validate import positive_int
 from patch_association.images.data import policies
 
-CHOICES = ("none", "shift", "shift-flip", "autoaugment-cifar10", "autoaugment-svhn", "randaugment")
+CHOICES = (
+    "none", "shift", "shift-flip", "reflect-flip", "autoaugment-cifar10", "autoaugment-svhn", "randaugment",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Draws:
     operation, value : (n, 2) tensors, or None
         Two operations of a policy and their signed strengths.
     padding : int
+    reflected : bool
+        Whether reflection continues a picture, and not black.
     """
 
     top: torch.Tensor | None = None
@@ -38,6 +42,7 @@ class Draws:
     operation: torch.Tensor | None = None
     value: torch.Tensor | None = None
     padding: int = 0
+    reflected: bool = False
 
     def __getitem__(self, which) -> Draws:
         return self._each(lambda tensor: tensor[which])
@@ -52,22 +57,28 @@ class Draws:
 
     def _each(self, change) -> Draws:
         tensors = (self.top, self.left, self.flipped, self.operation, self.value)
-        return Draws(*(None if t is None else change(t) for t in tensors), padding=self.padding)
+        changed = (None if t is None else change(t) for t in tensors)
+        return Draws(*changed, padding=self.padding, reflected=self.reflected)
 
 
 def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: int | None = None) -> Draws:
     """Draw the augmentation of n pictures of ``size`` pixels.
 
     ``choice``: "none"; "shift" (a window of the picture padded with black); "shift-flip" (and half
-    of them mirrored, the usual recipe for CIFAR); "autoaugment-cifar10", "autoaugment-svhn",
-    "randaugment" (shift, mirror where left and right do not matter, then the policy). The padding
-    is an eighth of the side by default, 4 pixels of 32.
+    of them mirrored, the usual recipe for CIFAR); "reflect-flip" (the same, padded by reflection);
+    "autoaugment-cifar10", "autoaugment-svhn", "randaugment" (shift, mirror where left and right do not
+    matter, then the policy). The padding is an eighth of the side by default, 4 pixels of 32, and half of
+    that where it is by reflection: nothing below 16 pixels.
     """
     if choice not in CHOICES:
         raise ValueError(f"augment must be one of {', '.join(CHOICES)}, got {choice!r}")
     if choice == "none":
         return Draws()
-    p = size // 8 if padding is None else positive_int("padding", padding, minimum=0)
+    reflected = choice == "reflect-flip"
+    usual = size // 16 if reflected else size // 8
+    p = usual if padding is None else positive_int("padding", padding, minimum=0)
+    if reflected and p >= size:
+        raise ValueError(f"padding by reflection must be less than the side of {size} pixels, got {p}")
     top, left = torch.randint(2 * p + 1, (2, n), generator=generator, device=generator.device)
     flipped = operation = value = None
     if choice not in ("shift", "autoaugment-svhn"):  # a mirrored digit is another picture
@@ -77,7 +88,7 @@ def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: in
         operation, value = policies.draw_auto_augment(n, size, name, generator)
     elif choice == "randaugment":
         operation, value = policies.draw_rand_augment(n, size, generator)
-    return Draws(top, left, flipped, operation, value, p)
+    return Draws(top, left, flipped, operation, value, p, reflected)
 
 
 def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
@@ -104,10 +115,19 @@ def _shift_flip(images, draws):
     if draws.flipped is not None:
         columns = torch.where(draws.flipped[:, None], width - 1 - columns, columns)
     columns = columns + draws.left[:, None]  # (B, W)
-    padded = F.pad(images, (p, p, p, p))
+    if draws.reflected:
+        rows, columns = _reflected(rows - p, height), _reflected(columns - p, width)
+    else:
+        images = F.pad(images, (p, p, p, p))
     picture = torch.arange(B, device=device)[:, None, None]
     # Advanced indices around the slice put the channels last: (B, H, W, c) -> (B, c, H, W).
-    return padded[picture, :, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2).contiguous()
+    return images[picture, :, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2).contiguous()
+
+
+def _reflected(place, size: int):
+    """A place up to a side beyond an edge of 0, ..., size - 1, reflected in it."""
+    last = size - 1
+    return last - (last - place.abs()).abs()
 
 
 def normalize(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:

@@ -39,7 +39,10 @@ def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
     )
     parser.add_argument("-h", "--help", action=Help)
     parser.add_argument(
-        "--preset", required=True, metavar="NAME", help="smoke, cifar10, cifar100, svhn or imagenet"
+        "--preset",
+        required=True,
+        metavar="NAME",
+        help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet",
     )
     parser.add_argument(
         "--out", required=True, type=Path, metavar="DIR", help="for the record and the checkpoints"

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from patch_association.images.data.augment import augment, draw
+from patch_association.images.data.augment import Draws, augment, draw
 from patch_association.images.data.folder import FolderSet, Pictures
 from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.data.sets import ImageSet, validation_split
 from patch_association.images.training.processes import OneProcess, own_share
 
 _EVALUATION_BATCH = 500
+_NO_EPOCH = 2**32 - 1  # what a run draws once comes from the generator of an epoch that it never reaches
 
 
 class Feed(ABC):
@@ -56,11 +58,12 @@ class Feed(ABC):
         """(images, labels) of this process's share of an epoch, from step ``start`` on."""
 
     @abstractmethod
-    def evaluation(self, split: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """(images, labels) of this process's share of "val" or "test"."""
+    def evaluation(self, split: str, mirrored: bool = False) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """(images, labels) of this process's share of "val" or "test"; the shuffle comes after mirroring."""
 
-    def shuffled(self, images):
-        """pi_s of a batch, or the batch."""
+    def shuffled(self, images, mirrored: bool = False):
+        """pi_s of a batch or of its mirror images, or without a shuffle these."""
+        images = images.flip(-1) if mirrored else images
         return images if self.permutation is None else self.permutation(images)
 
 
@@ -81,7 +84,7 @@ class ResidentFeed(Feed):
         """(images, labels) of this process for steps ``start``, ... of an epoch."""
         generator = self.generator(epoch)
         order = self.order(generator)
-        draws = draw(self.config.augment, order.numel(), self.data.image_size, generator)
+        draws = self.draws(epoch, order, generator)
         places = torch.arange(order.numel()).view(order.shape)[:, self.share]  # (steps, share)
         for first in range(start, self.steps, self.together):
             chosen = places[first : first + self.together]
@@ -90,7 +93,19 @@ class ResidentFeed(Feed):
             images = self.shuffled(images).unflatten(0, chosen.shape)  # (n share, ...) -> (n, share, ...)
             yield from zip(images, self.labels[numbers].view(chosen.shape))
 
-    def evaluation(self, split: str):
+    def draws(self, epoch: int, order: torch.Tensor, generator: torch.Generator) -> Draws:
+        """What is drawn for the pictures of an epoch.
+
+        With "reflect-flip" a picture is mirrored in every other epoch, half of them in the first: both sides
+        of each are seen in turn (alternating flip, arXiv:2404.00498).
+        """
+        drawn = draw(self.config.augment, order.numel(), self.data.image_size, generator)
+        if self.config.augment != "reflect-flip":
+            return drawn
+        first = torch.rand(self.data.num_train, generator=self.generator(_NO_EPOCH)) < 0.5
+        return replace(drawn, flipped=first[order.flatten()] ^ bool(epoch % 2))
+
+    def evaluation(self, split: str, mirrored: bool = False):
         """(images, labels) of this process's share of "val" or "test"."""
         if split == "val":
             images, labels = self.images, self.labels
@@ -99,11 +114,20 @@ class ResidentFeed(Feed):
             images, labels = self.data.test_images, self.data.test_labels
             numbers = torch.arange(len(labels))
         for batch in numbers[self.place.rank :: self.place.world].split(_EVALUATION_BATCH):
-            yield self.shuffled(images[batch].to(self.place.device)), labels[batch].to(self.place.device)
+            chosen = images[batch].to(self.place.device)
+            yield self.shuffled(chosen, mirrored), labels[batch].to(self.place.device)
 
 
 class FolderFeed(Feed):
     """Pictures that worker processes read from the disk; the policy is applied on the device."""
+
+    def __init__(self, data: FolderSet, config, place):
+        if config.augment == "reflect-flip":
+            raise ValueError(
+                "augment must be another one for pictures in a folder, got 'reflect-flip': they are shown as "
+                "random windows, mirrored at random"
+            )
+        super().__init__(data, config, place)
 
     def epoch(self, epoch: int, start: int = 0):
         """(images, labels) of this process for steps ``start``, ... of an epoch."""
@@ -122,13 +146,13 @@ class FolderFeed(Feed):
             )
             yield self.shuffled(images), labels.to(self.place.device, non_blocking=True)
 
-    def evaluation(self, split: str):
+    def evaluation(self, split: str, mirrored: bool = False):
         """(images, labels) of this process's share of "val" or "test"."""
         files = self.data.train if split == "val" else self.data.test
         numbers = self.val_numbers if split == "val" else torch.arange(len(files))
         batches = [b.tolist() for b in numbers[self.place.rank :: self.place.world].split(_EVALUATION_BATCH)]
         for images, labels in self._loader(Pictures(files, self.data.image_size), batches):
-            yield self.shuffled(images.to(self.place.device)), labels.to(self.place.device)
+            yield self.shuffled(images.to(self.place.device), mirrored), labels.to(self.place.device)
 
     def _loader(self, pictures, batches):
         pinned = self.place.device.type == "cuda"

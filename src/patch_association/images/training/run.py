@@ -24,7 +24,7 @@ from patch_association.images.training.checkpoint import load_checkpoint
 from patch_association.images.training.config import FREE_ON_RESUME, TrainConfig
 from patch_association.images.training.processes import processes, threads
 from patch_association.images.training.progress import Progress
-from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model
+from patch_association.images.training.trainer import POSITIONS, RECORD, Trainer, make_model, put_weights
 
 _PREDICTED_AT_ONCE = 256
 # The workers that read pictures live on for five seconds when their run is killed, and hold its folder.
@@ -210,7 +210,7 @@ def load_run(folder) -> Run:
 
 def _read_back(record: dict, state: dict) -> Run:
     model = make_model(TrainConfig(**record["config"]), **state["shape"])
-    model.load_state_dict(state["model"])
+    put_weights(model, state["model"])
     return Run(model.eval(), record)
 
 
@@ -291,9 +291,10 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
         if record and record["finished"]:
             raise ValueError(f"{out} holds a finished record and no checkpoint: choose another folder")
         return None
-    then, now = json.loads(state["config"]), config.as_dict()
-    changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then.get(k)]
+    # What a run from before a setting was added did is that setting's default.
+    then, now = TrainConfig().as_dict() | json.loads(state["config"]), config.as_dict()
+    changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then[k]]
     if changed:
-        differences = ", ".join(f"{k} was {then.get(k)!r} and is {now[k]!r}" for k in changed)
+        differences = ", ".join(f"{k} was {then[k]!r} and is {now[k]!r}" for k in changed)
         raise ValueError(f"{out} holds a run with other settings: {differences}")
     return state

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import time
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,19 @@ import torch
 from torch import nn
 
 from patch_association._files import write_atomically
+from patch_association.images.data.augment import normalize
 from patch_association.images.locality import encoding_locality
 from patch_association.images.models import ViT, ViTConfig, convolution
 from patch_association.images.training.checkpoint import save_checkpoint
 from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.feed import make_feed
-from patch_association.images.training.step import TrainStep, evaluate, learning_rate, make_optimizer
+from patch_association.images.training.feed import Feed, make_feed
+from patch_association.images.training.step import (
+    Lookahead,
+    TrainStep,
+    evaluate,
+    learning_rate,
+    make_optimizer,
+)
 
 RECORD, POSITIONS = "record.json", "positions.npz"
 
@@ -31,6 +39,23 @@ def make_model(config: TrainConfig, classes: int, image_size: int, channels: int
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         return getattr(convolution, config.model)(classes, channels)
+
+
+def first_pictures(feed: Feed, count: int = 1000) -> torch.Tensor:
+    """A process's share of the first batches of a run, normalized: more than ``count`` pictures, or all."""
+    batches = islice(feed.epoch(0, 0), 1 + count // feed.config.batch_size)
+    return torch.cat([normalize(images, feed.mean, feed.std) for images, _ in batches])
+
+
+def put_weights(model: nn.Module, weights: dict) -> None:
+    """The weights of a checkpoint into a model; a ValueError if they are those of another network."""
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        what = " ".join(str(error).split())[:300]
+        raise ValueError(
+            f"the checkpoint holds another network, perhaps of another version: {what}"
+        ) from error
 
 
 class Trainer:
@@ -55,6 +80,8 @@ class Trainer:
         self.feed = make_feed(data, config, place)
         self.shape = dict(classes=len(data.classes), image_size=data.image_size, channels=data.channels)
         self.plain = make_model(config, **self.shape).to(place.device)
+        if isinstance(self.plain, convolution.QuickNet):
+            self.plain.whiten(first_pictures(self.feed), place.sum)
         self.optimizer = make_optimizer(self.plain, config)
         called = place.wrap(self.plain)
         if config.compile:
@@ -63,6 +90,7 @@ class Trainer:
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
         self.warmup = math.ceil(config.warmup_epochs * self.feed.steps)
+        self.lookahead = Lookahead(self.plain, self.total) if config.lookahead else None
         self.digest = data.digest() if place.rank == 0 else None
         self.epoch = self.step_number = 0
         self.metrics: list[dict] = []
@@ -74,6 +102,10 @@ class Trainer:
     def done(self) -> int:
         """Steps since the start of the run."""
         return self.epoch * self.feed.steps + self.step_number
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        return learning_rate(step, self.total, self.warmup, self.config.lr, self.config.schedule)
 
     def run(self, bar) -> bool:
         """Train to the end, or until the time is up or somebody asks for a stop; says whether to the end."""
@@ -89,14 +121,21 @@ class Trainer:
         if self.test is None:
             # The test pictures are looked at here and nowhere else.
             self.test = evaluate(self.plain, self.feed.evaluation("test"), self.step, self.place)
+            if self.config.mirrored_test:
+                pairs = zip(self.feed.evaluation("test"), self.feed.evaluation("test", mirrored=True))
+                views = (((images, mirror), labels) for (images, labels), (mirror, _) in pairs)
+                averaged = evaluate(self.plain, views, self.step, self.place)
+                self.test |= {f"mirrored_{name}": averaged[name] for name in ("loss", "accuracy")}
             self.save()
         return True
 
     def _one_epoch(self, bar) -> bool:
         self.plain.train()
         for images, labels in self.feed.epoch(self.epoch, self.step_number):
-            self.step(images, labels, learning_rate(self.done, self.total, self.warmup, self.config.lr))
+            self.step(images, labels, self.rate(self.done))
             self.step_number += 1
+            if self.lookahead is not None:
+                self.lookahead.after(self.plain, self.done)
             bar.step(self.step.sums)
             if self.step_number < self.feed.steps and self.place.world == 1 and self._stop_or_save():
                 return False
@@ -109,8 +148,7 @@ class Trainer:
             # Compiled convolutions in bfloat16 have given NaN on a CPU (PyTorch 2.13), where others train.
             ways = "lower lr or raise warmup_epochs" + self.config.compile * ", or leave compile out"
             raise ValueError(f"the training loss is {loss} in epoch {self.epoch + 1}: {ways}")
-        rate = learning_rate(self.done - 1, self.total, self.warmup, self.config.lr)
-        row = {"epoch": self.epoch + 1, "lr": rate}
+        row = {"epoch": self.epoch + 1, "lr": self.rate(self.done - 1)}
         row |= {"train_loss": loss / count, "train_accuracy": right / count}
         self._clock()
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
@@ -161,6 +199,7 @@ class Trainer:
             "epoch": self.epoch, "step": self.step_number, "sums": self.step.sums.cpu(),
             "metrics": self.metrics, "timing": self.timing, "test": self.test,
             "spent": self.spent, "epoch_spent": self.epoch_spent,
+            "slow": None if self.lookahead is None else self.lookahead.slow,
         }  # fmt: skip
 
     def restore(self, state: dict) -> None:
@@ -170,9 +209,12 @@ class Trainer:
                 f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
                 f"{self.digest} now"
             )
-        self.plain.load_state_dict(state["model"])
+        put_weights(self.plain, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step.sums.copy_(state["sums"])
+        if self.lookahead is not None:
+            for name, slow in self.lookahead.slow.items():
+                slow.copy_(state["slow"][name])
         self.epoch, self.step_number = state["epoch"], state["step"]
         self.metrics, self.timing, self.test = state["metrics"], state["timing"], state["test"]
         self.spent, self.epoch_spent = state["spent"], state["epoch_spent"]
