@@ -1,6 +1,5 @@
 """The study on CIFAR-10: its cells, one cell on made-up pictures, interrupted and not, and its record."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +25,6 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
     monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=16))
     monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=2))
-    monkeypatch.setattr(study, "_CNN", study._CNN | dict(batch_size=16))
     monkeypatch.setattr(study, "_WATCHED", 8)
     monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
     return tmp_path / "study"
@@ -35,12 +33,9 @@ def small(tmp_path, monkeypatch):
 def test_the_cells():
     cells = [dict(cell) for cell in registry()["cifar10_study"].cells]
     assert all(TrainConfig(**study.settings(**cell)).precision == "bf16" for cell in cells)
-    vits = [cell for cell in cells if cell["model"] != "residual_cnn"]
-    for one, other in zip(vits[::2], vits[1::2]):  # pairs, side by side
+    for one, other in zip(cells[::2], cells[1::2]):  # pairs, side by side
         assert one | {"model": "positional"} == other and one["model"] == "vanilla"
-    cnns = {(c["epochs"], c["tile"], c["seed"]) for c in cells if c["model"] == "residual_cnn"}
-    assert cnns == {(e, s, k) for e in (4, 10) for s in (32, 16, 8, 4, 2) for k in (0, 1, 2)}
-    held = {(c["width"], c["epochs"], c["tile"], c["seed"]) for c in vits}
+    held = {(c["width"], c["epochs"], c["tile"], c["seed"]) for c in cells}
     whole = {(w, e, 32) for w in (64, 128) for e in (10, 40)}
     shuffled = {(64, e, s) for e in (10, 40) for s in (4, 2)}
     assert held == {(*run, seed) for run in whole | shuffled for seed in (0, 1, 2)}
@@ -53,22 +48,20 @@ def test_the_record_that_ships(capsys):
         assert 0.1 < row["val_accuracy"] == row["metrics"][-1]["val_accuracy"] < 1
         assert row["test_accuracy"] == pytest.approx(row["val_accuracy"], abs=0.04)
     assert main(["sweep"]) == 0
-    assert f"cifar10_study  (78 cells, {len(record)} of them recorded in " in capsys.readouterr().out
+    assert f"cifar10_study  (48 cells, {len(record)} of them recorded in " in capsys.readouterr().out
 
 
 def test_one_recipe_for_both_kinds_of_attention():
     one, other = (study.settings(kind, 10, 32, 0, 64) for kind in ("vanilla", "positional"))
     assert {key for key in one if one[key] != other[key]} == {"attention"}
     assert (one["heads"], one["mlp_width"], one["warmup_epochs"]) == (2, 128, 1.0)
-    assert study.settings("residual_cnn", 4, 32, 0)["warmup_epochs"] == 1.0
-    for width in (None, 48):
-        with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got"):
-            study.settings("vanilla", 10, 32, 0, width)
+    with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got 48"):
+        study.settings("vanilla", 10, 32, 0, 48)
 
 
 def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
     usual = study.settings("vanilla", 10, 32, 0, 64)
-    monkeypatch.setattr(study, "SHORT", {"vit": 1})
+    monkeypatch.setattr(study, "SHORT", 1)
     asked, real = [], study.settings
     monkeypatch.setattr(study, "settings", lambda *a: asked.append(real(*a)) or asked[-1])
     study.unmirrored_cell("vanilla")
@@ -78,13 +71,6 @@ def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
     assert [path.name for path in small.iterdir()] == ["vanilla-64-1-32-0-shift"]
     config = load("cifar10_study_unmirrored").config
     assert config["augment"] == "shift" and config["epochs"] == 10 and config["width"] == 64
-
-
-def test_a_cell_of_the_cnn(small):
-    found = study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
-    assert json.loads(json.dumps(found)) == found and found["test_n"] == 80
-    assert "positions" not in found and "recall" not in found["metrics"][0] and len(found["metrics"]) == 2
-    assert found["val_accuracy"] == found["metrics"][-1]["val_accuracy"]
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -140,8 +126,8 @@ def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
     monkeypatch.setattr(
         training, "train", lambda *a, **k: replace(training.Run(None, {"finished": False}), stopped_by=2)
     )
-    with pytest.raises(KeyboardInterrupt, match="residual_cnn-2-4-0 was stopped by signal 2"):
-        study.train_cell("residual_cnn", epochs=2, tile=4, seed=0)
+    with pytest.raises(KeyboardInterrupt, match="vanilla-64-2-4-0 was stopped by signal 2"):
+        study.train_cell("vanilla", epochs=2, tile=4, seed=0, width=64)
 
 
 def test_rates_are_tried_on_validation_pictures(small):

@@ -9,6 +9,7 @@ from training import toy_set
 from patch_association.images.models.convolution import QuickNet
 from patch_association.images.training.config import TrainConfig, preset
 from patch_association.images.training.run import load_run
+from patch_association.records import load
 from patch_association.sweeps import registry, study, study_cnn
 
 
@@ -39,3 +40,13 @@ def test_a_cell(small):
     assert isinstance(run.model, QuickNet) and run.record["config"]["tile"] == 4
     stem = run.model.stem.weight  # still as whitening left it
     assert torch.equal(stem[:12], -stem[12:])
+
+
+def test_the_record_that_ships():
+    record = load("cifar10_study_cnn")
+    right = [row["test_accuracy"] for row in record.where(tile=32)]
+    assert len(record) == 15 and sum(right) / len(right) > 0.9
+    for row in record:
+        assert len(row["metrics"]) == record.config["epochs"] and row["test_n"] == 10_000
+        assert row["test_accuracy"] < row["metrics"][-1]["train_accuracy"]
+        assert row["test_mirrored_accuracy"] == pytest.approx(row["test_accuracy"], abs=0.03)

@@ -40,6 +40,7 @@ CORRECTIONS = {
     23: ("shallow_vit/sparsification", "training faster", "Remark 3"),
     24: ("beyond/deeper", "no exact $p$-value", "shuffled"),
     25: ("images/pretrained", "four neighbors", "either side"),
+    26: ("images/permuted", "pass the residual CNN", "stays above"),
 }
 
 

@@ -1,4 +1,4 @@
-"""CIFAR-10 for some hours of a CPU: positional against vanilla attention, and shuffled pictures.
+"""CIFAR-10 for some hours of a CPU: ViTs of positional and of vanilla attention, also on shuffled pictures.
 
 Every training run keeps its checkpoint in a folder of its own, so that an interrupted cell goes on where it
 was; the record grows with the cells that are finished.
@@ -30,26 +30,22 @@ COMMON: dict[str, Any] = dict(
 # What a record says of its runs beside their settings. Tokens of positional attention were in bfloat16 under
 # autocast once: a record of such runs does not say this, and is not gone on with.
 SAID = {**COMMON, "tokens": "float32"}
-# The rate of the CNN is a usual one. That of the ViTs is the best of RATES on validation pictures for vanilla
-# attention: one recipe for both, chosen in vanilla's favor.
-_CNN: dict[str, Any] = dict(model="residual_cnn", batch_size=256, lr=5e-3, clip=0.0)
+# The rate is the best of RATES on validation pictures for vanilla attention: one recipe for both kinds, in
+# vanilla's favor.
 VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
 #: Widths of a ViT's tokens, and of the larger one its own rate, the best of WIDE_RATES for vanilla attention.
 WIDTHS, WIDE = (64, 128), dict(lr=1e-3)
 
 
 def settings(
-    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = COMMON["augment"]
+    model: str, epochs: int, tile: int, seed: int, width: int, augment: str = COMMON["augment"]
 ) -> dict[str, Any]:
-    """The settings of a cell for :class:`TrainConfig`.
+    """The settings of a cell for :class:`TrainConfig`; ``model`` is the kind of attention.
 
-    ViTs have heads of 32 numbers and MLPs of twice the width. The rate warms up over a quarter of the epochs
-    (CNN) or a tenth (ViT).
+    Heads have 32 numbers, MLPs twice the width, and the rate warms up over a tenth of the epochs.
     """
     own = dict(epochs=epochs, tile=tile, seed=seed, augment=augment)
-    if model == "residual_cnn":
-        return {**COMMON, **_CNN, **own, "warmup_epochs": epochs / 4}
-    if width is None or width % 32:
+    if width % 32:
         raise ValueError(f"the width of a ViT must be a multiple of 32, got {width}")
     shape = dict(attention=model, width=width, heads=width // 32, mlp_width=2 * width)
     wide = WIDE if width == WIDTHS[1] else {}
@@ -89,7 +85,7 @@ def watched(model, data, permutation) -> dict:
 
 
 def train_cell(
-    model: str, epochs: int, tile: int, seed: int, width: int | None = None, augment: str = COMMON["augment"]
+    model: str, epochs: int, tile: int, seed: int, width: int, augment: str = COMMON["augment"]
 ) -> dict:
     """One training run on 45,000 pictures of CIFAR-10, resumed where its folder holds a checkpoint.
 
@@ -97,8 +93,8 @@ def train_cell(
     -------
     dict
         ``test_accuracy`` and ``val_accuracy`` after the last epoch, ``test_n``, ``parameters``,
-        ``metrics`` by epoch (for a ViT with ``recall`` and ``correlation`` of P P^T and ``attention``, the
-        recall of the mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
+        ``metrics`` by epoch (with ``recall`` and ``correlation`` of P P^T and ``attention``, the recall of
+        the mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
         ``positions``, the P of each epoch, (epochs, N, width) in half precision.
     """
     own = settings(model, epochs, tile, seed, width, augment)
@@ -107,13 +103,11 @@ def train_cell(
 
 
 def folder(
-    model: str, width: int | None, epochs: int, tile: int, seed: int, augment: str = COMMON["augment"]
+    model: str, width: int, epochs: int, tile: int, seed: int, augment: str = COMMON["augment"]
 ) -> Path:
     """Where the checkpoint of a cell is kept."""
-    unusual = None if augment == COMMON["augment"] else augment
-    return FOLDER / "-".join(
-        str(part) for part in (model, width, epochs, tile, seed, unusual) if part is not None
-    )
+    unusual = () if augment == COMMON["augment"] else (augment,)
+    return FOLDER / "-".join(str(part) for part in (model, width, epochs, tile, seed, *unusual))
 
 
 def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = False) -> dict:
@@ -164,7 +158,7 @@ def unmirrored_cell(model: str) -> dict:
     dict
         As of :func:`train_cell`.
     """
-    return train_cell(model, SHORT["vit"], WHOLE, 0, WIDTHS[0], augment="shift")
+    return train_cell(model, SHORT, WHOLE, 0, WIDTHS[0], augment="shift")
 
 
 def rate_cell(model: str, lr: float) -> dict:
@@ -198,8 +192,7 @@ RATES, RATE_EPOCHS = (1e-3, 2e-3, 4e-3), 4
 #: The same for the larger width.
 WIDE_RATES = (5e-4, 1e-3, 2e-3)
 #: Epochs of a short run and of a long one.
-SHORT, LONG = {"residual_cnn": 4, "vit": 10}, {"residual_cnn": 10, "vit": 40}
-TILES = (32, 2, 4, 8, 16)
+SHORT, LONG = 10, 40
 _KINDS = ("vanilla", "positional")
 
 
@@ -214,24 +207,22 @@ def _cells() -> tuple[dict, ...]:
     cells = []
     for epochs in (SHORT, LONG):
         for seed in SEEDS:
-            cells += grid(model="residual_cnn", epochs=epochs["residual_cnn"], tile=TILES, seed=seed)
             # A tile of 4 pixels, a patch, only renames patches; one of 2 pixels takes them apart.
-            cells += _vits(WIDTHS[0], epochs["vit"], (WHOLE, 4, 2) if seed == 0 else WHOLE, seed)
+            cells += _vits(WIDTHS[0], epochs, (WHOLE, 4, 2) if seed == 0 else WHOLE, seed)
     for epochs in (SHORT, LONG):
-        cells += _vits(WIDTHS[1], epochs["vit"], WHOLE, SEEDS)
-        cells += _vits(WIDTHS[0], epochs["vit"], (4, 2), SEEDS[1:])
+        cells += _vits(WIDTHS[1], epochs, WHOLE, SEEDS)
+        cells += _vits(WIDTHS[0], epochs, (4, 2), SEEDS[1:])
     return tuple(cells)
 
 
 SWEEPS = (
     Sweep(
         name="cifar10_study",
-        summary="ViTs of six layers and a residual CNN on CIFAR-10 (JPEG), whole and with shuffled tiles.",
+        summary="ViTs of six layers on CIFAR-10 (JPEG), whole and with shuffled tiles.",
         cells=_cells(),
         run=train_cell,
         config={
             **SAID,
-            "cnn": _CNN,
             "vit": VIT,
             "wide": WIDE,
             "watched": _WATCHED,
@@ -247,7 +238,7 @@ SWEEPS = (
         summary="Short runs of the study's narrowest ViTs on pictures that are shifted and not mirrored.",
         cells=grid(model=_KINDS),
         run=unmirrored_cell,
-        config={**SAID, "augment": "shift", "vit": VIT, "width": WIDTHS[0], "epochs": SHORT["vit"]},
+        config={**SAID, "augment": "shift", "vit": VIT, "width": WIDTHS[0], "epochs": SHORT},
         data=packed,
     ),
     Sweep(
