@@ -1,0 +1,276 @@
+"""Steps and batches of training: schedules, optimizers, lookahead, feeds and evaluation, each by hand."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from training import TINY, same_model, toy_set
+
+from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.models.convolution import residual_cnn
+from patch_association.images.training.feed import ResidentFeed
+from patch_association.images.training.processes import OneProcess, own_share
+from patch_association.images.training.run import train
+from patch_association.images.training.step import (
+    Lookahead,
+    TrainStep,
+    evaluate,
+    learning_rate,
+    make_optimizer,
+)
+from patch_association.images.training.trainer import first_pictures, make_model
+
+CPU = OneProcess(torch.device("cpu"))
+
+
+def made(config):
+    return make_model(config, classes=2, image_size=8, channels=3)
+
+
+def test_the_schedule():
+    rates = [learning_rate(k, 100, 10, 2.0) for k in range(100)]
+    assert rates[:10] == pytest.approx([0.2 * (k + 1) for k in range(10)])
+    assert rates[10] == 2.0 and rates[55] == pytest.approx(1.0) and 0 < rates[99] < 0.002
+    assert all(a >= b for a, b in itertools.pairwise(rates[9:]))
+    assert learning_rate(0, 1, 0, 1.0) == 1.0
+    sides = [learning_rate(k, 100, 20, 2.0, "triangle") for k in range(100)]
+    assert sides[:20] == pytest.approx([0.4 + 1.6 * (k + 1) / 20 for k in range(20)])
+    assert sides[20:] == pytest.approx([2.0 - 1.86 * (k - 19) / 80 for k in range(20, 100)])
+    assert learning_rate(0, 1, 0, 1.0, "triangle") == pytest.approx(0.07)
+    with pytest.raises(ValueError, match="schedule must be one of cosine, triangle, got 'step'"):
+        replace(TINY, schedule="step")
+
+
+@pytest.mark.parametrize("total", [12, 10])
+def test_looking_ahead_by_hand(total):
+    """Steps of a network that adds one to all its numbers: at 5 and 10 it looks, at the last it goes back."""
+    network = residual_cnn(2, widths=(3,))
+    begun = network.head.bias.detach().clone()
+    ahead, slow, fast = Lookahead(network, total), 0.0, 0.0
+    for step in range(1, total + 1):
+        with torch.no_grad():
+            for each in network.state_dict().values():
+                each += 1
+        fast += 1
+        ahead.after(network, step)
+        if step == total:
+            fast = slow
+        elif step in (5, 10):
+            held = 0.95**5 * (step / total) ** 3
+            fast = slow = held * slow + (1 - held) * fast
+        torch.testing.assert_close(network.head.bias, begun + fast)
+        torch.testing.assert_close(network.stages[0].first_norm.running_mean, torch.full((3,), fast))
+    assert slow < total - 1 and network.stages[0].first_norm.num_batches_tracked == total
+
+
+def test_a_run_has_its_schedule_and_looks_ahead():
+    """The same steps by hand: batches of the feed, the rates of the triangle, a look after five steps."""
+    config = replace(
+        TINY, model="residual_cnn", augment="reflect-flip", optimizer="sgd", clip=0.0, val_size=0
+    )
+    config = replace(config, schedule="triangle", lookahead=True, epochs=2, warmup_epochs=0.5, lr=0.1)
+    data = toy_set(140, size=16)
+    run = train(config, data=data, progress=False)
+    feed = ResidentFeed(data, config, CPU)
+    model = make_model(config, 2, 16, 3)
+    model.whiten(first_pictures(feed))
+    step = TrainStep(model, make_optimizer(model, config), config, *data.statistics())
+    ahead, rates = Lookahead(model, 14), []
+    pictures = itertools.chain(feed.epoch(0), feed.epoch(1))
+    for done, (images, labels) in enumerate(pictures, start=1):
+        rates.append(learning_rate(done - 1, 14, 4, 0.1, "triangle"))
+        step(images, labels, rates[-1])
+        ahead.after(model, done)
+    assert done == 14 and same_model(run.model, model)
+    assert [row["lr"] for row in run.record["metrics"]] == [rates[6], rates[13]]
+
+
+@pytest.mark.parametrize("model", ["vit", "small_cnn"])
+def test_decay_is_for_matrices(model):
+    network = made(replace(TINY, model=model))
+    optimizer = make_optimizer(network, TINY)
+    decayed, free = ([id(p) for p in group["params"]] for group in optimizer.param_groups)
+    assert [group["weight_decay"] for group in optimizer.param_groups] == [TINY.weight_decay, 0]
+    for name, parameter in network.named_parameters():
+        want = decayed if parameter.ndim >= 2 and name != "positions" else free
+        assert id(parameter) in want
+    assert len(decayed) + len(free) == len(list(network.parameters()))
+
+
+def test_a_step_is_adamw_with_clipping_and_smoothing():
+    data = toy_set()
+    config = replace(TINY, clip=0.5, weight_decay=0.3, label_smoothing=0.2)
+    models = [made(config) for _ in range(2)]
+    images, labels = data.train_images[:20], data.train_labels[:20]
+    mean, std = data.statistics()
+    step = TrainStep(models[0], make_optimizer(models[0], config), config, mean, std)
+    for _ in range(3):
+        step(images, labels, 1e-2)
+    named = dict(models[1].named_parameters())
+    moments = {n: (torch.zeros_like(p), torch.zeros_like(p)) for n, p in named.items()}
+    for t in range(1, 4):
+        logits = models[1]((images.float() / 255 - mean[:, None, None]) / std[:, None, None])
+        logp = logits.log_softmax(1)
+        loss = -(0.8 * logp[torch.arange(20), labels] + 0.2 * logp.mean(1)).mean()
+        grads = dict(zip(named, torch.autograd.grad(loss, list(named.values()))))
+        norm = math.sqrt(sum(float((g**2).sum()) for g in grads.values()))
+        assert norm > 0.5  # so that the clipping acts
+        with torch.no_grad():
+            for name, p in named.items():
+                g, (m, v) = grads[name] * (0.5 / (norm + 1e-6)), moments[name]
+                m.mul_(0.9).add_(0.1 * g)
+                v.mul_(0.999).add_(0.001 * g**2)
+                p.mul_(1 - 1e-2 * (0.3 if p.ndim >= 2 and name != "positions" else 0))
+                p.sub_(1e-2 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8))
+    for name, p in models[0].named_parameters():
+        # No softmax sees a key's bias: its gradient is rounding, which Adam scales up to a step.
+        if not name.endswith("query_key.bias"):
+            torch.testing.assert_close(p, named[name], atol=2e-5, rtol=1e-4)
+    assert step.sums[2] == 60 and step.sums[0] > 0
+
+
+def test_sgd_has_nesterovs_momentum_and_quick_norms():
+    """Three steps by hand, of which the rate changes: p moves by rate (g + 0.85 v), v = 0.85 v + g."""
+    data = toy_set(size=10)
+    config = replace(TINY, model="residual_cnn", optimizer="sgd", clip=0.0, weight_decay=0.3)
+    mean, std = data.statistics()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        models = [residual_cnn(2, widths=(3,)) for _ in range(2)]
+        models[1].load_state_dict(models[0].state_dict())
+    images, labels = data.train_images[:20], data.train_labels[:20]
+    pictures = (images.float() / 255 - mean[:, None, None]) / std[:, None, None]
+    for model in models:
+        model.whiten(pictures)
+    step = TrainStep(models[0], make_optimizer(models[0], config), config, mean, std)
+    named = {name: p for name, p in models[1].named_parameters() if p.requires_grad}
+    held = {name for name, _ in models[1].named_parameters()} - named.keys()
+    norms = {"stages.0.first_norm", "stages.0.second_norm"}
+    assert held == {"stem.weight"} | {f"{norm}.weight" for norm in norms}
+    moved = {name: torch.zeros_like(p) for name, p in named.items()}
+    for rate in (1e-2, 3e-2, 1e-2):
+        step(images, labels, rate)
+        loss = torch.nn.functional.cross_entropy(models[1](pictures), labels, label_smoothing=0.1)
+        grads = torch.autograd.grad(loss, list(named.values()))
+        with torch.no_grad():
+            for (name, p), g in zip(named.items(), grads):
+                times = 64 if name.removesuffix(".bias") in norms else 1
+                g = g + 0.3 / times * p
+                moved[name] = 0.85 * moved[name] + g
+                p -= rate * times * (g + 0.85 * moved[name])
+    for name, p in models[0].named_parameters():
+        other = dict(models[1].named_parameters())[name]
+        torch.testing.assert_close(p, other, atol=1e-5, rtol=1e-4)
+    with pytest.raises(ValueError, match="optimizer must be one of adamw, sgd, got 'adam'"):
+        replace(TINY, optimizer="adam")
+
+
+def test_both_sides_of_a_picture_are_seen_in_turn():
+    """Read from the batches: pictures whose number is in their brightness, and brighter on the right."""
+    data = toy_set(40)
+    pixels = torch.arange(40)[:, None, None, None] * 6 + torch.arange(8) // 4
+    data = replace(data, train_images=pixels.expand(40, 3, 8, 8).byte().contiguous())
+    config = replace(TINY, augment="reflect-flip", val_size=8, batch_size=4)
+
+    def sides(epoch, config=config):
+        found = {}
+        for images, _ in ResidentFeed(data, config, CPU).epoch(epoch):
+            for image in images:
+                row = image[0, 0].int()
+                found[int(row.min()) // 6] = bool(row[0] > row[-1])
+        return [found[k] for k in sorted(found)]
+
+    seen = [sides(epoch) for epoch in range(4)]
+    assert len(seen[0]) == 32 and 0 < sum(seen[0]) < 32
+    assert seen[1] == [not side for side in seen[0]] and seen[2:] == seen[:2]
+    assert sides(0, replace(config, seed=1)) != seen[0]
+
+
+def batches(config, data, epoch=0, start=0, place=CPU):
+    return [(x.clone(), y) for x, y in ResidentFeed(data, config, place).epoch(epoch, start)]
+
+
+def test_an_epoch_shows_every_training_picture_once():
+    data, config = toy_set(), replace(TINY, augment="none", val_size=20)
+    seen = torch.cat([x for x, _ in batches(config, data)])
+    feed = ResidentFeed(data, config, CPU)
+    want = {x.numpy().tobytes() for x in data.train_images[feed.train_numbers]}
+    assert len(seen) == 60 and {x.numpy().tobytes() for x in seen} == want
+    held_out = torch.cat([x for x, _ in feed.evaluation("val")])
+    assert torch.equal(held_out, data.train_images[feed.val_numbers])
+    assert not {x.numpy().tobytes() for x in held_out} & want
+    assert torch.equal(torch.cat([x for x, _ in feed.evaluation("test")]), data.test_images)
+
+
+@pytest.mark.parametrize("together", [1, 2, 16])
+def test_batches_depend_on_seed_and_epoch_alone(together):
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    whole = batches(config, data, epoch=3)
+    feed = ResidentFeed(data, config, CPU)
+    feed.together = together
+    rest = list(feed.epoch(3, start=1))
+    assert len(whole) == 4 and len(rest) == 3
+    assert all(torch.equal(a, b) and torch.equal(y, z) for (a, y), (b, z) in zip(whole[1:], rest))
+    assert not torch.equal(whole[0][0], batches(config, data, epoch=4)[0][0])
+    assert not torch.equal(whole[0][0], batches(replace(config, seed=1), data, epoch=3)[0][0])
+
+
+def test_processes_share_a_batch():
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    places = []
+    for rank in range(2):
+        place = OneProcess(torch.device("cpu"))
+        place.rank, place.world = rank, 2
+        places.append(place)
+    whole, parts = batches(config, data), [batches(config, data, place=place) for place in places]
+    for k, (x, y) in enumerate(whole):
+        assert torch.equal(x[0::2], parts[0][k][0]) and torch.equal(x[1::2], parts[1][k][0])
+        assert torch.equal(y[0::2], parts[0][k][1])
+    with pytest.raises(
+        ValueError, match="batch_size must be a multiple of the number of processes, got 21 for 2"
+    ):
+        own_share(21, places[0])
+
+
+def test_the_shuffle_comes_after_augmentation():
+    data, config = toy_set(), replace(TINY, augment="shift-flip", val_size=0)
+    plain, shuffled = batches(config, data), batches(replace(config, tile=2), data)
+    permutation = GridPermutation(8, 2, 0)
+    assert all(torch.equal(permutation(a), b) for (a, _), (b, _) in zip(plain, shuffled))
+    feed = ResidentFeed(data, replace(config, tile=2), CPU)
+    assert torch.equal(next(feed.evaluation("test"))[0], permutation(data.test_images))
+    mirrored = next(feed.evaluation("test", mirrored=True))[0]
+    assert torch.equal(mirrored, permutation(data.test_images.flip(3)))
+
+
+def test_evaluation_is_the_mean_over_all_pictures():
+    data = toy_set()
+    model = made(TINY)
+    step = TrainStep(model, make_optimizer(model, TINY), TINY, *data.statistics())
+    feed = ResidentFeed(data, replace(TINY, val_size=0), CPU)
+    found = evaluate(model, feed.evaluation("test"), step, CPU)
+    mean, std = data.statistics()
+    logits = model((data.test_images.float() / 255 - mean[:, None, None]) / std[:, None, None])
+    assert found["loss"] == pytest.approx(
+        torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
+    )
+    assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
+
+
+def test_a_test_with_both_sides_of_each_picture_averages_logits():
+    data, config = toy_set(), replace(TINY, tile=4, mirrored_test=True, epochs=1)
+    run = train(config, data=data, progress=False)
+    permutation = GridPermutation(8, 4)
+    mean, std = (t[:, None, None] for t in data.statistics())
+    with torch.no_grad():
+        views = [permutation(x).float() for x in (data.test_images, data.test_images.flip(3))]
+        logits = sum(run.model.eval()((x / 255 - mean) / std) for x in views) / 2
+    found = run.record["test"]
+    want = torch.nn.functional.cross_entropy(logits, data.test_labels).item()
+    assert found["mirrored_loss"] == pytest.approx(want, rel=1e-5) and want != found["loss"]
+    right = (logits.argmax(1) == data.test_labels).double().mean().item()
+    assert found["mirrored_accuracy"] == pytest.approx(right)
+    plain = train(replace(config, mirrored_test=False), data=data, progress=False).record["test"]
+    assert plain == {name: found[name] for name in ("loss", "accuracy", "n")}
