@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from patch_association.images.extras import imported
-from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.vit import ViT, ViTConfig
 
 #: Whom positional attention is compared with, and how the table calls it.
 OPPONENTS = {

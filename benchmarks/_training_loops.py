@@ -6,12 +6,12 @@ import torch
 from timing import close
 from torch import nn
 
-from patch_association.images.data.sets import ImageSet
-from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.feed import make_feed
-from patch_association.images.training.processes import OneProcess
-from patch_association.images.training.step import TrainStep, make_optimizer
-from patch_association.images.training.trainer import make_model
+from patch_lab.images.data.sets import ImageSet
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.feed import make_feed
+from patch_lab.images.training.processes import OneProcess
+from patch_lab.images.training.step import TrainStep, make_optimizer
+from patch_lab.images.training.trainer import make_model
 
 
 class OneByOne(torch.utils.data.Dataset):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.images.models.vit import ViT, patches
+from patch_association.images.vit import ViT, patches
 
 
 def parts(layer: Any):

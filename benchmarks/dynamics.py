@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from timing import Differs, bytes_a_second, close, compare, least
 
-from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
+from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.training import Constant, Samples, descend, loss_and_gradients, realistic_start

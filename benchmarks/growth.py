@@ -12,14 +12,14 @@ import torch
 from timing import growth
 
 from patch_association import association
-from patch_association.certify.descent import Descent
-from patch_association.certify.runs import Options, lead_run
 from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
 from patch_association.exact.risk import PopulationRisk
-from patch_association.shallow_vit import PatternData, initial_weights, measure, population
+from patch_association.shallow import PatternData, initial_weights, measure, population
 from patch_association.structure import Partition
 from patch_association.training import Samples, loss_and_gradients
+from patch_lab.certify.descent import Descent
+from patch_lab.certify.runs import Options, lead_run
 
 
 def _association(D: int):

@@ -15,12 +15,12 @@ from _networks import OPPONENTS, network_of
 from timing import close, compare
 from torch import nn
 
-from patch_association.images.flops import attention_flops
-from patch_association.images.models.layers import Block
-from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
-from patch_association.sweeps.vit_blocks import CPU
-from patch_association.sweeps.vit_steps import kept_bytes, peak_bytes
+from patch_association.images.layers import Block
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.flops import attention_flops
+from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
+from patch_lab.sweeps.vit_blocks import CPU
+from patch_lab.sweeps.vit_steps import kept_bytes, peak_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]

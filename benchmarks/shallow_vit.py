@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from timing import close, compare
 
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     PatternData,
     initial_weights,
     loss_and_gradient,

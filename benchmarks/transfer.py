@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from timing import close, compare, estimates
 
-from patch_association.conventions import TRANSFER
 from patch_association.data import SpatialData
-from patch_association.exact.block_attention import BlockAttention, DenseAttention
-from patch_association.exact.block_error import exact_error
 from patch_association.structure import Partition
 from patch_association.training import HeldOut
-from patch_association.transfer.fine_tuning import draw_reads, fine_tune
+from patch_lab.conventions import TRANSFER
+from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
+from patch_lab.transfer.block_error import exact_error
+from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
 
 
 def _setting(num_patches: int):

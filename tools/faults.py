@@ -37,7 +37,7 @@ from kills import (
     training,
 )
 
-COMMAND = [sys.executable, "-m", "patch_association"]
+COMMAND = [sys.executable, "-m", "patch_lab"]
 
 
 def main() -> int:

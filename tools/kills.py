@@ -79,7 +79,7 @@ def training(folder: Path, chance: random.Random) -> str:
 
 def sweeps(folder: Path, chance: random.Random) -> str:
     """Twenty-five kills of a sweep: every cell that was counted is kept, and the record is the same."""
-    from patch_association.sweeps import Sweep, run_sweep
+    from patch_lab.sweeps import Sweep, run_sweep
 
     def square(seed):
         return {"square": seed**2}
@@ -113,7 +113,7 @@ def sweeps(folder: Path, chance: random.Random) -> str:
 
 def records(folder: Path, chance: random.Random) -> str:
     """Twenty kills while a record is written over and over: it is the old one or the new one."""
-    from patch_association.records import Record, read
+    from patch_lab.records import Record, read
 
     path = folder / "record.json"
 
@@ -140,9 +140,9 @@ def certification(folder: Path, chance: random.Random) -> str:
     """Fifteen kills of a cover with checkpoints: the same boxes as without any."""
     from fractions import Fraction
 
-    from patch_association.certify.cover import Inequality, cover
-    from patch_association.certify.law import atoms
-    from patch_association.certify.rounded import RoundedField
+    from patch_lab.certify.cover import Inequality, cover
+    from patch_lab.certify.law import atoms
+    from patch_lab.certify.rounded import RoundedField
 
     field = RoundedField(atoms(6, 2, "2/5"), 1, Fraction(1, 10))
     problem = Inequality("towards", "rho", 1, (0.05, 0.1), (0.3, 0.6), (0.3, 0.6))
@@ -166,7 +166,7 @@ def chapters(folder: Path, chance: random.Random) -> str:
     environment = ENVIRONMENT | {"PYTHONPATH": str(tree / "src")}
 
     def files():
-        names = [*(tree / "book/setting").iterdir(), *tree.glob("src/*/claims/evidence/setting/*")]
+        names = [*(tree / "book/setting").iterdir(), *tree.glob("src/*/ledger/evidence/setting/*")]
         return {path.name: path.read_bytes() for path in names if path.is_file()}
 
     started = time.monotonic()

@@ -14,7 +14,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from patch_association._files import write_atomically
+from patch_lab._files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 

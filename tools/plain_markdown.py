@@ -154,7 +154,7 @@ class Chapter:
         recorded = "".join(f", {name}={self.glued[name]!r}" for name in names)
         template = GLUED.sub(r"«\1»", text)
         source = (
-            '# @title { display-mode: "form" }\nfrom patch_association.prose import show\n'
+            '# @title { display-mode: "form" }\nfrom patch_lab.prose import show\n'
             f'show(r"""{template}"""{recorded})'
         )
         data = {"text/markdown": shown, "text/plain": "<IPython.core.display.Markdown object>"}

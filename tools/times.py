@@ -23,7 +23,7 @@ import nbformat
 from notebooks import ROOT, chapters, name_of, notebook_from_text
 from play import run
 
-from patch_association._files import write_atomically
+from patch_lab._files import write_atomically
 
 TIMES = ROOT / "book" / "times.json"
 #: The kernel says what it used, its children included.

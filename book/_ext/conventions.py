@@ -1,6 +1,6 @@
 """Show the default setting and its departures on a page: the directive ``conventions``.
 
-It reads :mod:`patch_association.conventions` while the book is built, so a page cannot disagree with the
+It reads :mod:`patch_association.defaults` while the book is built, so a page cannot disagree with the
 code. Its argument is ``default`` or ``departures``, or ``criteria`` for numbers that answer one question
 differently, read from the ledger and the records.
 """
@@ -14,7 +14,7 @@ from ledger import digest
 from sphinx.util.docutils import SphinxDirective
 
 from patch_association import conventions
-from patch_association.claims import shipped
+from patch_lab.ledger import shipped
 
 TABLES = {
     "default": conventions.default_table,

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association import records
-from patch_association.certify.runs import RUNS
-from patch_association.claims import shipped
-from patch_association.exact.costs import positional_attention_flops, self_attention_flops
-from patch_association.images.flops import attention_flops
-from patch_association.prose import number, percent
-from patch_association.transfer.complexity import sample_complexity
-from patch_association.transfer.recorded import averaged_by_patches, by_patches
+from patch_lab import records
+from patch_lab.certify.runs import RUNS
+from patch_lab.images.flops import attention_flops
+from patch_lab.ledger import shipped
+from patch_lab.prose import number, percent
+from patch_lab.setting.costs import positional_attention_flops, self_attention_flops
+from patch_lab.transfer.complexity import sample_complexity
+from patch_lab.transfer.recorded import averaged_by_patches, by_patches
 
 TARGET = 0.05  # the error at which the part on transfer counts samples
 

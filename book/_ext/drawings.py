@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from docutils import nodes
 
-from patch_association.figures.style import DARK, PAPER
+from patch_lab.figures.style import DARK, PAPER
 
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")

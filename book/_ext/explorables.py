@@ -32,12 +32,12 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from patch_association.images.locality import encoding_locality, similarity
-from patch_association.images.models import ViT
-from patch_association.images.puzzle import cosines
-from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.trainer import make_model
-from patch_association.records import decode, encode, load
-from patch_association.sweeps import study
+from patch_association.images.vit import ViT
+from patch_lab.images.puzzle import cosines
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.trainer import make_model
+from patch_lab.records import decode, encode, load
+from patch_lab.sweeps import study
 
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"

@@ -24,7 +24,7 @@ from notation import load as load_notation
 from sphinx.util.docutils import SphinxDirective
 from tips import _formulas, bare
 
-from patch_association.claims import SOURCES, shipped
+from patch_lab.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
 CLAIMS, NOTATION = "book/claims", "book/notation"

@@ -22,8 +22,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from patch_association.claims import SOURCES, VERDICTS, Ledger, escaped, shipped
-from patch_association.claims.cli import as_csv
+from patch_lab.ledger import SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_lab.ledger.cli import as_csv
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
 PARTS = {

@@ -22,7 +22,7 @@ else:
 
 SOURCE = Path(__file__).resolve().parent.parent / "notation.toml"
 
-#: The codes that equations use for the quantities: those of ``patch_association.figures``.
+#: The codes that equations use for the quantities: those of ``patch_lab.figures``.
 COLORS = {
     "same set": "#0550B1", "other sets": "#B15318", "feature": "#9010F2",
     "signal": "#1F7A65", "noise": "#3F4454", "label": "#8C001A",

@@ -5,25 +5,16 @@ learn spatial structure* (NeurIPS 2022), and of its sister theory by Li, Wang, L
 The names below are its front door; each is imported when it is first used. Behind it are rooms, here
 from the ground up; each imports only what stands above it in this list.
 
-``conventions``  the one default setting, and every departure from it
+``defaults``     the one default setting
 ``structure``    which patches belong together, and how well scores recover it
 ``intervals``    what a measured number is worth
-``records``      runs with their provenance
 ``data``         the distributions
 ``attention``    self-attention and positional attention
 ``model``        the simplified ViT (T)
 ``exact``        what needs no sampling: laws, errors, the population risk
-``training``     gradient descent on (T), on samples and on the population, and on what is compared with it
-``certify``      descent on the population in ball arithmetic: runs that are proofs
-``transfer``     structure learned once and used again
-``images``       ViTs with positional attention on real images
-``shallow_vit``  the second theory: one attention layer under an MLP, on patterns
-``beyond``       both theories on one bench, deeper networks, and what a function knows
-``claims``       the ledger of statements, verdicts and evidence
-``sweeps``       the commands that make the records again
-``figures``      one look for every plot; no other room imports it
-``prose``        numbers and tables for the chapters' sentences
-``cli``          the command ``patch-association``
+``training``     gradient descent on (T), on samples and on the population
+``images``       a ViT with either attention, networks that others trained, and what they learn
+``shallow``      the second theory: one attention layer under an MLP, on patterns
 """
 
 from importlib.metadata import PackageNotFoundError, version

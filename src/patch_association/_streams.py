@@ -4,8 +4,8 @@
 numbers stay as they are, since recorded runs come from them. 0 is not for use: NumPy pads seeds with
 zeros, so that [seed, 0] is the plain seed, from which ``Partition.random`` and ``random_feature`` draw.
 
-``PLAIN`` lists the rooms that draw from a plain seed of their own: one kind of draw each, or PyTorch's
-generator, and records that came from them. What is new takes a stream.
+Some rooms draw one kind of thing from a plain seed, or from PyTorch's generator, and records came from
+them. What is new takes a stream.
 """
 
 from __future__ import annotations
@@ -51,37 +51,6 @@ class Stream(IntEnum):
     PROBE_ORDERS = 62  # of the patches of its inputs
     PROBE_FUNCTIONS = 63  # that know some of the sets
 
-
-#: Rooms that draw from plain seeds, and what.
-PLAIN = {
-    "beyond/bench.py": "batches of networks, PyTorch's",
-    "beyond/networks.py": "starts of networks, PyTorch's",
-    "data.py": "features and filters",
-    "exact/lifetime.py": "training sets of predicted lifetimes",
-    "images/backgrounds.py": "which pictures, PyTorch's",
-    "images/data/embedded.py": "windows and order of the embedded photographs",
-    "images/data/permutation.py": "the shuffle of tiles",
-    "images/data/sets.py": "the split for validation, PyTorch's",
-    "images/models/convolution.py": "starts, PyTorch's",
-    "images/models/vit.py": "starts, PyTorch's",
-    "images/training/feed.py": "batches and augmentation, PyTorch's, mixed from seed and step",
-    "images/training/short.py": "batches, PyTorch's",
-    "images/training/trainer.py": "starts, PyTorch's",
-    "intervals.py": "resamples",
-    "model.py": "starts, PyTorch's",
-    "structure.py": "partitions",
-    "sweeps/backgrounds.py": "scenes and patches, PyTorch's",
-    "sweeps/study_swapped.py": "a random order of places, PyTorch's",
-    "sweeps/vit_attention.py": "shuffled patches, resampled pictures",
-    "sweeps/vit_blocks.py": "inputs of layers that are timed, PyTorch's",
-    "sweeps/vit_interventions.py": "pictures, patches, shuffles",
-    "sweeps/vit_recovery.py": "batches, PyTorch's",
-    "sweeps/vit_steps.py": "pictures of steps that are timed, PyTorch's",
-    "sweeps/vit_tiny.py": "halves of the pictures",
-    "training/learners.py": "starts and batches, PyTorch's, mixed from seed and stream",
-    "transfer/complexity.py": "resamples",
-    "transfer/mismatch.py": "moved patches",
-}
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs
 #: and the curve's of learners on Gaussian patches, whose batches start at a third.

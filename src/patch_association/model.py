@@ -9,7 +9,7 @@ from torch import nn
 
 from patch_association._validate import finite, fits_memory, floating, odd_degree, positive_int
 from patch_association.attention import softmax_attention
-from patch_association.conventions import DEFAULT
+from patch_association.defaults import DEFAULT
 
 
 def polynomial_activation(x: torch.Tensor, degree: int, linear: float) -> torch.Tensor:

@@ -20,9 +20,9 @@ from pathlib import Path
 import torch
 from training import TINY, same_model
 
-from patch_association.images.training.checkpoint import PREVIOUS, load_checkpoint
-from patch_association.images.training.run import train
-from patch_association.images.training.trainer import Trainer
+from patch_lab.images.training.checkpoint import PREVIOUS, load_checkpoint
+from patch_lab.images.training.run import train
+from patch_lab.images.training.trainer import Trainer
 
 STEPS = 6  # in an epoch of TINY
 LIFE = 5  # steps at most, before a kill

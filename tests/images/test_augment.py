@@ -6,9 +6,9 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 from vision_shim import compare_with
 
-from patch_association.images.data import policies
-from patch_association.images.data.augment import CHOICES, augment, draw, normalize
-from patch_association.images.data.embedded import photographs
+from patch_lab.images.data import policies
+from patch_lab.images.data.augment import CHOICES, augment, draw, normalize
+from patch_lab.images.data.embedded import photographs
 
 NAMES = policies.OPERATIONS
 

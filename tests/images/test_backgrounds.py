@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patch_association.images.backgrounds import (
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.backgrounds import (
     backgrounds,
     compose,
     logits_of,
@@ -14,7 +15,6 @@ from patch_association.images.backgrounds import (
     train_on_scenes,
     with_head,
 )
-from patch_association.images.models.vit import ViT, ViTConfig
 
 SMALL = ViTConfig(image_size=16, patch_size=4, depth=2, heads=2, width=8, mlp_width=8, num_classes=3)
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 import torch
 
-from patch_association.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
+from patch_lab.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
 
 
 def state(k):

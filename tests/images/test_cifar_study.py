@@ -7,16 +7,16 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.cli import main
-from patch_association.images.data.augment import draw
-from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import encoding_locality, locality
-from patch_association.images.models import ViT
-from patch_association.images.training import run as training
-from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.trainer import Trainer, make_model
-from patch_association.records import decode, load
-from patch_association.sweeps import registry, study
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT
+from patch_lab.cli import main
+from patch_lab.images.data.augment import draw
+from patch_lab.images.training import run as training
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.trainer import Trainer, make_model
+from patch_lab.records import decode, load
+from patch_lab.sweeps import registry, study
 
 
 @pytest.fixture

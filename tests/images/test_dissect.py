@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from patch_association.images.dissect import (
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.dissect import (
     PARTS,
     FixedAttention,
     Inside,
@@ -17,7 +18,6 @@ from patch_association.images.dissect import (
     through,
     without_keys,
 )
-from patch_association.images.models import ViT, ViTConfig
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from two_processes import CONFIG
 
 import patch_association
-from patch_association.images.training.processes import processes
-from patch_association.images.training.run import train
+from patch_lab.images.training.processes import processes
+from patch_lab.images.training.run import train
 
 HERE = Path(__file__).parent
 # One thread for each process: with more, small matrix products are summed in another order.

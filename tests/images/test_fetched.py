@@ -14,7 +14,7 @@ from vision_shim import compare_with
 from patch_association.images import weights
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import encodings_of
-from patch_association.records import decode, encode, load, rounded
+from patch_lab.records import decode, encode, load, rounded
 
 HUB = "https://huggingface.co"
 #: By timm's names, what the record ``vit_encodings`` calls them.

@@ -9,11 +9,11 @@ import torch
 from PIL import Image
 from training import TINY
 
-from patch_association.images.data import ENVIRONMENT, ImageSet, data_root, embedded, load
-from patch_association.images.data.folder import Pictures, load_folder, read_picture
-from patch_association.images.data.packed import load_crops
-from patch_association.images.data.sets import interleaved, validation_split
-from patch_association.images.training import train
+from patch_lab.images.data import ENVIRONMENT, data_root, embedded, load
+from patch_lab.images.data.folder import Pictures, load_folder, read_picture
+from patch_lab.images.data.packed import load_crops
+from patch_lab.images.data.sets import ImageSet, interleaved, validation_split
+from patch_lab.images.training import train
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from torch.utils.flop_counter import FlopCounterMode
 
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.flops import attention_flops, layer_flops, ratio, vit_flops
 from patch_association.images.locality import (
     grid_distances,
     locality,
@@ -20,8 +18,10 @@ from patch_association.images.locality import (
     thresholded,
 )
 from patch_association.images.maps import positional_share
-from patch_association.images.models.convolution import residual_cnn, resnet18, small_cnn, vgg19
-from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.convolution import residual_cnn, resnet18, small_cnn, vgg19
+from patch_lab.images.flops import attention_flops, layer_flops, ratio, vit_flops
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_shuffle_moves_whole_tiles_and_can_be_undone(grid, seed):
 
 
 def test_a_shuffle_of_tiles_is_one_of_patches():
-    from patch_association.images.models.vit import patches
+    from patch_association.images.vit import patches
 
     permutation = GridPermutation(16, 4, seed=3)
     assert not np.array_equal(np.argsort(permutation.order), permutation.order)  # it is not its own inverse

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.figures.images import (
+from patch_association.images.locality import (
+    encoding_locality,
+    grid_distances,
+    locality,
+    passing_pairs,
+    similarity,
+)
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViTConfig
+from patch_association.intervals import mean
+from patch_lab.figures.images import (
     LARGER,
     MODELS,
     montage,
@@ -16,19 +26,9 @@ from patch_association.figures.images import (
     plot_study,
     plot_study_shuffles,
 )
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.flops import cost_table, counted_flops, ratio, vit_flops
-from patch_association.images.locality import (
-    encoding_locality,
-    grid_distances,
-    locality,
-    passing_pairs,
-    similarity,
-)
-from patch_association.images.models.convolution import small_cnn
-from patch_association.images.models.vit import ViTConfig
-from patch_association.intervals import mean
-from patch_association.records import Record
+from patch_lab.images.convolution import small_cnn
+from patch_lab.images.flops import cost_table, counted_flops, ratio, vit_flops
+from patch_lab.records import Record
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])

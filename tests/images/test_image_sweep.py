@@ -5,10 +5,10 @@ import json
 import pytest
 from training import toy_set
 
-from patch_association.images.data.permutation import GridPermutation
 from patch_association.images.locality import locality, similarity
-from patch_association.records import decode, load
-from patch_association.sweeps import images, registry
+from patch_association.images.permutation import GridPermutation
+from patch_lab.records import decode, load
+from patch_lab.sweeps import images, registry
 
 
 def test_the_sweep_is_registered_with_every_cell():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from patch_association.images.data import load, official
-from patch_association.images.data.official import OFFICIAL, verified
+from patch_lab.images.data import load, official
+from patch_lab.images.data.official import OFFICIAL, verified
 
 G = np.random.default_rng(0)
 PIXELS = {k: G.integers(0, 256, (4, 3, 32, 32), dtype=np.uint8) for k in range(6)}

@@ -9,10 +9,10 @@ import pytest
 import torch
 from vision_shim import compare_with
 
-from patch_association.images.models import ViT, ViTConfig
 from patch_association.images.pretrained import attention_of, encodings_of, vit_of
+from patch_association.images.vit import ViT, ViTConfig
 from patch_association.images.weights import read_weights
-from patch_association.sweeps import vit_tiny
+from patch_lab.sweeps import vit_tiny
 
 EXTRA = r"pip install 'patch-association\[compare\]'"
 PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))

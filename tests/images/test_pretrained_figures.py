@@ -4,7 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from patch_association.figures.pretrained import (
+from patch_association.intervals import mean
+from patch_lab.figures.pretrained import (
     PART_LABELS,
     draw_accuracy,
     draw_heads,
@@ -14,7 +15,6 @@ from patch_association.figures.pretrained import (
     plot_grams,
     plot_looks,
 )
-from patch_association.intervals import mean
 
 
 @pytest.fixture

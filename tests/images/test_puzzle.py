@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from patch_association.figures.pretrained import plot_puzzle
 from patch_association.images.locality import grid_distances, similarity
-from patch_association.images.puzzle import assemble, cosines
-from patch_association.records import decode, load
+from patch_lab.figures.pretrained import plot_puzzle
+from patch_lab.images.puzzle import assemble, cosines
+from patch_lab.records import decode, load
 
 
 def kernel(side, width):

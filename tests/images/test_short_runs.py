@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import nn
 
-from patch_association.figures.images import montage
-from patch_association.images.data import ImageSet
-from patch_association.images.data.augment import augment, draw
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.images.training.short import guess, in_double, train_short
-from patch_association.sweeps import vit_steps
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.figures.images import montage
+from patch_lab.images.data.augment import augment, draw
+from patch_lab.images.data.sets import ImageSet
+from patch_lab.images.training.short import guess, in_double, train_short
+from patch_lab.sweeps import vit_steps
 
 
 @pytest.fixture(scope="module")

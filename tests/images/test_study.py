@@ -7,11 +7,11 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.maps import AttentionMaps, attention_maps
-from patch_association.images.models.vit import ViT, ViTConfig
-from patch_association.images.training import short as study
-from patch_association.images.training.short import CoupledRuns, coupled_runs, in_double, train_short
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.maps import AttentionMaps, attention_maps
+from patch_lab.images.training import short as study
+from patch_lab.images.training.short import CoupledRuns, coupled_runs, in_double, train_short
 
 DATA = toy_set(60, size=16)
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.models.convolution import QuickNet
-from patch_association.images.training.config import TrainConfig, preset
-from patch_association.images.training.run import load_run
-from patch_association.records import load
-from patch_association.sweeps import registry, study, study_cnn
+from patch_lab.images.convolution import QuickNet
+from patch_lab.images.training.config import TrainConfig, preset
+from patch_lab.images.training.run import load_run
+from patch_lab.records import load
+from patch_lab.sweeps import registry, study, study_cnn
 
 
 @pytest.fixture

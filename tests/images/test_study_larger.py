@@ -6,9 +6,9 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.models.vit import ViTConfig
-from patch_association.images.training.config import TrainConfig
-from patch_association.sweeps import registry, study, study_larger
+from patch_association.images.vit import ViTConfig
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.sweeps import registry, study, study_larger
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_step_is_timed_without_what_is_made_once(small, monkeypatch):
         now[0] += 2.0 + config.epochs
         clock.append(config.epochs)
 
-    monkeypatch.setattr("patch_association.images.training.run.train", train)
+    monkeypatch.setattr("patch_lab.images.training.run.train", train)
     monkeypatch.setattr("time.process_time", lambda: now[0])
     own = study.COMMON | study_larger.PAPER | {"attention": "vanilla"}
     assert study_larger._step_cpu_s(own, steps=4) == 0.25 and clock == [1, 3, 1]

@@ -7,15 +7,15 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.data.augment import normalize
-from patch_association.images.data.sets import validation_split
-from patch_association.images.exchange import correlations, matched, mean_maps
-from patch_association.images.models import ViT, ViTConfig
-from patch_association.images.training.config import TrainConfig
-from patch_association.images.training.run import load_run
-from patch_association.images.training.trainer import make_model
-from patch_association.sweeps import registry, study, study_swapped
-from patch_association.sweeps.study_swapped import alternatives, groups
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.data.augment import normalize
+from patch_lab.images.data.sets import validation_split
+from patch_lab.images.exchange import correlations, matched, mean_maps
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.run import load_run
+from patch_lab.images.training.trainer import make_model
+from patch_lab.sweeps import registry, study, study_swapped
+from patch_lab.sweeps.study_swapped import alternatives, groups
 
 
 @pytest.fixture

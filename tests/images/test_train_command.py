@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 import pytest
 from training import TINY
 
-from patch_association.cli import Terminated, main
-from patch_association.images import training
-from patch_association.images.training import cli
-from patch_association.images.training.config import PRESETS, TrainConfig, preset, with_settings
-from patch_association.images.training.run import train
+from patch_lab.cli import Terminated, main
+from patch_lab.images import training
+from patch_lab.images.training import cli
+from patch_lab.images.training.config import PRESETS, TrainConfig, preset, with_settings
+from patch_lab.images.training.run import train
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_full_disk_ends_the_command_without_a_traceback(tmp_path, monkeypatch)
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys):
     """Loss, accuracy, pictures per second; tqdm adds the time left."""
-    from patch_association.images.training import progress
+    from patch_lab.images.training import progress
 
     monkeypatch.setattr(progress, "_EVERY", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)

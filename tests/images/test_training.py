@@ -11,15 +11,13 @@ from PIL import Image
 from training import TINY, same_model, toy_set
 
 from patch_association.images.locality import locality, similarity
-from patch_association.images.training import run as training
-from patch_association.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
-from patch_association.images.training.feed import ResidentFeed, make_feed
-from patch_association.images.training.processes import OneProcess, processes
-from patch_association.images.training.run import train
-from patch_association.images.training.step import (
-    precision_type,
-)
-from patch_association.images.training.trainer import Trainer
+from patch_lab.images.training import run as training
+from patch_lab.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
+from patch_lab.images.training.feed import ResidentFeed, make_feed
+from patch_lab.images.training.processes import OneProcess, processes
+from patch_lab.images.training.run import train
+from patch_lab.images.training.step import precision_type
+from patch_lab.images.training.trainer import Trainer
 
 CPU = OneProcess(torch.device("cpu"))
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from training import TINY, same_model
 
-from patch_association.images.training import run as training
-from patch_association.images.training.run import load_run, train
-from patch_association.images.training.trainer import Trainer
+from patch_lab.images.training import run as training
+from patch_lab.images.training.run import load_run, train
+from patch_lab.images.training.trainer import Trainer
 
 
 @pytest.fixture

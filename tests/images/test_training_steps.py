@@ -8,19 +8,13 @@ import pytest
 import torch
 from training import TINY, same_model, toy_set
 
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.models.convolution import residual_cnn
-from patch_association.images.training.feed import ResidentFeed
-from patch_association.images.training.processes import OneProcess, own_share
-from patch_association.images.training.run import train
-from patch_association.images.training.step import (
-    Lookahead,
-    TrainStep,
-    evaluate,
-    learning_rate,
-    make_optimizer,
-)
-from patch_association.images.training.trainer import first_pictures, make_model
+from patch_association.images.permutation import GridPermutation
+from patch_lab.images.convolution import residual_cnn
+from patch_lab.images.training.feed import ResidentFeed
+from patch_lab.images.training.processes import OneProcess, own_share
+from patch_lab.images.training.run import train
+from patch_lab.images.training.step import Lookahead, TrainStep, evaluate, learning_rate, make_optimizer
+from patch_lab.images.training.trainer import first_pictures, make_model
 
 CPU = OneProcess(torch.device("cpu"))
 

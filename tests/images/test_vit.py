@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from patch_association.attention import positional_attention, self_attention
-from patch_association.images.data.permutation import GridPermutation
-from patch_association.images.models.layers import PositionalAttention, SelfAttention
-from patch_association.images.models.vit import ViT, ViTConfig, patches
+from patch_association.images.layers import PositionalAttention, SelfAttention
+from patch_association.images.permutation import GridPermutation
+from patch_association.images.vit import ViT, ViTConfig, patches
 
 
 def small(**changes):

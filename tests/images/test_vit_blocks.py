@@ -11,10 +11,10 @@ import torch
 from torch import nn
 from vision_shim import compare_with
 
-from patch_association.images.one_layer import KINDS, PARTS, layer_of
-from patch_association.records import load
-from patch_association.sweeps import registry, run_sweep, vit_blocks
-from patch_association.sweeps.vit_blocks import CPU, GPU, measure_layers
+from patch_lab.images.one_layer import KINDS, PARTS, layer_of
+from patch_lab.records import load
+from patch_lab.sweeps import registry, run_sweep, vit_blocks
+from patch_lab.sweeps.vit_blocks import CPU, GPU, measure_layers
 
 SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
 EXTRA = r"pip install 'patch-association\[compare\]'"

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.images.dissect import Inside
 from patch_association.images.locality import neighbor_recall
-from patch_association.images.models import ViT, ViTConfig
-from patch_association.records import decode
-from patch_association.records.codec import bits, from_bits
-from patch_association.sweeps import vit_attention, vit_interventions, vit_tiny
-from patch_association.sweeps.vit_interventions import (
+from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.dissect import Inside
+from patch_lab.records import decode
+from patch_lab.records.codec import bits, from_bits
+from patch_lab.sweeps import vit_attention, vit_interventions, vit_tiny
+from patch_lab.sweeps.vit_interventions import (
     additive,
     changed_positions,
     corners,
@@ -108,7 +108,7 @@ def test_means_come_from_the_other_half(moving):
 
 def test_a_picture_is_judged_with_the_other_halfs_maps(moving, monkeypatch):
     """The whole cell by hand, picture by picture."""
-    from patch_association.images.dissect import fixed, kl, through
+    from patch_lab.images.dissect import fixed, kl, through
 
     found = intervene(monkeypatch, moving, {"change": "mean", "layers": [0, 5], "seed": 2})
     logits = []
@@ -143,7 +143,7 @@ def test_shift_heads_look_where_they_should(moving):
 
 def test_refitted_means_are_those_of_the_changed_network(moving):
     """The second layer's maps, by hand: of the network whose first layer is fixed already."""
-    from patch_association.images.dissect import fixed, through
+    from patch_lab.images.dissect import fixed, through
 
     chosen = moving.halves[0] == 1
     edits = edits_of(moving, "mean, refitted", [0, 1], 0, 0, estimated=1)
@@ -315,8 +315,8 @@ def _maps(model, x):
 
 def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""
-    from patch_association.images.data import ImageSet
-    from patch_association.sweeps import vit_recovery as sweep
+    from patch_lab.images.data.sets import ImageSet
+    from patch_lab.sweeps import vit_recovery as sweep
 
     generator = torch.Generator().manual_seed(6)
     images = torch.randint(256, (64, 3, 8, 8), generator=generator, dtype=torch.uint8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from patch_association.images.data import ImageSet
-from patch_association.images.training.config import TrainConfig
+from patch_lab.images.data.sets import ImageSet
+from patch_lab.images.training.config import TrainConfig
 
 #: Every array of a run is a few kB: a step takes milliseconds.
 TINY = TrainConfig(

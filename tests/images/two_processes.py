@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training import TINY
 
-from patch_association.images.training.run import train
+from patch_lab.images.training.run import train
 
 CONFIG = replace(TINY, augment="randaugment", epochs=2, lr=1e-2)
 

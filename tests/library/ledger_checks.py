@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from patch_association.claims import Claim
+from patch_lab.ledger import Claim
 
 #: What may hold a digit without being a measured number.
 NAMES = re.compile(

@@ -11,11 +11,14 @@ from public_calls_rooms import SPECIAL as ROOMS_SPECIAL
 from small_sweeps import CELLS, measure
 
 import patch_association as pa
-from patch_association import beyond, claims, figures, records, shallow_vit, sweeps, training
+from patch_association import images as models
+from patch_association import shallow as shallow_vit
+from patch_association import training
 from patch_association.data import GaussianData
-from patch_association.images import data as pictures
-from patch_association.images import models
-from patch_association.images import training as runs
+from patch_lab import beyond, figures, records, sweeps
+from patch_lab import ledger as claims
+from patch_lab.images import data as pictures
+from patch_lab.images import training as runs
 
 PACKAGE = Path(pa.__file__).parent
 SETS = pa.Partition([0, 0, 1, 1])

@@ -7,7 +7,7 @@ from spoilers import arrays, functions, not_negative, positive, things
 
 import patch_association as pa
 from patch_association import exact
-from patch_association.exact.score_rates import score_rates
+from patch_lab.dynamics.score_rates import score_rates
 
 SETS = pa.Partition([0, 0, 1, 1])
 PAIR = dict(num_patches=4, set_size=2)

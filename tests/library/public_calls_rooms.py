@@ -12,8 +12,9 @@ from spoilers import arrays, counts, functions, not_negative, optional, positive
 from strategies import not_probabilities
 
 import patch_association as pa
-from patch_association import certify, exact, images, transfer
+from patch_association import exact, images
 from patch_association.images.locality import grid_distances
+from patch_lab import certify, transfer
 
 SETS = pa.Partition([0, 0, 1, 1])
 LAW = pa.SpatialData(SETS, 3, 0.5)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from patch_association.images.models import ViT, ViTConfig
+from patch_association.images.vit import ViT, ViTConfig
 
 ROOT = Path(__file__).parents[2]
 SMALL = {

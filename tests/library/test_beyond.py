@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.beyond import (
+from patch_association.data import SpatialData
+from patch_association.exact.labels import bayes_error
+from patch_association.exact.linear import linear_error
+from patch_association.structure import Partition
+from patch_lab.beyond import (
     KINDS,
     Bench,
     CrossedData,
@@ -24,11 +28,7 @@ from patch_association.beyond import (
     shuffled_inputs,
     train_together,
 )
-from patch_association.beyond.blind import enumerated_errors, subset_score
-from patch_association.data import SpatialData
-from patch_association.exact.labels import bayes_error
-from patch_association.exact.linear import linear_error
-from patch_association.structure import Partition
+from patch_lab.beyond.blind_error import enumerated_errors, subset_score
 
 
 def least_error(G, K, C, q, see):

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_association.certify import exactly, signs
-from patch_association.certify.cover import Inequality, cover
-from patch_association.certify.descent import Descent, Undecided, ahead
-from patch_association.certify.field import Field
-from patch_association.certify.law import atoms
-from patch_association.certify.rounded import RoundedField, exp, logistic
-from patch_association.certify.runs import RUNS, Options, lead_run
-from patch_association.certify.statements import STATEMENTS, prove
-from patch_association.certify.traps import Towards
-from patch_association.cli import main
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sign import FirstMove
 from patch_association.training import Constant, descend_population
+from patch_lab.certify import exactly, signs
+from patch_lab.certify.cover import Inequality, cover
+from patch_lab.certify.descent import Descent, Undecided, ahead
+from patch_lab.certify.field import Field
+from patch_lab.certify.law import atoms
+from patch_lab.certify.rounded import RoundedField, exp, logistic
+from patch_lab.certify.runs import RUNS, Options, lead_run
+from patch_lab.certify.statements import STATEMENTS, prove
+from patch_lab.certify.traps import Towards
+from patch_lab.cli import main
+from patch_lab.dynamics.first_move import FirstMove
 
 ENGINES = [Field, RoundedField]
 TENTH = Fraction(1, 10)

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from patch_association.certify.blocks import (
-    every_number_of_sets,
-    moment_certificates,
-    one_by_one,
-    two_inequalities,
-)
-from patch_association.certify.descent import Undecided
-from patch_association.certify.statements import BLOCKS
-from patch_association.exact.optimality import CubicForm, cubic_form
+from patch_lab.certify.blocks import every_number_of_sets, moment_certificates, one_by_one, two_inequalities
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.statements import BLOCKS
+from patch_lab.setting.optimality import CubicForm, cubic_form
 
 pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 SIX = ("one", "two_inside", "three_inside", "two_outside", "pair_outside", "three_outside")

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_association import records
-from patch_association.certify import statements
-from patch_association.certify.descent import Undecided
-from patch_association.certify.ends import End
-from patch_association.certify.field import Field
-from patch_association.certify.law import atoms
-from patch_association.certify.rounded import RoundedField
-from patch_association.certify.runs import Options
-from patch_association.certify.statements import STATEMENTS, prove, quick
+from patch_lab import records
+from patch_lab.certify import statements
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.ends import End
+from patch_lab.certify.field import Field
+from patch_lab.certify.law import atoms
+from patch_lab.certify.rounded import RoundedField
+from patch_lab.certify.runs import Options
+from patch_lab.certify.statements import STATEMENTS, prove, quick
 
 D, C, Q, NU = 8, 2, Fraction(1, 2), Fraction(1, 10_000)
 END = End(

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from patch_association.certify.descent import Undecided
-from patch_association.certify.quadrant import quadrant
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.quadrant import quadrant
 
 
 def _counted(D, C, q, beta, y, z):

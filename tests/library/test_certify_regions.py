@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_association.certify import rounded, signs
-from patch_association.certify.descent import Undecided
-from patch_association.certify.field import Field
-from patch_association.certify.law import atoms
-from patch_association.certify.traps import Away, Towards
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sign import FirstMove
+from patch_lab.certify import rounded, signs
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.field import Field
+from patch_lab.certify.law import atoms
+from patch_lab.certify.traps import Away, Towards
+from patch_lab.dynamics.first_move import FirstMove
 
 D, C, RATE, SCORE_RATE = 6, 2, Fraction(4), Fraction(24)
 TOWARDS = Towards((Fraction(1, 16), Fraction(3, 8)), Fraction(1, 32), Fraction(1, 2), Fraction(3, 4))

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_association.certify import rounded, signs
-from patch_association.certify.cover import Inequality, _halves, cover
-from patch_association.certify.descent import State, Undecided, ahead
-from patch_association.certify.field import _logistic, _middle, ball, decimal, magnitude, shared_entries
-from patch_association.certify.jets import Jet, constant, powers, variables
-from patch_association.certify.law import atoms
-from patch_association.certify.polynomials import AWAY, TOWARDS, bracket
-from patch_association.certify.quadrant import _guess
-from patch_association.certify.rounded import RoundedField, logistic
-from patch_association.certify.signs import law_at, one_by_one, sign_at
-from patch_association.exact.sign import FirstMove
+from patch_lab.certify import rounded, signs
+from patch_lab.certify.cover import Inequality, _halves, cover
+from patch_lab.certify.descent import State, Undecided, ahead
+from patch_lab.certify.field import _logistic, _middle, ball, decimal, magnitude, shared_entries
+from patch_lab.certify.jets import Jet, constant, powers, variables
+from patch_lab.certify.law import atoms
+from patch_lab.certify.polynomials import AWAY, TOWARDS, bracket
+from patch_lab.certify.quadrant import _guess
+from patch_lab.certify.rounded import RoundedField, logistic
+from patch_lab.certify.signs import law_at, one_by_one, sign_at
+from patch_lab.dynamics.first_move import FirstMove
 
 U = 2.0**-53
 TENTH = Fraction(1, 10)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from patch_association.claims import Ledger, exact
-from patch_association.claims.requires import holds, parse
-from patch_association.cli import main
+from patch_lab.cli import main
+from patch_lab.ledger import Ledger, exact
+from patch_lab.ledger.requires import holds, parse
 
 ENTRY = {
     "id": "ours-first",

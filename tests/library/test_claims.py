@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from patch_association import _files
-from patch_association.claims import Ledger, Number, exact, sampled
-from patch_association.claims import ledger as room
-from patch_association.claims.evidence import Run, read_run, write_run
 from patch_association.intervals import Estimate, proportion
+from patch_lab import _files
+from patch_lab.ledger import Ledger, Number, exact, sampled
+from patch_lab.ledger import ledger as room
+from patch_lab.ledger.evidence import Run, read_run, write_run
 
 TABLE = """
 [[claim]]

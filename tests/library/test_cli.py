@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import patch_association
-from patch_association import sweeps
-from patch_association.claims import VERDICTS, shipped
-from patch_association.cli import Terminated, main
-from patch_association.sweeps import Sweep
+from patch_lab import sweeps
+from patch_lab.cli import Terminated, main
+from patch_lab.ledger import VERDICTS, shipped
+from patch_lab.sweeps import Sweep
 
 
 def test_claims_as_json(capsys):
@@ -48,7 +48,7 @@ def test_claims_on_a_terminal_without_unicode(encoding):
     """Nothing stops, and what the encoding cannot say is spelled, not lost."""
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     for form in ([], ["--json"], ["--csv"]):
-        command = [sys.executable, "-m", "patch_association", "claims", *form]
+        command = [sys.executable, "-m", "patch_lab", "claims", *form]
         shown = subprocess.run(command, capture_output=True, env=environment, check=True).stdout.decode(
             encoding
         )
@@ -188,6 +188,6 @@ def test_the_installed_command_and_a_reader_who_leaves_early():
 
 def test_the_module_runs_as_the_command_does():
     """``torchrun -m patch_association train`` needs the package itself to be runnable."""
-    command = [sys.executable, "-m", "patch_association", "train", "--help"]
+    command = [sys.executable, "-m", "patch_lab", "train", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True)
     assert shown.returncode == 0 and "--preset" in shown.stdout and "--resume" in shown.stdout

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.exact.optimality import cubic_form
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sign import FirstMove, lower_edge, upper_edge
-from patch_association.training.valley import best_alpha
+from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge
+from patch_lab.dynamics.valley import best_alpha
+from patch_lab.setting.optimality import cubic_form
 
 
 def first_move(D, C, q, p):

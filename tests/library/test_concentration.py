@@ -10,8 +10,8 @@ import torch
 from risk_enumeration import enumerated, outcomes
 from scipy import stats
 
-from patch_association.exact import constructions
 from patch_association.structure import Partition
+from patch_lab.setting import constructions
 
 
 def log_odds_of_the_own_set(A: np.ndarray, labels: np.ndarray) -> float:

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from strategies import partitions, scored_partitions
 
 from patch_association.data import SpatialData
-from patch_association.exact.constructions import (
+from patch_association.model import SimplifiedViT
+from patch_association.structure import Partition, association
+from patch_lab.setting.constructions import (
     association_scores,
     chain_encodings,
     derangement_scores,
@@ -19,8 +21,6 @@ from patch_association.exact.constructions import (
     query_key_for,
     violations,
 )
-from patch_association.model import SimplifiedViT
-from patch_association.structure import Partition, association
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 8), Fraction(1, 2), Fraction(1)])

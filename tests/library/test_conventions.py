@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from patch_association import conventions
-from patch_association.conventions import DEFAULT, DEPARTURES, Departure, initial_alpha
+from patch_association.defaults import DEFAULT, initial_alpha
+from patch_lab.conventions import DEPARTURES, Departure
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "patch_association"

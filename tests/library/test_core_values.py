@@ -9,26 +9,26 @@ import torch
 from small import small_law
 
 from patch_association.data import GaussianData, SpatialData
-from patch_association.exact.constructions import (
+from patch_association.exact.labels import labeling_bounds
+from patch_association.exact.risk import PopulationRisk
+from patch_association.exact.set_sums import SupportTooLarge, support_bound
+from patch_association.model import SimplifiedViT
+from patch_association.structure import Partition, as_scores, association, row_separation
+from patch_association.training import Clipped, Constant, HeldOut, Samples, recorded_steps
+from patch_association.training.evaluate import two_numbers
+from patch_association.training.population import descend_population
+from patch_lab.beyond.adam import error_on, first_step, train
+from patch_lab.beyond.gaussian_learners import OneLayerViT, make_learner
+from patch_lab.dynamics.events import spread_steps, stable_rate
+from patch_lab.dynamics.valley import best_alpha, curvature, largest_settling_rate, upward_crossing
+from patch_lab.setting.constructions import (
     chain_encodings,
     hard_attention_bound,
     hard_attention_error,
     paired_encodings,
     query_key_for,
 )
-from patch_association.exact.labels import labeling_bounds
-from patch_association.exact.optimality import CubicForm, cubic_form
-from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.types_law import SupportTooLarge, support_bound
-from patch_association.model import SimplifiedViT
-from patch_association.structure import Partition, as_scores, association, row_separation
-from patch_association.training import Clipped, Constant, HeldOut, Samples, recorded_steps
-from patch_association.training.adam import error_on, first_step, train
-from patch_association.training.evaluate import two_numbers
-from patch_association.training.events import spread_steps, stable_rate
-from patch_association.training.learners import OneLayerViT, make_learner
-from patch_association.training.population import descend_population
-from patch_association.training.valley import best_alpha, curvature, largest_settling_rate, upward_crossing
+from patch_lab.setting.optimality import CubicForm, cubic_form
 
 FOUR = Partition([0, 0, 1, 1])
 SCATTERED = Partition([0, 1, 2, 0, 1, 2])

@@ -6,14 +6,14 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from patch_association.attention import positional_attention, self_attention
 from patch_association.data import SpatialData
-from patch_association.exact.costs import (
+from patch_association.structure import Partition
+from patch_association.training import Samples, loss_and_gradients, realistic_start
+from patch_lab.setting.costs import (
     descent_cost,
     positional_attention_flops,
     self_attention_flops,
     simplified_flops,
 )
-from patch_association.structure import Partition
-from patch_association.training import Samples, loss_and_gradients, realistic_start
 
 
 def counted(function) -> int:

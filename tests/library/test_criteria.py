@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from patch_association import records
-from patch_association.claims import shipped
+from patch_lab import records
+from patch_lab.ledger import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))

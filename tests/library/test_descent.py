@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
 from small import small_law
 
-from patch_association.conventions import initial_alpha
 from patch_association.data import SpatialData, random_feature
+from patch_association.defaults import initial_alpha
 from patch_association.exact.risk import PopulationRisk
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import small_law
 
-from patch_association.conventions import initial_alpha
+from patch_association.defaults import initial_alpha
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
     Clipped,

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patch_association.exact import dilution
-from patch_association.exact.block_attention import BlockAttention
 from patch_association.structure import Partition
+from patch_lab.transfer import dilution
+from patch_lab.transfer.block_attention import BlockAttention
 
 EIGHT = Partition([0, 0, 1, 1, 2, 2, 3, 3])
 

@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from patch_association.figures import COLORS, draw_matrix, look, new_figure, use_style
-from patch_association.figures.style import DARK
+from patch_lab.figures import COLORS, draw_matrix, look, new_figure, use_style
+from patch_lab.figures.style import DARK
 
 SOURCE = Path(__file__).resolve().parents[2] / "book" / "_ext" / "drawings.py"
 spec = importlib.util.spec_from_file_location("drawings", SOURCE)

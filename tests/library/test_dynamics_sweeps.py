@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from patch_association.exact.risk import PopulationRisk
-from patch_association.sweeps import coupling, limits
 from patch_association.training import (
     Constant,
     Samples,
@@ -12,8 +11,9 @@ from patch_association.training import (
     descend_population,
     idealized_start,
     perturbed_start,
-    settings,
 )
+from patch_lab.dynamics import realistic as settings
+from patch_lab.sweeps import coupling, limits
 
 
 def test_both_layouts_have_the_same_sizes_and_other_sets():

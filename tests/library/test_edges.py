@@ -13,33 +13,34 @@ import pytest
 import torch
 from flint import arb
 
-from patch_association.beyond import Design
-from patch_association.beyond.blind import blind_error
-from patch_association.certify import runs, signs, statements
-from patch_association.certify.cover import Inequality, cover
-from patch_association.certify.descent import Descent, Undecided
-from patch_association.certify.field import Field
-from patch_association.certify.jets import constant
-from patch_association.certify.law import atoms
-from patch_association.certify.polynomials import bracket
-from patch_association.certify.rounded import RoundedField
-from patch_association.certify.runs import RUNS, Options, prove_trap
-from patch_association.certify.traps import Towards
 from patch_association.data import SpatialData
-from patch_association.exact.constructions import hard_attention_bound
-from patch_association.exact.gaussian import proved_excess
-from patch_association.exact.lifetime import ScoreNoise
 from patch_association.exact.risk import PopulationRisk, attention_values
-from patch_association.exact.sample_limits import equal_weights
-from patch_association.exact.sign import window
 from patch_association.images.locality import row_and_column, similarity
-from patch_association.images.models.vit import ViT
-from patch_association.shallow_vit import PatternData, initial_weights, keep_attended
-from patch_association.shallow_vit.certificate import noise_bound
+from patch_association.images.vit import ViT
+from patch_association.shallow import PatternData, initial_weights
 from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
-from patch_association.transfer.complexity import sample_complexity
-from patch_association.transfer.logistic import linear_test_error
+from patch_lab.beyond import Design
+from patch_lab.beyond.blind_error import blind_error
+from patch_lab.beyond.gaussian import proved_excess
+from patch_lab.certify import runs, signs, statements
+from patch_lab.certify.cover import Inequality, cover
+from patch_lab.certify.descent import Descent, Undecided
+from patch_lab.certify.field import Field
+from patch_lab.certify.jets import constant
+from patch_lab.certify.law import atoms
+from patch_lab.certify.polynomials import bracket
+from patch_lab.certify.rounded import RoundedField
+from patch_lab.certify.runs import RUNS, Options, prove_trap
+from patch_lab.certify.traps import Towards
+from patch_lab.dynamics.first_move import window
+from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.setting.constructions import hard_attention_bound
+from patch_lab.shallow_vit.certificate import noise_bound
+from patch_lab.shallow_vit.sparsify import keep_attended
+from patch_lab.transfer.complexity import sample_complexity
+from patch_lab.transfer.logistic import linear_test_error
+from patch_lab.transfer.sample_limits import equal_weights
 
 TENTH = Fraction(1, 10)
 LAW = PatternData(10, 0.4, 0.2)

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from patch_association import figures
 from patch_association.exact.risk import PopulationRisk
-from patch_association.training.events import events, run_to_the_horizon, spread_steps
-from patch_association.training.valley import best_alpha
+from patch_lab import figures
+from patch_lab.dynamics.events import events, run_to_the_horizon, spread_steps
+from patch_lab.dynamics.valley import best_alpha
 
 
 def run(alpha, gamma, rho, loss, steps=None):

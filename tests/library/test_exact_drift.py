@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patch_association.exact.drift import small_diagonal_drift
 from patch_association.exact.risk import PopulationRisk
+from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 
 
 @settings(max_examples=60, deadline=None)

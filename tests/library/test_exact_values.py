@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.exact import gaussian, sign
-from patch_association.exact.gaussian import linear_disagreement, proved_excess
-from patch_association.exact.lifetime import ScoreNoise
 from patch_association.exact.linear import search_weights
 from patch_association.exact.linear_bounds import any_weights_bound, any_weights_boundary
-from patch_association.exact.noisy_scores import noisy_association
-from patch_association.exact.optimality import _shapes
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sample_bounds import genie_error, known_sets_error, lower_bound, set_mean_cosine
-from patch_association.exact.sample_limits import _error, samples_per_set
-from patch_association.exact.set_blind import blind_errors
-from patch_association.exact.sign import FirstMove, best_strengths, window
 from patch_association.training import Constant, descend_population
 from patch_association.training.gradients import accumulate
+from patch_lab.beyond import gaussian
+from patch_lab.beyond.gaussian import linear_disagreement, proved_excess
+from patch_lab.beyond.known_filter import blind_errors
+from patch_lab.dynamics import first_move as sign
+from patch_lab.dynamics.first_move import FirstMove, best_strengths, window
+from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.setting.noisy_scores import noisy_association
+from patch_lab.setting.optimality import _shapes
+from patch_lab.transfer.sample_bounds import genie_error, known_sets_error, lower_bound, set_mean_cosine
+from patch_lab.transfer.sample_limits import _error, samples_per_set
 
 
 def test_the_proved_excess_near_equal_weights_and_far_from_them():

@@ -10,7 +10,9 @@ import torch
 from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
-from patch_association.figures import (
+from patch_association.intervals import Estimate
+from patch_association.structure import Partition
+from patch_lab.figures import (
     CATEGORIES,
     COLORS,
     draw_estimate,
@@ -23,9 +25,7 @@ from patch_association.figures import (
     set_palette,
     use_style,
 )
-from patch_association.figures.style import DARK, LETTERING, PAPER
-from patch_association.intervals import Estimate
-from patch_association.structure import Partition
+from patch_lab.figures.style import DARK, LETTERING, PAPER
 
 BLOCKS = Partition.blocks(4, 4, 2, 2)
 

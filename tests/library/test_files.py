@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import patch_association
-from patch_association import _files
-from patch_association._files import write_atomically
+from patch_lab import _files
+from patch_lab._files import write_atomically
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(patch_association.__file__).parents[1])}
 

@@ -18,14 +18,14 @@ import pytest
 from flint import arb
 
 import patch_association
-from patch_association import records
-from patch_association.certify import statements
-from patch_association.certify.field import ball
-from patch_association.certify.runs import END, PRECISION, RUNS
-from patch_association.certify.statements import STATEMENTS
-from patch_association.certify.traps import Towards
-from patch_association.shallow_vit.training import VARIANTS
-from patch_association.training.learners import RECIPES
+from patch_association.shallow.training import VARIANTS
+from patch_lab import records
+from patch_lab.beyond.gaussian_learners import RECIPES
+from patch_lab.certify import statements
+from patch_lab.certify.field import ball
+from patch_lab.certify.runs import END, PRECISION, RUNS
+from patch_lab.certify.statements import STATEMENTS
+from patch_lab.certify.traps import Towards
 
 PACKAGE = Path(patch_association.__file__).parent
 ROOMS = ("structure", "data", "model", "exact", "training", "certify", "shallow_vit")

@@ -16,10 +16,10 @@ from scipy.special import ndtr
 
 from patch_association._streams import Stream, generator
 from patch_association.data import GaussianData
-from patch_association.exact import gaussian
-from patch_association.exact.gaussian import linear_disagreement, sample_linear_disagreement
-from patch_association.exact.set_blind import blind_errors, num_partitions, partitions
 from patch_association.structure import Partition
+from patch_lab.beyond import gaussian
+from patch_lab.beyond.gaussian import linear_disagreement, sample_linear_disagreement
+from patch_lab.beyond.known_filter import blind_errors, num_partitions, partitions
 
 # --- how much of the label is linear
 

@@ -81,4 +81,4 @@ def test_the_readmes_files_and_folders_exist():
 
 
 def test_the_command_is_installed_under_its_name():
-    assert PROJECT["scripts"] == {"patch-association": "patch_association.cli:main"}
+    assert PROJECT["scripts"] == {"patch-association": "patch_lab.cli:main"}

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from small import small_law
 
 from patch_association.data import SpatialData
-from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.structure import Partition
 from patch_association.training import (
     Clipped,
@@ -20,6 +19,7 @@ from patch_association.training import (
     loss_and_gradients,
     realistic_start,
 )
+from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 
 SEEDS = st.integers(0, 10**6)
 STEPS = st.sampled_from([Constant(0.02, 0.5), Clipped(0.02, 0.5, clip=0.03)])

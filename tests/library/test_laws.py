@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patch_association.exact import laws
-from patch_association.exact.laws import IntegerLaw, mixture, trinomial
+from patch_association.exact.integer_sums import IntegerLaw, mixture, trinomial
 
 
 @st.composite

@@ -10,12 +10,12 @@ import torch
 
 from patch_association.data import GaussianData
 from patch_association.model import SimplifiedViT
-from patch_association.records import load
 from patch_association.structure import Partition, row_separation
-from patch_association.sweeps.gaussian import SWEEPS, gaussian_cell
-from patch_association.training.adam import error_on, first_step, train
-from patch_association.training.adam import test_inputs as draw_test_inputs  # not a test
-from patch_association.training.learners import RECIPES, GramScores, OneLayerViT, make_learner
+from patch_lab.beyond.adam import error_on, first_step, train
+from patch_lab.beyond.adam import test_inputs as draw_test_inputs  # not a test
+from patch_lab.beyond.gaussian_learners import RECIPES, GramScores, OneLayerViT, make_learner
+from patch_lab.records import load
+from patch_lab.sweeps.gaussian import SWEEPS, gaussian_cell
 
 FOUR = Partition.blocks(4, 4, 2, 2)
 DATA = GaussianData(FOUR, 8)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from ledger_checks import defects, typed_numbers
 
-from patch_association import claims
-from patch_association.claims import PARTS, SOURCES, VERDICTS, Claim, exact, shipped
+from patch_lab import ledger as claims
+from patch_lab.ledger import PARTS, SOURCES, VERDICTS, Claim, exact, shipped
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHAPTERS = {path.relative_to(BOOK).with_suffix("").as_posix() for path in BOOK.glob("*/*.md")}

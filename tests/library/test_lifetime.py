@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association import records
-from patch_association.exact.lifetime import ScoreNoise
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import association
 from patch_association.training import Constant, descend_population
+from patch_lab import records
+from patch_lab.dynamics.lifetime import ScoreNoise
 
 HERE = (0.2, 0.5, -0.3)  # alpha, gamma, rho
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from small_sweeps import run_quietly, sweep
 
-from patch_association import records
-from patch_association.claims import Ledger, evidence, requires, table
-from patch_association.images.training.config import TrainConfig, with_settings
-from patch_association.sweeps import journal
-from patch_association.sweeps.journal import Journal
+from patch_lab import records
+from patch_lab.images.training.config import TrainConfig, with_settings
+from patch_lab.ledger import Ledger, evidence, requires, table
+from patch_lab.sweeps import journal
+from patch_lab.sweeps.journal import Journal
 
 COUNT = 10_000
 TRAPS = (

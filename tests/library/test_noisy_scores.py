@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from patch_association.exact.noisy_scores import noisy_association
 from patch_association.structure import Partition, association
+from patch_lab.setting.noisy_scores import noisy_association
 
 
 @pytest.mark.parametrize("size", [(4, 2), (8, 2), (12, 3), (64, 4)])

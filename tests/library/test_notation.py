@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
-from patch_association.exact.block_attention import BlockAttention
+from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
-from patch_association.figures import COLORS
-from patch_association.images.models import ViT, ViTConfig
+from patch_association.images.vit import ViT, ViTConfig
 from patch_association.model import SimplifiedViT, polynomial_activation
-from patch_association.shallow_vit.data import PatternData
-from patch_association.shallow_vit.initial import initial_weights
+from patch_association.shallow.data import PatternData
+from patch_association.shallow.initial import initial_weights
 from patch_association.structure import Partition
 from patch_association.training import Constant, Samples, descend_population
+from patch_lab.figures import COLORS
+from patch_lab.transfer.block_attention import BlockAttention
 
 ROOT = Path(__file__).resolve().parents[2]
 GROUPS = notation.load()
@@ -111,8 +111,7 @@ OTHER_SIGMAS = re.compile(r"\\sigma(?:\^\{?[24k]|\^\{2|\^\{-|\s*\\?[|]|\s*\\lver
         path for part in ("setting", "dynamics", "transfer") for path in (ROOT / "book" / part).glob("*.md")
     )
     + sorted(
-        ROOT / "src/patch_association/claims/table" / f"{part}.toml"
-        for part in ("setting", "dynamics", "transfer")
+        ROOT / "src/patch_lab/ledger/table" / f"{part}.toml" for part in ("setting", "dynamics", "transfer")
     ),
     ids=lambda path: path.stem,
 )

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from patch_association.exact.optimality import cubic_form
 from patch_association.exact.risk import PopulationRisk
-from patch_association.training.valley import best_alpha
+from patch_lab.dynamics.valley import best_alpha
+from patch_lab.setting.optimality import cubic_form
 
 
 def inputs(D, C, q):

@@ -6,8 +6,9 @@ from math import comb, exp
 import numpy as np
 import pytest
 
-from patch_association.exact.sample_bounds import genie_error
-from patch_association.exact.sample_limits import (
+from patch_lab.transfer.overlap import overlap_rule
+from patch_lab.transfer.sample_bounds import genie_error
+from patch_lab.transfer.sample_limits import (
     all_sets_told,
     elementary_symmetric,
     equal_weights,
@@ -15,7 +16,6 @@ from patch_association.exact.sample_limits import (
     samples_per_set,
     weights_by_count,
 )
-from patch_association.transfer.overlap import overlap_rule
 
 
 def subsets_inside(patches, weights, C):

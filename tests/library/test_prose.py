@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from myst_nb.core.variables import format_plain_text
 
 from patch_association.intervals import Estimate, proportion
-from patch_association.prose import counted, glue, number, percent, plain, show, with_interval
+from patch_lab.prose import counted, glue, number, percent, plain, show, with_interval
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_glue_wants_rounding_to_be_chosen(monkeypatch, value):
 
 
 def test_importing_prose_imports_no_display_machinery():
-    code = "import sys, patch_association.prose; sys.exit('IPython' in sys.modules)"
+    code = "import sys, patch_lab.prose; sys.exit('IPython' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

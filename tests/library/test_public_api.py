@@ -18,22 +18,13 @@ from public_calls import CALLS, PACKAGE, SPECIAL
 from spoilers import SPOILERS
 
 import patch_association as pa
-from patch_association import (
-    beyond,
-    certify,
-    claims,
-    exact,
-    figures,
-    images,
-    records,
-    shallow_vit,
-    sweeps,
-    training,
-    transfer,
-)
-from patch_association.images import data as pictures
-from patch_association.images import models
-from patch_association.images import training as runs
+from patch_association import exact, images, training
+from patch_association import images as models
+from patch_association import shallow as shallow_vit
+from patch_lab import beyond, certify, figures, records, sweeps, transfer
+from patch_lab import ledger as claims
+from patch_lab.images import data as pictures
+from patch_lab.images import training as runs
 
 #: Why a public name is not called here.
 DRAWS = "draws on given axes what other rooms computed and checked; test_drawings.py draws with each"

@@ -14,8 +14,8 @@ from PIL import Image
 
 from patch_association.images.locality import encoding_locality
 from patch_association.images.pretrained import encodings_of
-from patch_association.images.training import TrainConfig, load_run, train
-from patch_association.records import read
+from patch_lab.images.training import TrainConfig, load_run, train
+from patch_lab.records import read
 
 PAGE = Path(__file__).resolve().parents[2] / "book" / "quickstart.md"
 PROGRAMS = re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)

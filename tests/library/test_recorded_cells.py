@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from patch_association import records
-from patch_association.records.table import flattened
-from patch_association.sweeps import registry, rerun
+from patch_lab import records
+from patch_lab.records.table import flattened
+from patch_lab.sweeps import registry, rerun
 
 #: Settings of a cheap cell of each record, and how far a number may be off where rounding takes its course.
 CHEAP = [

@@ -14,8 +14,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_association import records
-from patch_association.records import (
+from patch_lab import records
+from patch_lab.records import (
     Record,
     decode,
     encode,
@@ -28,7 +28,7 @@ from patch_association.records import (
     read,
     rounded,
 )
-from patch_association.records import record as module
+from patch_lab.records import record as module
 
 RECORD = Record(
     name="demo",

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
-from patch_association.exact.sample_bounds import (
+from patch_association.structure import Partition
+from patch_lab.transfer.complexity import sample_complexity
+from patch_lab.transfer.discovery import likelihood_sets
+from patch_lab.transfer.mismatch import SeveralFeatures, reassign
+from patch_lab.transfer.sample_bounds import (
     binomial_ratio,
     genie_error,
     known_sets_error,
@@ -20,10 +24,6 @@ from patch_association.exact.sample_bounds import (
     unseen_sets,
     wrong_sign,
 )
-from patch_association.structure import Partition
-from patch_association.transfer.complexity import sample_complexity
-from patch_association.transfer.discovery import likelihood_sets
-from patch_association.transfer.mismatch import SeveralFeatures, reassign
 
 
 def brute_genie(D, C, q, N, told):

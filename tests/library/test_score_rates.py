@@ -7,10 +7,10 @@ import pytest
 import torch
 from enumeration import consecutive_sets, inputs
 
-from patch_association.exact.draw_noise import draw_moments, draws_needed
 from patch_association.exact.linear import linear_error
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.score_rates import score_rates
+from patch_lab.dynamics.draw_noise import draw_moments, draws_needed
+from patch_lab.dynamics.score_rates import score_rates
 
 CASES = [(6, 2, Fraction(3, 10), 3), (6, 3, Fraction(1, 2), 3), (6, 2, Fraction(4, 5), 5)]
 POINTS = [(0.1, 1.0, 0.0, 0.0), (0.25, 1.0, 0.7, -0.2), (0.2, 2.0, -0.4, 0.3)]

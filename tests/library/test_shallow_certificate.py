@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shallow_oracle import printed_output
 
-from patch_association.shallow_vit import PatternData, initial_weights, measure, train
-from patch_association.shallow_vit.certificate import noise_bound
+from patch_association.shallow import PatternData, initial_weights, measure, train
+from patch_lab.shallow_vit.certificate import noise_bound
 
 NAMES = ("output", "value", "key", "query")
 

@@ -6,17 +6,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     PatternData,
     check_assumption,
     initial_weights,
-    keep_attended,
     mean_fractions,
     pattern_sets,
     population,
-    remove,
 )
-from patch_association.shallow_vit.initial import READINGS
+from patch_association.shallow.initial import READINGS
+from patch_lab.shallow_vit.sparsify import keep_attended, remove
 
 EYE = torch.eye(6, dtype=torch.float64)
 

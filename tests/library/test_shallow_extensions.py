@@ -5,9 +5,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patch_association.shallow_vit import PatternData, initial_weights
-from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
-from patch_association.shallow_vit.tokens import Tokens, drawn
+from patch_association.shallow import PatternData, initial_weights
+from patch_association.shallow.tokens import Tokens, drawn
+from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
 
 
 def one_input(heads, W_O, head, X, skip):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shallow_oracle import mean_loss, printed_mass, printed_output
 
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     PatternData,
     Tokens,
     Weights,
@@ -18,7 +18,7 @@ from patch_association.shallow_vit import (
     stack,
     with_neighbors,
 )
-from patch_association.shallow_vit.network import ATTENTION, loss_and_slope
+from patch_association.shallow.network import ATTENTION, loss_and_slope
 
 NAMES = ("output", "value", "key", "query")
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shallow_oracle import every_sequence, mean_loss, printed_mass, printed_output
 
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     VARIANTS,
     PatternData,
     Weights,

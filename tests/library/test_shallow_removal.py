@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shallow_oracle import printed_mass
 
-from patch_association.shallow_vit import PatternData, initial_weights, keep_attended, remove
-from patch_association.shallow_vit.sparsify import (
+from patch_association.shallow import PatternData, initial_weights
+from patch_lab.shallow_vit.sparsify import (
     attention_received,
     fractions_after,
+    keep_attended,
     least_risk_after_random_removal,
+    remove,
 )
 
 

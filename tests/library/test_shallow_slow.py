@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from patch_association.shallow_vit import PatternData, initial_weights, measure, population, train
-from patch_association.shallow_vit.slow import follow_logistic, reduced_gap
+from patch_association.shallow import PatternData, initial_weights, measure, population, train
+from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
 
 
 @pytest.mark.parametrize("odds", [0.3, 1.0, 5.0])

@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 from shallow_oracle import printed_mass
 
 from patch_association.exact.linear import linear_error
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     PatternData,
     Weights,
     initial_weights,
@@ -23,8 +23,8 @@ from patch_association.shallow_vit import (
     population,
     train,
 )
-from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
-from patch_association.shallow_vit.theory import (
+from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.theory import (
     attention_ceiling,
     class_overlap,
     direction_noise,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.shallow_vit import (
+from patch_association.shallow import (
     PatternData,
     Weights,
     initial_weights,
@@ -18,13 +18,14 @@ from patch_association.shallow_vit import (
     population,
     train,
 )
-from patch_association.shallow_vit.certificate import noise_bound
-from patch_association.shallow_vit.extensions import ExtendedViT, train_extended
-from patch_association.shallow_vit.initial import AssumptionCheck, check_assumption
-from patch_association.shallow_vit.network import chunk_size
-from patch_association.shallow_vit.slow import follow_logistic
-from patch_association.shallow_vit.sparsify import attention_received, fractions_after
-from patch_association.shallow_vit.theory import (
+from patch_association.shallow.initial import AssumptionCheck, check_assumption
+from patch_association.shallow.network import chunk_size
+from patch_association.shallow.tokens import stack
+from patch_lab.shallow_vit.certificate import noise_bound
+from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.slow import follow_logistic
+from patch_lab.shallow_vit.sparsify import attention_received, fractions_after
+from patch_lab.shallow_vit.theory import (
     attention_ceiling,
     lucky_bound,
     lucky_share,
@@ -32,7 +33,6 @@ from patch_association.shallow_vit.theory import (
     samples_for_averages,
     samples_for_rare_kinds,
 )
-from patch_association.shallow_vit.tokens import stack
 
 LAW = PatternData(10, 0.5, 0.1, num_patterns=4, dim=5)
 
@@ -192,7 +192,7 @@ def test_inputs_in_parts_give_what_they_give_together(monkeypatch):
     assert chunk_size(weights, tokens, entries=1) == 1
     whole, found = output(weights, tokens), measure(weights, tokens)
     for name in ("network", "population"):
-        module = importlib.import_module(f"patch_association.shallow_vit.{name}")
+        module = importlib.import_module(f"patch_association.shallow.{name}")
         monkeypatch.setattr(module, "chunk_size", lambda *_: 3)
     assert (output(weights, tokens) - whole).abs().max() < 1e-14
     for name, value in vars(measure(weights, tokens)).items():

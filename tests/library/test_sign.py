@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from patch_association.exact.drift import small_diagonal_drift
 from patch_association.exact.risk import PopulationRisk
-from patch_association.exact.sign import FirstMove, best_strengths, lower_edge, upper_edge, window
-from patch_association.training.valley import best_alpha
+from patch_lab.dynamics.first_move import FirstMove, best_strengths, lower_edge, upper_edge, window
+from patch_lab.dynamics.small_diagonal import small_diagonal_drift
+from patch_lab.dynamics.valley import best_alpha
 
 
 def enumerated(D, C, q, p, u):

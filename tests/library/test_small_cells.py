@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association import records
-from patch_association.beyond import follow_bench
-from patch_association.shallow_vit import train
+from patch_association.shallow import train
 from patch_association.structure import Partition
-from patch_association.sweeps import (
+from patch_lab import records
+from patch_lab.beyond import follow_bench
+from patch_lab.dynamics import realistic as settings
+from patch_lab.sweeps import (
     deeper,
     lifetime,
     registry,
@@ -21,7 +22,6 @@ from patch_association.sweeps import (
     transience,
     two_theories,
 )
-from patch_association.training import settings
 
 _DEEPER = dict(SEEDS=2, N_TEST=50, N_PROBE=2, N_MEAN=5, OTHERS=2, N_OTHER=20)
 _TRIALS = dict(TRIALS=2, FEWER_NEURONS=12, FEWER_TESTS=10, NEURONS=12, TEST_INPUTS=10)
@@ -134,7 +134,7 @@ def test_halves_with_little_and_with_much_noise():
 
 
 def test_the_reach_of_a_setting_is_its_figure_half_as_long_again(monkeypatch):
-    from patch_association.sweeps import reach
+    from patch_lab.sweeps import reach
 
     longer = reach.reach_setting("D16", 500)
     assert longer.n == 500 and longer.steps == 1.5 * settings.SETTINGS["D16"].steps

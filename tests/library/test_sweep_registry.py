@@ -10,9 +10,9 @@ import pytest
 from small_sweeps import measure, sweep
 
 import patch_association
-from patch_association.records import load, names
-from patch_association.sweeps import journal, registry, rerun
-from patch_association.sweeps.catalog import FILES
+from patch_lab.records import load, names
+from patch_lab.sweeps import journal, registry, rerun
+from patch_lab.sweeps.catalog import FILES
 
 PACKAGE = Path(patch_association.__file__).parents[1]
 
@@ -50,15 +50,15 @@ def test_every_file_of_sweeps_is_registered():
     assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
     for file, ours in FILES.items():
         assert all(registry()[name].name == name for name in ours)
-        module = sys.modules[f"patch_association.sweeps.{file}"]
+        module = sys.modules[f"patch_lab.sweeps.{file}"]
         assert [entry.name for entry in module.SWEEPS] == list(ours)
 
 
 def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
     code = (
-        "import sys\nfrom patch_association.sweeps import registry\n"
+        "import sys\nfrom patch_lab.sweeps import registry\n"
         "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if "
-        "n.startswith('patch_association.sweeps.')}\n"
+        "n.startswith('patch_lab.sweeps.')}\n"
         "assert len(registry()) > 10 and 'torch' not in sys.modules, sorted(sys.modules)\n"
         "before = loaded()\nregistry()['idealized']\nassert loaded() - before == {'idealized'}, loaded()\n"
     )
@@ -66,7 +66,7 @@ def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
 
 
 def test_a_recorded_cell_is_run_again(monkeypatch):
-    monkeypatch.setattr("patch_association.sweeps.catalog.registry", lambda: {"demo": sweep()})
+    monkeypatch.setattr("patch_lab.sweeps.catalog.registry", lambda: {"demo": sweep()})
     row = {"seed": 1, "q": 0.5, "error": 0.0}
     assert rerun("demo", row) == json.loads(json.dumps(measure(1, 0.5)))
     for row, count in (({"q": 0.5}, 3), ({"q": 2}, 0)):

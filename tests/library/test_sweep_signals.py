@@ -10,7 +10,7 @@ import pytest
 from small_sweeps import kept, run_quietly, sweep
 
 import patch_association
-from patch_association.records import read
+from patch_lab.records import read
 
 # --- stopped from outside ------------------------------------------------------------------------------
 

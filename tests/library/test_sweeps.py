@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from small_sweeps import CELLS, kept, measure, run_quietly, sweep
 
-from patch_association.records import read
-from patch_association.sweeps import CellError, Sweep, journal
+from patch_lab.records import read
+from patch_lab.sweeps import CellError, Sweep, journal
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_wherever_the_file_of_cells_is_torn_the_sweep_goes_on(tmp_path, out):
 
 def test_wall_time_adds_up_over_interruptions(out, monkeypatch):
     clock = iter(np.arange(0, 1000, 10.0))
-    monkeypatch.setattr("patch_association.sweeps.sweep.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("patch_lab.sweeps.sweep.time.perf_counter", lambda: float(next(clock)))
     for _ in CELLS:
         record = run_quietly(sweep(), out, resume=True, limit=1)
     assert record.provenance["wall_s"] == 10 * len(CELLS)  # each start reads the clock twice
@@ -248,7 +248,7 @@ def test_a_sweep_that_grows(tmp_path, out):
 def test_a_record_names_every_machine_that_its_cells_were_made_on(out, monkeypatch):
     growing = replace(sweep(), grows=True)
     for machine in ("4 cores of A", "2 cores of B", "4 cores of A"):
-        monkeypatch.setattr("patch_association.records.record.hardware", lambda device, m=machine: m)
+        monkeypatch.setattr("patch_lab.records.record.hardware", lambda device, m=machine: m)
         run_quietly(growing, out, resume=True, limit=1)
     assert read(out).provenance["hardware"] == "4 cores of A and 2 cores of B" and len(read(out)) == 3
     run_quietly(growing, out, overwrite=True, limit=1)  # none of the earlier cells is left
@@ -330,7 +330,7 @@ def test_a_full_disk_keeps_what_is_finished_and_says_so(out, monkeypatch, where)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 
-    module = "patch_association.sweeps.journal" if where == "journal" else "patch_association._files"
+    module = "patch_lab.sweeps.journal" if where == "journal" else "patch_lab._files"
     monkeypatch.setattr(sys.modules[module], "os", SimpleOs(full))
     cells = 2 if where == "journal" else 6
     with pytest.raises(OSError, match=f"No space left on device; {cells} of 6 cells are kept in .*--resume"):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from patch_association.figures import table
 from patch_association.intervals import Estimate, proportion
+from patch_lab.figures import table
 
 DIGIT = "\u2007"
 

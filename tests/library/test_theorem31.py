@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 
 from patch_association.exact import linear, linear_bounds
-from patch_association.exact.laws import trinomial
+from patch_association.exact.integer_sums import trinomial
 
 
 def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from patch_association.attention import softmax_attention
-from patch_association.exact import constructions
 from patch_association.structure import Partition
+from patch_lab.setting import constructions
 
 
 def _enumerated(row: np.ndarray, own: np.ndarray, C: int) -> tuple[bool, bool]:

@@ -8,31 +8,36 @@ import numpy as np
 import pytest
 
 import patch_association as pa
-from patch_association import beyond, training
+from patch_association import images as models
+from patch_association import training
 from patch_association.data import GaussianData, random_feature
-from patch_association.exact import constructions, dilution, gaussian, linear, sample_bounds, set_blind
-from patch_association.exact import sample_limits as limits
-from patch_association.exact.block_attention import BlockAttention
-from patch_association.exact.block_error import exact_error
-from patch_association.exact.drift import small_diagonal_drift
-from patch_association.exact.lifetime import ScoreNoise
+from patch_association.exact import linear
 from patch_association.exact.linear import labeling_law
 from patch_association.exact.linear_bounds import any_weights_bound
-from patch_association.exact.noisy_scores import noisy_association
-from patch_association.exact.optimality import cubic_form
-from patch_association.exact.sign import window
-from patch_association.exact.types_law import SupportTooLarge, set_types
-from patch_association.images import data as pictures
-from patch_association.images import models
-from patch_association.images.backgrounds import backgrounds
-from patch_association.images.flops import counted_flops
+from patch_association.exact.set_sums import SupportTooLarge, set_types
 from patch_association.intervals import power_law
-from patch_association.shallow_vit import PatternData, initial_weights, pattern_sets
-from patch_association.shallow_vit.extensions import ExtendedViT
-from patch_association.training.events import spread_steps
-from patch_association.training.learners import RECIPES, make_learner
-from patch_association.transfer.complexity import sample_complexity
-from patch_association.transfer.mismatch import SeveralFeatures
+from patch_association.shallow import PatternData, initial_weights, pattern_sets
+from patch_lab import beyond
+from patch_lab.beyond import gaussian
+from patch_lab.beyond import known_filter as set_blind
+from patch_lab.beyond.gaussian_learners import RECIPES, make_learner
+from patch_lab.dynamics.events import spread_steps
+from patch_lab.dynamics.first_move import window
+from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.dynamics.small_diagonal import small_diagonal_drift
+from patch_lab.images import data as pictures
+from patch_lab.images.backgrounds import backgrounds
+from patch_lab.images.flops import counted_flops
+from patch_lab.setting import constructions
+from patch_lab.setting.noisy_scores import noisy_association
+from patch_lab.setting.optimality import cubic_form
+from patch_lab.shallow_vit.extensions import ExtendedViT
+from patch_lab.transfer import dilution, sample_bounds
+from patch_lab.transfer import sample_limits as limits
+from patch_lab.transfer.block_attention import BlockAttention
+from patch_lab.transfer.block_error import exact_error
+from patch_lab.transfer.complexity import sample_complexity
+from patch_lab.transfer.mismatch import SeveralFeatures
 
 HUGE = 10**12
 SMALL = pa.Partition.random(16, 4)
@@ -236,7 +241,7 @@ def test_a_sweep_refuses_thousands_of_workers(tmp_path):
 
 def test_the_command_line_says_that_memory_ran_out(monkeypatch, capsys):
     """Where a bound was not known beforehand: one line all the same."""
-    from patch_association import cli, sweeps
+    from patch_lab import cli, sweeps
 
     def too_much():
         raise MemoryError("Unable to allocate 7.28 TiB")

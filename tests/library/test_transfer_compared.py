@@ -10,21 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from patch_association.data import SpatialData, random_feature
-from patch_association.exact.block_attention import BlockAttention, DenseAttention
-from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
 from patch_association.training import HeldOut
-from patch_association.transfer import learners
-from patch_association.transfer.discovery import (
-    coactivation,
-    coactivation_rows,
-    first_moment,
-    refined_feature,
-)
-from patch_association.transfer.fine_tuning import usual_step
-from patch_association.transfer.logistic import linear_test_error, tuned_logistic
-from patch_association.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
+from patch_lab.transfer import learners
+from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
+from patch_lab.transfer.block_error import exact_error
+from patch_lab.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
+from patch_lab.transfer.fine_tuning import usual_step
+from patch_lab.transfer.logistic import linear_test_error, tuned_logistic
+from patch_lab.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData, random_feature
-from patch_association.exact.block_attention import BlockAttention, DenseAttention
-from patch_association.exact.block_error import exact_error
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut
 from patch_association.training.evaluate import two_numbers
-from patch_association.transfer.fine_tuning import draw_reads, fine_tune
+from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
+from patch_lab.transfer.block_error import exact_error
+from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
 GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patch_association.data import SpatialData, random_feature
-from patch_association.exact.block_attention import BlockAttention, DenseAttention
 from patch_association.exact.linear import linear_error
-from patch_association.exact.sample_bounds import lower_bound, set_mean_cosine, unseen_sets
 from patch_association.structure import Partition, association
 from patch_association.training import Clipped, HeldOut
-from patch_association.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
-from patch_association.transfer.discovery import (
+from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
+from patch_lab.transfer.complexity import crossing, growth_fits, sample_complexity, slope_interval
+from patch_lab.transfer.discovery import (
     FoundSets,
     coactivation,
     coactivation_rows,
@@ -24,10 +23,10 @@ from patch_association.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_association.transfer.fine_tuning import fine_tune, usual_step
-from patch_association.transfer.learners import train_from_scratch
-from patch_association.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
-from patch_association.transfer.mismatch import (
+from patch_lab.transfer.fine_tuning import fine_tune, usual_step
+from patch_lab.transfer.learners import train_from_scratch
+from patch_lab.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
+from patch_lab.transfer.mismatch import (
     Heads,
     SeveralFeatures,
     draw_several,
@@ -36,6 +35,7 @@ from patch_association.transfer.mismatch import (
     several_errors,
     shared_attention,
 )
+from patch_lab.transfer.sample_bounds import lower_bound, set_mean_cosine, unseen_sets
 
 # --- discovery ------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from patch_association.records import load
-from patch_association.sweeps import registry
-from patch_association.sweeps import transfer as sweeps
+from patch_lab.records import load
+from patch_lab.sweeps import registry
+from patch_lab.sweeps import transfer as sweeps
 
 
 @pytest.mark.parametrize("sweep", sweeps.SWEEPS, ids=lambda sweep: sweep.name)

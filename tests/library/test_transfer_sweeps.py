@@ -8,8 +8,8 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association.structure import Partition
-from patch_association.sweeps import Sweep, registry, run_sweep, transfer_cells
-from patch_association.sweeps import transfer as sweeps
+from patch_lab.sweeps import Sweep, registry, run_sweep, transfer_cells
+from patch_lab.sweeps import transfer as sweeps
 
 SMALL = {
     "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),

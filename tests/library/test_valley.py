@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_association.training.valley import (
+from patch_lab.dynamics.valley import (
     best_alpha,
     curvature,
     drift_along,

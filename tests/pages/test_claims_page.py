@@ -11,7 +11,7 @@ from browser import SITE
 from bs4 import BeautifulSoup
 from ledger import FAMILIES, PARTS
 
-from patch_association.claims import SOURCES, shipped
+from patch_lab.ledger import SOURCES, shipped
 
 PAGE = SITE / "book" / "claims.html"
 CLAIMS = [claim for claim in shipped() if claim.kind == "claim"]

@@ -164,7 +164,7 @@ def test_the_page_for_the_impatient_has_all_verdicts_in_ten_minutes():
     from bs4 import BeautifulSoup
     from findings import WORDS_A_MINUTE
 
-    from patch_association.claims import shipped
+    from patch_lab.ledger import shipped
 
     soup = BeautifulSoup((SITE / "book" / "impatient.html").read_text(encoding="utf-8"), "html.parser")
     claims = [claim for claim in shipped() if claim.kind == "claim"]

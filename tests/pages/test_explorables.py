@@ -10,14 +10,14 @@ import pytest
 import torch
 from page_visits import NEXT_FRAME, opened
 
-from patch_association.conventions import initial_alpha
+from patch_association.defaults import initial_alpha
 from patch_association.exact.linear import labeling_error, linear_error
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_association.training.events import stable_rate
 from patch_association.training.gradients import loss_and_gradients
-from patch_association.training.reduced import flow_line, velocity
-from patch_association.training.valley import best_alpha
+from patch_lab.dynamics.events import stable_rate
+from patch_lab.dynamics.slow_scores import flow_line, velocity
+from patch_lab.dynamics.valley import best_alpha
 
 NAMES = ("alpha", "gamma", "rho", "loss", "error")
 

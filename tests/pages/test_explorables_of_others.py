@@ -9,10 +9,10 @@ from browser import SITE
 from page_visits import NEXT_FRAME, opened
 
 from patch_association.images.locality import similarity
-from patch_association.images.puzzle import assemble, cosines
-from patch_association.records import decode, load
-from patch_association.shallow_vit import PatternData, Weights, population, train
-from patch_association.shallow_vit.theory import attention_ceiling
+from patch_association.shallow import PatternData, Weights, population, train
+from patch_lab.images.puzzle import assemble, cosines
+from patch_lab.records import decode, load
+from patch_lab.shallow_vit.theory import attention_ceiling
 
 MODELS = {"vit": "ViT-Tiny/16", "deit": "DeiT-Tiny/16"}
 SENTENCE = "document.querySelector('.pa-sentence').textContent"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from patch_association._validate import divides, probability
-from patch_association.exact.laws import IntegerLaw, trinomial
+from patch_association.exact.integer_sums import IntegerLaw, trinomial
 
 
 def mimic_probability(set_size: int, q: float) -> float:

@@ -15,7 +15,7 @@ from scipy.optimize import root_scalar
 from scipy.stats import norm
 
 from patch_association._validate import divides, fits_memory, made_of, positive_int, probability
-from patch_association.exact.laws import IntegerLaw, mixture, trinomial
+from patch_association.exact.integer_sums import IntegerLaw, mixture, trinomial
 
 #: The limit of q (D - C) / C^2 at which the symmetric sum errs with probability 1/8: 1 / z^2 with
 #: z the 7/8 quantile of the normal law.

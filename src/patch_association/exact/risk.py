@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from patch_association._validate import divides, finite, odd_degree, positive_int, probability
-from patch_association.conventions import DEFAULT
-from patch_association.exact.types_law import SupportTooLarge, law_of_set_sums
+from patch_association.defaults import DEFAULT
+from patch_association.exact.set_sums import SupportTooLarge, law_of_set_sums
 
 # Up to this many atoms the law is kept whole by default; beyond it, atoms of this total mass go.
 _KEEP_WHOLE = 400_000
@@ -83,7 +83,7 @@ class PopulationRisk:
     ------
     ValueError
         On arguments that do not fit; and where the law needs more than ``max_atoms`` atoms
-        (:class:`~patch_association.exact.types_law.SupportTooLarge`), naming both numbers.
+        (:class:`~patch_association.exact.set_sums.SupportTooLarge`), naming both numbers.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""Real images: section 6 of Jelassi et al., from a laptop to many GPUs.
+"""Vision Transformers: the model of section 6 of Jelassi et al., networks that others trained, and what they learn.
 
-``data``  pictures, their sources, grid shuffles and augmentation
-``models``  a ViT with either attention, CNNs for small images
-``training``  long runs with records and checkpoints, short runs in double precision
-``locality``, ``maps``, ``flops``, ``pretrained``  what is measured on the models
+``layers``, ``vit``  self-attention and positional attention, layer against layer, and a ViT of either
+``locality``, ``maps``, ``permutation``  what encodings and attention know of the grid, shuffled or not
+``pretrained``, ``weights``  networks that others trained: encodings, attention, and they as our ViT
 """
 
 import lazy_loader

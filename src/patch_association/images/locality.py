@@ -10,7 +10,7 @@ import torch
 from scipy.stats import rankdata
 
 from patch_association._validate import finite, fits_memory, positive_int, real_array
-from patch_association.images.data.permutation import GridPermutation
+from patch_association.images.permutation import GridPermutation
 
 _RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from patch_association._validate import positive_int
-from patch_association.images.models.vit import ViT, ViTConfig
+from patch_association.images.vit import ViT, ViTConfig
 from patch_association.images.weights import given
 
 _TOKENS = ("cls_token", "dist_token", "reg_token")

@@ -9,8 +9,8 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int
-from patch_association.conventions import DEFAULT, initial_alpha
 from patch_association.data import SpatialData
+from patch_association.defaults import DEFAULT, initial_alpha
 from patch_association.model import SimplifiedViT
 from patch_association.structure import association
 from patch_association.training.evaluate import HeldOut

@@ -4,7 +4,7 @@ On a fresh input of Assumption 1, <v, X_j> = alpha s_j + N(0, tau^2) independent
 alpha = <v, w*>, tau = sigma |v - alpha w*| and s_j = <w*, X_j> in {-1, 0, 1}. So the error
 P[y F < 0] + P[F = 0] / 2 is a function of the attention and of (alpha, tau), and no test input of
 dimension d is needed. Where attention is hard or uniform nothing need be drawn at all:
-:func:`~patch_association.exact.block_error.exact_error`.
+:func:`~patch_lab.transfer.block_error.exact_error`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import finite, made_of, odd_degree, positive_int
-from patch_association.conventions import DEFAULT
 from patch_association.data import SpatialData
+from patch_association.defaults import DEFAULT
 
 
 def two_numbers(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import torch
 from tqdm import tqdm
 
 from patch_association._validate import finite, fits_memory, positive_int
-from patch_association.conventions import DEFAULT
+from patch_association.defaults import DEFAULT
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -1,0 +1,42 @@
+"""Beyond one layer and beyond one theory.
+
+``crossed``   a family of data with the positional and the content theory's at its two ends
+``blind``     the least error of whoever does not see positions, or not what patches show, exactly
+``bench``     five kinds of attention under one readout, trained alike, many seeds at a time
+``networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
+``probe``     what a function knows of the sets, asked of the function alone
+"""
+
+from patch_lab.beyond.attentions import KINDS, Bench, error_of_each, follow_bench, gathered, train_together
+from patch_lab.beyond.blind_error import blind_error
+from patch_lab.beyond.crossed_data import CrossedData, Drawn, RarePatterns
+from patch_lab.beyond.deeper_networks import Design, Network
+from patch_lab.beyond.set_knowledge import (
+    PartlyInformed,
+    examine,
+    interactions,
+    null_recall,
+    p_value,
+    shuffled_inputs,
+)
+
+__all__ = [
+    "KINDS",
+    "Bench",
+    "CrossedData",
+    "Design",
+    "Drawn",
+    "Network",
+    "PartlyInformed",
+    "RarePatterns",
+    "blind_error",
+    "error_of_each",
+    "examine",
+    "follow_bench",
+    "gathered",
+    "interactions",
+    "null_recall",
+    "p_value",
+    "shuffled_inputs",
+    "train_together",
+]

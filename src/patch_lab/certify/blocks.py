@@ -1,0 +1,278 @@
+"""Block attention is optimal: two inequalities between six expectations, in ball arithmetic.
+
+Theorem "Block attention is optimal" of the book asks that a cubic form is nowhere positive on probability
+vectors. Proposition "Two inequalities" gives a sufficient condition in its six coefficients, each an
+expectation over finitely many inputs. For many sets bounds by moments take the place of the expectations.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, arb_mat, arb_poly, fmpq, fmpq_poly
+
+from patch_association._validate import divides
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.field import ball
+from patch_lab.certify.signs import positive_from
+
+
+def two_inequalities(num_patches: int, set_size: int, q) -> dict:
+    """Prove that no A and no v do better than block attention with the best alpha, at p = 3 and nu = 0.
+
+    Returns
+    -------
+    dict of str to arb
+        ``one`` ... ``three_outside``: the six coefficients over E[w*], named as in
+        :class:`~patch_lab.setting.optimality.CubicForm` (``three_inside`` only from C = 3 on); ``b``
+        and ``spare`` = -3 u - psi - (L - 2) max(t_d, 0), both proved to be positive.
+
+    Raises
+    ------
+    Undecided
+        If one of the inequalities is false or not decided.
+    """
+    D, C, L = divides(num_patches, set_size)
+    if L < 3 or C < 2:
+        raise ValueError(f"at least three sets of at least two patches are needed, got {L} of {C}")
+    sets = _one_set(C, Fraction(q))
+    base = sets["chance"] ** (L - 3), (L - 3) * C**3
+    fewer = (sets["chance"] ** (L - 4), (L - 4) * C**3) if L > 3 else NOTHING
+    six = _coefficients(C, L, sets, base, fewer)
+    return _decided(six, C, L, f"at D = {D}, C = {C}, q = {q}")
+
+
+def _decided(six: dict, C: int, L: int, where: str) -> dict:
+    t1, t2, t4, t5, td = (six[name] for name in ("one", "two_inside", *OUTSIDE))
+    b = -t1
+    if C > 2:
+        t3 = six["three_inside"]
+        b = b.min((3 * (t3 - t2) - 2 * (t1 - 3 * t2 + 2 * t3) / C) * (C - 1) / C)
+    if not b > 0:
+        raise Undecided(f"b > 0 is not certain {where}")
+    u = (t4 + (C - 1) * t5) / C
+    a = 3 * (t4 - u).max(arb(0))
+    if (L - 1) ** 2 * (a + b) > L**2 * b:
+        psi = a - b / (L - 1)
+    else:  # right in both cases, and the better one only here
+        psi = L * (a / ((a + b).sqrt() + b.sqrt())) ** 2
+    spare = -3 * u - psi - (L - 2) * td.max(arb(0))
+    if not spare > 0:
+        raise Undecided(f"psi + (L-2) t_d <= -3u is not certain {where}")
+    return six | {"b": b, "spare": spare}
+
+
+OUTSIDE = ("two_outside", "pair_outside", "three_outside")
+NOTHING = (arb_poly([0]), 0)
+
+
+def _types(C: int, q: Fraction) -> dict:
+    """{(n, r): chance} of a random set: n the sum of its signs, r how many are not zero."""
+    types = {}
+    for plus, minus in itertools.product(range(C + 1), repeat=2):
+        if plus + minus <= C:
+            ways = math.comb(C, plus) * math.comb(C - plus, minus)
+            chance = ways * (q / 2) ** (plus + minus) * (1 - q) ** (C - plus - minus)
+            types[plus - minus, plus + minus] = chance
+    return types
+
+
+def _products(C: int) -> dict:
+    """Means over different patches of a set with given n and r: of s, s^2, s s', s^2 s' and s s' s''."""
+    pairs, triples = C * (C - 1), C * (C - 1) * (C - 2)
+    products = {
+        "s": lambda n, r: Fraction(n, C),
+        "square": lambda n, r: Fraction(r, C),
+        "pair": lambda n, r: Fraction(n * n - r, pairs),
+        "mixed": lambda n, r: Fraction(r * n - n, pairs),
+    }
+    if C > 2:
+        products["triple"] = lambda n, r: Fraction(n**3 - 3 * n * r + 2 * n, triples)
+    return products
+
+
+def _one_set(C: int, q: Fraction) -> dict:
+    """The law of n^3 of a random set, and the same weighted: polynomials in powers n^3 + C^3."""
+    made = {}
+    for name, product in (_products(C) | {"chance": lambda n, r: Fraction(1)}).items():
+        exact = [Fraction(0)] * (2 * C**3 + 1)
+        for (n, r), chance in _types(C, q).items():
+            exact[n**3 + C**3] += chance * product(n, r)
+        made[name] = arb_poly([ball(x) for x in exact])
+    return made
+
+
+def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing: arb | int = 0) -> dict:
+    """The six coefficients over E[w*].
+
+    ``base`` and ``fewer`` are the laws of L - 3 and L - 4 random sets, each a polynomial and the power that
+    stands for sum zero; ``missing`` is the probability that they lack at most. The signal set is one of the
+    sets looked at, or not: hence two or three products each.
+    """
+    P, s, square, pair = (sets[name] for name in ("chance", "s", "square", "pair"))
+    whole = P * P
+    laws = {
+        "one": whole + s * P * (L - 1),
+        "two_inside": whole + sets["mixed"] * P * (L - 1),
+        "two_outside": s * P + square * P + square * s * (L - 2),
+        "pair_outside": s * P + pair * P + pair * s * (L - 2),
+        "three_outside": s * s * 3,
+    }
+    if C > 2:
+        laws["three_inside"] = whole + sets["triple"] * P * (L - 1)
+    laws = {name: _listed(base[0] * law * (arb(1) / L), base[1] + 2 * C**3) for name, law in laws.items()}
+    whole = _listed(base[0] * whole, base[1] + 2 * C**3)
+    apart = _listed(fewer[0] * s * s * s * (arb(L - 3) / L), fewer[1] + 3 * C**3)
+    reach = max(len(whole), len(apart)) // 2  # in the middle of every list the random sets add nothing
+    slopes = _slopes(whole, range(C**3 - reach, C**3 + reach + 1), ball(missing) * L * C**3)
+
+    def mean(law):
+        rest = reach - len(law) // 2
+        return _dot(law, slopes[rest : len(slopes) - rest]) + arb(0, ball(missing).upper())
+
+    six = {name: mean(law) for name, law in laws.items()}
+    if L > 3:
+        six["three_outside"] += mean(apart)
+    return {name: x / mean(whole) for name, x in six.items()}
+
+
+def _slopes(law: list, K: range, extra: arb) -> list:
+    """w* at every sum K of n^3, with v* the zero of E[w K], which falls in v.
+
+    ``law`` has the probabilities of the middle of ``K``; ``extra`` bounds what it lacks of E|K|.
+    """
+    rest = (len(K) - len(law)) // 2
+    inner = K[rest : len(K) - rest]
+    sums = np.array(inner, dtype=np.float64)
+    weighted = sums * np.array([float(x.mid()) for x in law])
+    rough = lambda v: float(weighted @ (1 / (1 + np.exp(np.clip(v * sums, -700, 700)))))
+    low, high = 0.0, 1.0
+    while not rough(high) < 0:
+        high *= 2
+        if high > 2**20:
+            raise Undecided("v* is not finite")
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if rough(middle) > 0 else (low, middle)
+    width = 1e-9 * high
+    ends = [[1 / (1 + (v * k).exp()) for k in K] for v in (arb(low - width), arb(high + width))]
+    moments = [x * k for x, k in zip(law, inner)]
+    pulls = [_dot(moments, w[rest : len(K) - rest]) + arb(0, extra.upper()) for w in ends]
+    if not (pulls[0] > 0 > pulls[1]):
+        raise Undecided(f"v* near {low:g} is not enclosed")
+    return [one.union(other) for one, other in zip(*ends)]  # at every K the slope is monotone in v
+
+
+def _listed(law: arb_poly, middle: int) -> list:
+    """The coefficients, with the zeros that a polynomial leaves out at its end."""
+    found = law.coeffs()
+    return found + [arb(0)] * (2 * middle + 1 - len(found))
+
+
+def _dot(x: list, y: list) -> arb:
+    return (arb_mat(1, len(x), x) * arb_mat(len(y), 1, y))[0, 0]
+
+
+def every_number_of_sets(set_size: int, q: Fraction, delta: Fraction = Fraction(1, 3)) -> dict:
+    """Block attention is optimal for each L >= 3: by moments for large L, one by one below.
+
+    The certificates (theorem "Block attention at many sets") are polynomials in L. They are positive for all
+    L >= L_0 when, written in L - L_0, every coefficient is.
+    """
+    certificates = list(moment_certificates(set_size, q, delta).values())
+    good = lambda n: all(positive_from(one, n) for one in certificates)
+    low, high = 2, 4
+    while not good(high):
+        low, high = high, 2 * high
+        if high > 10**6:
+            raise Undecided(f"no certificate by moments at C = {set_size}, q = {q}")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if good(middle) else (middle, high)
+    least = {"b": math.inf, "spare": math.inf}
+    for L, found in one_by_one(set_size, q, high):
+        least = {name: min(x, L * float(found[name].mid())) for name, x in least.items()}
+    return {
+        "by moments from L": high,
+        "one by one": high - 3,
+        **{f"least L {k}": x for k, x in least.items()},
+    }
+
+
+def one_by_one(C: int, q: Fraction, below: int) -> Iterator[tuple]:
+    """Decide each L from 3 to ``below`` - 1 and yield it, with what :func:`two_inequalities` finds there.
+
+    Sums of n^3 beyond sixteen standard deviations are left out of the law; their probability takes their
+    place.
+    """
+    sets = _one_set(C, q)
+    spread = math.sqrt(float(sum(chance * n**6 for (n, _), chance in _types(C, q).items())))
+    base, fewer, missing = (arb_poly([1]), 0), NOTHING, arb(0)
+    for L in range(3, below):
+        six = _coefficients(C, L, sets, base, fewer, missing)
+        yield L, _decided(six, C, L, f"at L = {L}, C = {C}, q = {q}")
+        law, middle, fewer = base[0] * sets["chance"], base[1] + C**3, base
+        cut = middle - int(16 * spread * math.sqrt(L)) - C**3
+        if cut > 0:
+            listed = _listed(law, middle)
+            missing += sum(listed[:cut] + listed[-cut:], arb(0))
+            law, middle = arb_poly(listed[cut:-cut]), middle - cut
+        base = law, middle
+
+
+def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
+    """Polynomials in L of theorem "Block attention at many sets": where all are positive, it is optimal.
+
+    ``strength``: v* is between v_0 = 2 C^3 / B and (1 + delta) v_0, B = E (sum n^3)^2. ``one`` and
+    ``outside`` are L B^3 times bounds of -t_1 and of -3 max(t_4, u) - (L - 2) max(t_d, 0), ``inside`` is
+    4 L B^3 / ((L - 1)(1 - 1/C)) times one of the second part of b; all before the division by E[w*].
+    """
+    types = _types(C, q).items()
+    E = lambda f: fmpq_poly([_rational(sum(chance * f(n, r) for (n, r), chance in types))])
+    product = _products(C)
+    a4, a6, a10, a12 = (E(lambda n, r, k=k: n**k) for k in (4, 6, 10, 12))
+    L, A, x = fmpq_poly([0, 1]), C**3, _rational(q)
+    B = A**2 + (L - 1) * a6
+    H = A**4 + 6 * A**2 * (L - 1) * a6 + 3 * (L - 1) * (L - 2) * a6**2 + (L - 1) * a12
+    d = _rational(delta)
+    most = 2 * A * (1 + d)  # v* B is at most this, and at least 2 A
+    cube = most * most * most
+
+    def falls(gain, rest, *others):
+        """B^3 times the least of v (gain - v^2/4 (sum of rest + others))."""
+        return 2 * A * gain * B**2 - cube * fmpq(1, 4) * sum(others, rest)
+
+    one = (L - 1) * fmpq(1, 4 * C) * falls(a4, a4 * (A**2 + (L - 2) * a6), a10 / 3) - B**3 / 2
+    mixed = E(lambda n, r: Fraction(r * n**6, C))
+    four = falls(a4 * x, a4 * (x * (A**2 + (L - 3) * a6) + mixed), x * a10 / 3)
+    four = (L - 2) * fmpq(1, 4 * C) * four - x * B**3 / 2
+    pair = E(lambda n, r: abs(product["pair"](n, r)) * n**6)
+    bent = fmpq(1, 10)  # above 1 / (6 sqrt 3), the largest curvature of the slope of the loss
+    five = bent * most * most * pair * B / 2 + (L - 2) * cube * pair * a4 * fmpq(1, 16 * C)
+    apart = 3 * bent * most * most * a4**2 * fmpq(1, C**2) * B + (L - 3) * cube * a4**3 * fmpq(1, 8 * C**3)
+    found = {
+        "strength": 3 * d * B**3 - (1 + d) * (1 + d) * (1 + d) * A**2 * H,
+        "one": one,
+        "outside": 3 * (four - (C - 1) * five) * fmpq(1, C) - (L - 2) * apart,
+    }
+    if C > 2:
+        odd = lambda n, r: _inside(C, product, n, r)
+        up, far = (E(lambda n, r, k=k: max(odd(n, r) * n**3, 0) * n**k) for k in (0, 6))
+        gain = E(lambda n, r: odd(n, r) * n**3)
+        found["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)
+    return found
+
+
+def _inside(C, product, n, r):
+    """The polynomial Y of a set with -b / (1 - 1/C) = E[w* Y], in the case without t_1 alone."""
+    first, second, third = (product[name](n, r) for name in ("s", "mixed", "triple"))
+    return (2 * first + (3 * C - 6) * second - (3 * C - 4) * third) / C
+
+
+def _rational(x) -> fmpq:
+    x = Fraction(x)
+    return fmpq(x.numerator, x.denominator)

@@ -1,0 +1,219 @@
+"""The certified statements, by name: what is claimed, and the computation that proves it.
+
+A proof returns what was found, or raises :class:`~patch_lab.certify.descent.Undecided`. Nothing is
+taken from an earlier run: a statement that was proved before is proved again from nothing.
+Except: single-rate and where-it-ends rely on companions-lead, the latter on single-rate too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import ctx
+
+from patch_association._validate import finite, made_of
+from patch_lab import records
+from patch_lab.certify import exactly, signs
+from patch_lab.certify.blocks import every_number_of_sets, two_inequalities
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.field import ball, decimal
+from patch_lab.certify.quadrant import quadrant
+from patch_lab.certify.runs import END, PRECISION, RUNS, Options
+
+#: Seconds that the statements proved by default may take together, as recorded.
+QUICK = 120.0
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One certified statement.
+
+    Attributes
+    ----------
+    text : str
+        The statement, complete: every number that it depends on. Mathematics between dollar signs.
+    prove : callable
+        ``prove(options)`` returns a dict of what was found: steps, boxes, enclosures as text.
+    """
+
+    text: str
+    prove: Callable[[Options], dict]
+
+
+def _still(options: Options) -> dict:
+    cases = [(16, 4, 3), (12, 3, 3), (9, 3, 5), (16, 4, 5)]
+    return {f"sums of integers, D = {D}, C = {C}, p = {p}": exactly.no_movement(D, C, p) for D, C, p in cases}
+
+
+def _window(options: Options) -> dict:
+    pieces = signs.window(16, 4, 3, Fraction(1, 200), Fraction(1, 160_000))
+    widest = max(high - low for low, high, sign in pieces if sign == 0)
+    if [sign for _, _, sign in pieces] != [-1, 0, 1, 0, -1] or widest > Fraction(1, 1000):
+        raise Undecided(f"the signs are {signs.describe(pieces)}")
+    ends = [f"between {float(low):.6f} and {float(high):.6f}" for low, high, sign in pieces if sign == 0]
+    return dict(zip(("lower change", "upper change"), ends))
+
+
+def _every_size(options: Options) -> dict:
+    return signs.every_number_of_sets(4, Fraction(3, 10), 3, Fraction(2, 5))
+
+
+def _quadrant(options: Options) -> dict:
+    found = {"arithmetic": options.arithmetic}
+    for q in (Fraction(3, 10), Fraction(1, 10), Fraction(1, 2)):
+        for name, edge in quadrant(16, 4, q, 1, exact=options.arithmetic == "arb").items():
+            found |= {f"pieces, q = {q}, {name}": edge.pieces, f"least bound, q = {q}, {name}": edge.least}
+    return found
+
+
+#: (D, C, q) at which the condition of theorem "Block attention is optimal" is proved.
+BLOCKS = (
+    *((16, 4, q) for q in ("1/10", "3/10", "1/2", "4/5")),
+    *((24, 4, q) for q in ("3/10", "4/5")),
+    (15, 3, "1/2"),
+    (8, 2, "3/10"),
+    (16, 2, "3/10"),
+    (12, 4, "3/10"),
+    (9, 3, "3/10"),
+)
+
+#: (C, q) at which it is proved for every number of sets.
+EVERY = ((2, "3/10"),)
+
+
+def _blocks(options: Options) -> dict:
+    spare = {f"({D}, {C}, {q})": two_inequalities(D, C, q)["spare"] for D, C, q in BLOCKS}
+    return {f"-3 u - psi - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
+
+
+def _blocks_of_every_number(options: Options) -> dict:
+    found = {f"({C}, {q})": every_number_of_sets(C, Fraction(q)) for C, q in EVERY}
+    return {f"{key} at {name}": x for name, one in found.items() for key, x in one.items()}
+
+
+def _end(options: Options) -> dict:
+    run = RUNS["companions-lead"]
+    assert run.trap_rates is not None
+    found, alpha, k = END.prove(run.field(options), *run.trap_rates)
+    if not (ball(Fraction("0.090707")) < alpha < ball(Fraction("0.090708"))):
+        raise Undecided(f"alpha tends to {alpha}")
+    if not (ball(Fraction("0.0038692")) < k < ball(Fraction("0.0038693"))):
+        raise Undecided(f"k is {k}")
+    return {"arithmetic": options.arithmetic, **found, "alpha at the end": decimal(alpha), "k": decimal(k)}
+
+
+_TEXTS = {
+    "nothing-moves": r"""
+        At a diagonal of zero no score ever moves: $\partial\mathcal L/\partial\gamma =
+        \partial\mathcal L/\partial\rho = 0$ at equal scores, for every $\alpha$, $\nu$ and $q$, at
+        $(D, C, p) = (16, 4, 3)$, $(12, 3, 3)$, $(9, 3, 5)$ and $(16, 4, 5)$.""",
+    "first-move-window": r"""
+        $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, diagonal tending to zero, $0.005 \le q \le 1$: but for two
+        intervals of $q$ shorter than 0.001, companions lose at $\alpha^\star$ below the first, win at every
+        $\alpha \le \alpha^\star$ between the two, and lose at $\alpha^\star$ above the second.""",
+    "first-move-every-size": r"""
+        $C = 4$, $q = 0.3$, $p = 3$, $\nu = 0$, diagonal tending to zero: for every number of sets $L \ge 3$
+        companions win at every $\alpha \le \alpha^\star$.""",
+    "quadrant-keeps": r"""
+        $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, $\sigma_A = 1$, $q = 0.3$, 0.1 and 0.5: at the best $\alpha$,
+        which is finite, $\partial\mathcal L/\partial\gamma < 0$ on all of $\gamma = 0 \ge \rho$ and
+        $\partial\mathcal L/\partial\rho > 0$ on all of $\gamma \ge 0 = \rho$, infinite scores included (at
+        $\gamma = \infty$ divided by $\Xi$).""",
+    "blocks-are-best": r"""
+        $p = 3$, $\nu = 0$, at $(D, C, q) = (16, 4, 0.1)$, $(16, 4, 0.3)$, $(16, 4, 0.5)$, $(16, 4, 0.8)$,
+        $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$, $(16, 2, 0.3)$, $(12, 4, 0.3)$ and
+        $(9, 3, 0.3)$: no $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population
+        risk than attention $1/C$ to each patch of the own set with the best $\alpha$.""",
+    "blocks-are-best-every-size": r"""
+        $p = 3$, $\nu = 0$, at $(C, q) = (2, 0.3)$, for every number of sets $L \ge 3$: no $\mathbf A$, its
+        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
+        patch of the own set with the best $\alpha$.""",
+    "companions-lead": r"""
+        $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
+        $t \ge 1$, for ever. From step 2003 on $\gamma$ stays above 0.63, and $\rho$ falls at every step.""",
+    "where-it-ends": r"""
+        The two runs of companions-lead and of single-rate, $\eta_A$ their rate of the scores, end alike:
+        $\rho \to -\infty$, $\gamma \to \sigma_A = 1$, $\alpha \to \alpha_\infty$ with $0.090707 <
+        \alpha_\infty < 0.090708$, and $\rho + \log t \to \log(D(D - C)/(\eta_A k))$ with $0.0038692 < k <
+        0.0038693$.""",
+    "association-lost": r"""
+        $D = 16$, $C = 4$, $q = 0.8$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/540$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at the steps 1 to
+        76, $\gamma < \rho$ at step 77 and at every step after it, for ever.""",
+    "degree-five": r"""
+        $p = 5$, $D = 16$, $C = 4$, $q = 0.3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.1$,
+        $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from
+        1 to 2000, where the error is below 0.0021.""",
+    "single-rate": r"""
+        The paper's single rate: $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from
+        $\alpha = 0.01$, $\gamma = \rho = 0$, $\eta = \eta_A = 1/100$: $\gamma > \rho$ after every step
+        $t \ge 1$, for ever. (After 87,000 steps it is in the region that companions-lead covers.)""",
+    "many-patches": r"""
+        $D = 36$, $C = 4$, $q = 0.13$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
+        $\gamma = \rho = 0$, rates $\eta = 1/100$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from
+        1 to 200.""",
+}
+_PROOFS = {
+    "nothing-moves": _still,
+    "first-move-window": _window,
+    "first-move-every-size": _every_size,
+    "quadrant-keeps": _quadrant,
+    "blocks-are-best": _blocks,
+    "blocks-are-best-every-size": _blocks_of_every_number,
+    "where-it-ends": _end,
+}
+
+STATEMENTS = {
+    name: Statement(" ".join(text.split()), _PROOFS[name] if name in _PROOFS else RUNS[name].prove)
+    for name, text in _TEXTS.items()
+}
+
+
+def quick(together: float = QUICK) -> tuple:
+    """The names of the statements that are proved by default: the fastest, ``together`` seconds in all.
+
+    Seconds are those of the record ``certified``. A statement that is not recorded yet is not quick.
+
+    Raises
+    ------
+    ValueError
+        If ``together`` is negative or not finite.
+    """
+    finite("together", together, minimum=0)
+    seconds = {
+        row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
+    }
+    chosen, total = set(), 0.0
+    for name in sorted(STATEMENTS.keys() & seconds.keys(), key=lambda name: seconds[name]):
+        total += seconds[name]
+        if total >= together:
+            break
+        chosen.add(name)
+    return tuple(name for name in STATEMENTS if name in chosen)
+
+
+def prove(name: str, options: Options | None = None) -> dict:
+    """Prove a statement anew; what was found, with its seconds.
+
+    Raises
+    ------
+    ValueError
+        If there is no statement of this name, or ``options`` are none.
+    Undecided
+        If it cannot be certified.
+    """
+    if name not in STATEMENTS:
+        raise ValueError(f"there is no certified statement {name!r}; there are {', '.join(STATEMENTS)}")
+    options = Options() if options is None else options
+    made_of("options", options, "set of Options", "arithmetic", "checkpoints", "tell")
+    before, ctx.prec = ctx.prec, PRECISION
+    start = time.perf_counter()
+    try:
+        found = STATEMENTS[name].prove(options)
+    finally:
+        ctx.prec = before
+    return found | {"seconds": round(time.perf_counter() - start, 1)}

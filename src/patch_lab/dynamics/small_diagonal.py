@@ -1,0 +1,63 @@
+"""Which way the scores first move: the population gradient at A = beta I for a small diagonal.
+
+Write eps = exp(beta) - 1, so that S_ij = (1 + eps [i = j]) / (D + eps), and take y = +1. At eps = 0 every
+z_i equals alpha M with M = sum_j s_j, and F depends on M alone. As permuting patches moves neither M nor
+the law averaged over signal sets, E[s_j | M] = M / D, and
+
+    -dL/dA_ij = E[w(M) sigma'(alpha M) alpha (s_j - M / D)] = 0,    w = 1 / (1 + exp(D sigma(alpha M))):
+
+with a diagonal of zero no score ever moves. To first order in eps, F still depends on M alone, the same
+argument removes every term but the one where eps s_i enters sigma', and
+
+    -dL/dA_ij = eps alpha^2 E[w(M) sigma''(alpha M) (s_i s_j - M^2 / D^2)] + O(eps^2).
+
+Companions and strangers differ in E[s_i s_j | M], by (1 / L) E[(1 - s_a)(1 - s_b) | M] with a, b two patches
+of random sets. That is never negative, but sigma'' is odd: inputs with M > 0 pull companions together and
+inputs with M < 0, which the model gets wrong, push them apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, gammaln, xlogy
+
+from patch_association._validate import divides, finite, fits_memory, odd_degree, probability
+from patch_association.defaults import DEFAULT
+
+
+def small_diagonal_drift(
+    num_patches: int, set_size: int, q: float, alpha: float, degree=DEFAULT.degree, linear=DEFAULT.linear
+):
+    """(inside, outside): the limit of -dL/dA_ij / (exp(beta) - 1) as beta -> 0 at A = beta I, v = alpha w*.
+
+    Inside is for i and j in one set, outside for two sets; NaN where there is no such pair. Positive
+    means that gradient descent raises the score. Our Proposition; section 4.1 of the paper has the
+    scalars, not this limit.
+
+    Raises
+    ------
+    ValueError
+        On arguments that do not fit.
+    """
+    D, C, L = divides(num_patches, set_size)
+    q, alpha = probability("q", q), finite("alpha", alpha)
+    p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
+    N = D - C  # patches of random sets; of them `plus` carry +1 and `minus` carry -1
+    fits_memory(f"the sums of {N:,} random patches", 8 * (N + 1) ** 2)
+    plus, minus = (counts.reshape(-1) for counts in np.mgrid[0 : N + 1, 0 : N + 1])
+    plus, minus = plus[plus + minus <= N], minus[plus + minus <= N]
+    rest = N - plus - minus
+    log_ways = gammaln(N + 1) - gammaln(plus + 1) - gammaln(minus + 1) - gammaln(rest + 1)
+    chance = np.exp(log_ways + xlogy(plus + minus, q / 2) + xlogy(rest, 1 - q))
+
+    sum_of_random = plus - minus
+    M = C + sum_of_random
+    one = sum_of_random / max(1, N)  # E[s_a]
+    pair = (sum_of_random**2 - plus - minus) / max(1, N * (N - 1))  # E[s_a s_b] for a != b
+    inside = 1 / L + (1 - 1 / L) * pair
+    outside = (2 / L) * one + (1 - 2 / L) * pair
+
+    z = alpha * M
+    weight = chance * expit(-D * (z**p + nu * z)) * p * (p - 1) * z ** (p - 2) * alpha**2
+    drift = [float(weight @ (mean - M**2 / D**2)) for mean in (inside, outside)]
+    return drift[0] if C > 1 else float("nan"), drift[1] if L > 1 else float("nan")

@@ -1,0 +1,165 @@
+"""The figures of the part on transfer."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from patch_lab.figures.patches import draw_matrix
+from patch_lab.figures.style import COLORS, INK, draw_means, label_ticks, looks
+
+#: One look for each learner through the whole part. Those that know nothing of the sets are gray.
+LEARNERS = {
+    **looks(
+        [
+            "learned attention",
+            "from scratch",
+            "likelihood of sets",
+            "ideal blocks",
+            "co-activation",
+            "overlaps",
+        ]
+    ),
+    "uniform attention": {"color": COLORS["noise"], "marker": "x", "linestyle": ":"},
+    "wrong sets": {"color": COLORS["noise"], "marker": "+", "linestyle": "--"},
+    "logistic regression": {"color": COLORS["noise"], "marker": "P", "linestyle": "-"},
+}
+# Open and large: it often lies on the one above.
+LEARNERS["ideal blocks"] |= {"markersize": 9, "markerfacecolor": "none"}
+LEARNERS["learned attention"] |= {"zorder": 3}
+
+_ERROR = "mean test error"
+
+
+def _target(ax: Axes, error: float) -> None:
+    ax.axhline(error, color=INK, linewidth=0.8)
+
+
+def draw_pretraining(axes, run, partition) -> None:
+    """What pre-training left and how it came about, on two axes.
+
+    Parameters
+    ----------
+    axes : two Axes
+        Left the scores of the first seed, patches sorted by set and the diagonal left out; right the
+        training loss and the recall of companions over the steps.
+    run : the recorded run of gradient descent
+    partition : Partition
+    """
+    scores = run.final.scores[0].numpy().copy()
+    np.fill_diagonal(scores, 0)
+    draw_matrix(axes[0], scores, partition=partition, title="learned scores")
+    axes[1].plot(run.steps, run.loss[:, 0], color=COLORS["label"], linestyle="--", label="training loss")
+    axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="recall of companions")
+    axes[1].set(xlabel="step of gradient descent", ylabel="loss, share", ylim=(0, 1.05))
+    axes[1].legend(loc="center right")
+
+
+def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
+    """Mean test error against the number of samples, a line a learner, with two standard errors over seeds.
+
+    Parameters
+    ----------
+    curves : dict
+        Name in :data:`LEARNERS` -> (sizes (K,), errors (seeds, K)).
+    """
+    _target(ax, target)
+    for name, (sizes, errors) in curves.items():
+        draw_means(ax, sizes, errors, label=name, **LEARNERS[name])
+    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(0, 0.47))
+    ax.legend(ncol=2, loc="upper right", handlelength=3.2)
+
+
+def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -> None:
+    """N*(D) on logarithmic axes with bootstrap intervals; the lower bound shaded from below.
+
+    Parameters
+    ----------
+    patches, bound : sequences
+        D and the least number of samples that any uninformed learner needs.
+    learners : dict
+        Name in :data:`LEARNERS` -> {D: SampleComplexity}. Points that never cross are left out.
+    enough : float
+        Samples per patch that are enough in the limit of many patches.
+    """
+    ax.fill_between(patches, 0.7, bound, color=COLORS["noise"], alpha=0.18, linewidth=0)
+    ax.plot(patches, bound, color=INK, label="needed without the sets")
+    limit = enough * np.asarray(patches)
+    ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
+    for name, found in learners.items():
+        crossed = {D: N for D, N in found.items() if np.isfinite(N.value)}
+        x, y = np.array(list(crossed)), np.array([N.value for N in crossed.values()])
+        # An interval without an upper end is drawn to its point only.
+        high = np.array([N.high if np.isfinite(N.high) else N.value for N in crossed.values()])
+        low = np.array([N.low for N in crossed.values()])
+        ax.errorbar(x, y, np.abs([y - low, high - y]), capsize=2, label=name, **LEARNERS[name])
+    ax.set(
+        xscale="log", yscale="log", xlabel="number of patches $D$", ylabel="samples to reach the target error"
+    )
+    label_ticks(ax.xaxis, patches)
+    ax.legend(ncol=2, loc="upper left")
+
+
+def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
+    """Errors in the limit of many patches against samples per set: two that are reached, then bounds.
+
+    Parameters
+    ----------
+    per_set : (n,) array
+    errors : dict
+        Name -> (n,) errors.
+    target : float
+    """
+    _target(ax, target)
+    for place, (name, style) in enumerate(looks(errors).items()):
+        line = {"color": style["color"], "marker": style["marker"], "linestyle": "-" if place < 2 else "--"}
+        ax.plot(per_set, errors[name], label=name, **line)
+    ax.set(xlabel=r"samples per set $\theta$", ylabel="error for many patches", ylim=(0, None))
+    ax.legend()
+
+
+def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
+    """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma."""
+    _target(ax, limit)
+    for name, style in looks(errors).items():
+        ax.plot(patches, errors[name], label=name, **style)
+    ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15))
+
+
+def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: float = 0.05) -> None:
+    """Error against the fraction of patches moved: measured with two standard errors, the forecast as lines.
+
+    Parameters
+    ----------
+    fractions : (F,) array
+    measured : dict
+        D -> (F, seeds) errors.
+    forecast : dict
+        D -> (fractions, errors) of the line, on a grid of its own.
+    """
+    _target(ax, target)
+    for D, style in looks(measured).items():
+        line = {"color": style["color"], "linestyle": style["linestyle"]}
+        marks = {**style, "linestyle": "none", "markerfacecolor": "none"}
+        ax.plot(*forecast[D], label=f"forecast, $D = {D}$", **line)
+        draw_means(ax, fractions, np.transpose(measured[D]), label=f"measured, $D = {D}$", **marks)
+    ax.set(xlabel="fraction of patches re-assigned", ylabel=_ERROR, ylim=(0, None))
+    ax.legend(loc="upper left")
+
+
+def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
+    """Mean error against samples for K features, two standard errors: dashed one head, solid K heads.
+
+    Parameters
+    ----------
+    tables : dict
+        (K, H) -> (sizes (n,), errors (seeds, n)).
+    """
+    _target(ax, target)
+    styles = looks(sorted({K for K, _ in tables}))
+    for (K, H), (sizes, errors) in tables.items():
+        style = {**styles[K], "linestyle": "-" if H == K else "--"}
+        draw_means(ax, sizes, errors, label=f"$K = {K}$, {H} head" + "s" * (H > 1), **style)
+    ax.set(xscale="log", xlabel="samples", ylabel=_ERROR, ylim=(0, None))
+    label_ticks(ax.xaxis, sizes)
+    ax.legend(ncol=2)

@@ -1,0 +1,204 @@
+"""ImageNet, and any folder of pictures with one folder per class: read from the disk as training goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from patch_association._validate import positive_int
+from patch_association.images.extras import imported
+from patch_lab.images.data.sets import prefix, turns
+
+_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
+# Of ImageNet's training pictures; for other photographs they serve as well as any.
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+@dataclass(frozen=True)
+class FolderSet:
+    """``root/train/CLASS/*`` and ``root/val/CLASS/*`` (or ``root/test``), the latter as the test split.
+
+    Attributes
+    ----------
+    name, origin : str
+    classes : tuple of str
+        The names of the class folders, sorted.
+    image_size : int
+        What pictures are cut to.
+    train, test : tuple of (path, label)
+        The classes take turns, so that every prefix is about balanced.
+    """
+
+    name: str
+    origin: str
+    classes: tuple[str, ...]
+    image_size: int
+    train: tuple[tuple[str, int], ...]
+    test: tuple[tuple[str, int], ...]
+    channels: int = 3
+
+    @property
+    def num_train(self) -> int:
+        """Training pictures, before any are held out."""
+        return len(self.train)
+
+    def statistics(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mean and standard deviation per channel; ImageNet's."""
+        return torch.tensor(MEAN), torch.tensor(STD)
+
+    def digest(self) -> str:
+        """sha256 over the names of the pictures and their labels (not over their bytes)."""
+        sha = hashlib.sha256()
+        for path, label in (*self.train, *self.test):
+            sha.update(f"{Path(path).parent.name}/{Path(path).name} {label}\n".encode())
+        return sha.hexdigest()
+
+    def limited(self, train_size: int | None, test_size: int | None) -> FolderSet:
+        """The first pictures of each split; None keeps all."""
+        train = self.train[: prefix("train_size", train_size, len(self.train), self.name)]
+        return replace(
+            self, train=train, test=self.test[: prefix("test_size", test_size, len(self.test), self.name)]
+        )
+
+
+def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
+    """Any folder of pictures: ``root/train`` and ``root/val`` or ``root/test``, one folder per class in each.
+
+    Files and folders whose names begin with a dot are passed over: some systems leave such files
+    beside every picture.
+
+    Raises
+    ------
+    ValueError
+        If a folder is missing or a class has no picture, the two splits differ in their classes, or
+        a link leads nowhere.
+    """
+    root = Path(root)
+    splits = [root / "train", next((root / n for n in ("val", "test") if (root / n).is_dir()), root / "val")]
+    for folder in splits:
+        if not folder.is_dir():
+            raise ValueError(
+                f"{folder} is missing: expected train/CLASS/* and val/CLASS/* (or test/CLASS/*) in {root}"
+            )
+    classes = [
+        tuple(sorted(p.name for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")))
+        for folder in splits
+    ]
+    if classes[0] != classes[1] or not classes[0]:
+        different = sorted(set(classes[0]) ^ set(classes[1]))[:5]
+        raise ValueError(
+            f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
+            f"different: {', '.join(different) or 'none, both are empty'}"
+        )
+    found = []
+    for folder in splits:
+        files = [
+            (path, label) for label, name_ in enumerate(classes[0]) for path in _pictures(folder / name_)
+        ]
+        order = turns([label for _, label in files])
+        found.append(tuple(files[k] for k in order))
+    origin = f"pictures in {root.name}/" if name == "folder" else f"official {name} files"
+    return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *found)
+
+
+def _pictures(folder: Path) -> list[str]:
+    """The pictures of a class, sorted by name."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
+            continue
+        if not path.exists():
+            raise ValueError(f"{path} is a link that leads nowhere")
+        if path.is_file():
+            found.append(str(path))
+    if not found:
+        raise ValueError(f"there are no pictures ({', '.join(_SUFFIXES)}) in {folder}")
+    return found
+
+
+def load_imagenet(root, image_size: int = 224) -> FolderSet:
+    """ILSVRC-2012: the unpacked ``train`` and ``val`` folders of ``root``, or its official archives.
+
+    Where the folders are missing, torchvision (the extra ``vision``) verifies the archives'
+    checksums and unpacks them once; their download needs an account with the data set's owners.
+    """
+    root = Path(root)
+    if not all((root / split).is_dir() for split in ("train", "val")):
+        datasets = imported("torchvision.datasets", "unpacking ImageNet", "vision")
+        for split in ("train", "val"):
+            try:
+                datasets.ImageNet(str(root), split=split)
+            except (RuntimeError, OSError) as error:
+                raise ValueError(
+                    f"{root} holds neither ImageNet's folders nor its whole archives: {error}"
+                ) from error
+    return load_folder(root, image_size, name="imagenet")
+
+
+class Pictures(torch.utils.data.Dataset):
+    """Pictures as uint8 tensors (3, size, size), for workers of a DataLoader.
+
+    Parameters
+    ----------
+    files : sequence of (path, label)
+    size : int
+    crops : (n, 5) tensor, optional
+        Uniform numbers in [0, 1) per picture: area, shape, top, left and mirror of a random window
+        with 8% to 100% of the area and sides of 3:4 to 4:3. Without it, the middle of the picture.
+    """
+
+    def __init__(self, files, size: int, crops: torch.Tensor | None = None):
+        self.files, self.size, self.crops = files, size, crops
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, number: int):
+        path, label = self.files[number]
+        picture = read_picture(path)
+        if self.crops is None:
+            box, mirrored = _middle(picture.size), False
+        else:
+            box, mirrored = _window(picture.size, self.crops[number].tolist())
+        picture = picture.resize((self.size, self.size), 2, box=box)  # 2: bilinear
+        pixels = torch.from_numpy(np.array(picture)).permute(2, 0, 1)  # (H, W, 3) -> (3, H, W)
+        return pixels.flip(2) if mirrored else pixels, label
+
+
+def read_picture(path):
+    """A picture of the disk in RGB; a ValueError names what is no whole picture, or too large a one."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            # Of PIL's two limits on pixels the lower one only warns.
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path) as file:
+                return file.convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ValueError(f"{path} is too large a picture: {error}") from error
+    except (OSError, ValueError, SyntaxError) as error:  # PIL's readers raise all three on damaged files
+        raise ValueError(f"{path} is not a whole picture: {error}") from error
+
+
+def _middle(size):
+    """The middle square with 7/8 of the shorter side (224 of 256), as (left, top, right, bottom)."""
+    width, height = size
+    side = min(width, height) * 0.875
+    return ((width - side) / 2, (height - side) / 2, (width + side) / 2, (height + side) / 2)
+
+
+def _window(size, uniforms):
+    width, height = size
+    area, shape, top, left, mirror = uniforms
+    pixels = (0.08 + 0.92 * area) * width * height
+    aspect = math.exp((2 * shape - 1) * math.log(4 / 3))
+    w, h = min(width, math.sqrt(pixels * aspect)), min(height, math.sqrt(pixels / aspect))
+    x, y = left * (width - w), top * (height - h)
+    return (x, y, x + w, y + h), mirror < 0.5

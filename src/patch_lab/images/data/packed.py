@@ -1,0 +1,131 @@
+"""Data sets as one npz file of JPEGs, read without unpickling anything.
+
+Small pictures whose JPEGs begin alike keep their headers once: JPEG number k is its header, its part of
+``scan`` (``length`` bytes) and FF D9. ``header`` is the only one, or ``header0``, ``header1``, ... are
+several, and ``header_id`` says which. Then there are ``label``, ``n_train`` (the first so many are for
+training), and for ImageNet's classes ``wnid`` and ``name``. Larger pictures come as whole JPEGs, one after
+another, in ``jpeg``. Such JPEGs are lossy copies: say so beside every accuracy.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from patch_lab.images.data.sets import ImageSet, prefix
+
+_CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+
+
+def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
+    """Read a packed set: "cifar10", or "tiny-imagenet" where it has ``wnid``; decodes what is asked for.
+
+    Raises
+    ------
+    ValueError
+        If the file is truncated, altered or something else; the message names it.
+    """
+    path = Path(path)
+    arrays = _arrays(path, ("scan", "length", "label", "n_train"))
+    n, n_train = len(arrays["label"]), int(arrays["n_train"])
+    heads = _headers(arrays, path)
+    which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
+    imagenet = "wnid" in arrays
+    classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
+    whole = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
+    if not whole or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
+        raise ValueError(
+            f"{path} contradicts itself: {n_train} training pictures of {n}, labels to "
+            f"{arrays['label'].max()} for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
+        )
+
+    def jpeg(k, scan):
+        return heads[which[k]] + scan + b"\xff\xd9"
+
+    a, b = (
+        prefix("train_size", train_size, n_train, path.name),
+        prefix("test_size", test_size, n - n_train, path.name),
+    )
+    train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))
+    name = "tiny-imagenet" if imagenet else "cifar10"
+    origin = f"100 classes of Tiny ImageNet ({path.name})" if imagenet else "JPEG re-encoded CIFAR-10"
+    return ImageSet(name, origin, classes, *train, *test)
+
+
+def load_crops(path, size: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first ``size`` pictures of a file of whole JPEGs, (n, 3, H, H) uint8, and their labels (n,).
+
+    Raises
+    ------
+    ValueError
+        If the file is no such one; the message names it, and the picture that is at fault.
+    """
+    path = Path(path)
+    arrays = _arrays(path, ("jpeg", "length", "label"))
+    _consistent(arrays, path, "jpeg")
+    n = prefix("size", size, len(arrays["label"]), path.name)
+    return _decoded(arrays, "jpeg", path, 0, n, lambda k, content: content)
+
+
+def _arrays(path, needed) -> dict[str, np.ndarray]:
+    try:
+        with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
+            arrays = {name: archive[name] for name in archive.files}
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(f"{path} is not a whole packed file: {error}") from error
+    if missing := set(needed) - set(arrays):
+        raise ValueError(f"{path} is not a whole packed file: it has no {', '.join(sorted(missing))}")
+    return arrays
+
+
+def _headers(arrays, path) -> list[bytes]:
+    if "header" in arrays:
+        return [arrays["header"].tobytes()]
+    several = sorted(name for name in arrays if name.startswith("header") and name[6:].isdigit())
+    if not several:
+        raise ValueError(f"{path} is not a whole packed file: it has no header")
+    return [arrays[name].tobytes() for name in several]
+
+
+def _consistent(arrays, path, content) -> bool:
+    n, length = len(arrays["label"]), arrays["length"]
+    if len(length) != n or n == 0 or int(length.sum()) != arrays[content].size:
+        raise ValueError(
+            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
+            f"in all for {arrays[content].size} bytes"
+        )
+    return True
+
+
+def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pictures first, ..., first + n - 1, all of the first one's size, and their labels."""
+    from PIL import Image
+
+    ends = np.cumsum(arrays["length"], dtype=np.int64)
+    body, pictures, size = arrays[content].tobytes(), [], None
+    for k in range(first, first + n):
+        part = body[ends[k] - int(arrays["length"][k]) : ends[k]]
+        try:
+            with Image.open(io.BytesIO(jpeg(k, part))) as picture:
+                size = size or picture.size
+                # Known before anything is decoded: no file makes us decode more than a small square.
+                if picture.size != size or size[0] != size[1] or size[0] > 1024:
+                    raise ValueError(f"it has {picture.size} pixels")
+                pictures.append(np.asarray(picture.convert("RGB")))
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise ValueError(f"{path}: picture {k} cannot be decoded: {error}") from error
+    images = np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))  # (n, H, W, 3) -> (n, 3, H, W)
+    return torch.from_numpy(images), torch.from_numpy(arrays["label"][first : first + n].astype(np.int64))

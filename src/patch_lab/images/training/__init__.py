@@ -1,0 +1,16 @@
+"""Training models on pictures: runs with records and checkpoints, and short runs for chapters.
+
+``config``  all settings and the presets; ``run``  from settings to a finished run, and back from its
+folder; ``trainer``, ``step``, ``feed``  the loop, a step, the batches
+``checkpoint``, ``processes``, ``progress``, ``cli``  keeping, sharing, showing and starting it
+``short``  short runs in double precision
+"""
+
+from patch_lab.images.training.config import PRESETS, TrainConfig, preset, with_settings
+from patch_lab.images.training.run import Run, load_run, train
+from patch_lab.images.training.short import ShortRun, coupled_runs, guess, in_double, train_short
+
+__all__ = [
+    "PRESETS", "Run", "ShortRun", "TrainConfig", "coupled_runs", "guess", "in_double", "load_run",
+    "preset", "train", "train_short", "with_settings",
+]  # fmt: skip

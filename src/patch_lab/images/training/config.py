@@ -1,0 +1,227 @@
+"""Every setting of a training run, in one flat list that ``--set key=value`` reaches, and the presets."""
+
+from __future__ import annotations
+
+import os
+import types
+import typing
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+
+from patch_association._validate import finite, positive_int, probability, seed_number
+from patch_lab.images.data.augment import CHOICES
+
+MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
+_PRECISIONS = ("auto", "float32", "bf16")
+_OPTIMIZERS, _SCHEDULES = ("adamw", "sgd"), ("cosine", "triangle")
+_OF_THE_VIT = [
+    "attention",
+    "patch_size",
+    "depth",
+    "heads",
+    "width",
+    "mlp_width",
+    "pooling",
+    "positions",
+    "shared_positions",
+]
+# What may differ when a run is resumed: how fast and where it runs, never what it computes.
+FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run. The defaults are the paper's where it says, and the usual ones where it does not.
+
+    Data: ``dataset`` is a name of :func:`patch_lab.images.data.load`, "imagenet" or
+    "folder"; ``root`` where its files lie; ``train_size`` and ``test_size`` keep the first so many;
+    ``val_size`` training pictures are held out for every choice, and the test pictures are looked
+    at once, by the finished model (with ``mirrored_test`` also with logits averaged over each and its
+    mirror image). ``tile`` is the grid shuffle size s (0: no shuffle), drawn from
+    ``tile_seed``; it acts after ``augment``.
+
+    Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
+    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``shared_positions`` change where they
+    are given.
+
+    Training: ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P)
+    and betas (0.9, ``beta2``), or "sgd", with its own Nesterov momentum and quick norms, as ``residual_cnn``
+    likes it (:func:`~patch_lab.images.training.step.make_optimizer`); a linear warm-up over
+    ``warmup_epochs``, then, by ``schedule``, a "cosine" down to zero or the other side of a "triangle";
+    ``lookahead`` averages weights on the way (:class:`~patch_lab.images.training.step.Lookahead`);
+    ``label_smoothing``; gradients clipped to the norm ``clip`` (0: not at all). ``batch_size`` is
+    the global one, over all processes. An epoch leaves out what does not fill a last batch.
+
+    Machine: ``device`` "auto" takes a GPU when there is one; ``precision`` "auto" is bf16 where a GPU
+    has it; ``compile`` uses torch.compile, on a GPU with CUDA graphs; ``workers`` read pictures from
+    the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where one is best for small models and
+    the last bits of a result depend on how many. A checkpoint is written at least every
+    ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+
+    Examples
+    --------
+    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=20)
+    >>> config.attention, config.weight_decay
+    ('positional', 0.05)
+    """
+
+    dataset: str = "cifar10"
+    root: str | None = None
+    download: bool = False
+    train_size: int | None = None
+    test_size: int | None = None
+    val_size: int = 5000
+    image_size: int = 224
+    augment: str = "shift-flip"
+    tile: int = 0
+    tile_seed: int = 0
+    mirrored_test: bool = False
+    model: str = "vit"
+    vit: str = "small"
+    attention: str = "positional"
+    patch_size: int | None = None
+    depth: int | None = None
+    heads: int | None = None
+    width: int | None = None
+    mlp_width: int | None = None
+    pooling: str | None = None
+    positions: str | None = None
+    shared_positions: bool | None = None
+    epochs: int = 300
+    batch_size: int = 128
+    optimizer: str = "adamw"
+    lr: float = 1e-3
+    weight_decay: float = 0.05
+    beta2: float = 0.999
+    warmup_epochs: float = 5.0
+    schedule: str = "cosine"
+    lookahead: bool = False
+    label_smoothing: float = 0.1
+    clip: float = 1.0
+    seed: int = 0
+    device: str = "auto"
+    precision: str = "auto"
+    compile: bool = False
+    workers: int = 4
+    threads: int = 0
+    checkpoint_seconds: float = 60.0
+    minutes: float = 0.0
+
+    def __post_init__(self):
+        for name in ("epochs", "batch_size", "image_size"):
+            positive_int(name, getattr(self, name))
+        for name in ("val_size", "tile", "workers", "threads"):
+            positive_int(name, getattr(self, name), minimum=0)
+        for name in ("seed", "tile_seed"):
+            seed_number(name, getattr(self, name))
+        for name in ("lr", "weight_decay", "warmup_epochs", "clip", "checkpoint_seconds", "minutes"):
+            finite(name, getattr(self, name), minimum=0)
+        probability("label_smoothing", self.label_smoothing)
+        probability("beta2", self.beta2)
+        for name in ("download", "mirrored_test", "lookahead", "compile"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
+        choices = dict(model=MODELS, augment=CHOICES, optimizer=_OPTIMIZERS)
+        choices |= dict(schedule=_SCHEDULES, precision=_PRECISIONS)
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if self.warmup_epochs > self.epochs:
+            raise ValueError(
+                f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}"
+            )
+        for name in ("threads", "workers"):  # thousands of either end in a crash
+            if getattr(self, name) > (most := max(64, os.cpu_count() or 1)):
+                raise ValueError(f"{name} must be at most {most} here, got {getattr(self, name)}")
+
+    def as_dict(self) -> dict:
+        """The settings as JSON values."""
+        return asdict(self)
+
+    def vit_changes(self) -> dict:
+        """What is changed in the named ViT configuration."""
+        return {n: getattr(self, n) for n in _OF_THE_VIT if getattr(self, n) is not None}
+
+
+def with_settings(config: TrainConfig, settings) -> TrainConfig:
+    """``config`` with "key=value" settings applied, each value read as its key's type.
+
+    Raises
+    ------
+    ValueError
+        On an unknown key or a value of another type; the message lists the keys or the type.
+
+    Examples
+    --------
+    >>> with_settings(TrainConfig(), ["lr=2e-3", "attention=vanilla"]).lr
+    0.002
+    """
+    hints = _hints()
+    changes = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"expected key=value, got {setting!r}")
+        if key not in hints:
+            raise ValueError(
+                f"there is no setting {key!r}; there are {', '.join(f.name for f in fields(config))}"
+            )
+        changes[key] = _value(key, text, hints[key])
+    return replace(config, **changes)
+
+
+@cache
+def _hints() -> dict[str, typing.Any]:
+    return typing.get_type_hints(TrainConfig)
+
+
+def _value(key, text, kind):
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+    if text.lower() == "none" and type(None) in kinds:
+        return None
+    kind = next(k for k in kinds if k is not type(None))
+    if kind is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{key} must be true or false, got {text!r}")
+        return text.lower() == "true"
+    try:
+        return kind(text)
+    except ValueError:
+        words = "an integer" if kind is int else "a number"
+        raise ValueError(f"{key} must be {words}, got {text[:60]!r}") from None
+
+
+# The recipe of the small images (peak 1e-3, 5 epochs of warm-up, label smoothing 0.1, AutoAugment)
+# is the one that a public training of this very architecture on CIFAR-10 uses; the paper names AdamW,
+# the cosine, 300 epochs, the batch sizes and AutoAugment.
+_SMALL_IMAGES: dict[str, typing.Any] = dict(vit="small", patch_size=4, epochs=300, batch_size=128)
+PRESETS: dict[str, TrainConfig] = {
+    # Seconds on a laptop, no download: that everything works, not that it learns well.
+    "smoke": TrainConfig(
+        dataset="photographs", train_size=1000, test_size=500, val_size=200, vit="reader", epochs=5,
+        batch_size=80, lr=3e-3, warmup_epochs=1.0, label_smoothing=0.0, workers=0, threads=1,
+    ),
+    "cifar10": TrainConfig(dataset="cifar10", augment="autoaugment-cifar10", **_SMALL_IMAGES),
+    # Nine of ten pictures right in half an hour of a CPU core, for a CNN: after airbench (arXiv:2404.00498),
+    # numbers rounded.
+    "cifar10-cnn": TrainConfig(
+        dataset="cifar10", model="residual_cnn", augment="reflect-flip", epochs=12, batch_size=1000,
+        optimizer="sgd", lr=1.5, weight_decay=1.3e-3, warmup_epochs=2.75, schedule="triangle",
+        lookahead=True, label_smoothing=0.2, clip=0.0,
+    ),
+    # The permuted pictures of Figure 5 need patch_size=2: add --set patch_size=2 --set tile=S.
+    "cifar100": TrainConfig(dataset="cifar100", augment="autoaugment-cifar10", **_SMALL_IMAGES),
+    "svhn": TrainConfig(dataset="svhn", augment="autoaugment-svhn", **_SMALL_IMAGES),
+    # Several GPUs, the official files; RandAugment on top of random windows.
+    "imagenet": TrainConfig(
+        dataset="imagenet", vit="tiny", augment="randaugment", epochs=300, batch_size=1024, val_size=10000,
+        warmup_epochs=10.0, workers=12, checkpoint_seconds=600.0,
+    ),
+}  # fmt: skip
+
+
+def preset(name: str) -> TrainConfig:
+    """A preset by name; a ValueError lists those there are."""
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+    return PRESETS[name]

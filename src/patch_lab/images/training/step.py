@@ -1,0 +1,176 @@
+"""One training step: forward, backward, AdamW or SGD, with running sums that stay on the device."""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from patch_association.images.vit import ViT
+from patch_lab.images.data.augment import normalize
+
+_MOMENTUM, _NORM_RATE = 0.85, 64.0  # of SGD
+_FIRST, _LAST = 0.2, 0.07  # shares of the peak at which a triangle begins and ends
+_EVERY, _HELD = 5, 0.95  # steps between two looks ahead, and what is held at the end of training for each
+
+
+def learning_rate(step: int, total: int, warmup: int, peak: float, schedule: str = "cosine") -> float:
+    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to zero.
+
+    The ``schedule`` "triangle" rises from a fifth of the peak, and falls linearly to 7% of it (airbench,
+    arXiv:2404.00498).
+    """
+    least = _FIRST if schedule == "triangle" else 0.0
+    if step < warmup:
+        return peak * (least + (1 - least) * (step + 1) / warmup)
+    if schedule == "triangle":
+        return peak * (1 - (1 - _LAST) * (step + 1 - warmup) / max(1, total - warmup))
+    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+
+
+def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
+    """AdamW that decays matrices and kernels, and neither biases, norms nor positional encodings; or SGD.
+
+    SGD has Nesterov's momentum 0.85 and decays every parameter. Biases of batch norms learn at 64 times the
+    rate, with a decay as much smaller, as in airbench (arXiv:2404.00498). A group's rate is the run's times
+    its ``rate_factor``.
+    """
+    # Fused: one kernel for all parameters instead of a dozen for each.
+    fused = next(model.parameters()).device.type in ("cpu", "cuda")
+    learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
+    if config.optimizer == "sgd":
+        norms = {name for name, part in model.named_modules() if isinstance(part, nn.BatchNorm2d)}
+        fast = {name for name in learned if name.endswith(".bias") and name.removesuffix(".bias") in norms}
+        slow = [each for name, each in learned.items() if name not in fast]
+        groups = [{"params": slow, "rate_factor": 1.0, "weight_decay": config.weight_decay}]
+        if fast:
+            decay = config.weight_decay / _NORM_RATE
+            chosen = [learned[name] for name in learned if name in fast]
+            groups.append({"params": chosen, "rate_factor": _NORM_RATE, "weight_decay": decay})
+        return torch.optim.SGD(groups, lr=config.lr, momentum=_MOMENTUM, nesterov=True, fused=fused)
+    decay, free = [], []
+    for name, parameter in learned.items():
+        (decay if parameter.ndim >= 2 and name != "positions" else free).append(parameter)
+    groups = [{"params": decay, "weight_decay": config.weight_decay}, {"params": free, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=config.lr, betas=(0.9, config.beta2), fused=fused)
+
+
+class Lookahead:
+    """Slow weights, to which a model returns every five steps; at first they follow it at once.
+
+    They move by the share 1 - 0.95^5 (t/T)^3 of the way to the model's weights and statistics, t of T steps
+    into the run. The finished model has the slow weights: steps since the last look before T, one to five of
+    them, leave no trace. (Lookahead of Zhang et al., arXiv:1907.08610, with the shares of airbench,
+    arXiv:2404.00498, which also looks at T where five divides it.)
+
+    Parameters
+    ----------
+    model : module
+    total : int
+        Steps of the run, T.
+    """
+
+    def __init__(self, model: nn.Module, total: int):
+        self.total = total
+        self.slow = {name: each.clone() for name, each in _floating(model)}
+
+    @torch.no_grad()
+    def after(self, model: nn.Module, done: int) -> None:
+        """Look ahead after step ``done`` (counted from 1), if it is time."""
+        if done % _EVERY and done < self.total:
+            return
+        held = _HELD**_EVERY * (done / self.total) ** 3 if done < self.total else 1.0
+        for name, each in _floating(model):
+            each.copy_(self.slow[name].lerp_(each, 1 - held))
+
+
+def _floating(model: nn.Module):
+    return [(name, each) for name, each in model.state_dict().items() if each.is_floating_point()]
+
+
+def precision_type(config, device: torch.device) -> torch.dtype:
+    """bfloat16 where asked for, or by itself where a GPU has it; else float32."""
+    if config.precision == "auto":
+        return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+    return torch.bfloat16 if config.precision == "bf16" else torch.float32
+
+
+class TrainStep:
+    """A training step on a batch of uint8 pictures.
+
+    Parameters
+    ----------
+    model : module
+        What is called: it may be wrapped (several processes) or compiled.
+    optimizer : AdamW or SGD
+        Of :func:`make_optimizer`.
+    config : TrainConfig
+    mean, std : (c,) tensors
+        For normalization, on the device.
+
+    Attributes
+    ----------
+    sums : (3,) float64 tensor on the device
+        Summed loss, right answers and pictures since it was last set to zero. Reading it waits for
+        the device, so it is read once in a while.
+    """
+
+    def __init__(self, model, optimizer, config, mean, std):
+        self.model, self.optimizer, self.config = model, optimizer, config
+        self.mean, self.std, self.device = mean, std, mean.device
+        self.type = precision_type(config, self.device)
+        self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)
+
+    def __call__(self, images: torch.Tensor, labels: torch.Tensor, rate: float) -> None:
+        """One step with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,)."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * group.get("rate_factor", 1.0)
+        self.optimizer.zero_grad(set_to_none=True)
+        with self.autocast():
+            logits = self.model(normalize(images, self.mean, self.std))
+            loss = F.cross_entropy(logits, labels, label_smoothing=self.config.label_smoothing)
+        loss.backward()
+        if self.config.clip:
+            nn.utils.clip_grad_norm_(self.parameters, self.config.clip)
+        self.optimizer.step()
+        self.sums += _sums(loss.detach() * len(labels), logits.detach(), labels)
+
+    def autocast(self):
+        """The precision's context, for training steps and evaluation alike."""
+        return nullcontext() if self.type == torch.float32 else torch.autocast(self.device.type, self.type)
+
+
+def _sums(loss, logits, labels) -> torch.Tensor:
+    """(3,) float64: summed loss, right answers, pictures."""
+    right = (logits.argmax(dim=1) == labels).sum()
+    return torch.stack([loss.double(), right.double(), torch.full_like(right, len(labels)).double()])
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, batches, step: TrainStep, place) -> dict:
+    """Mean cross-entropy and accuracy over evaluation batches, over all processes.
+
+    A batch has its pictures once, or several views of them, over which logits are averaged: (B, c, H, W) or a
+    tuple of such.
+    """
+    sums = torch.zeros_like(step.sums)
+    training = model.training
+    model.eval()
+    fixed = (
+        model.cached_attention
+        if isinstance(model, ViT) and model.config.attention == "positional"
+        else nullcontext
+    )
+    with step.autocast(), fixed():
+        for images, labels in batches:
+            views = images if isinstance(images, tuple) else (images,)
+            each = [model(normalize(view, step.mean, step.std)).float() for view in views]
+            logits = torch.stack(each).mean(dim=0)  # (views, B, classes) -> (B, classes)
+            sums += _sums(F.cross_entropy(logits, labels, reduction="sum"), logits, labels)
+    model.train(training)
+    loss, right, count = place.sum(sums).tolist()
+    return {"loss": loss / count, "accuracy": right / count, "n": int(count)}

@@ -1,0 +1,32 @@
+"""The ledger: every claim that a chapter examines, with its verdict and its evidence.
+
+``table/`` states each claim in our own words, with its verdict and the reason; ``evidence/`` holds what each
+chapter measured. A chapter says once what its parameters are, then hands in its numbers::
+
+    chapter("setting/structure", PRESET=PRESET)
+    check("ours-chance-levels", {"recall": sampled("off-diagonal recall", estimate, n=400)})
+
+At the recorded parameters a number that differs by more than its tolerance stops the notebook; at any others
+the card shows yours beside the recorded one. A ledger of one's own: :meth:`Ledger.at`.
+"""
+
+from patch_lab.ledger.evidence import Number, exact, sampled
+from patch_lab.ledger.ledger import PARTS, Ledger, chapter, check, shipped
+from patch_lab.ledger.table import SOURCES, VERDICTS, Claim, escaped
+from patch_lab.ledger.verdict import Card
+
+__all__ = [
+    "PARTS",
+    "SOURCES",
+    "VERDICTS",
+    "Card",
+    "Claim",
+    "Ledger",
+    "Number",
+    "chapter",
+    "check",
+    "escaped",
+    "exact",
+    "sampled",
+    "shipped",
+]

@@ -1,0 +1,279 @@
+"""The ledger: a table of claims, the chapters' recorded runs, and how a new run compares with both."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from patch_association._validate import positive_int
+from patch_lab.ledger.evidence import Number, Run, read_run, write_run
+from patch_lab.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
+from patch_lab.ledger.verdict import Card
+
+HERE = Path(__file__).resolve().parent
+#: The parts of the book, in reading order.
+PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
+#: The sizes in which every chapter runs: a minute on two cores, and as large as makes sense.
+PRESETS = ("reader", "full")
+RECORD = "PATCH_ASSOCIATION_RECORD"
+
+
+class Ledger:
+    r"""Claims with their evidence, in the order of the table.
+
+    A chapter says once what its parameters are, then hands in its numbers, claim by claim. Where the
+    parameters are the recorded ones a number that differs from the recorded one stops the notebook; at
+    any others the card shows both, side by side, and nothing stops.
+
+    Parameters
+    ----------
+    tables : list of Path
+        The TOML files (see :mod:`~patch_lab.ledger.table`).
+    evidence : Path
+        The folder in which each chapter's run is recorded, as ``part/chapter.json``.
+    record : bool, optional
+        Write what is handed in instead of comparing it; by default, whether the environment says
+        ``PATCH_ASSOCIATION_RECORD=1``.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file and the entry, if a file is damaged or an id is given twice.
+
+    Examples
+    --------
+    A ledger of one's own: a TOML file of ``[[claim]]`` entries, and three lines that record evidence in a
+    folder beside it. Without ``record=True`` the same lines compare.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from patch_lab.ledger import exact
+    >>> entry = {"id": "ours-sum", "source": "ours", "where": "notes", "chapter": "notes",
+    ...          "statement": "1 + 4 = 5", "verdict": "proved here", "because": "It is {total}."}
+    >>> text = "[[claim]]\n" + "\n".join(f"{key} = {value!r}" for key, value in entry.items())
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "ours.toml").write_text(text)
+    ...     mine = Ledger.at(f"{folder}/ours.toml", record=True)
+    ...     mine.chapter("notes", n=2)
+    ...     card = mine.check("ours-sum", {"total": exact("sum", 1 + 4)})
+    >>> mine.totals()
+    {'proved here': 1}
+    """
+
+    def __init__(self, tables: list[Path], evidence: Path, record: bool | None = None):
+        self._evidence = Path(evidence)
+        self._record = record
+        self._claims: dict[str, Claim] = {}
+        self._recorded: dict[str, Run | None] = {}
+        self._run: tuple[str, Run] | None = None  # the chapter that is being run, and what it measured
+        self._before = Run({}, {})  # what was on record when it began
+        for path in tables:
+            for claim in read_table(path):
+                if claim.id in self._claims:
+                    raise ValueError(f"{path}: the claim {claim.id!r} is stated twice")
+                self._claims[claim.id] = claim
+
+    @classmethod
+    def at(cls, path, record: bool | None = None) -> Ledger:
+        """A ledger of one's own: the TOML file ``path``, with evidence in the folder named like it."""
+        path = Path(path)
+        if path.suffix != ".toml" or not path.is_file():
+            raise ValueError(f"path must be the TOML file of a ledger, got {path}")
+        return cls([path], path.with_suffix(""), record)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return map(self.__getitem__, self._claims)
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __getitem__(self, claim_id: str) -> Claim:
+        if claim_id not in self._claims:
+            raise ValueError(f"the ledger has no claim {claim_id!r}; it has {', '.join(self._claims)}")
+        claim = self._claims[claim_id]
+        run = self.recorded(claim.chapter)
+        if run is None or claim_id not in run.numbers:
+            return claim
+        return replace(claim, evidence=run.numbers[claim_id], parameters=run.parameters)
+
+    def select(self, source: str | None = None, chapter: str | None = None, part: str | None = None) -> list:
+        """The claims of one source, chapter or part, in the table's order."""
+        if source is not None and source not in SOURCES:
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
+        return [
+            claim
+            for claim in self
+            if source in (None, claim.source)
+            and chapter in (None, claim.chapter)
+            and part in (None, claim.chapter.split("/")[0])
+        ]
+
+    def totals(self) -> dict[str, int]:
+        """How many claims have each verdict, definitions and assumptions last; zeros are left out."""
+        standings = [claim.standing for claim in self]
+        words = (*VERDICTS, UNEXAMINED, "definition", "assumption")
+        return {word: standings.count(word) for word in words if word in standings}
+
+    def recorded(self, chapter: str) -> Run | None:
+        """The recorded run of a chapter; None if there is none."""
+        if chapter not in self._recorded:
+            self._recorded[chapter] = read_run(self._evidence / f"{chapter}.json")
+        return self._recorded[chapter]
+
+    def chapter(self, name: str, /, **parameters) -> None:
+        """Say which chapter runs, with every name of its parameters cell; call it right below that cell.
+
+        Raises
+        ------
+        ValueError
+            If no claim belongs to the chapter, or a parameter is no number, text or list of such.
+        """
+        chapters = dict.fromkeys(claim.chapter for claim in self._claims.values())
+        if name not in chapters:
+            raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
+        self._refuse_to_overwrite()
+        given = {key: _plain(key, value) for key, value in parameters.items()}
+        self._run, self._before = (name, Run(given, {})), self.recorded(name) or Run({}, {})
+
+    def check(self, claim_id: str, evidence: Mapping[str, Number]) -> Card:
+        """Hand in what was measured for a claim; the card that shows it.
+
+        Parameters
+        ----------
+        claim_id : str
+        evidence : dict of Number
+            From :func:`exact` and :func:`sampled`, under the keys that the claim's reason names.
+
+        Raises
+        ------
+        ValueError
+            For an unknown claim, one of another chapter, no evidence, a key that is no name.
+        AssertionError
+            At the recorded parameters: if a number differs from the recorded one by more than its
+            tolerance, or a requirement of the verdict does not hold.
+        """
+        claim = self[claim_id]
+        if self._run is None:
+            raise ValueError(f'call chapter("{claim.chapter}", ...) below the parameters, before check')
+        name, run = self._run
+        if claim.chapter != name:
+            raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
+        _check_keys(claim_id, evidence)
+        if self._recording:
+            old = self._before.numbers.get(claim_id, {})
+            kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
+            fresh = replace(claim, evidence=kept, parameters=run.parameters)
+            undefined = [number.name for number in evidence.values() if not number.is_finite]
+            if undefined:
+                raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
+            self._refuse_unmet(fresh)
+            run = Run(
+                run.parameters, {**run.numbers, claim_id: fresh.evidence}
+            )  # a file holds one run: what it held before is gone
+            write_run(self._evidence / f"{name}.json", run)
+            self._run, self._recorded[name] = (name, run), run
+            return Card(fresh)
+        if not claim.evidence:
+            raise AssertionError(f"claim {claim_id!r} has no recorded evidence yet: record it ({RECORD}=1)")
+        setting = f"{name} at {_listed(run.parameters)}"
+        if run.parameters.keys() != claim.parameters.keys():
+            raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
+        if run.parameters != claim.parameters:
+            changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
+            return Card(claim, dict(evidence), changed, tuple(claim.unmet(evidence, run.parameters)))
+        differences = _differences(evidence, claim.evidence)
+        if differences:
+            raise AssertionError(f"{setting}: claim {claim_id!r}: " + "; ".join(differences))
+        fresh = replace(claim, evidence=dict(evidence))
+        self._refuse_unmet(fresh)
+        return Card(fresh)
+
+    @property
+    def _recording(self) -> bool:
+        return os.environ.get(RECORD) == "1" if self._record is None else self._record
+
+    def _refuse_unmet(self, claim: Claim) -> None:
+        unmet = claim.unmet(claim.evidence, claim.parameters)
+        if unmet:
+            values = ", ".join(f"{key} = {number.value!r}" for key, number in claim.evidence.items())
+            raise AssertionError(
+                f"claim {claim.id!r}, {claim.verdict!r}, requires {unmet[0]} and has {values}"
+            )
+
+    def _refuse_to_overwrite(self) -> None:
+        """The ledger of an installed package is not the reader's to change."""
+        checkout = HERE.parents[1].name == "src" and (HERE.parents[2] / "pyproject.toml").is_file()
+        if self._recording and self._evidence == HERE / "evidence" and not checkout:
+            raise ValueError(
+                f"{RECORD}=1 would overwrite the ledger of the installed package in {HERE.parent}: "
+                "run in a clone of the repository, or keep your own ledger with Ledger.at(path)"
+            )
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Ledger:
+    """The book's own ledger, as it came with the package."""
+    tables = sorted((HERE / "table").glob("*.toml"), key=lambda path: PARTS.index(path.stem))
+    return Ledger(tables, HERE / "evidence")
+
+
+def chapter(name: str, /, **parameters) -> None:
+    """:meth:`Ledger.chapter` of the book's own ledger; refuses a preset or seeds that no chapter has."""
+    preset = parameters.get("PRESET", PRESETS[0])
+    if preset not in PRESETS:
+        raise ValueError(f"PRESET must be one of {', '.join(PRESETS)}, got {preset!r}")
+    for key, least in (("seed", 0), ("seeds", 1)):
+        if key in parameters:
+            positive_int(key, parameters[key], least)
+    shipped().chapter(name, **parameters)
+
+
+def check(claim_id: str, evidence: Mapping[str, Number]) -> Card:
+    """:meth:`Ledger.check` of the book's own ledger."""
+    return shipped().check(claim_id, evidence)
+
+
+def _check_keys(claim_id: str, evidence: Mapping[str, Number]) -> None:
+    if not evidence or not all(isinstance(number, Number) for number in evidence.values()):
+        raise ValueError(f"claim {claim_id!r} needs a dict with a Number at least, got {evidence!r}")
+    wrong = [key for key in evidence if not isinstance(key, str) or not key.isidentifier()]
+    if wrong:
+        raise ValueError(f"claim {claim_id!r}: a key must be a name like largest_gap, got {wrong[0]!r}")
+    names = [number.name for number in evidence.values()]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"claim {claim_id!r}: two numbers are called {twice[0]!r}")
+
+
+def _differences(fresh: Mapping[str, Number], recorded: Mapping[str, Number]) -> list[str]:
+    said = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
+    said += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
+    for key in fresh:
+        difference = fresh[key].differs_from(recorded[key]) if key in recorded else None
+        if difference:
+            said.append(f"{key!r} {difference}")
+    return said
+
+
+def _listed(parameters: Mapping) -> str:
+    return ", ".join(f"{key} = {value!r}" for key, value in parameters.items()) or "no parameters"
+
+
+def _plain(key: str, value):
+    """A parameter as the JSON value that it is recorded as."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(key, item) for item in value]
+    if (
+        value is None
+        or isinstance(value, (bool, int, str))
+        or (isinstance(value, float) and math.isfinite(value))
+    ):
+        return value
+    raise ValueError(f"the parameter {key} must be a number, a text or a list of such, got {value!r}")

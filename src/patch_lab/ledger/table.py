@@ -1,0 +1,221 @@
+"""The table of statements: one TOML a part, each claim with its verdict and the reason beside it.
+
+An entry holds
+
+``id``          source-place, such as ``jelassi2022-theorem-4.1``
+``source``      a key of :data:`SOURCES`
+``where``       where the source states it; for our own, where the book does
+``chapter``     ``part/chapter``: who examines it
+``statement``   in our own words, mathematics between dollar signs
+``kind``        "claim" (the default), "definition" or "assumption"
+``verdict``     of a claim: a key of :data:`VERDICTS`
+``condition``   of "holds only if": what follows these words
+``because``     of a claim: why; ``{key}`` outside mathematics is filled from the evidence or the parameters
+``reading``     of a definition or assumption, in place of a verdict: how the book reads it
+``requires``    expressions over the evidence that must hold (:mod:`~patch_lab.ledger.requires`)
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from patch_lab.ledger import requires
+from patch_lab.ledger.evidence import Number
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+#: The verdict words, from the strongest to the open; each with the family that colors its card.
+VERDICTS = {
+    "proved here": "holds",
+    "proved by computer": "holds",
+    "held in every run within its hypotheses": "holds",
+    "holds only if": "conditional",
+    "fails as stated": "fails",
+    "not testable": "untested",
+    "not run at this size": "untested",
+}
+
+#: Who makes the claim.
+SOURCES = {
+    "jelassi2022": "Jelassi, Sander & Li (2022)",
+    "li2023": "Li, Wang, Liu & Chen (2023)",
+    "ours": "this book",
+}
+
+KINDS = ("claim", "definition", "assumption")
+UNEXAMINED = "not examined yet"
+
+_MATHEMATICS = re.compile(r"(\$[^$]*\$)")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One entry of the table, with what its chapter measured; the fields are explained above."""
+
+    id: str
+    source: str
+    where: str
+    statement: str
+    chapter: str
+    kind: str = "claim"
+    verdict: str | None = None
+    condition: str = ""
+    because: str = ""
+    reading: str = ""
+    requires: tuple[str, ...] = ()
+    evidence: Mapping[str, Number] = field(default_factory=dict)
+    parameters: Mapping = field(default_factory=dict)
+
+    @property
+    def standing(self) -> str:
+        """The verdict; for a definition or assumption its kind; "not examined yet" without evidence."""
+        if self.kind != "claim":
+            return self.kind
+        return (self.verdict or UNEXAMINED) if self.evidence else UNEXAMINED
+
+    @property
+    def family(self) -> str:
+        """One of "holds", "conditional", "fails", "untested"; "used" for a definition or assumption."""
+        return "used" if self.kind != "claim" else VERDICTS.get(self.standing, "untested")
+
+    @property
+    def reason(self) -> str:
+        """``because``, or ``reading``, with its numbers filled in; nothing for an unexamined claim."""
+        if self.standing == UNEXAMINED:
+            return ""
+        return self._fill(self.because or self.reading)
+
+    @property
+    def heading(self) -> str:
+        """The verdict with its condition: "holds only if $q$ is small"."""
+        filled = self.standing != UNEXAMINED and self._fill(self.condition)
+        return f"{self.standing} {filled}" if filled else self.standing
+
+    def unmet(self, evidence: Mapping[str, Number], parameters: Mapping) -> list[str]:
+        """The requirements of the verdict that these numbers do not meet."""
+        try:
+            return [text for text in self.requires if not requires.holds(text, evidence, parameters)]
+        except ValueError as error:
+            raise ValueError(f"claim {self.id!r}: {error}") from None
+
+    def as_dict(self) -> dict:
+        """The claim with its evidence as JSON values, its reason filled in."""
+        plain = {name.name: getattr(self, name.name) for name in fields(self)}
+        numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
+        return plain | {
+            "verdict": self.verdict if self.standing == self.verdict else None,
+            "because": self.reason if self.because else "",
+            "reading": self.reason if self.reading else "",
+            "requires": list(self.requires),
+            "parameters": dict(self.parameters),
+            "evidence": numbers,
+        }
+
+    def _fill(self, text: str) -> str:
+        pieces = _MATHEMATICS.split(text)  # braces in mathematics, the odd pieces, are TeX's
+        pieces[::2] = [_PLACEHOLDER.sub(self._value, piece) for piece in pieces[::2]]
+        return "".join(pieces)
+
+    def _value(self, found: re.Match) -> str:
+        key, spec = found[1], found[2] or ""
+        if key in self.evidence:
+            return format(self.evidence[key], spec)
+        if key in self.parameters:
+            return format(self.parameters[key], spec)
+        named = ", ".join((*self.evidence, *self.parameters))
+        raise ValueError(f"claim {self.id!r} says {found[0]} and its evidence has {named or 'nothing'}")
+
+
+def escaped(text: str) -> str:
+    """The text for Markdown and MyST: what is no mathematics is shown as it stands, markup and all."""
+    pieces = _MATHEMATICS.split(text)
+    pieces[::2] = [
+        re.sub(r"([\\`*_\[\]|~#])", r"\\\1", html.escape(piece, quote=False)) for piece in pieces[::2]
+    ]
+    return "".join(pieces)
+
+
+def read_table(path: Path) -> list[Claim]:
+    """The claims of one TOML file.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file and the entry: TOML that cannot be read, an unknown key, source, kind
+        or verdict, a missing or blank text, a dollar sign without its partner, a requirement that is none.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a TOMLDecodeError, a UnicodeDecodeError, a date that is none
+        raise ValueError(f"{path} is no TOML: {error}") from None
+    entries = content.pop("claim", [])
+    if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
+    claims = []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            claims.append(_claim(entry))
+        except ValueError as error:
+            raise ValueError(f"{path}, claim {number} ({entry.get('id', 'without id')}): {error}") from None
+    return claims
+
+
+def _claim(entry: dict) -> Claim:
+    known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters")]
+    unknown = [key for key in entry if key not in known]
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
+    conditions = entry.get("requires", [])
+    if not isinstance(conditions, list) or not all(isinstance(text, str) for text in conditions):
+        raise ValueError(f"requires must be a list of expressions, got {conditions!r}")
+    texts = {key: value for key, value in entry.items() if key != "requires"}
+    for key, value in texts.items():
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{key} must be a text, got {value!r}")
+        if value.count("$") % 2:
+            raise ValueError(f"{key} has a dollar sign without its partner")
+    missing = [key for key in ("id", "source", "where", "statement", "chapter") if key not in texts]
+    if missing:
+        raise ValueError(f"{missing[0]} is missing")
+    for condition in conditions:
+        requires.parse(condition)
+    texts = {key: " ".join(value.split()) for key, value in texts.items()}
+    claim = Claim(**texts, requires=tuple(conditions))
+    _check_words(claim)
+    return claim
+
+
+def _check_words(claim: Claim) -> None:
+    """Refuse words that are none of ours, and fields that do not go together."""
+    for name, value, known in (("source", claim.source, SOURCES), ("kind", claim.kind, KINDS)):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if not re.fullmatch(rf"{claim.source}-[a-z0-9.-]+", claim.id):
+        raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")
+    if not re.fullmatch(r"[a-z0-9_-]+(/[a-z0-9_-]+)*", claim.chapter):
+        raise ValueError(f"chapter must be part/chapter in small letters, got {claim.chapter!r}")
+    if claim.kind != "claim":
+        if not claim.reading or claim.verdict or claim.because or claim.condition:
+            article = "an" if claim.kind[0] in "aeiou" else "a"
+            raise ValueError(f"{article} {claim.kind} has a reading, and no verdict, because or condition")
+        return
+    if claim.verdict not in VERDICTS:
+        raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {claim.verdict!r}")
+    if not claim.because or claim.reading:
+        raise ValueError("a claim has a because, and no reading")
+    if bool(claim.condition) != (claim.verdict == "holds only if"):
+        raise ValueError(
+            "a condition goes with the verdict 'holds only if', and that verdict with a condition"
+        )

@@ -1,0 +1,7 @@
+"""The part on the setting: attention built by hand, when none is better, what noise and layers cost.
+
+``constructions``  transformers that generalize with and without the structure (Theorem 3.2)
+``optimality``     the condition under which block attention is best over all attention matrices
+``noisy_scores``   what each score of association expects of the truth plus noise
+``costs``          floating-point operations of one layer
+"""

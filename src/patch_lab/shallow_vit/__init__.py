@@ -1,0 +1,8 @@
+"""The part on the second theory: what its chapters need beyond ``patch_association.shallow``.
+
+``theory``       what can be said in closed form
+``sparsify``     the removal of tokens
+``slow``         the logistic loss in place of the hinge
+``extensions``   appendix G: more classes, several heads, a skip connection
+``certificate``  how far bounded token noise can move the output
+"""

@@ -1,0 +1,123 @@
+"""Appendix G: more classes, several heads, a skip connection (sets of patterns are in ``data``).
+
+    F_c(X) = sum_l f_l a_{c,(l)} . relu(W_O u_l),   u_l = [z_{1,l}; ...; z_{H,l}]  or, with a skip connection
+    and one head, u_l = z_l + x_l,   z_{h,l} = W_V^h X softmax(X^T W_K^h^T W_Q^h x_l).
+
+Labels are vectors in {-1, +1}^c: c = 2 gives the four classes of G.1, with hinge max(1 - y . F, 0). One head,
+one output and no skip connection are model (1). Gradients come from autograd here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from patch_association._streams import Stream, generator
+from patch_association._validate import finite, fits_memory, positive_int
+from patch_association.shallow.network import Weights
+from patch_association.shallow.tokens import Tokens
+
+
+class ExtendedViT(nn.Module):
+    r"""Model (1) with H heads, c outputs and, if asked for, a skip connection.
+
+    Parameters
+    ----------
+    starts : sequence of Weights
+        One a head, each of one trial, with one a for all positions. The first gives a and W_O; with H
+        heads W_O has H blocks, that of head h from ``starts[h]``.
+    num_outputs : int
+        c. Neuron i has a_i / \|a_i\| in {-1, +1}^c; the signs of the outputs after the first are drawn.
+    skip : bool
+        Add x_l to what the attention returns; needs one head and m_a = d.
+    seed : int
+        Of those signs.
+    """
+
+    def __init__(self, starts, num_outputs: int = 1, skip: bool = False, seed: int = 0):
+        super().__init__()
+        starts = list(starts)
+        if not starts or any(not isinstance(w, Weights) or w.num_trials != 1 for w in starts):
+            raise ValueError("starts must be one Weights of one trial for each head")
+        if any(w.head.ndim != 2 for w in starts):
+            raise ValueError("starts must share one a over positions, got one a position")
+        c = positive_int("num_outputs", num_outputs)
+        ma, d = starts[0].value.shape[-2:]
+        if skip and (len(starts) > 1 or ma != d):
+            raise ValueError(
+                f"skip must come with one head and m_a = d, got {len(starts)} heads, {ma} and {d}"
+            )
+        self.skip = bool(skip)
+        a = starts[0].head[0]
+        fits_memory(f"{c:,} outputs of {len(a):,} neurons", 3 * c * len(a))
+        signs = generator(seed, Stream.OUTPUT_SIGNS).integers(0, 2, (c - 1, len(a))) * 2.0 - 1.0
+        more = torch.from_numpy(signs).to(a) * a.abs()
+        self.register_buffer("head", torch.cat([a[None], more]))  # (c, m)
+        self.output = nn.Parameter(torch.cat([w.output[0] for w in starts], dim=1))  # (m, H ma)
+        for name in ("value", "key", "query"):
+            stacked = torch.stack([getattr(w, name)[0] for w in starts])
+            setattr(self, name, nn.Parameter(stacked))  # (H, ., d)
+
+    def forward(self, X, share):
+        """F (n, c) and the attention S (n, H, L, L), key by query."""
+        X, log_share = X[:, None], share.log()[:, None, :, None]  # (n, 1, L, d), (n, 1, L, 1)
+        K, Q, V = (X @ W.mT for W in (self.key, self.query, self.value))  # (n, H, L, .)
+        S = torch.softmax(K @ Q.mT + log_share, dim=-2)
+        Z = S.mT @ V  # (n, H, L, ma)
+        U = Z.transpose(1, 2).flatten(2)  # (n, L, H ma): the heads side by side
+        if self.skip:
+            U = U + X[:, 0]
+        heard = torch.relu(U @ self.output.T)  # (n, L, m)
+        return torch.einsum("nl,nlm,cm->nc", share, heard, self.head), S
+
+
+@dataclass(frozen=True)
+class ExtendedRun:
+    """What :func:`train_extended` recorded: ``steps``, ``loss`` and ``mass`` (T,), ``error`` at the end."""
+
+    steps: np.ndarray
+    loss: np.ndarray
+    mass: np.ndarray
+    error: float
+
+
+def train_extended(
+    model: ExtendedViT, tokens: Tokens, labels, relevant, *, steps: int, rate: float, every: int = 10
+) -> ExtendedRun:
+    """Full-batch Algorithm 1 for the models of appendix G.
+
+    Parameters
+    ----------
+    model : ExtendedViT
+    tokens : Tokens
+        Gives X, share and probability.
+    labels : (n, c) tensor of -1, +1
+    relevant : (n, L) boolean tensor
+        Which tokens are label-relevant.
+    steps, rate : int, float
+    every : int
+        Record every so many steps, and the last. Training stops when every hinge is zero.
+    """
+    steps, every = positive_int("steps", steps), positive_int("every", every)
+    rate = finite("rate", rate, minimum=0)
+    X, share, p = tokens.X.expand(len(tokens), -1, -1), tokens.share, tokens.probability
+    rows = []
+    for t in range(steps + 1):
+        F, S = model(X, share)
+        hinge = (1 - (labels * F).sum(-1)).clamp(min=0)
+        loss = (p * hinge).sum()
+        done = t == steps or not bool((hinge > 0).any())
+        if done or t % every == 0:
+            paid = torch.einsum("nhkl,nl->nk", S, share) / S.shape[1]
+            rows.append((t, float(loss.detach()), float((p[:, None] * paid * relevant).sum().detach())))
+        if done:
+            break
+        for parameter, slope in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):
+            with torch.no_grad():
+                parameter -= rate * slope
+    wrong = float((p * ((labels * F) <= 0).any(-1)).sum())
+    kept, losses, masses = (np.array(column) for column in zip(*rows))
+    return ExtendedRun(kept, losses, masses, wrong)

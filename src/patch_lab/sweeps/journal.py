@@ -1,0 +1,95 @@
+"""The finished cells of a sweep that is under way: a file that only grows, a line for each cell."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from patch_lab._files import lock
+
+
+class Journal:
+    """Finished cells on the disk, each written before the next is counted.
+
+    The first line says whose cells these are; every other is ``{"cell": ..., "result": ..., "wall_s": ...}``.
+    A kill can tear the last line at most, and a torn line is dropped.
+
+    Parameters
+    ----------
+    path : path
+    settings : str
+        What tells this sweep from others.
+    resume : bool
+        Go on with the cells that are there. Otherwise the file begins anew.
+
+    Attributes
+    ----------
+    done : dict
+        Results by cell, both as JSON.
+    wall_s : float
+        Seconds that the finished cells took, over all interruptions.
+
+    Raises
+    ------
+    ValueError
+        If the cells belong to other settings, the file is damaged, or another process is writing it.
+    OSError
+        If it cannot be written: said before any cell is run.
+    """
+
+    def __init__(self, path: Path, settings: str, resume: bool):
+        self.path, self.done, self.wall_s = path, {}, 0.0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a+b", buffering=0)
+        try:
+            if lock(self._file) is False:
+                raise ValueError(f"{path} is being written by another process: it runs this sweep now")
+            whole = self._read(settings) if resume else 0
+            self._file.truncate(whole)
+            if whole == 0:
+                self._append({"settings": settings})
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, settings: str) -> int:
+        """Take over the whole lines; returns how many bytes they are."""
+        self._file.seek(0)
+        text = self._file.read()
+        whole = text.rfind(b"\n") + 1
+        try:
+            lines = [json.loads(line) for line in text[:whole].splitlines()]
+            theirs = lines[0]["settings"] if lines else settings
+            for line in lines[1:]:
+                self.done[json.dumps(line["cell"], sort_keys=True)] = dict(line["result"])
+                self.wall_s = float(line["wall_s"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"{self.path} is damaged ({error!r}); remove it to start again") from error
+        if theirs != settings:
+            raise ValueError(
+                f"{self.path} holds cells of other settings; resume with those, or remove it to start again"
+            )
+        return whole
+
+    def add(self, cell: dict, result: dict, wall_s: float) -> None:
+        """Keep a finished cell; ``wall_s`` is how long the sweep has run in all."""
+        self._append({"cell": cell, "result": result, "wall_s": wall_s})
+        self.done[json.dumps(cell, sort_keys=True)], self.wall_s = result, wall_s
+
+    def _append(self, line: dict) -> None:
+        size = self._file.seek(0, os.SEEK_END)
+        try:
+            self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+            os.fsync(self._file.fileno())
+        except BaseException:  # a full disk, an interrupt: what is counted is what stands here
+            with suppress(OSError):
+                self._file.truncate(size)
+            raise
+
+    def close(self, remove: bool) -> None:
+        """Let go of the file; ``remove`` it when nothing in it is needed any more."""
+        if remove:
+            self.path.unlink(missing_ok=True)
+        self._file.close()

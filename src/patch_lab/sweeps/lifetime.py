@@ -1,0 +1,58 @@
+"""The sweep ``lifetime``: how long association should last, predicted for the cells of ``transience``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from patch_association.defaults import DEFAULT
+from patch_association.exact.risk import PopulationRisk
+from patch_association.structure import association
+from patch_association.training import Constant
+from patch_association.training.population import descend_population
+from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.records import rounded
+from patch_lab.sweeps.sweep import Sweep, grid
+from patch_lab.sweeps.transience import COUNTS, QS, SETTING
+
+DRAWS = 20
+#: Some steps of the record ``transience``.
+STEPS = (60, 120, 180, 240, 300, 420, 540, 720, 900)
+DATA = (SETTING["num_patches"], SETTING["set_size"])
+
+
+def predict(q: float, at) -> tuple[ScoreNoise, list]:
+    """The noise of scores and its deviations at the steps ``at``, from the idealized start."""
+    noise = ScoreNoise(*DATA, q)
+    step = Constant(SETTING["rate"], SETTING["score_rate"])
+    path = descend_population(PopulationRisk(*DATA, q), step, steps=max(at), record=1, progress=False)
+    return noise, noise.deviations(path, at)
+
+
+def lifetime_cell(q: float) -> dict:
+    """For every N the predicted share of exact runs, and the median of their worst margins, at each step."""
+    noise, found = predict(q, STEPS)
+    share, margin = {}, {}
+    for n in COUNTS:
+        tries = [
+            association(noise.draw_scores(at, n, DEFAULT.init_std, DRAWS), noise.partition) for at in found
+        ]
+        share[str(n)] = [float(one.exact.mean()) for one in tries]
+        margin[str(n)] = rounded([float(np.median(one.margin)) for one in tries], 4)
+    return {
+        "steps": [at.step for at in found],
+        "rms": rounded([at.rms() for at in found]),
+        "gap": rounded([at.gamma - at.rho for at in found]),
+        "amplified": rounded([at.amplified() for at in found]),
+        "share": share,
+        "margin": margin,
+    }
+
+
+LIFETIME = Sweep(
+    name="lifetime",
+    summary="How long association should last on N inputs, to first order, with nothing fitted.",
+    cells=grid(q=QS),
+    run=lifetime_cell,
+    config={**SETTING, "predicted": STEPS, "counts": COUNTS, "init_std": DEFAULT.init_std, "draws": DRAWS},
+)
+SWEEPS = (LIFETIME,)

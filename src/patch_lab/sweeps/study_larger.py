@@ -1,0 +1,129 @@
+"""Beyond the study on CIFAR-10: a hundred classes, and the paper's ViT for as many epochs as a CPU allows.
+
+Both are trained as the study's ViTs are, with checkpoints in folders of their own.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from patch_lab.images.data.sets import ImageSet
+from patch_lab.sweeps import study
+from patch_lab.sweeps.images import packed
+from patch_lab.sweeps.sweep import Sweep, grid
+from patch_lab.sweeps.vit_tiny import FILES, SOURCES, file
+
+_TINY = "tiny_imagenet_halfA.npz"
+_KINDS = ("vanilla", "positional")
+#: Epochs of a run on a hundred classes, and with the paper's ViT.
+TINY_EPOCHS, PAPER_EPOCHS = (10, 40), 5
+# The paper's ViT; the rate is a usual one for its width and was not tuned.
+PAPER: dict[str, Any] = dict(
+    model="vit", vit="small", patch_size=4, batch_size=128, lr=1e-3, epochs=PAPER_EPOCHS,
+    warmup_epochs=PAPER_EPOCHS / 10, tile=study.WHOLE, seed=0,
+)  # fmt: skip
+
+
+def halved(data: ImageSet) -> ImageSet:
+    """The same pictures at half the side: each pixel is the mean of four, rounded.
+
+    Raises
+    ------
+    ValueError
+        If the side is odd.
+    """
+    if data.image_size % 2:
+        raise ValueError(f"the side of a picture to be halved must be even, got {data.image_size}")
+
+    def half(images):
+        n, c, side, _ = images.shape
+        fours = images.reshape(n, c, side // 2, 2, side // 2, 2)
+        return ((fours.sum(dim=(3, 5)) + 2) // 4).to(images.dtype)  # the sum of four is an int64
+
+    images = {f"{part}_images": half(getattr(data, f"{part}_images")) for part in ("train", "test")}
+    return replace(data, origin=f"{data.origin}, at {data.image_size // 2} pixels", **images)
+
+
+@lru_cache(maxsize=1)
+def _tiny() -> ImageSet:
+    from patch_lab.images.data import load
+
+    return halved(load("tiny-imagenet", file(_TINY)))
+
+
+def tiny_data() -> dict:
+    """Where the pictures of a hundred classes come from, once they are at hand."""
+    file(_TINY)
+    return {"source": SOURCES["tiny_imagenet"], "sha256": FILES[_TINY]}
+
+
+def tiny_cell(model: str, epochs: int, seed: int) -> dict:
+    """The study's narrowest ViT, trained on 45,000 pictures of a hundred classes.
+
+    Returns
+    -------
+    dict
+        As of :func:`~patch_lab.sweeps.study.train_cell`; never with ``positions``.
+    """
+    own = study.settings(model, epochs, study.WHOLE, seed, study.WIDTHS[0]) | {"dataset": "tiny-imagenet"}
+    folder = study.FOLDER.with_name("tiny_imagenet_study") / f"{model}-{epochs}-{seed}"
+    return study.trained(own, _tiny(), folder)
+
+
+def paper_cell(model: str) -> dict:
+    """The paper's ViT for a few epochs on 45,000 pictures of CIFAR-10.
+
+    Returns
+    -------
+    dict
+        As of :func:`~patch_lab.sweeps.study.train_cell`, and ``step_cpu_s``, the seconds of
+        processor time of a step of training (the median of some), whatever else the machine does.
+    """
+    own = study.COMMON | PAPER | {"attention": model}
+    folder = study.FOLDER.with_name("cifar10_paper_size") / model
+    return study.trained(own, study.pictures(), folder) | {"step_cpu_s": _step_cpu_s(own)}
+
+
+def _step_cpu_s(own: dict[str, Any], steps: int = 5) -> float:
+    """Processor time of one more step of such a run, in seconds."""
+    from patch_lab.images.training.config import TrainConfig
+    from patch_lab.images.training.run import train
+
+    def seconds(epochs: int) -> float:
+        start = time.process_time()
+        train(replace(config, epochs=epochs), progress=False, data=data)
+        return time.process_time() - start
+
+    batch, val = own["batch_size"], 1
+    config = TrainConfig(**own | {"val_size": val, "warmup_epochs": 0.0})
+    data = study.pictures().limited(steps * batch + val, 1)
+    seconds(1)  # the first steps also pay for what is made once
+    return round((seconds(3) - seconds(1)) / (2 * steps), 4)
+
+
+SWEEPS = (
+    Sweep(
+        name="tiny_imagenet_study",
+        summary="The study's narrowest ViTs on 100 classes of Tiny ImageNet at 32 pixels.",
+        cells=tuple(
+            {"model": cell.pop("model"), **cell}
+            for cell in map(dict, grid(epochs=TINY_EPOCHS, seed=study.SEEDS, model=_KINDS))
+        ),
+        run=tiny_cell,
+        config={**study.SAID, "dataset": "tiny-imagenet", "vit": study.VIT, "width": study.WIDTHS[0]},
+        data=tiny_data,
+        grows=True,
+    ),
+    Sweep(
+        name="cifar10_paper_size",
+        summary="The paper's ViT (7 layers, 12 heads, width 384) for a few epochs on CIFAR-10 (JPEG).",
+        cells=grid(model=_KINDS[::-1]),
+        run=paper_cell,
+        config={**study.SAID, "vit": PAPER},
+        data=packed,
+        grows=True,
+    ),
+)
