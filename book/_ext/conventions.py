@@ -13,7 +13,7 @@ from docutils.statemachine import StringList
 from ledger import digest
 from sphinx.util.docutils import SphinxDirective
 
-from patch_association import conventions
+from patch_lab import conventions
 from patch_lab.ledger import shipped
 
 TABLES = {

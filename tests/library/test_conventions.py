@@ -1,19 +1,16 @@
 """The one default setting: what it is, that code takes it from there, and that the page shows it."""
 
-import ast
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from patch_association import conventions
 from patch_association.defaults import DEFAULT, initial_alpha
+from patch_lab import conventions
 from patch_lab.conventions import DEPARTURES, Departure
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "src" / "patch_association"
-NAMES = {"degree", "linear", "diagonal", "init_std", "set_size"}
 
 
 def test_the_default_setting():
@@ -36,46 +33,6 @@ def test_the_default_setting():
 def test_bad_arguments_are_refused(call, name):
     with pytest.raises(ValueError, match=name):
         call()
-
-
-def typed_defaults(source: str) -> list[str]:
-    """Defaults of arguments and fields that repeat, as a literal, what the conventions say."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        pairs = []
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            plain = [*node.args.posonlyargs, *node.args.args]
-            pairs = list(zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults))
-            pairs = [(a.arg, v) for a, v in [*pairs, *zip(node.args.kwonlyargs, node.args.kw_defaults)]]
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            pairs = [(node.target.id, node.value)]
-        elif isinstance(node, ast.Assign):
-            pairs = [(t.id.lower(), node.value) for t in node.targets if isinstance(t, ast.Name)]
-        for name, value in pairs:
-            if name in NAMES and isinstance(value, ast.Constant) and type(value.value) in (int, float):
-                found.append(f"{name} = {value.value}")
-    return found
-
-
-@pytest.mark.parametrize(
-    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix()
-)
-def test_no_default_is_typed_twice(path):
-    if path.name != "conventions.py":
-        assert typed_defaults(path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize(
-    ("source", "count"),
-    [
-        ("def f(degree=3, *, linear: float = 0.01): ...", 2),
-        ("class A:\n    diagonal: float = 1.0", 1),
-        ("SET_SIZE = 4", 1),
-        ("def f(degree=DEFAULT.degree, rate=0.1): ...", 0),
-    ],
-)
-def test_a_typed_default_is_seen(source, count):
-    assert len(typed_defaults(source)) == count
 
 
 def test_the_page_shows_every_value_and_every_departure():

@@ -105,7 +105,7 @@ def test_the_new_content_is_on_the_disk_before_it_takes_the_old_ones_place(tmp_p
 
 KILLED = """
 import os, signal, sys
-from patch_association import _files
+from patch_lab import _files
 
 _files.os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 _files.write_atomically(sys.argv[1], "new")

@@ -1,23 +1,14 @@
-"""Values that every published number rests on and that no caller writes down.
-
-Defaults, the numbers of the certified statements, the learners of a record: who changes one of them changes
-results that were published, and should hear of it.
-"""
+"""The certified statements say what the computation is given, and records what is trained today."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-import inspect
 import math
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from flint import arb
 
-import patch_association
 from patch_association.shallow.training import VARIANTS
 from patch_lab import records
 from patch_lab.beyond.gaussian_learners import RECIPES
@@ -26,178 +17,6 @@ from patch_lab.certify.field import ball
 from patch_lab.certify.runs import END, PRECISION, RUNS
 from patch_lab.certify.statements import STATEMENTS
 from patch_lab.certify.traps import Towards
-
-PACKAGE = Path(patch_association.__file__).parent
-ROOMS = ("structure", "data", "model", "exact", "training", "certify", "shallow_vit")
-
-
-def core():
-    """The modules of the numerical core."""
-    for room in ROOMS:
-        folder = PACKAGE / room
-        for file in sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]:
-            name = file.relative_to(PACKAGE).with_suffix("").as_posix()
-            if not name.endswith("__init__"):
-                yield name, importlib.import_module(f"patch_association.{name.replace('/', '.')}")
-
-
-def functions():
-    """("module.function" or "module.Class.method", its signature), all that the core defines."""
-    for name, module in core():
-        for key, value in vars(module).items():
-            if getattr(value, "__module__", None) != module.__name__:
-                continue
-            if inspect.isfunction(value):
-                yield f"{name}.{key}", inspect.signature(value)
-            elif inspect.isclass(value):
-                for method, one in vars(value).items():
-                    one = getattr(one, "__func__", one)
-                    if inspect.isfunction(one):
-                        yield f"{name}.{key}.{method}", inspect.signature(one)
-
-
-#: Numbers and truth values that may be left out, but for seeds and what `conventions` names.
-DEFAULTS = {
-    "structure.as_scores": {"stacked": False},
-    "model.SimplifiedViT.__init__": {"scaled": False},
-    "exact/block_attention.BlockAttention.__init__": {"rho": 0.0},
-    "exact/block_attention.DenseAttention.__init__": {"scale": 1.0},
-    "exact/block_error.exact_error": {"fineness": 1.0},
-    "exact/constructions.hard_attention_error": {"pooled_sets": 1},
-    "exact/constructions.hard_attention_bound": {"pooled_sets": 1},
-    "exact/constructions.derangement_scores": {"shift": 1},
-    "exact/constructions.violations": {"diagonal": True},
-    "exact/constructions.chain_encodings": {"growth": 4.5, "gap": 0.05},
-    "exact/constructions.paired_encodings": {"share": 12.0, "repel": 0.25, "lift": 1.0},
-    "exact/costs.descent_cost": {"seeds": 1, "element_size": 4},
-    "exact/dilution.linear_weight": {"response": 1.0},
-    "exact/dilution.diluted_error": {"linear_weight": 0.0, "draws": 100_000},
-    "exact/dilution.diluted_limit": {"linear_weight": 0.0},
-    "exact/gaussian.linear_disagreement": {"nodes": 200},
-    "exact/gaussian.sample_linear_disagreement": {"n": 200_000},
-    "exact/gaussian.sample_excess": {"n": 20_000},
-    "exact/gaussian.critical_ratio": {"n": 200_000},
-    "exact/lifetime.ScoreNoise.draw_scores": {"start_std": 0.0, "draws": 100},
-    "exact/linear.critical_q": {"error": 1 / 8},
-    "exact/linear.search_weights": {"per_patch": False},
-    "exact/linear_bounds.any_weights_boundary": {"error": 1 / 8},
-    "exact/optimality.CubicForm.largest": {"grid": 240},
-    "exact/optimality._shapes": {"points": 101},
-    "exact/risk.PopulationRisk.__init__": {"max_atoms": 2**21},
-    "exact/sample_bounds.genie_error": {"told": False},
-    "exact/sample_bounds.lower_bound": {"told": False},
-    "exact/sample_limits.weights_by_count": {"draws": 100_000},
-    "exact/sample_limits.far_sets_told": {"draws": 100_000},
-    "exact/sample_limits.samples_per_set": {"most": 20.0, "accuracy": 1e-4},
-    "exact/set_blind.blind_errors": {"n": 10_000, "most": 2000},
-    "exact/sign.FirstMove._mean": {"size": False},
-    "exact/sign.window": {"points": 200},
-    "training/adam.train": {
-        "batch": 512,
-        "learning_rate": 1e-2,
-        "clip": 5.0,
-        "points": 20,
-        "n_curve": 4000,
-    },
-    "training/adam.first_step": {"n": 20_000, "parts": 20},
-    "training/adam.test_inputs": {"n": 20_000},
-    "training/empirical.idealized_start": {"num_seeds": 1},
-    "training/empirical.descend": {"scale": 1.0},
-    "training/events.spread_steps": {"count": 3000},
-    "training/gradients.loss_and_gradients": {"scale": 1.0},
-    "training/gradients.score_gradient": {"scale": 1.0},
-    "training/learners.OneLayerViT.__init__": {"width": 32, "positional": False},
-    "training/learners._normal": {"stream": 0},
-    "training/population.descend_population": {"gamma": 0.0, "rho": 0.0},
-    "training/reduced.flow_line": {"gamma": 0.0, "rho": 0.0},
-    "training/reduced.lag": {"step": 1e-4},
-    "training/reduced._surroundings": {"step": 1e-4},
-    "training/samples.StreamedSamples.__init__": {"chunk": 500},
-    "training/settings.train_setting": {"records": 12},
-    "training/steps.Clipped.__init__": {"clip": 0.1},
-    "training/valley.best_alpha": {"gamma": 0.0, "rho": 0.0},
-    "training/valley.curvature": {"gamma": 0.0, "rho": 0.0},
-    "training/valley.score_drift": {"gamma": 0.0, "rho": 0.0},
-    "training/valley.follow_valley": {"beta": 1.0, "until": 1.0, "points": 40},
-    "training/valley.largest_settling_rate": {"low": 0.01, "high": 1.0, "halvings": 20},
-    "certify/blocks._coefficients": {"missing": 0},
-    "certify/cover.Inequality.__init__": {"drop": 0},
-    "certify/cover.cover": {"most": 5_000_000, "every": 60.0},
-    "certify/field.decimal": {"digits": 12},
-    "certify/quadrant.quadrant": {"exact": False},
-    "certify/rounded.RoundedField._columns": {"width": 1},
-    "certify/runs.lead_run": {"steps": 150},
-    "certify/statements.quick": {"together": 120.0},
-    "shallow_vit/data.PatternData.__init__": {
-        "num_patterns": 5,
-        "dim": 10,
-        "noise": 0.01,
-        "shuffled": True,
-        "noisy_share": 0.0,
-        "noisy_std": 0.0,
-    },
-    "shallow_vit/extensions.ExtendedViT.__init__": {"num_outputs": 1, "skip": False},
-    "shallow_vit/extensions.train_extended": {"every": 10},
-    "shallow_vit/initial.initial_weights": {
-        "num_neurons": 100,
-        "value_error": 0.1,
-        "score_error": 0.2,
-        "output_std": 0.01,
-    },
-    "shallow_vit/network.Weights.moved": {"attention_moves": True},
-    "shallow_vit/network.chunk_size": {"entries": 4_000_000},
-    "shallow_vit/network.backward": {"attention_moves": True},
-    "shallow_vit/network.loss_and_slope": {"margin": 1.0},
-    "shallow_vit/network.loss_and_gradient": {"margin": 1.0},
-    "shallow_vit/population.population": {"max_atoms": 2_000_000},
-    "shallow_vit/population.gradient": {"margin": 1.0},
-    "shallow_vit/slow.follow_logistic": {"step": 0.05, "caution": 0.2, "growth": 1.3, "max_steps": 200_000},
-    "shallow_vit/slow.reduced_gap": {"start": 1.0},
-    "shallow_vit/sparsify.attention_received": {"own_score": 1.0},
-    "shallow_vit/theory.time_to_fit": {"num_patterns": 5},
-    "shallow_vit/theory.class_overlap": {"num_patterns": 5},
-    "shallow_vit/theory.direction_noise": {"num_patterns": 5, "balanced": False},
-    "shallow_vit/theory.samples_for_averages": {"failure": 0.01},
-    "shallow_vit/theory.samples_for_rare_kinds": {"failure": 0.01, "kinds": 2},
-    "shallow_vit/theory.lucky_bound": {"slack": 0.0},
-    "shallow_vit/training.train": {"margin": 1.0},
-}
-#: Named in `conventions` and tested there.
-CONVENTIONS = {"degree", "linear", "diagonal", "init_std"}
-
-
-def test_what_may_be_left_out_is_what_published_numbers_left_out():
-    found, seeds = {}, {}
-    for name, signature in functions():
-        given = {
-            one.name: one.default
-            for one in signature.parameters.values()
-            if isinstance(one.default, int | float) and not isinstance(one.default, Fraction)
-        }
-        seeds |= {name: given.pop("seed")} if "seed" in given else {}
-        given = {key: one for key, one in given.items() if key not in CONVENTIONS or one is True}
-        found |= {name: given} if given else {}
-    assert found == DEFAULTS
-    assert len(seeds) > 20 and set(seeds.values()) == {0}
-    assert dict(functions())["shallow_vit/initial.initial_weights"].parameters["seeds"].default == (0,)
-    assert all(
-        type(value) is type(DEFAULTS[name][key]) for name in found for key, value in found[name].items()
-    )
-
-
-def test_results_cannot_be_changed_behind_their_makers_back():
-    """All but what a cover reports and the options of a proof, which callers fill."""
-    loose = {
-        value.__name__
-        for _, module in core()
-        for value in vars(module).values()
-        if dataclasses.is_dataclass(value)
-        and getattr(value, "__module__", "") == module.__name__
-        and isinstance(value, type)
-        and not value.__dataclass_params__.frozen
-    }
-    assert loose == {"Covered", "Options"}
-
 
 # --- the certified statements: what the text says is what the computation is given
 

@@ -16,13 +16,6 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_no_file_is_too_long():
-    for folder, most in (("src", 300), ("tools", 300), ("benchmarks", 300), ("book", 300), ("tests", 400)):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            lines = len(path.read_text(encoding="utf-8").splitlines())
-            assert lines <= most, f"{path.relative_to(ROOT)} has {lines} lines: split it"
-
-
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONSTRAINTS = [
     Requirement(line)

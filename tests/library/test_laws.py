@@ -10,7 +10,7 @@ from enumeration import coefficients_of_power
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_association.exact import laws
+from patch_association.exact import integer_sums
 from patch_association.exact.integer_sums import IntegerLaw, mixture, trinomial
 
 
@@ -100,7 +100,7 @@ def test_tails_keep_their_relative_accuracy():
 def test_fourier_convolution_agrees_with_the_direct_one(monkeypatch):
     a, b = trinomial(200, 0.3), trinomial(100, 0.9)
     direct = (a + b).mass
-    monkeypatch.setattr(laws, "_DIRECT_PRODUCTS", 0)
+    monkeypatch.setattr(integer_sums, "_DIRECT_PRODUCTS", 0)
     fourier = (a + b).mass
     assert (
         np.abs(direct - fourier).max() < 1e-15

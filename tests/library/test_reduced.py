@@ -5,10 +5,9 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.dynamics import slow_scores as reduced as library
+from patch_lab.dynamics import slow_scores as library
 from patch_lab.dynamics.events import stable_rate
-from patch_lab.dynamics.slow_scores import (FlowLine, distance_bounds, flow_line, lag, portrait,
-                                            tube, velocity)
+from patch_lab.dynamics.slow_scores import FlowLine, distance_bounds, flow_line, lag, portrait, tube, velocity
 from patch_lab.dynamics.valley import best_alpha
 
 RISK = PopulationRisk(9, 3, 0.3, linear=1e-4)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import patch_association
-from patch_association import _streams
 from patch_association._streams import Stream, generator
 
 #: The numbers that recorded runs were drawn from.
@@ -54,15 +53,3 @@ def test_no_source_numbers_a_stream_by_hand():
 def test_bad_seeds_are_refused(seed):
     with pytest.raises(ValueError, match="seed"):
         generator(seed, Stream.NOISE)
-
-
-def test_who_draws_from_plain_seeds_is_listed():
-    """A new kind of draw takes a stream; those that have none are named with what they draw."""
-    room = Path(_streams.__file__).parent
-    plain = re.compile(r"default_rng\((?!\[)|manual_seed\(")
-    found = {
-        str(path.relative_to(room).as_posix())
-        for path in room.rglob("*.py")
-        if path.name != "_streams.py" and plain.search(path.read_text(encoding="utf-8"))
-    }
-    assert found == set(_streams.PLAIN)

@@ -19,7 +19,7 @@ SEEDS = tuple({"seed": seed} for seed in range(12))
 STOPPED = """
 import os, signal, sys, time
 from pathlib import Path
-from patch_association import cli, sweeps
+from patch_lab import cli, sweeps
 
 WHAT, NUMBER, MAIN = int(sys.argv[1]), int(sys.argv[2]), os.getpid()
 

@@ -1,4 +1,4 @@
-"""Vision Transformers: the model of section 6 of Jelassi et al., networks that others trained, and what they learn.
+"""Vision Transformers: the model of section 6 of Jelassi et al., and networks that others trained.
 
 ``layers``, ``vit``  self-attention and positional attention, layer against layer, and a ViT of either
 ``locality``, ``maps``, ``permutation``  what encodings and attention know of the grid, shuffled or not
