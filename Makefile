@@ -22,8 +22,11 @@ book: set-up  ## build the book and say which file to open
 pdf: book  ## print the whole book as one PDF through Chromium, into _build/html/book.pdf: some minutes
 	@$(PY) tools/print_book.py
 
-test: set-up  ## run every test: library, notebooks, the built pages in a browser
+test: set-up  ## run the tests that guard a change: library, some notebooks, the built pages in a browser
 	@$(PY) tools/test_all.py
+
+test-all: set-up  ## run every test and every notebook: 15 minutes
+	@$(PY) tools/test_all.py --all
 
 lint: set-up  ## check style, types, and which room imports which
 	@.venv/bin/ruff check .

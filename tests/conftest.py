@@ -18,20 +18,27 @@ sys.path.insert(0, str(ROOT / "tools"))
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 
-NETWORK = "network: fetches public weights; run only where asked for, by -m network"
+#: Left out of a run unless ``-m`` names them.
+MARKERS = {
+    "slow": "slow: part of `make test-all`, not of `make test`",
+    "network": "network: fetches public weights",
+}
 
 
 def pytest_configure(config):
-    """Know the marker. Not in pyproject.toml: a change there makes every set-up install again."""
-    config.addinivalue_line("markers", NETWORK)
+    """Know the markers. Not in pyproject.toml: a change there makes every set-up install again."""
+    for line in MARKERS.values():
+        config.addinivalue_line("markers", line)
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what needs the network, unless ``-m`` names it."""
-    if "network" in config.option.markexpr:
-        return
-    left_out = [item for item in items if item.get_closest_marker("network")]
-    items[:] = [item for item in items if not item.get_closest_marker("network")]
+    """Leave out what is marked, unless ``-m`` or a test's own name asks for it."""
+    named = any("::" in argument for argument in config.args)
+    hidden = [
+        name for name in MARKERS if name not in config.option.markexpr and not (named and name == "slow")
+    ]
+    left_out = [item for item in items if any(map(item.get_closest_marker, hidden))]
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, hidden))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
 

@@ -1,7 +1,9 @@
-"""Every test of the project, in four stages: ``tools/test_all.py [library notebooks book pages]``.
+"""The tests in four stages: ``tools/test_all.py [--all] [library notebooks book pages]``.
 
-A stage that fails does not stop the ones after it, so that one run tells all; the last line says how
-it ended, and the exit status is non-zero when any stage failed.
+Without ``--all`` what guards a change: tests not marked ``slow``, and of the notebooks the canaries and those
+whose chapter differs from the last commit or from the branch ``origin/main``. A stage that fails does not
+stop the ones after it. The end says what ran, what did not, and how long each took; the exit status is
+non-zero when any stage failed.
 """
 
 from __future__ import annotations
@@ -12,37 +14,64 @@ import sys
 import time
 from pathlib import Path
 
+from notebooks import ROOT, chapters, name_of
 from replay import WORKERS
 
-ROOT = Path(__file__).resolve().parent.parent
+#: One chapter of exact sums, one of training, one of the second theory.
+CANARIES = ("setting/spatial_data", "dynamics/three_scalars", "shallow_vit/setting")
 #: A worker for each core; one that has nothing left to do takes tests of the other.
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--dist", "worksteal"]
-
-#: Stage, what it shows, its command.
 STAGES = {
-    "library": ("the library and the chapters' pairs", [*PYTEST, "tests", "--ignore=tests/pages"]),
-    "notebooks": ("every notebook, alone and strictly", [sys.executable, "tools/replay.py"]),
-    "book": ("the book, warnings as errors", [sys.executable, "tools/build_book.py"]),
-    "pages": ("the built pages in a browser", [*PYTEST, "tests/pages"]),
+    "library": "library, laboratory and the chapters' pairs",
+    "notebooks": "notebooks, alone and strictly",
+    "book": "the book, warnings as errors",
+    "pages": "the built pages in a browser",
 }
 
 
 def main() -> int:
-    """Run the stages that were named, by default all."""
+    """Run the stages that were named, by default each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stages", nargs="*", metavar="STAGE", help=", ".join(STAGES))
-    names = parser.parse_args().stages or list(STAGES)
+    parser.add_argument("--all", action="store_true", help="slow tests and every notebook, too")
+    arguments = parser.parse_args()
+    names = arguments.stages or list(STAGES)
     if unknown := set(names) - set(STAGES):
         parser.error(f"no such stage: {', '.join(sorted(unknown))}; there are {', '.join(STAGES)}")
+    replayed = chapters() if arguments.all else _canaries_and_changed()
+    slow = ["-m", "slow or not slow"] if arguments.all else []
+    commands = {
+        "library": [*PYTEST, *slow, "tests", "--ignore=tests/pages"],
+        "notebooks": [sys.executable, "tools/replay.py", *map(str, replayed)],
+        "book": [sys.executable, "tools/build_book.py"],
+        "pages": [*PYTEST, *slow, "tests/pages"],
+    }
     results = []
     for number, name in enumerate(names, start=1):
-        title, command = STAGES[name]
-        print(f"\n=== {number}/{len(names)} {name}: {title}", flush=True)
+        print(f"\n=== {number}/{len(names)} {name}: {STAGES[name]}", flush=True)
         start = time.monotonic()
-        status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+        status = subprocess.run(commands[name], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
         results.append((name, time.monotonic() - start, status))
         print(f"=== {name}: {'passed' if status == 0 else 'FAILED'} in {results[-1][1]:.0f} s", flush=True)
+    if not arguments.all:
+        print(
+            f"\nNot run: tests marked slow, and {len(chapters()) - len(replayed)} of {len(chapters())} "
+            f"notebooks (replayed: {', '.join(map(name_of, replayed))}). `make test-all` runs them."
+        )
     return _report(results)
+
+
+def _canaries_and_changed() -> list[Path]:
+    """The chapters to replay; without git or without a history that is the canaries."""
+    changed = set()
+    for since in ("HEAD", "origin/main"):
+        command = ["git", "diff", "--name-only", since, "--", "book"]
+        try:
+            found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        except FileNotFoundError:
+            break
+        changed |= {line.removeprefix("book/").rpartition(".")[0] for line in found.stdout.splitlines()}
+    return [path for path in chapters() if name_of(path) in changed | set(CANARIES)]
 
 
 def _report(results: list[tuple[str, float, int]]) -> int:
@@ -54,7 +83,7 @@ def _report(results: list[tuple[str, float, int]]) -> int:
     if failed:
         print(f"Tests FAILED after {total:.0f} s: {', '.join(failed)}. Their output is above.")
     else:
-        print(f"All tests passed in {total:.0f} s: {', '.join(name for name, _, _ in results)}.")
+        print(f"All of these tests passed in {total:.0f} s: {', '.join(name for name, _, _ in results)}.")
     return 1 if failed else 0
 
 

@@ -76,8 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--overwrite", action="store_true", help="start again, whatever record there is")
     sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="cells side by side (default: 1)")
     sweep.add_argument(
-        "--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
-        help="what runs them: processes, threads, or a cluster (default: loky, processes)",
+        "--backend", default="loky", choices=("loky", "dask"),
+        help="what runs them: processes, or a Dask cluster (default: loky, processes)",
     )  # fmt: skip
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
     sweep.set_defaults(run=_sweep)

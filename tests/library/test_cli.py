@@ -138,7 +138,7 @@ def test_a_finished_sweep_is_left_alone(demo, capsys):
     assert main(["sweep", "demo", "--quiet", "--resume"]) == 0
     assert "demo.json is finished: 3 results; --overwrite makes it again" in capsys.readouterr().out
     assert (demo / "runs" / "demo.json").read_bytes() == before
-    assert main(["sweep", "demo", "--quiet", "--overwrite", "--jobs", "2", "--backend", "threading"]) == 0
+    assert main(["sweep", "demo", "--quiet", "--overwrite", "--jobs", "2"]) == 0
     assert json.loads((demo / "runs" / "demo.json").read_text())["provenance"]["jobs"] == 2
 
 

@@ -131,7 +131,6 @@ SWEEPS = (
         run=classes_cell,
         config=_CONFIG | {"epochs": EPOCHS},
         data=_source,
-        backends=("loky",),
     ),
     Sweep(
         name="background-spurious",
@@ -140,7 +139,6 @@ SWEEPS = (
         run=spurious_cell,
         config=_CONFIG,
         data=_source,
-        backends=("loky",),
     ),
     Sweep(
         name="background-starts",
@@ -149,6 +147,5 @@ SWEEPS = (
         run=spurious_cell,
         config=_CONFIG | {"pretraining_epochs": PRETRAINING},
         data=_source,
-        backends=("loky",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Cells run one by one or side by side, on what joblib offers; each on one thread, none raising."""
+"""Cells run one by one or side by side, here or on a Dask cluster; each on one thread, none raising."""
 
 from __future__ import annotations
 
@@ -8,57 +8,40 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
-BACKENDS = ("loky", "threading", "dask", "ray")
+BACKENDS = ("loky", "dask")
 
 
 @contextmanager
-def outcomes(run, cells: list[dict], jobs: int, backend: str, threads: bool = True):
+def outcomes(run, cells: list[dict], jobs: int, backend: str):
     """The outcomes of cells in the order in which they finish: (cell, result, None) or (cell, None, error).
 
     An error is a pair: what went wrong in words, and the traceback. Leaving the context stops the cells that
-    are still running. ``threads`` says whether two cells may share a process.
+    are still running.
 
     Raises
     ------
     ValueError
-        If the backend's package is not installed, or its workers do not fit.
+        If Dask is asked for and not installed, or its workers have more than one thread.
     """
-    from joblib import parallel_config
+    from joblib import Parallel, delayed, parallel_config
 
-    if backend == "ray":
-        try:
-            from ray.util.joblib import register_ray  # pyright: ignore[reportMissingImports]  (nobody has to have it)
-        except ImportError as error:
-            raise ValueError(f"the backend ray needs the package ray: {error}") from error
-        register_ray()
     cluster = _dask_client(jobs) if backend == "dask" else nullcontext()
     with cluster as client, parallel_config(backend=backend, n_jobs=jobs):
-        if client and not threads and max(client.nthreads().values(), default=1) > 1:
-            raise ValueError("these cells need Dask workers of one thread each (threads_per_worker=1)")
-        finishing = _run(run, cells, jobs, backend)
+        if client and max(client.nthreads().values(), default=1) > 1:
+            raise ValueError("cells need Dask workers of one thread each (threads_per_worker=1)")
+        parent = os.getpid() if backend == "loky" else None
+        tasks = [delayed(_measured)(run, cell, parent) for cell in cells]
+        finishing: Any = Parallel(return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
         try:
             yield finishing
         finally:
             with warnings.catch_warnings():  # joblib says that cells were stopped: that is what was asked
                 warnings.simplefilter("ignore", UserWarning)
                 finishing.close()
-
-
-def _run(run, cells: list[dict], jobs: int, backend: str) -> Generator[Any]:
-    from joblib import Parallel, delayed
-
-    one: dict[str, Any] = {"batch_size": 1}
-    tasks = [delayed(_measured)(run, cell, os.getpid() if backend == "loky" else None) for cell in cells]
-    if backend != "ray":
-        yield from Parallel(return_as="generator_unordered", **one)(tasks)
-        return
-    for first in range(0, len(tasks), jobs):  # Ray's backend gives back a list, when all of it has finished
-        yield from Parallel(**one)(tasks[first : first + jobs])
 
 
 def measure(run, cell: dict) -> dict:

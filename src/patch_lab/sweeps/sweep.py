@@ -46,8 +46,7 @@ class Sweep:
     packages : tuple of str
         What the results depend on beyond the packages that every record names.
     backends : tuple of str
-        How cells may run side by side. Not "threading" where they draw from PyTorch's own generator, and not
-        at all where they are timings.
+        How cells may run side by side; none where they are timings.
     grows : bool
         For a sweep of many hours: its record holds the cells that are finished, and resuming one goes on with
         the rest.
@@ -111,9 +110,9 @@ def run_sweep(
         either is an error: nothing is thrown away unasked.
     jobs : int
         How many cells run side by side, each on one thread. The record is the same whatever the number.
-    backend : "loky", "threading", "dask" or "ray"
-        What joblib runs them on: processes, threads, or a cluster. Dask uses the client that is active or the
-        scheduler that its configuration names, else ``jobs`` local workers; Ray what ``RAY_ADDRESS`` names.
+    backend : "loky" or "dask"
+        What joblib runs them on: processes of this machine, or a cluster. Dask uses the client that is active
+        or the scheduler that its configuration names, else ``jobs`` local workers.
     limit : int, optional
         Stop after this many new cells, leaving the rest to ``resume``.
 
@@ -171,7 +170,7 @@ def run_sweep(
         )
 
     try:
-        with bar, outcomes(sweep.run, waiting, jobs, backend, "threading" in sweep.backends) as finishing:
+        with bar, outcomes(sweep.run, waiting, jobs, backend) as finishing:
             for cell, result, error in finishing:
                 if error:
                     raise CellError(
@@ -226,7 +225,7 @@ def _checked(sweep, out, both, jobs, backend, limit) -> list[str]:
     if (positive_int("jobs", jobs) > 1 or backend != "loky") and backend not in sweep.backends:
         allowed = f"its backends are {', '.join(sweep.backends)}" if sweep.backends else "they are timings"
         raise ValueError(f"the cells of {sweep.name!r} cannot run side by side on {backend!r}: {allowed}")
-    if backend in ("loky", "threading") and jobs > (most := max(64, os.cpu_count() or 1)):
+    if backend == "loky" and jobs > (most := max(64, os.cpu_count() or 1)):
         raise ValueError(f"jobs must be at most {most} here, got {jobs}")  # thousands end in a crash
     if limit is not None:
         positive_int("limit", limit, minimum=0)
