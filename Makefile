@@ -6,7 +6,7 @@ MODULES ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test lint execute replay notebooks lab play full times versions bench bench-book screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book pdf test test-all lint execute replay anywhere notebooks lab play full times versions bench bench-book screenshots coverage faults mutants determinism clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -39,6 +39,15 @@ execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/p
 
 replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
 	@$(PY) tools/replay.py $(CHAPTERS)
+
+# What another processor would do: kernels without AVX. NumPy names its features by version; unknown ones are ignored.
+PLAIN := OPENBLAS_CORETYPE=Katmai ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41 \
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3 AVX512F AVX512CD AVX512_SKX"
+
+anywhere: set-up  ## replay every notebook by kernels without AVX, then on two threads: do all outputs agree?
+	@env $(PLAIN) $(PY) tools/replay.py $(CHAPTERS)
+	@env $(PLAIN) $(PY) -m pytest -q -n 2 tests/library/test_recorded_cells.py
+	@env OMP_NUM_THREADS=2 $(PY) tools/replay.py $(CHAPTERS)
 
 notebooks: set-up  ## write the notebooks for Colab, JupyterLab and download, into _build/notebooks
 	@$(PY) tools/edition.py
