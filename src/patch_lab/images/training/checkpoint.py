@@ -10,12 +10,12 @@ import errno
 import hashlib
 import io
 import os
-import pickle
 import warnings
 from pathlib import Path
 
 import torch
 
+from patch_association._validate import whole
 from patch_lab._files import write_atomically
 
 NEWEST, PREVIOUS = "checkpoint.pt", "checkpoint.previous.pt"
@@ -97,7 +97,8 @@ def _read(path: Path) -> dict:
         raise ValueError(f"{path} is no checkpoint of this package, or only the beginning of one")
     if hashlib.sha256(payload).hexdigest().encode() != header.removeprefix(_MAGIC):
         raise ValueError(f"{path} is truncated or altered: its checksum is wrong ({len(content)} bytes)")
-    try:
-        return torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read by this version of PyTorch: {error}") from error
+    with whole(f"{path} cannot be read by this version of PyTorch"):
+        state = torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
+    if not isinstance(state, dict):
+        raise ValueError(f"{path} must hold a dict, the state of a training run, got {type(state).__name__}")
+    return state
