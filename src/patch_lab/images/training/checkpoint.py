@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from patch_association._validate import whole
-from patch_lab._files import write_atomically
+from patch_lab._files import sync_folder, write_atomically
 
 NEWEST, PREVIOUS = "checkpoint.pt", "checkpoint.previous.pt"
 DAMAGED = "checkpoint.damaged.pt"
@@ -49,6 +49,7 @@ def save_checkpoint(folder, state: dict) -> None:
         if newest.exists():
             os.replace(newest, folder / PREVIOUS)
         os.replace(coming, newest)
+        sync_folder(folder)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         kept = next((folder / name for name in (NEWEST, PREVIOUS) if (folder / name).exists()), None)

@@ -170,7 +170,7 @@ def train(
         if place.rank == 0:
             place.wait()
         kept = _record_in(out) if out is not None and state is not None and state["test"] else None
-        if state and kept and kept["finished"] and (not data or data.digest() == kept["data"]["sha256"]):
+        if state and kept and kept["finished"] and (data is None or data.digest() == kept["data"]["sha256"]):
             return _read_back(kept, state)  # nothing is left: the record keeps its commit and its date
         about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
         with threads(config.threads), _asked_to_stop(out is not None) as asked:
