@@ -1,4 +1,4 @@
-"""Two hundred damaged files, a few for each reader: a clear error or a whole result, and nothing overwritten."""
+"""Two hundred damaged files, some for each reader: a clear error or a whole result, nothing overwritten."""
 
 import hashlib
 import io
@@ -95,7 +95,8 @@ READERS = {
                json.dumps({"settings": sweep().settings()}).encode() + b"\n" + CELL),
     "weights": (read_weights, npz(pos=np.arange(12.0).reshape(6, 2), grid=[2, 3])),
     "pictures": (load_crops, crops()),
-    "checkpoints": (lambda path: checkpoint.load_checkpoint(path.parent), forged({"k": 1, "x": torch.ones(3)})),
+    "checkpoints": (lambda path: checkpoint.load_checkpoint(path.parent),
+                    forged({"k": 1, "x": torch.ones(3)})),
 }  # fmt: skip
 
 
@@ -143,11 +144,10 @@ def test_wrong_types_and_shapes(tmp_path, name, content, said):
 
 @pytest.mark.parametrize(("held", "said"), [(300, "it claims 300,000,"), (0, "pos.npy claims 300,000,")])
 def test_claims_of_memory_are_refused_from_headers(tmp_path, held, said):
-    with zipfile.ZipFile(tmp_path / "w.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("pos.npy", "w") as file:
-            header = {"descr": "|u1", "fortran_order": False, "shape": (300 * 10**6,)}
-            np.lib.format.write_array_header_1_0(file, header)
-            for _ in range(held):
-                file.write(bytes(10**6))
+    path, header = tmp_path / "w.npz", {"descr": "|u1", "fortran_order": False, "shape": (300 * 10**6,)}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("pos.npy", "w") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(held):
+            file.write(bytes(10**6))
     with pytest.raises(ValueError, match=said):
-        read_weights(tmp_path / "w.npz")
+        read_weights(path)
