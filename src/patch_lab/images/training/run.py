@@ -162,8 +162,7 @@ def train(
     """
     place = processes(config.device)
     out = None if out is None else Path(out)
-    # Process 0 first: it alone sets a damaged checkpoint aside.
-    if place.rank != 0:
+    if place.rank != 0:  # process 0 first: it alone sets a damaged checkpoint aside
         place.wait()
     with _held(out if place.rank == 0 else None):
         state = None if out is None else _found(config, out, resume)
