@@ -26,7 +26,8 @@ class Journal:
         Go on with the cells that are there. Otherwise the file begins anew.
     allowed : callable, optional
         ``allowed(interrupted)`` raises what forbids to begin. It is asked once the file is locked, before
-        anything in it is changed; ``interrupted`` says whether a sweep under way has left something.
+        anything in it is changed; ``interrupted`` says whether a sweep under way has left something. What it
+        returns is kept as ``before``.
 
     Attributes
     ----------
@@ -49,8 +50,7 @@ class Journal:
         self._file = self._locked()
         interrupted = self._file.seek(0, os.SEEK_END) > 0
         try:
-            if allowed is not None:
-                allowed(interrupted)
+            self.before = None if allowed is None else allowed(interrupted)
             whole = self._read(settings) if resume else 0
             self._file.truncate(whole)
             if whole == 0:

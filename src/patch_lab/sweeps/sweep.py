@@ -137,10 +137,8 @@ def run_sweep(
     out = Path(out)
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
     partial = out.with_name(out.name + ".partial")
-    begun, data = None, {"source": sweep.data, "sha256": None}
 
-    def allowed(interrupted: bool) -> None:
-        nonlocal begun, data
+    def allowed(interrupted: bool) -> tuple[Record | None, dict]:
         if interrupted and not resume and not overwrite:
             raise ValueError(
                 f"{partial} holds an interrupted sweep: resume it, or overwrite it to start again"
@@ -148,10 +146,12 @@ def run_sweep(
         if out.exists() and not resume and not overwrite:
             raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
         begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
-        if not isinstance(sweep.data, str) and (begun is None or len(begun) < len(keys)):
-            data = sweep.data()
+        if isinstance(sweep.data, str) or (begun is not None and len(begun) == len(keys)):
+            return begun, {"source": sweep.data, "sha256": None}
+        return begun, sweep.data()
 
     journal = Journal(partial, sweep.settings(), resume, allowed)
+    begun, data = journal.before or (None, {})
     if begun is not None and len(begun) == len(keys):
         journal.close(remove=True)
         return begun
