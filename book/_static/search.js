@@ -2,7 +2,9 @@
 // search page (page-texts.js), so that this works from file:// too.
 (() => {
   const REACH = 110; // letters to either side
-  const words = (new URLSearchParams(location.search).get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const LONGEST = 200; // letters of a query that are looked at
+  const asked = (new URLSearchParams(location.search).get("q") ?? "").slice(0, LONGEST).trim();
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
 
   const pageOf = (link) => {
     const path = new URL(link.href).pathname.replace(/\.html$/, "");
@@ -38,7 +40,7 @@
     const number = /^(theorem|lemma|proposition|corollary|definition|assumption|remark|conjecture|figure|fig\.?|section|appendix)\s+\w/.test(query);
     const start = query.replace(/^fig\.? /, "figure ");
     const begins = (title) => title.startsWith(start) && !/^\w|^\.\d/.test(title.slice(start.length));
-    const entries = window.pageIndex ?? [], asked = new URLSearchParams(location.search).get("q")?.trim();
+    const entries = window.pageIndex ?? [];
     const symbols = entries.filter((entry) => entry.names?.includes(asked));  // a capital is another symbol
     const similar = entries.filter((entry) => entry.names?.some((name) => name.toLowerCase() === query));
     const stated = entries.filter((entry) => !entry.names && number && begins(entry.title.toLowerCase()));
@@ -64,6 +66,12 @@
 
   const results = document.getElementById("search-results");
   if (!results) return;
+  // Sphinx looks words up in plain objects, which inherit "constructor", and makes a regular expression of each,
+  // which browsers refuse when it is long. This script runs before its search does.
+  const bare = Object.create(null, { hasOwnProperty: { value: Object.prototype.hasOwnProperty } });
+  for (const table of ["terms", "titleterms"]) Object.setPrototypeOf(Search._index[table], bare);
+  const search = Search.performSearch;
+  Search.performSearch = (query) => search(query.slice(0, LONGEST));
   list();
   new MutationObserver(fill).observe(results, { childList: true, subtree: true });
   fill();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import contextmanager
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 
@@ -152,3 +153,17 @@ def fits_memory(what: str, numbers: int, bytes_each: int = 8) -> None:
             f"{what} would take {numbers * bytes_each / 1e9:.3g} GB, "
             f"and this machine has {total / 1e9:.3g} GB of memory"
         )
+
+
+@contextmanager
+def whole(said: str):
+    """Make a ValueError, ``said`` and why, of all that reading a damaged file raises.
+
+    Which errors those are differs from library to library, and from damage to damage: parsers, unpickling,
+    checksums, shapes, memory. So no list of them would be complete.
+    """
+    try:
+        yield
+    except Exception as error:
+        why = error if isinstance(error, (ValueError, OSError)) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{said}: {why}") from error

@@ -38,6 +38,17 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's names to the disk, so that a rename outlasts a loss of power."""
+    with suppress(OSError):  # Windows opens no folder, and some file systems sync none
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def lock(file, wait: bool = False) -> bool | None:

@@ -7,7 +7,16 @@ import os
 import signal
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
+
+#: Where each command's arguments are, and what it does.
+COMMANDS = {
+    "claims": ("patch_lab.ledger.cli", "the ledger: every claim with its verdict and evidence"),
+    "certify": ("patch_lab.certify.cli", "prove the certified statements again"),
+    "train": ("patch_lab.images.training.cli", "train a ViT or a CNN on images"),
+    "sweep": (__name__, "make a recorded sweep again"),
+}
 
 
 class Terminated(KeyboardInterrupt):
@@ -20,11 +29,10 @@ def main(argv: list[str] | None = None) -> int:
     1 for a sweep's cell that failed, 2 for arguments or files that cannot be used, 130 and 143 when stopped
     by Ctrl-C or SIGTERM.
     """
-    parser = _parser()
-    arguments = parser.parse_args(argv)
     here = threading.current_thread() is threading.main_thread()  # only there may a signal be handled
     before = signal.signal(signal.SIGTERM, _terminate) if here else None
     try:
+        arguments = _parser().parse_args(argv)
         status = arguments.run(arguments)
         sys.stdout.flush()
         return status
@@ -50,38 +58,44 @@ def _terminate(number, frame):
     raise Terminated
 
 
+class _Command(argparse.ArgumentParser):
+    """A command, which gets its arguments when it is asked for: importing what they need takes seconds."""
+
+    room = ""
+
+    def parse_known_args(self, args=None, namespace=None):
+        import_module(self.room).add_arguments(self)
+        return super().parse_known_args(args, namespace)
+
+
 def _parser() -> argparse.ArgumentParser:
     from patch_association import __version__
-    from patch_lab.certify.cli import add_parser as add_certify
-    from patch_lab.images.training.cli import add_parser as add_train
-    from patch_lab.ledger.cli import add_parser as add_claims
-    from patch_lab.records import provenance
 
     parser = argparse.ArgumentParser(
         prog="patch-association",
         description="The library of an executable book on how Vision Transformers learn spatial structure.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Command)
+    for name, (room, about) in COMMANDS.items():
+        commands.add_parser(name, help=about, conflict_handler="resolve").room = room
+    return parser
 
-    add_claims(commands)
-    add_certify(commands)
-    add_train(commands, provenance)
 
-    sweep = commands.add_parser("sweep", help="make a recorded sweep again")
-    sweep.add_argument("name", metavar="NAME", nargs="?", help="the sweep; without it, the list of sweeps")
-    sweep.add_argument("--out", type=Path, metavar="FILE", help="the record (default: runs/NAME.json)")
-    again = sweep.add_mutually_exclusive_group()
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``sweep`` takes; its ``run`` takes the parsed arguments."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the sweep; without it, the list of sweeps")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the record (default: runs/NAME.json)")
+    again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
     again.add_argument("--overwrite", action="store_true", help="start again, whatever record there is")
-    sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="cells side by side (default: 1)")
-    sweep.add_argument(
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells side by side (default: 1)")
+    parser.add_argument(
         "--backend", default="loky", choices=("loky", "dask"),
         help="what runs them: processes, or a Dask cluster (default: loky, processes)",
     )  # fmt: skip
-    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
-    sweep.set_defaults(run=_sweep)
-    return parser
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=_sweep)
 
 
 def _sweep(arguments) -> int:

@@ -77,9 +77,9 @@ def test_presets():
 
 
 def command(*words):
-    parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers(), provenance=lambda seconds, device: {"wall_s": seconds})
-    arguments = parser.parse_args(["train", *map(str, words)])
+    parser = argparse.ArgumentParser(conflict_handler="resolve")
+    cli.add_arguments(parser)
+    arguments = parser.parse_args([*map(str, words)])
     return arguments.run(arguments)
 
 
@@ -180,10 +180,8 @@ def test_a_device_that_is_not_there_is_one_short_sentence(tmp_path, capsys):
 
 
 def test_help_lists_every_setting_with_its_default(capsys):
-    parser = argparse.ArgumentParser(prog="patch-association")
-    cli.add_parser(parser.add_subparsers())
     with pytest.raises(SystemExit) as end:
-        parser.parse_args(["train", "--help"])
+        main(["train", "--help"])
     shown = capsys.readouterr().out.splitlines()
     assert end.value.code == 0
     assert {f"  {field.name}={field.default}" for field in fields(TrainConfig)} <= set(shown)

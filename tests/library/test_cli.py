@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import patch_association
-from patch_lab import sweeps
+from patch_lab import cli, sweeps
 from patch_lab.cli import Terminated, main
 from patch_lab.ledger import VERDICTS, shipped
 from patch_lab.sweeps import Sweep
@@ -170,6 +170,22 @@ def test_version_and_help(capsys):
         with pytest.raises(SystemExit) as exit_:
             main([option])
         assert exit_.value.code == 0 and expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_a_stop_while_a_command_is_imported(capsys, monkeypatch, stop, status):
+    def stopped(room):
+        raise stop
+
+    monkeypatch.setattr(cli, "import_module", stopped)
+    assert main(["claims"]) == status and capsys.readouterr().err == "patch-association: stopped\n"
+
+
+def test_help_imports_nothing_that_takes_seconds():
+    heavy = "{'torch', 'numpy', 'scipy', 'flint', 'pandas', 'matplotlib'} & set(sys.modules)"
+    for words in (["--help"], ["--version"], ["sweep", "--help"]):
+        code = f"import sys; from patch_lab.cli import main\ntry: main({words})\nfinally: assert not {heavy}"
+        assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
 def test_the_installed_command_and_a_reader_who_leaves_early():

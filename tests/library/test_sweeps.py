@@ -343,3 +343,19 @@ class SimpleOs:
 
     def __getattr__(self, name):
         return getattr(os, name)
+
+
+def test_the_lock_is_taken_before_anything_is_looked_at(tmp_path, monkeypatch):
+    """Another process ends this sweep just before our lock: its record is seen, and its file not taken."""
+    out, lock = tmp_path / "demo.json", journal.lock
+
+    def ends_first(file):
+        if not out.exists():
+            out.write_text("{}")
+            Path(f"{out}.partial").unlink()
+        return lock(file)
+
+    monkeypatch.setattr(journal, "lock", ends_first)
+    with pytest.raises(ValueError, match="holds a record already"):
+        run_quietly(sweep(), out)
+    assert os.listdir(tmp_path) == ["demo.json"] and out.read_text() == "{}"

@@ -143,6 +143,16 @@ def test_the_search_finds_what_has_a_name(browser, query, title, where):
     tab.close()
 
 
+@pytest.mark.parametrize("query", ["constructor", "__proto__", pytest.param(50_000 * "x", id="long")])
+def test_no_query_throws(browser, query):
+    tab, errors = browser.new_page(), []
+    tab.on("pageerror", lambda error: errors.append(error.message))
+    tab.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
+    tab.wait_for_function("!Search._pulse_status || Search._pulse_status < 0")
+    assert errors == [] and tab.locator(".search-summary").inner_text()
+    tab.close()
+
+
 def test_a_number_is_not_found_in_a_longer_one(browser):
     tab = browser.new_page()
     tab.goto(f"{(SITE / 'search.html').as_uri()}?q=theorem 4.1")

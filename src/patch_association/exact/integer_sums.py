@@ -48,7 +48,8 @@ class IntegerLaw:
     @property
     def support(self) -> np.ndarray:
         """The integers that ``mass`` belongs to."""
-        return np.arange(self.start, self.start + self.mass.size)
+        # of 64 bits wherever it runs: its powers are taken, and pass 2^31
+        return np.arange(self.start, self.start + self.mass.size, dtype=np.int64)
 
     def __add__(self, other: IntegerLaw) -> IntegerLaw:
         """The law of the sum of two independent variables."""

@@ -128,7 +128,7 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     sums = [_row_law(row, probability("q", q)) for row in kinds]
     laws = []
     for signal, row in enumerate(kinds):
-        total = IntegerLaw(int(row.sum()), np.ones(1))
+        total = IntegerLaw(int(row.sum(dtype=np.int64)), np.ones(1))
         for other, law in enumerate(sums):
             total = total + law.times(int(counts[other]) - (other == signal))
         laws.append(total)
@@ -164,8 +164,8 @@ def search_weights(
     levels = range(positive_int("largest", largest) + 1)
     fits_memory(f"weights up to {largest:,} for {L:,} sets of {C:,}", 2 * (L + C + largest))
     kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
-    tried = (np.array(choice) for choice in combinations_with_replacement(kinds, L))
-    best, minimizer = math.inf, np.zeros(0, dtype=int)
+    tried = (np.array(choice, dtype=np.int64) for choice in combinations_with_replacement(kinds, L))
+    best, minimizer = math.inf, np.zeros(0, dtype=np.int64)
     for a in tried:
         # A strict gain: among equals the first wins, on every machine, whatever the rounding.
         if a.any() and (error := best_monotone_error(weighted_law(a, C, q))) < best - 1e-12:
@@ -210,6 +210,7 @@ def decode(score, num_sets: int, set_size: int) -> np.ndarray:
     if not (np.issubdtype(rest.dtype, np.integer) and np.can_cast(rest.dtype, np.int64)):
         # Also what becomes of integers past 64 bits, whose digits would wrap around.
         raise ValueError(f"score must be integers of 64 bits, got {rest.dtype}")
+    rest = rest.astype(np.int64)
     fits_memory(f"{L:,} digits of each score", 2 * L * rest.size)
     digits = []
     for _ in range(L):

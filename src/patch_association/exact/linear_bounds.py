@@ -41,7 +41,7 @@ def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
     """
     _, C, L = divides(num_patches, set_size)
     fits_memory(f"the bounds of {L:,} sets", 8 * L)
-    mu = probability("q", q) * np.arange(1, L)
+    mu = probability("q", q) * np.arange(1, L, dtype=np.int64)
     return float(_rank_bounds(mu[mu * _LINES[-1][2] ** 2 > C], C).sum() / L)  # elsewhere h vanishes
 
 

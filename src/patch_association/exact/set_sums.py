@@ -74,7 +74,7 @@ def set_types(set_size: int, q: float):
             if p > 0:
                 rows.append((a - b, a + b, p))
     n, r, p = zip(*rows)
-    return np.array(n), np.array(r), np.array(p)
+    return np.array(n, dtype=np.int64), np.array(r, dtype=np.int64), np.array(p)
 
 
 def support_bound(num_patches: int, set_size: int, q: float) -> int:
@@ -107,7 +107,7 @@ def law_of_set_sums(
     largest = [max(int(np.abs(column).max()), s) for column, s in zip(columns, signal)]
     places = _pack([L * value for value in largest])
 
-    keys = _encode([np.array([s]) for s in signal], places)  # (words, 1)
+    keys = _encode([np.array([s], dtype=np.int64) for s in signal], places)  # (words, 1)
     steps = _encode(columns, places)  # (words, types)
     mass, lost = np.ones(1), 0.0
     for done in range(1, L):

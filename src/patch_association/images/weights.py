@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from patch_association._validate import fits_memory, whole
 from patch_association.images.extras import imported
+
+# Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
+_UNPACKED, _PACKING = 2**28, 100
 
 
 def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
@@ -51,17 +56,48 @@ def read_weights(path) -> dict[str, torch.Tensor]:
     Raises
     ------
     ValueError
-        If it is no whole npz, or holds anything but arrays of numbers.
+        If it is no whole npz, claims more than it can hold, or holds anything but arrays of numbers.
     """
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no whole npz file of arrays: {error}") from error
+    said = f"{path} is no whole npz file of arrays"
+    arrays = read_arrays(path, said)
     for name, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {array.dtype}")
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
+            came = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {came}")
+    with whole(said):  # types that PyTorch has not
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def read_arrays(path, said: str) -> dict[str, np.ndarray]:
+    """The arrays of an npz file by name; nothing is unpickled.
+
+    What its headers claim is looked at before anything is unpacked, so that a small file cannot ask for all
+    memory, or for minutes.
+
+    Raises
+    ------
+    ValueError
+        ``said``, and what is wrong with the file.
+    """
+    with whole(said), zipfile.ZipFile(path) as archive:
+        members, size = archive.infolist(), Path(path).stat().st_size
+        claimed = sum(member.file_size for member in members)
+        if claimed > max(_UNPACKED, _PACKING * size):
+            raise ValueError(f"it claims {claimed:,} bytes of arrays, packed into {size:,}")
+        fits_memory("its arrays", claimed, 1)
+        return {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    name, form = member.filename, np.lib.format
+    with archive.open(member) as file:
+        reader = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
+        shape, _, dtype = reader[form.read_magic(file)](file)
+        claimed = math.prod(shape) * max(1, dtype.itemsize) + file.tell()
+        if claimed != member.file_size and not dtype.hasobject:
+            raise ValueError(f"{name} claims {claimed:,} bytes, and {member.file_size:,} are there")
+    with archive.open(member) as file:  # to its end: then its checksum is checked
+        return form.read_array(file, allow_pickle=False)
 
 
 def fetched(name: str) -> nn.Module:

@@ -120,7 +120,7 @@ class PatternData:
             raise ValueError(f"relevant must give more tokens than confusion, got {n[0]} and {n[1]} of {L}")
         rest = L - sum(n)
         others = [rest // (M - 2) + (k < rest % (M - 2)) for k in range(M - 2)]
-        return np.array([[n[0], n[1], *others], [n[1], n[0], *others]])
+        return np.array([[n[0], n[1], *others], [n[1], n[0], *others]], dtype=np.int64)
 
     def chances(self) -> np.ndarray:
         """(2, M) how a token of the class +1 or -1 is drawn when counts are multinomial."""

@@ -104,12 +104,12 @@ def _multinomial(data, max_atoms):
 def _compositions(L: int, M: int) -> np.ndarray:
     """(comb(L + M - 1, M - 1), M) every way to write L as an ordered sum of M counts."""
     rows = np.zeros((1, 0), dtype=np.int64)
-    left = np.array([L])
+    left = np.array([L], dtype=np.int64)
     for _ in range(M - 1):
         repeat = left + 1
         rows = np.repeat(rows, repeat, axis=0)
         first = np.repeat(np.cumsum(repeat) - repeat, repeat)
-        value = np.arange(len(rows)) - first
+        value = np.arange(len(rows), dtype=np.int64) - first
         rows = np.column_stack([rows, value])
         left = np.repeat(left, repeat) - value
     return np.column_stack([rows, left])

@@ -35,7 +35,7 @@ def subset_score(s, classes, set_size: int) -> np.ndarray:
     """
     s, C = np.asarray(s), positive_int("set_size", set_size)
     classes = np.broadcast_to(np.asarray(classes), s.shape)
-    table = np.array([comb(k, C) for k in range(s.shape[1] + 1)])
+    table = np.array([comb(k, C) for k in range(s.shape[1] + 1)], dtype=np.int64)
     total = np.zeros(len(s), dtype=np.int64)
     for c in np.unique(classes):
         inside = classes == c
@@ -77,7 +77,7 @@ def _class_law(free: int, certain: int, C: int, q: float) -> IntegerLaw:
         for b in range(free - a + 1):
             values.append(comb(a + certain, C) - comb(b, C))
             chances.append(comb(free, a) * comb(free - a, b) * (q / 2) ** (a + b) * (1 - q) ** (free - a - b))
-    return IntegerLaw.of(np.array(values), np.array(chances))
+    return IntegerLaw.of(np.array(values, dtype=np.int64), np.array(chances))
 
 
 def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -> dict[str, float]:
@@ -104,16 +104,17 @@ def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -
     deals = list(product(hands, repeat=G))
     free = np.array(list(product((-1, 0, 1), repeat=D - C)), dtype=np.int64).reshape(-1, D - C)
     p = np.where(free == 0, 1 - q, q / 2).prod(axis=1)
+    places = np.arange(D, dtype=np.int64)
     sizes = {"places": 3**D, "contents": (3 * K) ** D, "all": 3**D * len(deals)}
     law = {name: np.zeros((2, size)) for name, size in sizes.items()}
     for deal, dealt in enumerate(deals):
         k = np.concatenate(dealt)
         for signal, y in product(range(G * K), (1, -1)):
             inside = np.repeat(np.arange(G), K * C) * K + k == signal
-            s = np.full((len(free), D), y)
+            s = np.full((len(free), D), y, dtype=np.int64)
             s[:, ~inside] = free
-            sequence = (s + 1) @ 3 ** np.arange(D)
-            unordered = np.sort(s + 1 + 3 * k, axis=1) @ (3 * K) ** np.arange(D)
+            sequence = (s + 1) @ 3**places
+            unordered = np.sort(s + 1 + 3 * k, axis=1) @ (3 * K) ** places
             seen = {"places": sequence, "contents": unordered, "all": sequence * len(deals) + deal}
             for name, code in seen.items():
                 np.add.at(law[name][int(y < 0)], code, p)

@@ -75,7 +75,7 @@ def partitions(num_sets: int, set_size: int) -> np.ndarray:
 
     count = num_partitions(num_sets, set_size)
     fits_memory(f"{count:,} partitions", 2 * count * num_sets * set_size)  # listed, and as an array
-    return np.array(list(completed(tuple(range(num_sets * set_size)))))
+    return np.array(list(completed(tuple(range(num_sets * set_size)))), dtype=np.int64)
 
 
 def blind_errors(

@@ -12,9 +12,8 @@ from patch_lab.certify.statements import STATEMENTS, prove, quick
 from patch_lab.prose import plain
 
 
-def add_parser(commands) -> argparse.ArgumentParser:
-    """Register ``certify`` with the subparsers ``commands``; its ``run`` takes the parsed arguments."""
-    parser = commands.add_parser("certify", help="prove the certified statements again")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``certify`` takes; its ``run`` takes the parsed arguments."""
     parser.add_argument(
         "name", metavar="NAME", nargs="?", help="one statement (default: list all, prove the quick ones)"
     )
@@ -33,7 +32,6 @@ def add_parser(commands) -> argparse.ArgumentParser:
         help="keep the boxes that are left here, and go on from them",
     )
     parser.set_defaults(run=run)
-    return parser
 
 
 def run(arguments) -> int:

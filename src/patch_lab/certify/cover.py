@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from patch_association._validate import listed, positive_int
+from patch_association._validate import listed, positive_int, whole
 from patch_lab.certify.descent import SCALARS, Undecided
 from patch_lab.certify.polynomials import CHARTS
 
@@ -103,7 +103,11 @@ def cover(
     key = f"{problem!r} {field.name}"
     state = {"problem": key, "stack": [region], "boxes": 0, "outside": 0, "least": None, "seconds": 0.0}
     if checkpoint is not None and checkpoint.exists():
-        saved = json.loads(checkpoint.read_text())
+        with whole(f"{checkpoint} is no checkpoint of a cover: remove it to start again"):
+            saved = json.loads(checkpoint.read_text())
+            boxes = [[(float(low), float(high)) for low, high in box] for box in saved["stack"]]
+            if saved.keys() != state.keys() or any(len(box) != 3 for box in boxes):
+                raise ValueError(f"expected {', '.join(state)}, and boxes of three sides")
         if saved["problem"] == key:
             state = saved
     stack, before = state["stack"], state["seconds"]

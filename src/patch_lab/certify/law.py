@@ -105,7 +105,7 @@ def atoms(num_patches: int, set_size: int, q, degree: int = DEFAULT.degree) -> A
         numerator.append(ways)
     powers = tuple((i, j, p - i - j) for i in range(p, -1, -1) for j in range(p - i, -1, -1))
     features = _features(C, p, types, counts, powers)
-    nonzero = counts @ np.array([k + m for k, m in types])
+    nonzero = counts @ np.array([k + m for k, m in types], dtype=np.int64)
     return Atoms(D, C, q, p, features, powers, numerator, (2 * b) ** (D - C), nonzero)
 
 
@@ -114,7 +114,7 @@ def _features(C: int, p: int, types, counts, powers) -> np.ndarray:
     signal = types.index((C, 0))
     counts = counts.copy()
     counts[:, signal] += 1
-    sums = np.array([k - m for k, m in types])
+    sums = np.array([k - m for k, m in types], dtype=np.int64)
     M = counts @ sums  # (n,)
     if len(types) * counts.shape[1] * C * (int(M.max()) + 2 * C) ** p * math.factorial(p) > 2**53:
         raise ValueError(f"coefficients of degree {p} with D = {int(M.max())} pass 2^53")

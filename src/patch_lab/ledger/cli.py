@@ -26,9 +26,8 @@ COLUMNS = (
 )
 
 
-def add_parser(commands) -> argparse.ArgumentParser:
-    """Register ``claims`` with the subparsers ``commands``; its ``run`` takes the parsed arguments."""
-    parser = commands.add_parser("claims", help="the ledger: every claim with its verdict and evidence")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``claims`` takes; its ``run`` takes the parsed arguments."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as a JSON list")
     form.add_argument("--csv", action="store_true", help="as comma-separated values, one line a claim")
@@ -36,7 +35,6 @@ def add_parser(commands) -> argparse.ArgumentParser:
         "--ledger", metavar="FILE", help="a ledger of your own (a TOML file) in place of the book's"
     )
     parser.set_defaults(run=run)
-    return parser
 
 
 def run(arguments) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, positive_int, whole
 from patch_association.intervals import Estimate, rounded
 from patch_lab._files import write_atomically
 from patch_lab.prose import number, typeset
@@ -172,14 +172,12 @@ def read_run(path: Path) -> Run | None:
     """
     if not path.is_file():
         return None
-    try:
+    with whole(f"{path} is no evidence"):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content.keys() != {"parameters", "claims"}:
             raise ValueError("it must hold parameters and claims, and nothing else")
         if not all(isinstance(part, dict) for part in (*content.values(), *content["claims"].values())):
             raise ValueError("parameters, claims and the numbers of a claim must be objects")
-    except (ValueError, RecursionError) as error:  # a JSONDecodeError or UnicodeDecodeError too
-        raise ValueError(f"{path} is no evidence: {error}") from None
     numbers = {
         claim: {
             key: _number(entry, f"{path}, claim {claim!r}, number {key!r}") for key, entry in kept.items()
@@ -194,13 +192,11 @@ def _number(entry, place: str) -> Number:
     if not isinstance(entry, dict) or not set(entry) <= set(known):
         wrong = min(set(entry) - set(known)) if isinstance(entry, dict) else entry
         raise ValueError(f"{place}: unknown key {wrong!r}; the keys are {', '.join(known)}")
-    try:
+    with whole(place):
         number = Number(**entry)
         if not number.is_finite:
             raise ValueError(f"recorded evidence must be finite, got {entry}")
         return number
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}: {error}") from None
 
 
 def write_run(path: Path, run: Run) -> None:

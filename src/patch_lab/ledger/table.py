@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from patch_association._validate import whole
 from patch_lab.ledger import requires
 from patch_lab.ledger.evidence import Number
 
@@ -153,22 +154,15 @@ def read_table(path: Path) -> list[Claim]:
         One line that names the file and the entry: TOML that cannot be read, an unknown key, source, kind
         or verdict, a missing or blank text, a dollar sign without its partner, a requirement that is none.
     """
-    try:
+    with whole(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a TOMLDecodeError, a UnicodeDecodeError, a date that is none
-        raise ValueError(f"{path} is no TOML: {error}") from None
     entries = content.pop("claim", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
     claims = []
     for number, entry in enumerate(entries, start=1):
-        try:
+        with whole(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
             claims.append(_claim(entry))
-        except ValueError as error:
-            raise ValueError(f"{path}, claim {number} ({entry.get('id', 'without id')}): {error}") from None
     return claims
 
 

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
+from patch_association._validate import whole
 from patch_lab._files import write_atomically
 from patch_lab.records.table import Table
 
@@ -105,24 +106,21 @@ def load(name: str) -> Record:
 
 def read(path) -> Record:
     """A record from a file of your own."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a whole record: {error}") from error
+    content = Path(path).read_bytes()
+    with whole(f"{path} is not a whole record"):
+        text = content.decode()
     return parse(text, origin=str(path))
 
 
 def parse(text: str, origin: str) -> Record:
     """A record from its JSON text; ``origin`` names it in the error when it is damaged."""
     kinds = {"name": str, "command": str, "config": dict, "results": list, "provenance": dict, "data": dict}
-    try:
+    with whole(f"{origin} is not a whole record"):
         record = Record(**json.loads(text, parse_constant=_refuse))
         wrong = [key for key, kind in kinds.items() if not isinstance(getattr(record, key), kind)]
         if wrong or not all(isinstance(row, dict) for row in record.results):
-            raise TypeError(f"{', '.join(wrong) or 'a result'} has another type than a record's")
+            raise ValueError(f"{', '.join(wrong) or 'a result'} has another type than a record's")
         return record
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{origin} is not a whole record: {error}") from error
 
 
 def _refuse(constant: str):

@@ -100,7 +100,8 @@ class Table:
             values.append(value if at is ... else np.asarray(value)[at])
         try:
             array = np.array(values)
-            return array.astype(np.float64) if array.dtype == object else array  # None -> NaN
+            kinds = {"O": np.float64, "i": np.int64}  # None -> NaN; integers of 64 bits wherever it runs
+            return array.astype(kinds.get(array.dtype.kind, array.dtype), copy=False)
         except (ValueError, TypeError) as error:
             raise ValueError(
                 f"column {name!r} of record {self.name!r} differs in shape from cell to cell: {error}"

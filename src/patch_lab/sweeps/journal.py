@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +24,10 @@ class Journal:
         What tells this sweep from others.
     resume : bool
         Go on with the cells that are there. Otherwise the file begins anew.
+    allowed : callable, optional
+        ``allowed(interrupted)`` raises what forbids to begin. It is asked once the file is locked, before
+        anything in it is changed; ``interrupted`` says whether a sweep under way has left something. What it
+        returns is kept as ``before``.
 
     Attributes
     ----------
@@ -39,20 +44,32 @@ class Journal:
         If it cannot be written: said before any cell is run.
     """
 
-    def __init__(self, path: Path, settings: str, resume: bool):
+    def __init__(self, path: Path, settings: str, resume: bool, allowed: Callable | None = None):
         self.path, self.done, self.wall_s = path, {}, 0.0
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a+b", buffering=0)
+        self._file = self._locked()
+        interrupted = self._file.seek(0, os.SEEK_END) > 0
         try:
-            if lock(self._file) is False:
-                raise ValueError(f"{path} is being written by another process: it runs this sweep now")
+            self.before = None if allowed is None else allowed(interrupted)
             whole = self._read(settings) if resume else 0
             self._file.truncate(whole)
             if whole == 0:
                 self._append({"settings": settings})
         except BaseException:
-            self._file.close()
+            self.close(remove=not interrupted)
             raise
+
+    def _locked(self):
+        while True:
+            file = self.path.open("a+b", buffering=0)
+            held = lock(file)
+            if held is False:
+                file.close()
+                raise ValueError(f"{self.path} is being written by another process: it runs this sweep now")
+            with suppress(FileNotFoundError):
+                if held is None or os.path.samestat(os.fstat(file.fileno()), os.stat(self.path)):
+                    return file
+            file.close()  # its sweep ended, and removed it, in the moment before it was locked
 
     def _read(self, settings: str) -> int:
         """Take over the whole lines; returns how many bytes they are."""
@@ -90,6 +107,8 @@ class Journal:
 
     def close(self, remove: bool) -> None:
         """Let go of the file; ``remove`` it when nothing in it is needed any more."""
+        if remove and os.name == "nt":  # there, an open file cannot be removed
+            self._file.close()
         if remove:
             self.path.unlink(missing_ok=True)
         self._file.close()

@@ -136,17 +136,24 @@ def run_sweep(
     out = Path(out)
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
     partial = out.with_name(out.name + ".partial")
-    begun = None
-    if not overwrite and partial.exists() and not resume:
-        raise ValueError(f"{partial} holds an interrupted sweep: resume it, or overwrite it to start again")
-    if not overwrite and out.exists() and not partial.exists():
-        if not resume:
+
+    def allowed(interrupted: bool) -> tuple[Record | None, dict]:
+        if interrupted and not resume and not overwrite:
+            raise ValueError(
+                f"{partial} holds an interrupted sweep: resume it, or overwrite it to start again"
+            )
+        if out.exists() and not resume and not overwrite:
             raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        begun = finished(sweep, out)
-        if len(begun) == len(keys):
-            return begun
-    data = {"source": sweep.data, "sha256": None} if isinstance(sweep.data, str) else sweep.data()
-    journal = Journal(partial, sweep.settings(), resume)
+        begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
+        if isinstance(sweep.data, str) or (begun is not None and len(begun) == len(keys)):
+            return begun, {"source": sweep.data, "sha256": None}
+        return begun, sweep.data()
+
+    journal = Journal(partial, sweep.settings(), resume, allowed)
+    begun, data = journal.before or (None, {})
+    if begun is not None and len(begun) == len(keys):
+        journal.close(remove=True)
+        return begun
     if begun:
         for row in begun:
             cell = _cell_of(sweep, row) or {}

@@ -35,7 +35,7 @@ def errors_by_size(cells) -> tuple[np.ndarray, np.ndarray]:
     seeds = [len(columns[size]) for size in sizes]
     if len(set(seeds)) > 1:
         raise ValueError(f"the cells must have the same seeds at every size, got {seeds}")
-    return np.array(sizes), np.array([columns[size] for size in sizes]).T
+    return np.array(sizes, dtype=np.int64), np.array([columns[size] for size in sizes]).T
 
 
 def by_patches(cells) -> dict[int, tuple[np.ndarray, np.ndarray]]:

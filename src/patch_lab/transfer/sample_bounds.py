@@ -131,7 +131,7 @@ def binomial_ratio(n: np.ndarray, C: int, M: int) -> np.ndarray:
 
 def _one_more(law: np.ndarray) -> np.ndarray:
     """The law of the unseen sets after one more draw."""
-    m = np.arange(law.size)
+    m = np.arange(law.size, dtype=np.int64)
     hit = law * m / (law.size - 1)
     return law - hit + np.append(hit[1:], 0.0)
 

@@ -10,16 +10,23 @@ another, in ``jpeg``. Such JPEGs are lossy copies: say so beside every accuracy.
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from patch_association._validate import fits_memory, whole
+from patch_association.images.weights import read_arrays
 from patch_lab.images.data.sets import ImageSet, prefix
 
 _CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+#: What each array is: kinds of NumPy's types, and axes.
+_FORMS = {
+    **dict.fromkeys(("scan", "jpeg", "header"), ("u", 1)),
+    **dict.fromkeys(("length", "label", "header_id"), ("iu", 1)),
+    "n_train": ("iu", 0),
+    **dict.fromkeys(("wnid", "name"), ("S", 1)),
+}
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
@@ -36,9 +43,10 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     heads = _headers(arrays, path)
     which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
     imagenet = "wnid" in arrays
-    classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
-    whole = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
-    if not whole or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
+    with whole(f"{path} is not a whole packed file"):
+        classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
+    agree = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
+    if not agree or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
         raise ValueError(
             f"{path} contradicts itself: {n_train} training pictures of {n}, labels to "
             f"{arrays['label'].max()} for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
@@ -73,21 +81,18 @@ def load_crops(path, size: int | None = None) -> tuple[torch.Tensor, torch.Tenso
 
 
 def _arrays(path, needed) -> dict[str, np.ndarray]:
-    try:
-        with path.open("rb") as file, np.load(file) as archive:  # reading a member checks its checksum
-            arrays = {name: archive[name] for name in archive.files}
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise ValueError(f"{path} is not a whole packed file: {error}") from error
+    """The file's arrays, each of the type and the number of axes that it must have."""
+    said = f"{path} is not a whole packed file"
+    arrays = read_arrays(path, said)
     if missing := set(needed) - set(arrays):
-        raise ValueError(f"{path} is not a whole packed file: it has no {', '.join(sorted(missing))}")
+        raise ValueError(f"{said}: it has no {', '.join(sorted(missing))}")
+    for name, array in arrays.items():
+        kind, axes = _FORMS.get(name.rstrip("0123456789"), (array.dtype.kind, array.ndim))
+        if array.dtype.kind not in kind or array.ndim != axes or (kind == "iu" and (array < 0).any()):
+            raise ValueError(
+                f"{said}: {name!r} must have {axes} axes and be of kind {kind!r}, nothing below 0, "
+                f"got {array.dtype} of shape {array.shape}"
+            )
     return arrays
 
 
@@ -102,9 +107,10 @@ def _headers(arrays, path) -> list[bytes]:
 
 def _consistent(arrays, path, content) -> bool:
     n, length = len(arrays["label"]), arrays["length"]
-    if len(length) != n or n == 0 or int(length.sum()) != arrays[content].size:
+    total = sum(length.tolist())  # in Python's integers: no claim wraps around
+    if len(length) != n or n == 0 or total != arrays[content].size:
         raise ValueError(
-            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {int(length.sum())} bytes "
+            f"{path} contradicts itself: {n} labels, {len(length)} lengths of {total} bytes "
             f"in all for {arrays[content].size} bytes"
         )
     return True
@@ -117,15 +123,14 @@ def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch
     ends = np.cumsum(arrays["length"], dtype=np.int64)
     body, pictures, size = arrays[content].tobytes(), [], None
     for k in range(first, first + n):
-        part = body[ends[k] - int(arrays["length"][k]) : ends[k]]
-        try:
-            with Image.open(io.BytesIO(jpeg(k, part))) as picture:
-                size = size or picture.size
-                # Known before anything is decoded: no file makes us decode more than a small square.
-                if picture.size != size or size[0] != size[1] or size[0] > 1024:
-                    raise ValueError(f"it has {picture.size} pixels")
-                pictures.append(np.asarray(picture.convert("RGB")))
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{path}: picture {k} cannot be decoded: {error}") from error
+        file = io.BytesIO(jpeg(k, body[ends[k] - int(arrays["length"][k]) : ends[k]]))
+        said = f"{path}: picture {k} cannot be decoded"
+        with whole(said), Image.open(file, formats=["JPEG"]) as picture:
+            size = size or picture.size
+            # Known before anything is decoded: no file makes us decode more than a small square.
+            if picture.size != size or size[0] != size[1] or size[0] > 1024:
+                raise ValueError(f"it has {picture.size} pixels")
+            fits_memory(f"{n:,} such pictures", 6 * n * size[0] ** 2, 1)
+            pictures.append(np.asarray(picture.convert("RGB")))
     images = np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))  # (n, H, W, 3) -> (n, 3, H, W)
     return torch.from_numpy(images), torch.from_numpy(arrays["label"][first : first + n].astype(np.int64))

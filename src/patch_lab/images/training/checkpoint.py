@@ -10,13 +10,13 @@ import errno
 import hashlib
 import io
 import os
-import pickle
 import warnings
 from pathlib import Path
 
 import torch
 
-from patch_lab._files import write_atomically
+from patch_association._validate import whole
+from patch_lab._files import sync_folder, write_atomically
 
 NEWEST, PREVIOUS = "checkpoint.pt", "checkpoint.previous.pt"
 DAMAGED = "checkpoint.damaged.pt"
@@ -49,6 +49,7 @@ def save_checkpoint(folder, state: dict) -> None:
         if newest.exists():
             os.replace(newest, folder / PREVIOUS)
         os.replace(coming, newest)
+        sync_folder(folder)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         kept = next((folder / name for name in (NEWEST, PREVIOUS) if (folder / name).exists()), None)
@@ -97,7 +98,8 @@ def _read(path: Path) -> dict:
         raise ValueError(f"{path} is no checkpoint of this package, or only the beginning of one")
     if hashlib.sha256(payload).hexdigest().encode() != header.removeprefix(_MAGIC):
         raise ValueError(f"{path} is truncated or altered: its checksum is wrong ({len(content)} bytes)")
-    try:
-        return torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read by this version of PyTorch: {error}") from error
+    with whole(f"{path} cannot be read by this version of PyTorch"):
+        state = torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
+    if not isinstance(state, dict):
+        raise ValueError(f"{path} must hold a dict, the state of a training run, got {type(state).__name__}")
+    return state

@@ -26,17 +26,9 @@ class Help(argparse.Action):
         parser.exit()
 
 
-def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
-    """Register ``train`` with the subparsers ``commands``; its ``run`` takes the parsed arguments.
-
-    ``provenance(wall_s, device)`` -> dict says in the record where the run came from.
-    """
-    parser = commands.add_parser(
-        "train",
-        help="train a ViT or a CNN on images",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``train`` takes; its ``run`` takes the parsed arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("-h", "--help", action=Help)
     parser.add_argument(
         "--preset",
@@ -53,8 +45,7 @@ def add_parser(commands, provenance=None) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in DIR")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(run=run, provenance=provenance)
-    return parser
+    parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
@@ -62,6 +53,7 @@ def run(arguments) -> int:
     from patch_lab.images.training import preset, train, with_settings
     from patch_lab.images.training.checkpoint import NEWEST, PREVIOUS
     from patch_lab.images.training.trainer import RECORD
+    from patch_lab.records import provenance
 
     config = with_settings(preset(arguments.preset), arguments.settings)
     words = ["patch-association", "train", "--preset", arguments.preset, "--out", "DIR"]
@@ -70,7 +62,7 @@ def run(arguments) -> int:
     options: dict[str, Any] = dict(
         resume=arguments.resume, progress=not arguments.quiet, name=arguments.preset
     )
-    options |= dict(command=shlex.join(words), provenance=arguments.provenance)
+    options |= dict(command=shlex.join(words), provenance=provenance)
     try:
         result = train(config, arguments.out, **options)
     except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from patch_association._validate import whole
 from patch_association.images.permutation import GridPermutation
 from patch_lab._files import lock
 from patch_lab.images.data import NAMES, data_root, load
@@ -25,11 +26,12 @@ from patch_lab.images.training.checkpoint import load_checkpoint
 from patch_lab.images.training.config import FREE_ON_RESUME, TrainConfig
 from patch_lab.images.training.processes import processes, threads
 from patch_lab.images.training.progress import Progress
-from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, make_model, put_weights
+from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, check_state, make_model, put_weights
 
 _PREDICTED_AT_ONCE = 256
 # The workers that read pictures live on for five seconds when their run is killed, and hold its folder.
 _PATIENCE_S = 10.0
+_only_times = lambda wall_s, device: {"wall_s": round(wall_s, 1), "hardware": device}
 
 
 @dataclass
@@ -160,18 +162,15 @@ def train(
     """
     place = processes(config.device)
     out = None if out is None else Path(out)
-    # Process 0 first: it alone sets a damaged checkpoint aside.
-    if place.rank != 0:
+    if place.rank != 0:  # process 0 first: it alone sets a damaged checkpoint aside
         place.wait()
     with _held(out if place.rank == 0 else None):
         state = None if out is None else _found(config, out, resume)
         if place.rank == 0:
             place.wait()
-        if out is not None and state is not None and state["test"]:
-            whole = _record_in(out)
-            same = whole is not None and (data is None or data.digest() == whole["data"]["sha256"])
-            if whole is not None and same and whole["finished"]:
-                return _read_back(whole, state)  # nothing is left: the record keeps its commit and its date
+        kept = _record_in(out) if out is not None and state is not None and state["test"] else None
+        if state and kept and kept["finished"] and (data is None or data.digest() == kept["data"]["sha256"]):
+            return _read_back(kept, state)  # nothing is left: the record keeps its commit and its date
         about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
         with threads(config.threads), _asked_to_stop(out is not None) as asked:
             data = load_data(config) if data is None else data
@@ -210,13 +209,10 @@ def load_run(folder) -> Run:
 
 
 def _read_back(record: dict, state: dict) -> Run:
-    model = make_model(TrainConfig(**record["config"]), **state["shape"])
-    put_weights(model, state["model"])
+    with whole("record and checkpoint are of no training run"):
+        model = make_model(TrainConfig(**record["config"]), **state["shape"])
+        put_weights(model, state["model"])
     return Run(model.eval(), record)
-
-
-def _only_times(wall_s: float, device: str) -> dict:
-    return {"wall_s": round(wall_s, 1), "hardware": device}
 
 
 @contextmanager
@@ -275,12 +271,13 @@ def _held(out: Path | None):
 def _record_in(out: Path) -> dict | None:
     if not (out / RECORD).exists():
         return None
-    try:
+    with whole(f"{out / RECORD} is no record of a training run"):
         record = json.loads((out / RECORD).read_text(encoding="utf-8"))
-        assert isinstance(record, dict) and "finished" in record
+        if not isinstance(record["finished"], bool) or (
+            record["finished"] and "sha256" not in record["data"]
+        ):
+            raise ValueError("expected whether the run is finished, and the sha256 of its data")
         return record
-    except (ValueError, AssertionError, OSError) as error:
-        raise ValueError(f"{out / RECORD} is no record of a training run: {error}") from error
 
 
 def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
@@ -293,7 +290,9 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
             raise ValueError(f"{out} holds a finished record and no checkpoint: choose another folder")
         return None
     # What a run from before a setting was added did is that setting's default.
-    then, now = TrainConfig().as_dict() | json.loads(state["config"]), config.as_dict()
+    with whole(f"the checkpoint in {out} is of no training run"):
+        check_state(state)
+        then, now = TrainConfig().as_dict() | json.loads(state["config"]), config.as_dict()
     changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then[k]]
     if changed:
         differences = ", ".join(f"{k} was {then[k]!r} and is {now[k]!r}" for k in changed)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from patch_association._validate import whole
 from patch_association.images.locality import encoding_locality
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab._files import write_atomically
@@ -24,6 +25,23 @@ from patch_lab.images.training.feed import Feed, make_feed
 from patch_lab.images.training.step import Lookahead, TrainStep, evaluate, learning_rate, make_optimizer
 
 RECORD, POSITIONS = "record.json", "positions.npz"
+_KINDS = {
+    **dict.fromkeys(("config", "digest"), str | None),
+    **dict.fromkeys(("shape", "model", "optimizer"), dict),
+    **dict.fromkeys(("test", "slow"), dict | None),
+    **dict.fromkeys(("epoch", "step"), int),
+    **dict.fromkeys(("metrics", "timing"), list),
+    **dict.fromkeys(("spent", "epoch_spent"), float | int),
+    "sums": torch.Tensor,
+}
+
+
+def check_state(state: dict) -> None:
+    """Refuse a state that no run can go on from: a part is missing, or of another kind."""
+    if wrong := [key for key, kind in _KINDS.items() if key not in state or not isinstance(state[key], kind)]:
+        raise ValueError(
+            f"expected {', '.join(_KINDS)}, and {', '.join(wrong)} are missing or of another kind"
+        )
 
 
 def make_model(config: TrainConfig, classes: int, image_size: int, channels: int) -> nn.Module:
@@ -204,6 +222,10 @@ class Trainer:
                 f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
                 f"{self.digest} now"
             )
+        with whole(f"the checkpoint in {self.out} is of no such training run"):
+            self._put(state)
+
+    def _put(self, state: dict) -> None:
         put_weights(self.plain, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step.sums.copy_(state["sums"])
