@@ -24,7 +24,7 @@ from patch_lab.transfer.sample_bounds import genie_error
 
 
 def narrow(make):
-    """``make`` as it is there: what is made of Python's integers is int32 where they fit and no type is asked."""
+    """``make`` as it is there: Python's integers become int32 where they fit and no type is asked for."""
 
     def made(*args, **keywords):
         array = make(*args, **keywords)
