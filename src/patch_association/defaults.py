@@ -51,7 +51,13 @@ class Setting:
 
 
 def initial_alpha(degree: int, linear: float) -> float:
-    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1."""
+    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1.
+
+    Raises
+    ------
+    ValueError
+        If nu is negative or not finite, or p is not odd and at least 3.
+    """
     return finite("linear", linear, minimum=0) ** (1 / (odd_degree(degree) - 1))
 
 

@@ -26,20 +26,7 @@ from patch_association.training.samples import Samples, StreamedSamples
 from patch_association.training.steps import Clipped, Constant, Diverged, recorded_steps
 
 __all__ = [
-    "Clipped",
-    "Constant",
-    "Diverged",
-    "EmpiricalRun",
-    "HeldOut",
-    "PopulationRun",
-    "Samples",
-    "Start",
-    "StreamedSamples",
-    "descend",
-    "descend_population",
-    "idealized_start",
-    "loss_and_gradients",
-    "perturbed_start",
-    "realistic_start",
-    "recorded_steps",
-]
+    "Clipped", "Constant", "Diverged", "EmpiricalRun", "HeldOut", "PopulationRun", "Samples", "Start",
+    "StreamedSamples", "descend", "descend_population", "idealized_start", "loss_and_gradients",
+    "perturbed_start", "realistic_start", "recorded_steps",
+]  # fmt: skip
