@@ -2,7 +2,6 @@
 
 ``steps``       the rates as values: constant, or clipped
 ``population``  three scalars on the exact risk (the paper's idealized process)
-``valley``      where it goes when v is always at its best
 ``gradients``   hand-derived gradients of the empirical risk, many seeds at once
 ``samples``     where the inputs come from: memory, or drawn again at each pass
 ``evaluate``    the test error, without test inputs of dimension d
