@@ -12,7 +12,7 @@ from patch_association._validate import finite, odd_degree, positive_int
 
 
 @dataclass(frozen=True)
-class Setting:
+class ModelSetting:
     """Model (T), its start and its rates; the letters are those of Jelassi et al.
 
     Attributes
@@ -61,4 +61,4 @@ def initial_alpha(degree: int, linear: float) -> float:
     return finite("linear", linear, minimum=0) ** (1 / (odd_degree(degree) - 1))
 
 
-DEFAULT = Setting()
+DEFAULT = ModelSetting()

@@ -148,7 +148,7 @@ def test_the_ledgers_evidence(tmp_path):
     """What is read shows itself; comparing a run with a damaged file leaves that file as it was."""
     (tmp_path / "mine.toml").write_bytes(ENTRY)
     file, good = tmp_path / "mine" / "notes.json", 0
-    evidence.write_run(file, evidence.Run({"n": 3}, {"ours-first": NUMBERS}))
+    evidence.write_run(file, evidence.ChapterRun({"n": 3}, {"ours-first": NUMBERS}))
     for count, text in enumerate(damaged([file.read_bytes()], seed=4)):
         try:
             run = evidence.read_run(InMemory("notes.json", text))

@@ -15,13 +15,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from patch_lab._files import write_atomically
-from patch_lab.records.table import Table
+from patch_lab.records.table import Cells
 
 _PACKAGES = ("patch-association", "numpy", "scipy", "torch")
 
 
 @dataclass
-class Record(Table):
+class Record(Cells):
     """One recorded run or sweep.
 
     Attributes
