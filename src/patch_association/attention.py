@@ -59,7 +59,13 @@ def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, ret
 
     A = (P W_Q)(P W_K)^T,  S = softmax(A / sqrt(d)) over rows,  PA = S (X W_V).
 
-    Parameters and errors as in :func:`self_attention`. S is (D, D): one matrix for a whole batch.
+    Parameters
+    ----------
+    X, P, W_Q, W_K, W_V, scale, return_attention : as in :func:`self_attention`
+
+    Returns
+    -------
+    (..., D, m) tensor, or the pair (output, S) with one S, (D, D), for a whole batch.
 
     Examples
     --------

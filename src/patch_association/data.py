@@ -19,7 +19,13 @@ from patch_association.structure import Partition
 
 
 def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
-    """(d,) a unit vector drawn uniformly from the sphere: a feature w* to start from."""
+    """(d,) a unit vector drawn uniformly from the sphere: a feature w* to start from.
+
+    Raises
+    ------
+    ValueError
+        If ``dim`` or ``seed`` is out of range.
+    """
     dim, seed = positive_int("dim", dim), positive_int("seed", seed, minimum=0)
     fits_memory(f"a feature of dimension {dim:,}", 2 * dim)
     w = np.random.default_rng(seed).standard_normal(dim)
@@ -75,6 +81,12 @@ class SpatialData:
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
         """Draw n labelled inputs.
 
+        Parameters
+        ----------
+        n : int (how many, at least 1)
+        seed : int, at least 0
+        dtype, device : of both tensors; the draws themselves are in float64
+
         Returns
         -------
         X : (n, D, d) tensor
@@ -107,6 +119,11 @@ class SpatialData:
         y : (n,) float64 array of -1, +1
         signal : (n,) integers
             The signal set l(X) of each input.
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or ``seed`` is out of range.
         """
         n = positive_int("n", n)
         _fits(n, self.partition.num_patches, 3)  # u, s and what is given back
@@ -153,6 +170,11 @@ class GaussianData:
         label depends on set sums alone; "convolution" draws a unit vector for each place.
     seed : int
         Of the drawn filters.
+
+    Raises
+    ------
+    ValueError
+        If ``filters`` or a size does not fit.
     """
 
     def __init__(self, partition: Partition, dim: int, filters="shared", seed: int = 0):
@@ -177,6 +199,10 @@ class GaussianData:
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
         """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}.
+
+        Parameters
+        ----------
+        n, seed, dtype, device : as :meth:`SpatialData.sample`
 
         Raises
         ------

@@ -12,7 +12,7 @@ from patch_association._validate import finite, odd_degree, positive_int
 
 
 @dataclass(frozen=True)
-class Setting:
+class ModelSetting:
     """Model (T), its start and its rates; the letters are those of Jelassi et al.
 
     Attributes
@@ -51,8 +51,14 @@ class Setting:
 
 
 def initial_alpha(degree: int, linear: float) -> float:
-    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1."""
+    """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1.
+
+    Raises
+    ------
+    ValueError
+        If nu is negative or not finite, or p is not odd and at least 3.
+    """
     return finite("linear", linear, minimum=0) ** (1 / (odd_degree(degree) - 1))
 
 
-DEFAULT = Setting()
+DEFAULT = ModelSetting()

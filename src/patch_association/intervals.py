@@ -55,7 +55,18 @@ def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
 
 
 def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
-    """The exact (Clopper-Pearson) interval of a proportion: it covers at least ``level``, at every n."""
+    """The exact (Clopper-Pearson) interval of a proportion: it covers at least ``level``, at every n.
+
+    Parameters
+    ----------
+    successes, trials : int (k of n; n at least 1)
+    level : float (the confidence, strictly between 0 and 1)
+
+    Raises
+    ------
+    ValueError
+        If k exceeds n, or a number is out of range.
+    """
     n = positive_int("trials", trials)
     k = positive_int("successes", successes, minimum=0)
     if k > n:
@@ -97,7 +108,13 @@ def odds_ratio(tables) -> Estimate:
 
 
 def mean(values, level: float = 0.95) -> Estimate:
-    """Student's interval of a mean over independent values (seeds)."""
+    """Student's interval of a mean over independent values (seeds).
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two values, one is not finite, or ``level`` is not inside (0, 1).
+    """
     x = np.asarray(values, dtype=np.float64).reshape(-1)
     if x.size < 2 or not np.isfinite(x).all():
         raise ValueError(
@@ -130,6 +147,11 @@ def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int =
         S independent values (seeds) at each x.
     level, resamples, seed
         The percentile bootstrap of the exponent draws S values afresh at each x.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, K or S is below 2, a number is not positive and finite, or all x are equal.
     """
     x, values = np.asarray(x, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or values.ndim != 2 or len(x) != len(values) or len(x) < 2 or values.shape[1] < 2:

@@ -13,7 +13,18 @@ from patch_association.defaults import DEFAULT
 
 
 def polynomial_activation(x: torch.Tensor, degree: int, linear: float) -> torch.Tensor:
-    """sigma(x) = x^p + nu x, the activation of model (T): p odd and at least 3, nu >= 0."""
+    """sigma(x) = x^p + nu x, the activation of model (T): p odd and at least 3, nu >= 0.
+
+    Parameters
+    ----------
+    x : tensor of any shape
+    degree, linear : int, float (p and nu)
+
+    Raises
+    ------
+    ValueError
+        If p is not odd and at least 3, or nu is negative or not finite.
+    """
     odd_degree(degree)
     finite("linear", linear, minimum=0)
     return x**degree + linear * x
@@ -99,10 +110,8 @@ class SimplifiedViT(nn.Module):
             dtype.itemsize,
         )
         generator = torch.Generator().manual_seed(seed)
-        A = (
-            score_std * torch.randn(self.num_patches, self.num_patches, generator=generator, dtype=dtype)
-            + 0.0
-        )
+        square = self.num_patches, self.num_patches
+        A = score_std * torch.randn(square, generator=generator, dtype=dtype) + 0.0
         v = value_std * torch.randn(self.dim, generator=generator, dtype=dtype)
         self.scores = nn.Parameter(A.fill_diagonal_(self.diagonal))
         self.value = nn.Parameter(v)

@@ -56,6 +56,15 @@ class Partition:
         """Contiguous sets: a ``height`` x ``width`` grid of patches cut into equal blocks.
 
         Patches are numbered row by row. ``blocks(4, 4, 2, 2)`` is Figure 1b-1 of the paper.
+
+        Parameters
+        ----------
+        height, width, block_height, block_width : int (sides of the grid and of a block, in patches)
+
+        Raises
+        ------
+        ValueError
+            If a side is no positive integer, or the blocks do not tile the grid.
         """
         height, width = positive_int("height", height), positive_int("width", width)
         block_height = positive_int("block_height", block_height)
@@ -72,7 +81,18 @@ class Partition:
 
     @classmethod
     def random(cls, num_patches: int, set_size: int, seed: int = 0) -> Partition:
-        """A partition drawn uniformly among all with these sizes (Figure 1b-2)."""
+        """A partition drawn uniformly among all with these sizes (Figure 1b-2).
+
+        Parameters
+        ----------
+        num_patches, set_size : int (D and C; C divides D)
+        seed : int, at least 0
+
+        Raises
+        ------
+        ValueError
+            If D is no multiple of C, or an argument is no such integer.
+        """
         D, C, L = divides(num_patches, set_size)
         seed = positive_int("seed", seed, minimum=0)
         fits_memory(f"a partition of {D:,} patches", 4 * D)
@@ -209,7 +229,13 @@ def association(scores, partition: Partition) -> Association:
 
 
 def chance_recall(num_patches: int, set_size: int) -> float:
-    """Expected recall of scores that know nothing: (C - 1) / (D - 1)."""
+    """Expected recall of scores that know nothing: (C - 1) / (D - 1).
+
+    Raises
+    ------
+    ValueError
+        If D is no multiple of C, or C = 1: there are no companions.
+    """
     D, C, _ = divides(num_patches, set_size)
     if C == 1:
         raise ValueError("recall needs sets of at least two patches, got set_size 1")
@@ -247,7 +273,19 @@ def row_separation(scores, partition: Partition) -> tuple[float, float]:
 
 
 def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:
-    """Scores of any make as a (D, D) float64 array, or (..., D, D); refused where they are anything else."""
+    """Scores of any make as a (D, D) float64 array, or (..., D, D); refused where they are anything else.
+
+    Parameters
+    ----------
+    scores : array or tensor
+    D : int (the number of patches)
+    stacked : bool (take leading axes, as of several seeds)
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, or an entry is no finite real number.
+    """
     shape = f"(..., {D}, {D})" if stacked else f"({D}, {D})"
     if hasattr(scores, "detach"):  # a tensor; NumPy knows no bfloat16, so floats become doubles first
         scores = scores.detach().cpu()

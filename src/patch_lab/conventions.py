@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from patch_association.defaults import DEFAULT, Setting
+from patch_association.defaults import DEFAULT, ModelSetting
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Departure:
     Attributes
     ----------
     chapters : tuple of str
-    setting : Setting
+    setting : ModelSetting
         What holds there.
     reason : str
         In MyST.
@@ -26,13 +26,13 @@ class Departure:
     """
 
     chapters: tuple[str, ...]
-    setting: Setting
+    setting: ModelSetting
     reason: str
     values: str = ""
 
     def changed(self) -> dict:
         """What differs from the default, by name."""
-        pairs = {f.name: getattr(self.setting, f.name) for f in fields(Setting)}
+        pairs = {f.name: getattr(self.setting, f.name) for f in fields(ModelSetting)}
         return {name: value for name, value in pairs.items() if value != getattr(DEFAULT, name)}
 
 
@@ -140,7 +140,7 @@ DEPARTURES = (
     ),
 )
 
-#: Field of :class:`Setting` -> how the page writes it.
+#: Field of :class:`ModelSetting` -> how the page writes it.
 LETTERS = {
     "degree": ("$p$", "degree of the activation $\\sigma(x) = x^p + \\nu x$"),
     "linear": ("$\\nu$", "its linear part"),

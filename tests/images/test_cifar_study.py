@@ -124,7 +124,7 @@ def test_what_is_watched(small):
 
 def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
     monkeypatch.setattr(
-        training, "train", lambda *a, **k: replace(training.Run(None, {"finished": False}), stopped_by=2)
+        training, "train", lambda *a, **k: replace(training.ImageRun(None, {"finished": False}), stopped_by=2)
     )
     with pytest.raises(KeyboardInterrupt, match="vanilla-64-2-4-0 was stopped by signal 2"):
         study.train_cell("vanilla", epochs=2, tile=4, seed=0, width=64)

@@ -12,7 +12,7 @@ from patch_association.intervals import Estimate, proportion
 from patch_lab import _files
 from patch_lab.ledger import Ledger, Number, exact, sampled
 from patch_lab.ledger import ledger as room
-from patch_lab.ledger.evidence import Run, read_run, write_run
+from patch_lab.ledger.evidence import ChapterRun, read_run, write_run
 
 TABLE = """
 [[claim]]
@@ -96,7 +96,7 @@ def test_the_environment_records_too(path, monkeypatch):
 def test_recording_starts_a_file_afresh(recorded):
     """What an older run left, of this claim or of others, is not mixed with a new one."""
     file, old = recorded.with_suffix("") / "setting/first.json", {"old": exact("old", 1)}
-    write_run(file, Run({}, {"ours-first": old, "ours-gone": old}))
+    write_run(file, ChapterRun({}, {"ours-first": old, "ours-gone": old}))
     give(Ledger.at(recorded, record=True))
     run = read_run(file)
     assert run and {claim: list(numbers) for claim, numbers in run.numbers.items()} == {
@@ -339,7 +339,7 @@ def test_sampled_numbers_say_what_they_rest_on(tmp_path):
     assert tiny.show() == "−3 × 10⁻⁹" and tiny.show_basis() == "95% [−5 × 10⁻⁹, 10⁻⁹], 5 seeds"
     same = sampled("mean", Estimate(2.0, 2.0, 2.0, 3), seeds=3)
     assert same.tolerance == 2e-9 and same.show_basis() == "95% [2, 2], 3 seeds"
-    run = Run({"q": 0.1}, {"ours-a": {"error": number, "gap": tiny, "count": exact("count", 3)}})
+    run = ChapterRun({"q": 0.1}, {"ours-a": {"error": number, "gap": tiny, "count": exact("count", 3)}})
     write_run(tmp_path / "a.json", run)
     assert read_run(tmp_path / "a.json") == run and read_run(tmp_path / "b.json") is None
 

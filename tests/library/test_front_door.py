@@ -93,8 +93,8 @@ def test_the_docstring_of_each_has_an_example_that_is_run(thing):
     assert thing.__module__ in MODULES, "its doctests are not run"
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+READMES = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "src/README.md"))
+BLOCKS = re.findall(r"^```python\n(.*?)^```", READMES, re.M | re.S)
 
 
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))

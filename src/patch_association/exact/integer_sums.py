@@ -33,7 +33,13 @@ class IntegerLaw:
 
     @classmethod
     def of(cls, values, probabilities) -> IntegerLaw:
-        """The law that puts ``probabilities`` on the integers ``values``; equal values add up."""
+        """The law that puts ``probabilities`` on the integers ``values``; equal values add up.
+
+        Raises
+        ------
+        ValueError
+            If values are no integers, probabilities negative or of another shape, or the range too wide.
+        """
         values, probabilities = np.asarray(values), np.asarray(probabilities, dtype=np.float64)
         if values.size == 0 or not np.issubdtype(values.dtype, np.integer):
             raise ValueError(f"values must be integers of 64 bits, got {values.size} of type {values.dtype}")
@@ -57,7 +63,13 @@ class IntegerLaw:
         return IntegerLaw(self.start + other.start, _convolve(self.mass, other.mass))
 
     def times(self, n: int) -> IntegerLaw:
-        """The law of the sum of n independent copies, by repeated squaring."""
+        """The law of the sum of n independent copies, by repeated squaring.
+
+        Raises
+        ------
+        ValueError
+            If n is no integer of at least 0, or the range exceeds 2^26 integers.
+        """
         n = positive_int("n", n, minimum=0)
         _affordable(n * (self.mass.size - 1) + 1)  # known before the squarings, which take seconds
         total, power = IntegerLaw(0, np.ones(1)), self
@@ -88,7 +100,13 @@ class IntegerLaw:
 
 
 def trinomial(n: int, q: float) -> IntegerLaw:
-    """The law of a sum of n signs delta_j: +1 or -1 with probability q/2 each, 0 otherwise."""
+    """The law of a sum of n signs delta_j: +1 or -1 with probability q/2 each, 0 otherwise.
+
+    Raises
+    ------
+    ValueError
+        If n is no integer of at least 0, q lies outside [0, 1], or the range exceeds 2^26 integers.
+    """
     n, q = positive_int("n", n, minimum=0), probability("q", q)
     return IntegerLaw(-1, np.array([q / 2, 1 - q, q / 2])).times(n)
 

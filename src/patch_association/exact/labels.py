@@ -13,13 +13,25 @@ from patch_association.exact.integer_sums import IntegerLaw, trinomial
 
 
 def mimic_probability(set_size: int, q: float) -> float:
-    """r = (q/2)^C: a random set of C patches looks like the signal set of the other label."""
+    """r = (q/2)^C: a random set of C patches looks like the signal set of the other label.
+
+    Raises
+    ------
+    ValueError
+        If C is no positive integer, or q lies outside [0, 1].
+    """
     _, C, _ = divides(set_size, set_size)
     return (probability("q", q) / 2) ** C
 
 
 def pass_probability(set_size: int, q: float) -> float:
-    """r' = P[Z_C < -0.9 C]: a random set passes the threshold of f* on one given side."""
+    """r' = P[Z_C < -0.9 C]: a random set passes the threshold of f* on one given side.
+
+    Raises
+    ------
+    ValueError
+        If C is no positive integer, or q lies outside [0, 1].
+    """
     _, C, _ = divides(set_size, set_size)
     # 10 s < -9 C in integers, since 0.9 C is not a float: the integers below -9C/10.
     return trinomial(C, probability("q", q)).below(-(9 * C // 10))
@@ -30,6 +42,15 @@ def labeling_bounds(num_patches: int, set_size: int, q: float) -> tuple[float, f
 
     M r (1 - 2 (M - 1) r') <= P[y f* <= 0] <= M r + (M r')^2 / 2 with M = L - 1; the last term is
     dropped for C <= 10, where the threshold asks for unanimity and r' = r.
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`~patch_association.exact.linear.linear_error`
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or q lies outside [0, 1].
     """
     _D, C, L = divides(num_patches, set_size)
     M, r, passed = L - 1, mimic_probability(C, q), pass_probability(C, q)
@@ -43,6 +64,15 @@ def bayes_error(num_patches: int, set_size: int, q: float) -> float:
 
     The posterior odds of y = +1 are the number of sets unanimous for +1 over the number unanimous
     for -1, so the best predictor compares the two counts; equal counts are a coin toss.
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`~patch_association.exact.linear.linear_error`
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or q lies outside [0, 1].
     """
     _, C, L = divides(num_patches, set_size)
     r = mimic_probability(C, q)

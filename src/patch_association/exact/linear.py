@@ -62,6 +62,10 @@ def labeling_error(num_patches: int, set_size: int, q: float) -> float:
     label is lost when the random sets that pass the threshold add up to -C or less. Ties f* = 0
     count as lost.
 
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`linear_error`
+
     Examples
     --------
     One set of four beside the signal set: its signs must all be wrong, and 2^-4 is the chance of that.
@@ -73,7 +77,17 @@ def labeling_error(num_patches: int, set_size: int, q: float) -> float:
 
 
 def labeling_law(num_patches: int, set_size: int, q: float) -> IntegerLaw:
-    """The law of y f*(X)."""
+    """The law of y f*(X).
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`linear_error`
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or q lies outside [0, 1].
+    """
     _D, C, L = divides(num_patches, set_size)
     # 10 |s| > 9 C in integers: 0.9 C is not a float.
     passed = trinomial(C, probability("q", q)).map(lambda s: np.where(10 * np.abs(s) > 9 * C, s, 0))
@@ -87,6 +101,16 @@ def critical_q(num_patches: int, set_size: int, error: float = 1 / 8, ties: str 
     for one sign fewer in Z', and given how many of its signs are nonzero, Z' is unimodal on every
     other integer. Counted in full, ties can grow rarer as q nears 1 (no even sum at D - C odd), and
     the error with them; the grid, fine where D (1 - q) is small, then finds the first crossing.
+
+    Parameters
+    ----------
+    num_patches, set_size, ties : as in :func:`linear_error`
+    error : float in [0, 1]
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, ``error`` is no probability, or ``ties`` is another word.
     """
     error = probability("error", error)
     D, C, _ = divides(num_patches, set_size)
@@ -111,6 +135,11 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     ----------
     weights : (L,) or (L, C) integers
         One weight per set, or one per patch.
+
+    Raises
+    ------
+    ValueError
+        If the weights are no integers of such a shape, C is no positive integer, or q lies outside [0, 1].
     """
     try:
         a = np.asarray(weights)
@@ -159,6 +188,11 @@ def search_weights(
     weights : (L,) or (L, C) integers
         The first minimizer. Only up to the order of the sets, and of the patches within a set:
         neither changes the error.
+
+    Raises
+    ------
+    ValueError
+        If a size is no positive integer, q lies outside [0, 1], or the weights do not fit in memory.
     """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
     levels = range(positive_int("largest", largest) + 1)
@@ -193,6 +227,11 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
 
     Each set sum lies in -C, ..., C, so the weighted sum is a number in balanced base 2C + 1, and an
     arbitrary phi can read the set sums off and apply f*.
+
+    Raises
+    ------
+    ValueError
+        If a size is no positive integer, or the weights do not fit in memory.
     """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
     # Weight l has l digits of this many bits, in words of 64; on average half of the last one's.
@@ -201,7 +240,18 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
 
 
 def decode(score, num_sets: int, set_size: int) -> np.ndarray:
-    """The (..., L) set sums that a decoding score spells: its balanced digits in base 2C + 1."""
+    """The (..., L) set sums that a decoding score spells: its balanced digits in base 2C + 1.
+
+    Parameters
+    ----------
+    score : integer or array of integers, of 64 bits
+    num_sets, set_size : int (L and C)
+
+    Raises
+    ------
+    ValueError
+        If a score is no such integer, or spells no L digits in -C, ..., C.
+    """
     L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
     try:
         rest = np.asarray(score)

@@ -27,6 +27,11 @@ def rademacher_tail(s):
 
     eps_j are independent fair signs. A large weight, or Berry-Esseen, or the fourth moment; h is convex and
     nonincreasing.
+
+    Raises
+    ------
+    ValueError
+        If ``s`` holds anything but finite real numbers.
     """
     s = real_array("s", s)
     return np.maximum(np.maximum(*(a - b * s for a, b, _ in _LINES)), 0.0)
@@ -38,6 +43,15 @@ def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
     (1/L) sum_{r=1}^{L-1} b(q r), where b(mu) is the maximum over 0 < t < 1 of
     (1 - exp(-mu I(t))) h(sqrt(C / ((1 - t) mu))) with I(t) = t + (1 - t) log(1 - t) and h from
     :func:`rademacher_tail`. The maximum is taken over a grid, which can only make the bound smaller.
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`~patch_association.exact.linear.linear_error`
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or q lies outside [0, 1].
     """
     _, C, L = divides(num_patches, set_size)
     fits_memory(f"the bounds of {L:,} sets", 8 * L)
@@ -58,6 +72,11 @@ def any_weights_limit(chi: float) -> float:
 
     The integral over 0 < x < 1 of h(1 / sqrt(chi x)): with u = 1 / sqrt(chi) a line a - b s adds
     u^2 (2 b / s - a / s^2) between the ends of its range of s, as far as that lies above u.
+
+    Raises
+    ------
+    ValueError
+        If ``chi`` is negative or not finite.
     """
     chi = finite("chi", chi, minimum=0)
     total, start = 0.0, math.inf if chi == 0 else 1 / math.sqrt(chi)
@@ -72,6 +91,17 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
     """The least number of patches D from which :func:`any_weights_bound` is at least ``error``.
 
     The bound grows with L: it averages a nondecreasing sequence. So one bisection finds it.
+
+    Parameters
+    ----------
+    set_size : int (C)
+    q : float in (0, 1]
+    error : float below 1/4
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
     """
     C, q, error = positive_int("set_size", set_size), probability("q", q), probability("error", error)
     if not (q > 0 and error < 1 / 4):
@@ -97,6 +127,11 @@ def spread_weights_bound(weights, q: float) -> float:
     ----------
     weights : (L, C) array
         a_j = <w_j, w*>, one row per set; at least two sets with a nonzero weight.
+
+    Raises
+    ------
+    ValueError
+        If q is not in (0, 1], or the weights are no such array.
     """
     a = np.abs(real_array("weights", weights))
     q = probability("q", q)

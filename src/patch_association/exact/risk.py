@@ -37,6 +37,16 @@ def attention_values(num_patches: int, set_size: int, beta: ArrayLike, gamma: Ar
 
     Section 4.1 of the paper: the attention that a patch pays to itself, to each patch of its set
     and to each other patch. The arguments may be arrays of one shape.
+
+    Parameters
+    ----------
+    num_patches, set_size : int (D and C; C divides D)
+    beta, gamma, rho : numbers or arrays of one shape (scores on the diagonal, inside a set, across sets)
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or a score is not finite.
     """
     D, C, _ = divides(num_patches, set_size)
     rows = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (beta, gamma, rho))))
@@ -134,7 +144,17 @@ class PopulationRisk:
         return self.support.nbytes + self.probability.nbytes
 
     def loss(self, alpha: float, beta: float, gamma: float, rho: float) -> float:
-        """E log(1 + exp(-y F(X)))."""
+        """E log(1 + exp(-y F(X))).
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (v = alpha w*; scores on the diagonal, inside a set, and across sets)
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite, or (D alpha)^p leaves float64.
+        """
         weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
         return sum(_mean_loss(p, F) for _, p, F in self._blocks(weights))
 
@@ -143,11 +163,20 @@ class PopulationRisk:
 
         gamma stands in D (C-1) entries of A and rho in D (D-C): the derivative by one entry is
         that much smaller (:func:`patch_association.training.population.descend_population`).
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
         """
         return self._loss_and_gradient(alpha, beta, gamma, rho, with_loss=False)[1]
 
     def loss_and_gradient(self, alpha: float, beta: float, gamma: float, rho: float):
-        """The pair (loss, gradient) from one pass over the atoms."""
+        """The pair (loss, gradient) from one pass over the atoms.
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
+        """
         return self._loss_and_gradient(alpha, beta, gamma, rho, with_loss=True)
 
     def _loss_and_gradient(self, alpha, beta, gamma, rho, with_loss: bool):
@@ -166,6 +195,10 @@ class PopulationRisk:
         Atoms whose features all vanish give F = 0 for every parameter, and do so exactly here. An
         atom whose terms cancel to within float64 rounding has no sign that could be computed: it
         counts as a tie as well.
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
         """
         weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
         wrong = 0.0
@@ -175,18 +208,32 @@ class PopulationRisk:
         return wrong
 
     def predictions(self, alpha: float, beta: float, gamma: float, rho: float):
-        """(y F, probability): the law of y F(X), both of shape (n,)."""
+        """(y F, probability): the law of y F(X), both of shape (n,).
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
+        """
         weights, _ = self.weights_and_slopes(alpha, beta, gamma, rho)
         return np.concatenate([F for _, _, F in self._blocks(weights)]), self.probability
 
     def weights(self, alpha: float, beta: float, gamma: float, rho: float) -> dict:
-        """The weight of each feature in y F, by name."""
+        """The weight of each feature in y F, by name.
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
+        """
         return dict(zip(self.names, self.weights_and_slopes(alpha, beta, gamma, rho)[0].tolist()))
 
     def lost_loss(self, alpha: float, beta: float, gamma: float, rho: float) -> float:
         """A bound on the loss of what was left out: lost_mass (log 2 + max |F|).
 
         |z_i| <= D |alpha| since rows of the attention sum to 1, so |F| <= D sigma(D |alpha|).
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
         """
         self._check(alpha, beta, gamma, rho)
         z = self.num_patches * abs(alpha)
@@ -210,7 +257,12 @@ class PopulationRisk:
             raise ValueError(f"alpha must leave (D alpha)^p finite, got {alpha:g} with p = {self.degree}")
 
     def weights_and_slopes(self, alpha: float, beta: float, gamma: float, rho: float):
-        """The weights in y F (features,) and their derivatives by alpha, gamma and rho (3, features)."""
+        """The weights in y F (features,) and their derivatives by alpha, gamma and rho (3, features).
+
+        Parameters
+        ----------
+        alpha, beta, gamma, rho : float (as in :meth:`loss`, and so the errors)
+        """
         self._check(alpha, beta, gamma, rho)
         D, C, p = self.num_patches, self.set_size, self.degree
         # A value that no entry takes must not enter: it could dwarf the ones that do.

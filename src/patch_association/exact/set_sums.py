@@ -59,6 +59,13 @@ def set_types(set_size: int, q: float):
 
     n = a - b and r = a + b, where a patches carry +1 and b carry -1: a multinomial with chances
     (q/2, q/2, 1-q). Types of probability zero are left out.
+
+    Raises
+    ------
+    ValueError
+        If C is no positive integer, or q lies outside [0, 1].
+    SupportTooLarge
+        If there are more than 2^24 types, or a probability leaves 64-bit floats.
     """
     C, q = positive_int("set_size", set_size), probability("q", q)
     if (C + 1) * (C + 2) // 2 > _MOST_TYPES:
@@ -89,8 +96,15 @@ def law_of_set_sums(
 ) -> SetSums:
     """Convolve L - 1 random sets with the signal set, merging equal power sums.
 
-    ``prune`` is the probability that may be lost in all. Each of the L - 1 steps drops the least
-    likely atoms, of total mass at most prune / (L - 1).
+    Each of the L - 1 steps drops the least likely atoms, of total mass at most prune / (L - 1).
+
+    Parameters
+    ----------
+    num_patches, set_size : int (D and C; C divides D)
+    q : float in [0, 1]
+    degree : int (p, odd and at least 3)
+    prune : float (the probability that may be lost in all)
+    max_atoms : int
 
     Raises
     ------

@@ -84,7 +84,13 @@ def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
 
 
 def scaled(similarities) -> np.ndarray:
-    """Figure 1a's recipe: similarities stretched to [-1, 1]."""
+    """Figure 1a's recipe: similarities stretched to [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        If they are all equal, or one is not finite.
+    """
     A = _array("similarities", similarities)
     low, high = A.min(), A.max()
     if not high > low:
@@ -93,7 +99,13 @@ def scaled(similarities) -> np.ndarray:
 
 
 def thresholded(similarities, threshold: float = 0.55) -> np.ndarray:
-    """Figure 1a's picture: which stretched similarities exceed ``threshold``, as booleans."""
+    """Figure 1a's picture: which stretched similarities exceed ``threshold``, as booleans.
+
+    Raises
+    ------
+    ValueError
+        If the similarities are all equal, or a number is not finite.
+    """
     return scaled(similarities) > finite("threshold", threshold)
 
 
@@ -104,6 +116,11 @@ def passing_pairs(passing) -> Passing:
     ----------
     passing : (N, N) booleans
         Of :func:`thresholded`, for the N patches of a square grid; symmetric, as similarities are.
+
+    Raises
+    ------
+    ValueError
+        If it is no symmetric array of booleans for a square grid.
     """
     passing = np.asarray(passing)
     grid = math.isqrt(len(passing))
@@ -119,7 +136,13 @@ def passing_pairs(passing) -> Passing:
 
 
 def grid_distances(height: int, width: int | None = None) -> np.ndarray:
-    """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches."""
+    """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches.
+
+    Raises
+    ------
+    ValueError
+        If a side is no positive integer, or the distances do not fit in memory.
+    """
     height = positive_int("height", height)
     width = height if width is None else positive_int("width", width)
     fits_memory(f"distances between {height * width} patches", 4 * (height * width) ** 2)
@@ -132,6 +155,12 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
 
     For shuffled pictures, undo the shuffle first (:meth:`GridPermutation.undo`). With ``mirrored`` a patch
     and its mirror image, left for right, are one place: distances are those to the nearer of the two.
+
+    Parameters
+    ----------
+    similarities : (N, N) array or tensor
+    grid : int (patches per side)
+    mirrored : bool
 
     Raises
     ------
@@ -153,7 +182,8 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
         neighbors = apart < _RING
         recalls.append(_shared_recall(row, neighbors))
         chances.append(neighbors.sum() / neighbors.size)
-        correlations.append(_spearman(row, -apart))
+        ranks = rankdata(row), rankdata(-apart)  # a constant row orders nothing
+        correlations.append(np.corrcoef(*ranks)[0, 1] if np.ptp(row) > 0 else 0.0)
     return Locality(float(np.mean(recalls)), float(np.mean(chances)), float(np.mean(correlations)))
 
 
@@ -161,6 +191,11 @@ def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
     """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches.
 
     The patch itself is left out. A mean over patches; ties count by their order. By chance: k / (N - 1).
+
+    Parameters
+    ----------
+    similarities, grid : as in :func:`locality`
+    k : int
 
     Raises
     ------
@@ -209,6 +244,11 @@ class Sums:
 def row_and_column(similarities, grid: int) -> Sums:
     """Split encodings into rows and columns, from their similarities P P^T (N, N) alone.
 
+    Raises
+    ------
+    ValueError
+        On another shape or NaN, a grid of one patch, or where all encodings are equal.
+
     Examples
     --------
     >>> P = np.add.outer(np.arange(3.0), 10 * np.arange(3.0)).reshape(9, 1)
@@ -234,6 +274,11 @@ def row_and_column(similarities, grid: int) -> Sums:
 
 def components(similarities, share: float) -> int:
     """How many principal components hold ``share`` of the variance of encodings, from P P^T (N, N) alone.
+
+    Raises
+    ------
+    ValueError
+        On another shape or NaN, or a share that is not in (0, 1].
 
     Examples
     --------
@@ -284,12 +329,6 @@ def _shared_recall(row, neighbors) -> float:
     above, tied = row > threshold, row == threshold
     chance = (k - above.sum()) / tied.sum()  # tied scores share the places that are left
     return float(((above & neighbors).sum() + chance * (tied & neighbors).sum()) / k)
-
-
-def _spearman(a, b) -> float:
-    a, b = (ranks - ranks.mean() for ranks in (rankdata(a), rankdata(b)))
-    norm = np.sqrt((a @ a) * (b @ b))
-    return float(a @ b / norm) if norm > 0 else 0.0  # a constant row orders nothing
 
 
 def _array(name, x) -> np.ndarray:

@@ -255,7 +255,7 @@ def _config(tensors, P, heads) -> ViTConfig:
 
 def _renamed(left: dict, config: ViTConfig, P) -> dict:
     """Tensors under our names; what is used is taken out of ``left``."""
-    width, ours = config.width, {}
+    width, parts, ours = config.width, [2 * config.width, config.width], {}
     rows = left.pop("pos_embed")[0]
     if config.pooling == "cls":
         own = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)
@@ -268,12 +268,8 @@ def _renamed(left: dict, config: ViTConfig, P) -> dict:
         theirs, our = f"blocks.{layer}.", f"blocks.{layer}."
         qkv = left.pop(theirs + "attn.qkv.weight")
         bias = left.pop(theirs + "attn.qkv.bias", torch.zeros(3 * width))
-        ours[our + "attention.query_key.weight"], ours[our + "attention.value.weight"] = qkv.split(
-            [2 * width, width]
-        )
-        ours[our + "attention.query_key.bias"], ours[our + "attention.value.bias"] = bias.split(
-            [2 * width, width]
-        )
+        ours[our + "attention.query_key.weight"], ours[our + "attention.value.weight"] = qkv.split(parts)
+        ours[our + "attention.query_key.bias"], ours[our + "attention.value.bias"] = bias.split(parts)
         for their_part, our_part, scale in (
             ("attn.proj", "attention.output", "ls1.gamma"), ("mlp.fc2", "mlp.2", "ls2.gamma"),
             ("mlp.fc1", "mlp.0", None), ("norm1", "attention_norm", None), ("norm2", "mlp_norm", None),

@@ -12,6 +12,7 @@ from torch import nn
 from patch_association._validate import finite, fits_memory, positive_int, seed_number
 from patch_association.images.layers import Block
 
+_SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width")
 _ATTENTIONS = ("vanilla", "positional")
 _POSITIONS = ("paper", "input", "layers")
 _POOLINGS = ("mean", "cls")
@@ -43,6 +44,11 @@ class ViTConfig:
         or a class token with a position of its own, as in the ViT that the paper cites.
     position_std : float
         P starts as N(0, position_std^2); 0.02 is the usual choice for ViTs.
+
+    Raises
+    ------
+    ValueError
+        If sizes do not divide or fit in memory, or a choice is unknown.
     """
 
     image_size: int = 32
@@ -60,16 +66,7 @@ class ViTConfig:
     position_std: float = 0.02
 
     def __post_init__(self):
-        for name in [
-            "image_size",
-            "patch_size",
-            "channels",
-            "num_classes",
-            "depth",
-            "heads",
-            "width",
-            "mlp_width",
-        ]:
+        for name in _SIZES:
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
         for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
@@ -149,6 +146,11 @@ class ViT(nn.Module):
     ----------
     positions : (1 or depth, N, width) parameter
         P, for all layers or one per layer; with a class token its position comes last.
+
+    Raises
+    ------
+    ValueError
+        If ``config`` is no :class:`ViTConfig`, or ``seed`` is out of range.
     """
 
     def __init__(self, config: ViTConfig, seed: int = 0):

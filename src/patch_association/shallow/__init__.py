@@ -14,22 +14,7 @@ from patch_association.shallow.tokens import Tokens, stack, with_neighbors
 from patch_association.shallow.training import VARIANTS, train
 
 __all__ = [
-    "VARIANTS",
-    "PatternData",
-    "Tokens",
-    "Weights",
-    "attention_map",
-    "check_assumption",
-    "initial_weights",
-    "loss_and_gradient",
-    "mean_fractions",
-    "measure",
-    "mixture",
-    "noise_gain",
-    "output",
-    "pattern_sets",
-    "population",
-    "stack",
-    "train",
-    "with_neighbors",
-]
+    "VARIANTS", "PatternData", "Tokens", "Weights", "attention_map", "check_assumption", "initial_weights",
+    "loss_and_gradient", "mean_fractions", "measure", "mixture", "noise_gain", "output", "pattern_sets",
+    "population", "stack", "train", "with_neighbors",
+]  # fmt: skip

@@ -125,13 +125,23 @@ class PatternData:
     def chances(self) -> np.ndarray:
         """(2, M) how a token of the class +1 or -1 is drawn when counts are multinomial."""
         others = [(1 - self.relevant - self.confusion) / (self.num_patterns - 2)] * (self.num_patterns - 2)
-        p = np.array(
-            [[self.relevant, self.confusion, *others], [self.confusion, self.relevant, *others]]
-        ).clip(min=0)
+        rows = [[self.relevant, self.confusion, *others], [self.confusion, self.relevant, *others]]
+        p = np.array(rows).clip(min=0)
         return p / p.sum(axis=1, keepdims=True)
 
     def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None) -> Tokens:
-        """Draw n labelled inputs; see :class:`~patch_association.shallow.tokens.Tokens`."""
+        """Draw n labelled inputs; see :class:`~patch_association.shallow.tokens.Tokens`.
+
+        Parameters
+        ----------
+        n, seed : int
+        dtype, device : of the tensors; the draws themselves are in float64
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or ``seed`` is out of range, or the inputs do not fit in memory.
+        """
         n, draw = positive_int("n", n), generator(seed, Stream.TOKENS)
         L, M, d = self.num_tokens, self.num_patterns, self.dim
         fits_memory(f"{n:,} inputs of {L:,} tokens", n * (2 * L * d + 2 * M))
@@ -154,7 +164,17 @@ class PatternData:
         return drawn(X, torch.from_numpy(y), torch.from_numpy(pattern), noisy).to(dtype, device)
 
     def balanced(self, n: int, seed: int = 0, dtype=torch.float64, device=None) -> Tokens:
-        """Draw n inputs, n even, half of each label: the balanced sets |D_+| = |D_-| of section 3.2."""
+        """Draw n inputs, n even, half of each label: the balanced sets |D_+| = |D_-| of section 3.2.
+
+        Parameters
+        ----------
+        n, seed, dtype, device : as in :meth:`sample`
+
+        Raises
+        ------
+        ValueError
+            If n is odd or out of range, or ``seed`` drew too few of one label.
+        """
         n = positive_int("n", n, minimum=2)
         if n % 2:
             raise ValueError(f"n must be even for a balanced set, got {n}")
@@ -191,11 +211,23 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
     are normalized. With small ``spread`` vectors of one set have inner products near 1 and those of
     different sets near 0, as the appendix assumes.
 
+    Parameters
+    ----------
+    sizes : list of int
+    dim : int (d, at least the number of sets)
+    spread : float, at least 0
+    seed : int
+
     Returns
     -------
     vectors : (sum of sizes, d) tensor
     set_of : (sum of sizes,) integers
         The set of each vector.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the vectors do not fit in memory.
     """
     sizes = [positive_int("every one of sizes", size) for size in sizes]
     dim = positive_int("dim", dim, minimum=len(sizes))

@@ -65,6 +65,12 @@ def initial_weights(
         Singular values of W_V, W_K and W_Q above this are cut down to it, which is the nearest matrix of that
         spectral norm; with 1 the start obeys the norms of Assumption 1 as well. The errors shrink with the
         cut: :func:`check_assumption` says to what.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or unknown, the patterns are not orthonormal where ``reading`` is
+        "assumption", or the noise is 0 where the reading divides by it.
     """
     if not isinstance(data, PatternData):
         raise ValueError(f"data must be a PatternData, got {type(data).__name__}")

@@ -74,10 +74,7 @@ class Weights:
 
     def moved(self, gradient: Weights, rate: float, attention_moves: bool = True) -> Weights:
         """One step of gradient descent; W_K and W_Q stay where ``attention_moves`` is off (Proposition 1)."""
-        step = dict(
-            output=self.output - rate * gradient.output,
-            value=self.value - rate * gradient.value,
-        )
+        step = dict(output=self.output - rate * gradient.output, value=self.value - rate * gradient.value)
         if attention_moves:
             step.update(key=self.key - rate * gradient.key, query=self.query - rate * gradient.query)
         return replace(self, **step)
@@ -96,7 +93,19 @@ class Forward:
 
 
 def attention_map(weights: Weights, X, share, attention: str = "softmax"):
-    """S (R, n, L, L), key i by query l: column l is what token l attends to."""
+    """S (R, n, L, L), key i by query l: column l is what token l attends to.
+
+    Parameters
+    ----------
+    weights : Weights
+    X, share : tensors (as in :class:`~patch_association.shallow.tokens.Tokens`)
+    attention : str (one of ``ATTENTION``)
+
+    Raises
+    ------
+    ValueError
+        If ``attention`` is another word.
+    """
     if attention not in ATTENTION:
         raise ValueError(f"attention must be one of {', '.join(ATTENTION)}, got {attention!r}")
     X, share = _with_trials(X), _weights_with_trials(share)
@@ -112,7 +121,12 @@ def attention_map(weights: Weights, X, share, attention: str = "softmax"):
 
 
 def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Forward:
-    """The output of model (1) and what its gradient needs."""
+    """The output of model (1) and what its gradient needs.
+
+    Parameters
+    ----------
+    weights, tokens, attention : as in :func:`attention_map`; ``tokens`` holds X and the weights of tokens
+    """
     X, share = _with_trials(tokens.X), _weights_with_trials(tokens.share)
     S = None if attention == "identity" else attention_map(weights, X, share, attention)
     V = X @ weights.value.mT[:, None]  # (R, n, L, d) @ (R, 1, d, ma)
@@ -165,6 +179,12 @@ def backward(
     """The gradient of sum_n slope_n F(X_n), as weights whose head is zero; slope has shape (R, n).
 
     Without ``attention_moves`` the gradient by W_K and W_Q is left out (zero).
+
+    Parameters
+    ----------
+    weights, tokens, attention : as in :func:`forward`, which gave ``passed``
+    slope : (R, n) tensor
+    attention_moves : bool
     """
     X, share = _with_trials(tokens.X), _weights_with_trials(tokens.share)
     R, n, L, ma = passed.Z.shape
@@ -196,6 +216,17 @@ def loss_and_slope(F, y, probability, loss: str = "hinge", margin: float = 1.0):
     """The mean loss, shape (R,), and its slope by F, shape (R, n).
 
     "hinge" is max(margin - y F, 0), the paper's at margin 1; "logistic" is log(1 + exp(-y F)).
+
+    Parameters
+    ----------
+    F : (R, n) tensor
+    y, probability : (n,) or (R, n) tensors
+    loss, margin : str, float ("hinge" or "logistic"; the margin is the hinge's)
+
+    Raises
+    ------
+    ValueError
+        If ``loss`` is another word, or ``margin`` is not finite.
     """
     margin, yF = finite("margin", margin), y * F
     if loss == "hinge":
@@ -210,7 +241,18 @@ def loss_and_slope(F, y, probability, loss: str = "hinge", margin: float = 1.0):
 def loss_and_gradient(
     weights: Weights, tokens: Tokens, attention: str = "softmax", loss: str = "hinge", margin: float = 1.0
 ):
-    """The mean loss (R,), F (R, n) and the gradient (as Weights) of R networks on their inputs."""
+    """The mean loss (R,), F (R, n) and the gradient (as Weights) of R networks on their inputs.
+
+    Parameters
+    ----------
+    weights, tokens, attention : as in :func:`forward`
+    loss, margin : as in :func:`loss_and_slope`
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another class, or a word or the margin does not fit.
+    """
     check_inputs(weights, tokens)
     passed = forward(weights, tokens, attention)
     value, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)

@@ -54,7 +54,13 @@ def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
 
 
 def mixture(laws, chances) -> Tokens:
-    """Inputs of several populations over the same patterns, the k-th with probability ``chances[k]``."""
+    """Inputs of several populations over the same patterns, the k-th with probability ``chances[k]``.
+
+    Raises
+    ------
+    ValueError
+        If the chances do not fit the laws or do not sum to one, or the laws have different patterns.
+    """
     laws, chances = list(laws), [probability("every one of chances", chance) for chance in chances]
     if not laws or len(laws) != len(chances) or abs(sum(chances) - 1) > 1e-9:
         raise ValueError(
@@ -138,7 +144,12 @@ class Measures:
 
 
 def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Measures:
-    """Risk, error, attention mass and margin of R networks."""
+    """Risk, error, attention mass and margin of R networks.
+
+    Parameters
+    ----------
+    weights, tokens, attention : as in :func:`~patch_association.shallow.network.forward`
+    """
     size = chunk_size(weights, tokens)
     parts = [_measure_part(weights, part, attention) for part in tokens.chunks(size)]
     *sums, margins = zip(*parts)
@@ -166,6 +177,18 @@ def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str
     Independent noise N(0, c_0^2 I) on each of L tokens moves F by c_0 times this, up to O(c_0^2): each
     of the f_j L tokens that show pattern j pulls with dF/dmu_j / (f_j L), so the variance is
     c_0^2 / L sum_j |dF/dmu_j|^2 / f_j.
+
+    Parameters
+    ----------
+    weights : Weights (with one head for all positions)
+    tokens : Tokens (a :func:`population`)
+    num_tokens : int (L)
+    attention : str
+
+    Raises
+    ------
+    ValueError
+        If L is no positive integer, or the head differs by position.
     """
     L = positive_int("num_tokens", num_tokens)
     n, _M = tokens.share.shape
@@ -196,7 +219,12 @@ def _output_of(weights, tokens, attention):
 
 
 def gradient(weights: Weights, tokens: Tokens, attention="softmax", loss="hinge", margin=1.0) -> Weights:
-    """The gradient of the mean loss: exact on a :func:`population`."""
+    """The gradient of the mean loss: exact on a :func:`population`.
+
+    Parameters
+    ----------
+    weights, tokens, attention, loss, margin : as in ``network.loss_and_gradient``
+    """
     passed = forward(weights, tokens, attention)
     _, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)
     return backward(weights, tokens, passed, slope, attention)

@@ -63,10 +63,8 @@ class Tokens:
 
     def to(self, dtype=None, device=None) -> Tokens:
         """The same inputs in another type or on another device."""
-        moved = {
-            name: getattr(self, name).to(device=device, dtype=dtype)
-            for name in ("X", "y", "share", "probability")
-        }
+        names = ("X", "y", "share", "probability")
+        moved = {name: getattr(self, name).to(device=device, dtype=dtype) for name in names}
         noisy = None if self.noisy is None else self.noisy.to(device=device)
         return replace(self, **moved, pattern=self.pattern.to(device=device), noisy=noisy)
 
@@ -110,7 +108,13 @@ def drawn(X, y, pattern, noisy=None) -> Tokens:
 
 
 def stack(trials) -> Tokens:
-    """Inputs of several trials, one set a trial: every field gets a leading axis of R trials."""
+    """Inputs of several trials, one set a trial: every field gets a leading axis of R trials.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or their sizes differ.
+    """
     trials = list(trials)
     if not trials or len({(len(t), t.num_tokens) for t in trials}) > 1:
         raise ValueError("trials must be one or more sets of inputs of one size")

@@ -122,9 +122,8 @@ def train(
     window = 1 if B == N else -(-N // B)
 
     def note(t):
-        full, _ = loss_and_slope(
-            output(weights, tokens, attention), tokens.y, tokens.probability, loss, margin
-        )
+        F = output(weights, tokens, attention)
+        full, _ = loss_and_slope(F, tokens.y, tokens.probability, loss, margin)
         found = measure(weights, tokens if test is None else test, attention)
         rows.append([full.double().cpu().numpy(), *(getattr(found, name) for name in COLUMNS)])
         kept.append(t)

@@ -2,7 +2,6 @@
 
 ``steps``       the rates as values: constant, or clipped
 ``population``  three scalars on the exact risk (the paper's idealized process)
-``valley``      where it goes when v is always at its best
 ``gradients``   hand-derived gradients of the empirical risk, many seeds at once
 ``samples``     where the inputs come from: memory, or drawn again at each pass
 ``evaluate``    the test error, without test inputs of dimension d
@@ -26,20 +25,7 @@ from patch_association.training.samples import Samples, StreamedSamples
 from patch_association.training.steps import Clipped, Constant, Diverged, recorded_steps
 
 __all__ = [
-    "Clipped",
-    "Constant",
-    "Diverged",
-    "EmpiricalRun",
-    "HeldOut",
-    "PopulationRun",
-    "Samples",
-    "Start",
-    "StreamedSamples",
-    "descend",
-    "descend_population",
-    "idealized_start",
-    "loss_and_gradients",
-    "perturbed_start",
-    "realistic_start",
-    "recorded_steps",
-]
+    "Clipped", "Constant", "Diverged", "EmpiricalRun", "HeldOut", "PopulationRun", "Samples", "Start",
+    "StreamedSamples", "descend", "descend_population", "idealized_start", "loss_and_gradients",
+    "perturbed_start", "realistic_start", "recorded_steps",
+]  # fmt: skip

@@ -43,7 +43,24 @@ def idealized_start(
     linear=DEFAULT.linear,
     alpha=None,
 ) -> Start:
-    """Parametrization 3.1, case 1: A = 0 off the diagonal and v = nu^(1/(p-1)) w*, for each seed."""
+    """Parametrization 3.1, case 1: A = 0 off the diagonal and v = nu^(1/(p-1)) w*, for each seed.
+
+    Parameters
+    ----------
+    law : SpatialData (gives D, d and w*)
+    num_seeds : int
+    diagonal, degree, linear : float, int, float (sigma_A, p, nu)
+    alpha : float, optional (in place of nu^(1/(p-1)))
+
+    Returns
+    -------
+    Start of (S, D, D) scores and (S, d) values.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the starts do not fit in memory.
+    """
     made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
     num_seeds, D = positive_int("num_seeds", num_seeds), law.partition.num_patches
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
@@ -54,6 +71,17 @@ def idealized_start(
 
 def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
     """Parametrization 3.1, case 2: N(0, omega^2) off the diagonal and in v, as SimplifiedViT draws it.
+
+    Parameters
+    ----------
+    law : SpatialData
+    seeds : list of int
+    diagonal, init_std : float (sigma_A, omega)
+
+    Raises
+    ------
+    ValueError
+        If ``law`` or a number does not fit.
 
     Examples
     --------
@@ -72,7 +100,18 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
 
 
 def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
-    """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed."""
+    """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed.
+
+    Parameters
+    ----------
+    law, alpha : as in :func:`idealized_start`
+    seed, omega : int, float (of the noise; omega at least 0)
+
+    Raises
+    ------
+    ValueError
+        If ``law`` or a number does not fit.
+    """
     omega = finite("omega", omega, minimum=0)
     draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
     noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))

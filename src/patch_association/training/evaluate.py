@@ -22,7 +22,13 @@ from patch_association.defaults import DEFAULT
 
 
 def two_numbers(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.ndarray]:
-    """(alpha, tau) of value vectors (..., d): <v, w*> and sigma |v - alpha w*|, each of shape (...)."""
+    """(alpha, tau) of value vectors (..., d): <v, w*> and sigma |v - alpha w*|, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        If the last axis is not the law's d.
+    """
     if value.shape[-1] != law.dim:
         raise ValueError(f"value must end in the law's {law.dim} dimensions, got shape {tuple(value.shape)}")
     w = law.feature.to(value)
@@ -48,6 +54,11 @@ class HeldOut:
     seed : int
         Not one of the training's: streams of different kinds never meet, but of one kind do.
 
+    Raises
+    ------
+    ValueError
+        If ``law`` is no such law, or ``n`` or ``seed`` is out of range.
+
     Examples
     --------
     >>> from patch_association.structure import Partition
@@ -65,14 +76,20 @@ class HeldOut:
 
     @cached_property
     def _noise(self) -> torch.Tensor:
-        return torch.from_numpy(
-            generator(self.seed, Stream.TEST_NOISE).standard_normal(tuple(self.s.shape))
-        ).to(self.s)
+        noise = generator(self.seed, Stream.TEST_NOISE).standard_normal(tuple(self.s.shape))
+        return torch.from_numpy(noise).to(self.s)
 
     def errors(
         self, S, alpha, tau, degree=DEFAULT.degree, linear=DEFAULT.linear, prefactor=None
     ) -> torch.Tensor:
-        """(S,) the error under each attention S (S, D, D), with alpha and tau (S,) of its own."""
+        """(S,) the error under each attention S (S, D, D), with alpha and tau (S,) of its own.
+
+        Parameters
+        ----------
+        S : (S, D, D) tensor
+        alpha, tau : (S,) (as :func:`two_numbers` gives them)
+        degree, linear, prefactor : int, float, float (p, nu, and by default D)
+        """
         prefactor = S.shape[-1] if prefactor is None else prefactor
         found = []
         for attention, a, noise in zip(S, alpha, tau):
@@ -99,6 +116,11 @@ class HeldOut:
         Returns
         -------
         array of the same shape
+
+        Raises
+        ------
+        ValueError
+            If p or nu, alpha or tau is out of range, or the attention has another number of patches.
         """
         p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
         a, tau = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(tau, dtype=np.float64))

@@ -141,16 +141,8 @@ def descend_population(
         if t < steps:
             point = point - float(step.share(abs(point[0]), abs(gradient[0]))) * move * gradient
     table = np.array(rows).reshape(-1, 8)
-    run = PopulationRun(
-        risk.num_patches,
-        risk.set_size,
-        diagonal,
-        step,
-        np.array(kept, dtype=np.int64),
-        *table[:, :5].T,
-        gradient=table[:, 5:],
-        diverged_at=diverged_at,
-    )
+    asked = risk.num_patches, risk.set_size, diagonal, step, np.array(kept, dtype=np.int64)
+    run = PopulationRun(*asked, *table[:, :5].T, gradient=table[:, 5:], diverged_at=diverged_at)
     if diverged_at is not None and on_divergence == "raise":
         raise Diverged(diverged_at, step, run=run)
     return run

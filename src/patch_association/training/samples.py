@@ -78,7 +78,19 @@ class Samples:
     def draw(
         cls, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk: int | None = None
     ) -> Samples:
-        """n inputs of ``law`` for each seed, held in memory: 4 or 8 S n D d bytes."""
+        """n inputs of ``law`` for each seed, held in memory: 4 or 8 S n D d bytes.
+
+        Parameters
+        ----------
+        law : SpatialData
+        n, seeds : int, list of int (inputs of each seed)
+        dtype, device, chunk : as in the class; the drawing is done on the CPU
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or a seed is out of range, or the inputs do not fit in memory.
+        """
         seeds = seed_list(seeds)
         numbers = len(seeds) * positive_int("n", n) * law.partition.num_patches * law.dim
         fits_memory(f"{n:,} inputs for each of {len(seeds)} seeds", numbers, dtype.itemsize)
@@ -97,6 +109,16 @@ class StreamedSamples(Samples):
 
     In memory is one chunk, ``chunk`` inputs a seed, rounded up to whole blocks of 500. Each pass costs
     the drawing again, about ten times the arithmetic on a CPU.
+
+    Parameters
+    ----------
+    law, n, seeds, dtype, device : as in :meth:`Samples.draw`
+    chunk : int
+
+    Raises
+    ------
+    ValueError
+        If ``n``, a seed or ``chunk`` is out of range, or a chunk does not fit in memory.
     """
 
     def __init__(

@@ -113,6 +113,11 @@ def recorded_steps(steps: int, record=None) -> np.ndarray:
 
     ``record`` is None for all of them, a whole number k for every k-th (0 and the last included), or
     a list of steps.
+
+    Raises
+    ------
+    ValueError
+        If ``steps`` is no integer of at least 0, or ``record`` names no steps within 0, ..., ``steps``.
     """
     steps = positive_int("steps", steps, minimum=0)
     if record is None or isinstance(record, Integral):

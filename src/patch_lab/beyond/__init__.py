@@ -1,10 +1,10 @@
 """Beyond one layer and beyond one theory.
 
-``crossed``   a family of data with the positional and the content theory's at its two ends
-``blind``     the least error of whoever does not see positions, or not what patches show, exactly
-``bench``     five kinds of attention under one readout, trained alike, many seeds at a time
-``networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
-``probe``     what a function knows of the sets, asked of the function alone
+``crossed_data``     a family of data with the positional and the content theory's at its two ends
+``blind_error``      the least error of whoever does not see positions, or not what patches show, exactly
+``attentions``       five kinds of attention under one readout, trained alike, many seeds at a time
+``deeper_networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
+``set_knowledge``    what a function knows of the sets, asked of the function alone
 """
 
 from patch_lab.beyond.attentions import KINDS, Bench, error_of_each, follow_bench, gathered, train_together

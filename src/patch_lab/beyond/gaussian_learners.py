@@ -118,7 +118,7 @@ class PositionalScores(GramScores):
         return (self.encodings @ self.W_Q) @ (self.encodings @ self.W_K).T
 
 
-class SelfAttention(Learner):
+class SelfAttentionLearner(Learner):
     """Self-attention of Definition 3.1 on X + P with the readout of (T); P lives in R^d with the patches."""
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0):
@@ -233,7 +233,7 @@ RECIPES = {
     "gram-4": Recipe("(T), A = P Pᵀ, |p|² ≈ 4", partial(GramScores, diagonal=4.0), 1e-2, 512),
     "positional": Recipe("positional, W from I", PositionalScores, 1e-2, 512),
     "positional-random": Recipe("positional, W random", partial(PositionalScores, start="random"), 1e-2, 512),
-    "self-attention": Recipe("self-attention", SelfAttention, 1e-2, 256),
+    "self-attention": Recipe("self-attention", SelfAttentionLearner, 1e-2, 256),
     "vit": Recipe("one-layer ViT", OneLayerViT, 3e-3, 128),
     "vit-positional": Recipe("positional ViT", partial(OneLayerViT, positional=True), 3e-3, 128),
 }

@@ -6,6 +6,12 @@ from .exactly import no_movement as no_movement
 from .field import Field as Field
 from .law import Atoms as Atoms, atoms as atoms
 from .rounded import RoundedField as RoundedField
-from .runs import Options as Options, RUNS as RUNS, Run as Run, lead_run as lead_run, prove_trap as prove_trap
+from .runs import (
+    CertifiedRun as CertifiedRun,
+    Options as Options,
+    RUNS as RUNS,
+    lead_run as lead_run,
+    prove_trap as prove_trap,
+)
 from .statements import STATEMENTS as STATEMENTS, Statement as Statement, prove as prove, quick as quick
 from .traps import Away as Away, Towards as Towards

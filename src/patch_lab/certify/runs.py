@@ -53,7 +53,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Run:
+class CertifiedRun:
     """Population descent from the paper's start, and the region that it ends in.
 
     ``expect`` lists pairs (step, sign): from that step on gamma - rho has this sign, up to the next pair.
@@ -132,11 +132,11 @@ class Run:
         return found
 
 
-def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> Run:
+def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> CertifiedRun:
     """A run like "companions-lead" at a setting of one's own, to be followed for so many steps, no further.
 
-    ``Run.prove`` shows that gamma > rho at every step from 1 on, or raises ArithmeticError where it is not so
-    or cannot be decided.
+    :meth:`CertifiedRun.prove` shows that gamma > rho at every step from 1 on, or raises ArithmeticError where
+    it is not so or cannot be decided.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ _ASSOCIATED = Towards(
 END = End(_ASSOCIATED.alpha, _ASSOCIATED.Y, Fraction(1, 4), Fraction(7, 32), Fraction(1, 512))
 
 RUNS = {
-    "companions-lead": Run(
+    "companions-lead": CertifiedRun(
         **_LEAD,
         rate=Fraction(1, 200),
         score_rate=Fraction(256, 200),
@@ -229,7 +229,7 @@ RUNS = {
         trap_rates=(Fraction(1, 100), Fraction(256, 200)),
         errors_at=(1, 710, 2003),
     ),
-    "association-lost": Run(
+    "association-lost": CertifiedRun(
         num_patches=16,
         set_size=4,
         q=8 * _TENTH,
@@ -247,7 +247,7 @@ RUNS = {
         ),
         errors_at=(4683,),
     ),
-    "degree-five": Run(
+    "degree-five": CertifiedRun(
         **{**_LEAD, "alpha": _TENTH},
         degree=5,
         rate=Fraction(1, 200),
@@ -255,7 +255,7 @@ RUNS = {
         steps=2000,
         errors_at=(2000,),
     ),
-    "single-rate": Run(
+    "single-rate": CertifiedRun(
         **_LEAD,
         rate=Fraction(1, 100),
         score_rate=Fraction(1, 100),
@@ -264,7 +264,7 @@ RUNS = {
         lemma="companions-lead",
         errors_at=(1962,),
     ),
-    "many-patches": Run(
+    "many-patches": CertifiedRun(
         num_patches=36,
         set_size=4,
         q=Fraction(13, 100),

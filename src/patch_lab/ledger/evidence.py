@@ -147,7 +147,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Run:
+class ChapterRun:
     """What one run of a chapter measured.
 
     Attributes
@@ -162,7 +162,7 @@ class Run:
     numbers: Mapping[str, Mapping[str, Number]]
 
 
-def read_run(path: Path) -> Run | None:
+def read_run(path: Path) -> ChapterRun | None:
     """The recorded run of a chapter; None where there is no file.
 
     Raises
@@ -184,7 +184,7 @@ def read_run(path: Path) -> Run | None:
         }
         for claim, kept in content["claims"].items()
     }
-    return Run(content["parameters"], numbers)
+    return ChapterRun(content["parameters"], numbers)
 
 
 def _number(entry, place: str) -> Number:
@@ -199,7 +199,7 @@ def _number(entry, place: str) -> Number:
         return number
 
 
-def write_run(path: Path, run: Run) -> None:
+def write_run(path: Path, run: ChapterRun) -> None:
     """Replace the recorded run of a chapter in one step; one line a number, so that changes read well."""
 
     def text(value) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from patch_association._validate import positive_int
-from patch_lab.ledger.evidence import Number, Run, read_run, write_run
+from patch_lab.ledger.evidence import ChapterRun, Number, read_run, write_run
 from patch_lab.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_lab.ledger.verdict import Card
 
@@ -69,9 +69,9 @@ class Ledger:
         self._evidence = Path(evidence)
         self._record = record
         self._claims: dict[str, Claim] = {}
-        self._recorded: dict[str, Run | None] = {}
-        self._run: tuple[str, Run] | None = None  # the chapter that is being run, and what it measured
-        self._before = Run({}, {})  # what was on record when it began
+        self._recorded: dict[str, ChapterRun | None] = {}
+        self._run: tuple[str, ChapterRun] | None = None  # the chapter that is being run, and what it measured
+        self._before = ChapterRun({}, {})  # what was on record when it began
         for path in tables:
             for claim in read_table(path):
                 if claim.id in self._claims:
@@ -119,7 +119,7 @@ class Ledger:
         words = (*VERDICTS, UNEXAMINED, "definition", "assumption")
         return {word: standings.count(word) for word in words if word in standings}
 
-    def recorded(self, chapter: str) -> Run | None:
+    def recorded(self, chapter: str) -> ChapterRun | None:
         """The recorded run of a chapter; None if there is none."""
         if chapter not in self._recorded:
             self._recorded[chapter] = read_run(self._evidence / f"{chapter}.json")
@@ -138,7 +138,7 @@ class Ledger:
             raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
         self._refuse_to_overwrite()
         given = {key: _plain(key, value) for key, value in parameters.items()}
-        self._run, self._before = (name, Run(given, {})), self.recorded(name) or Run({}, {})
+        self._run, self._before = (name, ChapterRun(given, {})), self.recorded(name) or ChapterRun({}, {})
 
     def check(self, claim_id: str, evidence: Mapping[str, Number]) -> Card:
         """Hand in what was measured for a claim; the card that shows it.
@@ -172,7 +172,7 @@ class Ledger:
             if undefined:
                 raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
             self._refuse_unmet(fresh)
-            run = Run(
+            run = ChapterRun(
                 run.parameters, {**run.numbers, claim_id: fresh.evidence}
             )  # a file holds one run: what it held before is gone
             write_run(self._evidence / f"{name}.json", run)

@@ -15,11 +15,11 @@ the hardware, the wall time and the results. Records of finished runs ship with 
 
 from patch_lab.records.codec import decode, drawn, encode, fingerprint, rounded
 from patch_lab.records.record import Record, hardware, load, names, parse, provenance, read
-from patch_lab.records.table import Table
+from patch_lab.records.table import Cells
 
 __all__ = [
+    "Cells",
     "Record",
-    "Table",
     "decode",
     "drawn",
     "encode",

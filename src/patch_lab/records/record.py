@@ -16,13 +16,13 @@ from pathlib import Path
 
 from patch_association._validate import whole
 from patch_lab._files import write_atomically
-from patch_lab.records.table import Table
+from patch_lab.records.table import Cells
 
 _PACKAGES = ("patch-association", "numpy", "scipy", "torch")
 
 
 @dataclass
-class Record(Table):
+class Record(Cells):
     """One recorded run or sweep.
 
     Attributes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Table:
+class Cells:
     """What a record and its views can do: ``name`` says whose ``results`` these are, one dict a cell."""
 
     name: str

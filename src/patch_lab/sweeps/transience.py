@@ -20,7 +20,7 @@ SETTING: dict[str, Any] = dict(
 )
 
 
-def train(D: int, q: float, n: int, seeds, *, rate: float, steps: int, every: int, dtype):
+def train_and_count(D: int, q: float, n: int, seeds, *, rate: float, steps: int, every: int, dtype):
     """Runs on n inputs of Assumption 1 with 2 x 2 sets and d = D, a seed each: the run, and how many inputs
     of each seed no set sum can explain (y f*(X) <= 0).
     """
@@ -49,7 +49,7 @@ def columns(run, names) -> dict:
 def transience_cell(q: float, n: int) -> dict:
     """Ten runs followed far beyond the step at which association is reached."""
     s = SETTING
-    run, wrong = train(
+    run, wrong = train_and_count(
         s["num_patches"],
         q,
         n,

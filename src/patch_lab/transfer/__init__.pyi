@@ -21,7 +21,7 @@ from .fine_tuning import (
     usual_step as usual_step,
 )
 from .learners import (
-    FixedAttention as FixedAttention,
+    FixedAttentionFit as FixedAttentionFit,
     Outcome as Outcome,
     error_table as error_table,
     train_from_scratch as train_from_scratch,

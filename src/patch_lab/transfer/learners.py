@@ -39,7 +39,7 @@ _SEARCHES = ("likelihood", "overlap", "overlap, equal weights", "coactivation", 
 
 
 @dataclass(frozen=True)
-class FixedAttention:
+class FixedAttentionFit:
     """Fine-tuning with one fixed attention, for S seeds and K training-set sizes.
 
     Attributes
@@ -96,7 +96,7 @@ def with_fixed_attention(
     steps: int,
     linear: float = TRANSFER.linear,
     draws: int = 50_000,
-) -> FixedAttention:
+) -> FixedAttentionFit:
     """Fine-tune under a fixed attention and measure every value vector on one set of test draws.
 
     Parameters
@@ -136,7 +136,7 @@ def with_fixed_attention(
         errors = np.vectorize(lambda a, t: exact_error(attention, data.q, a, t, linear=linear))(
             alpha, floored
         )
-    return FixedAttention(
+    return FixedAttentionFit(
         np.reshape(errors, alpha.shape),
         alpha,
         alpha / np.hypot(alpha, tau / data.noise_std),

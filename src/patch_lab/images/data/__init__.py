@@ -2,7 +2,7 @@
 
 ``sets``  pictures in memory, and the validation split; ``folder``  pictures read as training goes on
 ``embedded``, ``packed``, ``official``  where sets come from
-``permutation``, ``augment``, ``policies``  grid shuffles and augmentation
+``augment``, ``policies``  augmentation; grid shuffles are ``patch_association.images.permutation``
 """
 
 from __future__ import annotations

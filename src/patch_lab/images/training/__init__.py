@@ -7,10 +7,10 @@ folder; ``trainer``, ``step``, ``feed``  the loop, a step, the batches
 """
 
 from patch_lab.images.training.config import PRESETS, TrainConfig, preset, with_settings
-from patch_lab.images.training.run import Run, load_run, train
+from patch_lab.images.training.run import ImageRun, load_run, train
 from patch_lab.images.training.short import ShortRun, coupled_runs, guess, in_double, train_short
 
 __all__ = [
-    "PRESETS", "Run", "ShortRun", "TrainConfig", "coupled_runs", "guess", "in_double", "load_run",
+    "PRESETS", "ImageRun", "ShortRun", "TrainConfig", "coupled_runs", "guess", "in_double", "load_run",
     "preset", "train", "train_short", "with_settings",
 ]  # fmt: skip

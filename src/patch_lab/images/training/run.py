@@ -35,7 +35,7 @@ _only_times = lambda wall_s, device: {"wall_s": round(wall_s, 1), "hardware": de
 
 
 @dataclass
-class Run:
+class ImageRun:
     """What a training run gives back.
 
     Attributes
@@ -114,7 +114,7 @@ def train(
     command: str | None = None,
     provenance: Callable[[float, str], dict] | None = None,
     watch: Callable[[nn.Module], dict] | None = None,
-) -> Run:
+) -> ImageRun:
     """Train a model.
 
     The first SIGINT (Ctrl-C) or SIGTERM stops a run that has a folder after its current step, with
@@ -179,10 +179,10 @@ def train(
                 trainer.restore(state)
             with Progress(config, trainer.feed.steps, progress and place.rank == 0, trainer.done) as bar:
                 finished = trainer.run(bar)
-            return Run(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
+            return ImageRun(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
 
 
-def load_run(folder) -> Run:
+def load_run(folder) -> ImageRun:
     """A training run from its folder: the model as its newest checkpoint has it, ready for inference.
 
     Examples
@@ -208,11 +208,11 @@ def load_run(folder) -> Run:
     return _read_back(record, state)
 
 
-def _read_back(record: dict, state: dict) -> Run:
+def _read_back(record: dict, state: dict) -> ImageRun:
     with whole("record and checkpoint are of no training run"):
         model = make_model(TrainConfig(**record["config"]), **state["shape"])
         put_weights(model, state["model"])
-    return Run(model.eval(), record)
+    return ImageRun(model.eval(), record)
 
 
 @contextmanager
