@@ -92,10 +92,11 @@ def test_nothing_is_done_when_nothing_changed(elsewhere, monkeypatch):
 
 
 COMMAND = """
-import sys
+import signal, sys
 sys.path.insert(0, "tools")
 import set_up
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 place, slow = Path(sys.argv[1]), ["sh", "-c", "echo begun >> done; sleep 2; echo ended >> done"]
 set_up.ROOT = place
 with set_up.alone() as lock:
