@@ -7,6 +7,8 @@ from notebooks import notebook_from_text, write_notebook
 
 CHAPTER = """---
 kernelspec:
+  display_name: Python 3
+  language: python
   name: python3
 ---
 
