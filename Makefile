@@ -2,11 +2,10 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 CHAPTERS ?=
-MODULES ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint execute replay anywhere notebooks lab play full times versions bench bench-book screenshots coverage faults mutants determinism clean
+.PHONY: help set-up book pdf test test-all lint execute words replay anywhere notebooks lab play full bench bench-book coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -37,6 +36,9 @@ lint: set-up  ## check style, types, and which room imports which
 execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/part/chapter.md ..." for some
 	@$(PY) tools/execute.py $(CHAPTERS)
 
+words: set-up  ## write changed prose into the notebooks, and run nothing
+	@$(PY) tools/execute.py --text-only $(CHAPTERS)
+
 replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
 	@$(PY) tools/replay.py $(CHAPTERS)
 
@@ -61,12 +63,6 @@ play: set-up  ## change every parameter of every chapter, one at a time: hours; 
 full: set-up  ## run every chapter once with PRESET = "full", and say how long it took: hours; CHAPTERS="..." for some
 	@$(PY) tools/play.py --full $(CHAPTERS)
 
-times: set-up  ## measure how long the chapters run, for the front page; CHAPTERS="..." for some
-	@$(PY) tools/times.py $(CHAPTERS)
-
-versions: set-up  ## try the library on the oldest and the newest versions it admits (Python 3.10 and 3.13)
-	@$(PY) tools/versions.py
-
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json; KEEP=1 for the book's page
 	@$(PY) benchmarks/run.py $(if $(KEEP),--keep)
 
@@ -78,18 +74,6 @@ coverage: set-up  ## run the library's tests and say which lines and branches no
 	@.venv/bin/coverage run -m pytest -q tests/library tests/images
 	@.venv/bin/coverage combine -q
 	@.venv/bin/coverage report --skip-covered --show-missing --fail-under=95
-
-faults: set-up  ## kill -9, full disk, read-only checkout, no network, two builds at once: 20 minutes
-	@$(PY) tools/faults.py
-
-mutants: set-up  ## change the core one expression at a time: do tests notice? SAMPLE=N a room, or MODULES="structure ..."
-	@$(PY) tools/mutants.py $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
-
-determinism: set-up  ## run the chapters on one thread and on two: the same outputs? CHAPTERS="..." for some
-	@$(PY) tools/determinism.py $(CHAPTERS)
-
-screenshots: set-up  ## photograph every built page in both themes and two widths, into screenshots/
-	@$(PY) tools/screenshots.py
 
 clean:  ## remove what was built (the set-up in .venv stays)
 	rm -rf _build screenshots

@@ -60,7 +60,8 @@ def wheel(tmp_path_factory) -> Path:
 def pytest_sessionfinish(session, exitstatus):
     """Fail a run with skipped tests: a missing browser, GPU or file must not look like a success.
 
-    A library that ours is only compared with may be missing: the summary then has a line "not compared".
+    A library that ours is only compared with may be missing, and so may git or the history: the summary then
+    has a line "not compared".
     """
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []

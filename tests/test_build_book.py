@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import build_book
 import pytest
 
@@ -15,13 +13,13 @@ def builds(tmp_path, monkeypatch):
     monkeypatch.setattr(build_book, "KEPT", tmp_path / "kept")
     monkeypatch.setattr(build_book, "write_edition", lambda folder: seen.append("edition"))
 
-    def run(command, **_):
+    def run(command, lock):
         assert command[1:] == ["build", ".", "-W", "-n", "--keep-going"]
         seen.append(build_book.KEPT.exists())
         build_book.KEPT.mkdir(exist_ok=True)
-        return subprocess.CompletedProcess(command, statuses[len(seen) - 1])
+        return statuses[len(seen) - 1]
 
-    monkeypatch.setattr(build_book.subprocess, "run", run)
+    monkeypatch.setattr(build_book, "run", run)
     return statuses, seen
 
 

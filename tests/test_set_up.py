@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import namedtuple
 
 import pytest
@@ -46,6 +48,8 @@ def test_full_disk_is_found_before_downloading(monkeypatch):
         ("NewConnectionError: failed\nERROR: No matching distribution found for numpy", "network"),
         ("ERROR: ResolutionImpossible: for help visit", "another Python"),
         ("ERROR: No matching distribution found for numpy==9", "another Python"),
+        ("error: Failed to fetch\n  Caused by: dns error", "network"),
+        ("  × No solution found when resolving dependencies", "another Python"),
         ("PermissionError: [Errno 13] Permission denied: '.venv/lib'", "owner"),
         ("Error: something new", "something new"),
         ("", "set-up.log"),
@@ -57,60 +61,66 @@ def test_failures_come_with_advice(output, advice):
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A project of its own, with a finished environment."""
+    """A project of its own, with a finished environment that holds one package."""
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(set_up.ROOT / name, tmp_path)
-    for name, place in (("ROOT", "."), ("STAMP", "set-up.json"), ("LOG", "set-up.log"), ("PYTHON", "python")):
+    for name, place in PLACES.items():
         monkeypatch.setattr(set_up, name, tmp_path / place)
+    for folder in ("torch", "torch-2.0.dist-info"):
+        (tmp_path / "lib" / "python3" / "site-packages" / folder).mkdir(parents=True)
     (tmp_path / "python").touch()
-    (tmp_path / "set-up.json").write_text(json.dumps(set_up.wanted()))
+    (tmp_path / "set-up.json").write_text(json.dumps(set_up.wanted() | {"installed": set_up.installed()}))
     return tmp_path
 
 
+PLACES = {"ROOT": ".", "VENV": ".", "STAMP": "set-up.json", "LOG": "set-up.log", "PYTHON": "python"}
+
+
 def test_nothing_is_done_when_nothing_changed(elsewhere, monkeypatch):
-    """A changed requirement, another Python, or an unfinished set-up: it is done again."""
+    """A changed requirement, a lost package, or an unfinished set-up: it is done again."""
     done = []
-    monkeypatch.setattr(set_up, "make_environment", lambda: done.append("made"))
-    monkeypatch.setattr(set_up, "install", lambda: done.append("installed"))
+    monkeypatch.setattr(set_up, "install", lambda lock: done.append("installed"))
     assert set_up.main() == 0 and done == []
     (elsewhere / "constraints.txt").write_text("# others\n")
-    assert set_up.main() == 0 and done == ["made", "installed"]
-    done.clear()
-    (elsewhere / "set-up.json").unlink()
-    assert set_up.main() == 0 and done == ["made", "installed"]
+    assert set_up.main() == 0 and done == ["installed"]
+    set_up.STAMP.write_text(json.dumps(set_up.wanted() | {"installed": set_up.installed()}))
+    assert set_up.main() == 0 and done == ["installed"]
+    (elsewhere / "lib" / "python3" / "site-packages" / "torch").rmdir()
+    assert set_up.main() == 0 and done == ["installed"] * 2
+    set_up.STAMP.unlink()
+    assert set_up.main() == 0 and done == ["installed"] * 3
 
 
-TWO = """
-import sys, time
+COMMAND = """
+import signal, sys
 sys.path.insert(0, "tools")
 import set_up
 from pathlib import Path
-place = Path(sys.argv[1])
-for name, path in (("ROOT", "."), ("STAMP", "set-up.json"), ("PYTHON", "python")):
-    setattr(set_up, name, place / path)
-
-def slowly():
-    with (place / "done").open("a") as file:
-        file.write("begun ")
-        file.flush()
-        time.sleep(1)
-        file.write("ended ")
-    set_up.STAMP.write_text(set_up.json.dumps(set_up.wanted()))
-
-set_up.make_environment, set_up.install = (lambda: None), slowly
-sys.exit(set_up.main())
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+place, slow = Path(sys.argv[1]), ["sh", "-c", "echo begun >> done; sleep 2; echo ended >> done"]
+set_up.ROOT = place
+with set_up.alone() as lock:
+    set_up.run(slow, lock)
 """
 
 
-def test_two_set_ups_at_once_are_one(elsewhere):
-    """The second waits for the first, and finds everything done."""
-    (elsewhere / "set-up.json").unlink()
-    command = [sys.executable, "-c", TWO, str(elsewhere)]
-    both = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=60)[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0]
-    assert (elsewhere / "done").read_text() == "begun ended "
-    assert "".join(said) == "Another set-up works in this folder; waiting for it ...\n"
+@pytest.mark.parametrize(
+    ("number", "log"),
+    [
+        (signal.SIGKILL, "begun ended begun ended"),  # its command goes on, and is waited for
+        (signal.SIGTERM, "begun begun ended"),  # its command ends with it
+        (signal.SIGINT, "begun begun ended"),
+    ],
+)
+def test_a_second_set_up_never_meets_a_command_of_the_first(tmp_path, number, log):
+    command = [sys.executable, "-c", COMMAND, str(tmp_path)]
+    first = subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "done").exists():
+        time.sleep(0.02)
+    first.send_signal(number)
+    assert first.wait() != 0
+    subprocess.run(command, cwd=REPOSITORY, check=True, timeout=60)
+    assert (tmp_path / "done").read_text().split() == log.split()
 
 
 def test_a_folder_that_cannot_be_written_is_named(elsewhere, monkeypatch, capsys):
@@ -123,16 +133,34 @@ def test_a_folder_that_cannot_be_written_is_named(elsewhere, monkeypatch, capsys
     assert said.startswith("Set-up failed: ") and "file" in said and len(said.splitlines()) == 1
 
 
-def test_pip_is_watched_and_its_failure_explained(elsewhere, capsys):
-    """The log's last lines, the advice, and no stamp: the next call begins again."""
-    (elsewhere / "python").write_text("#!/bin/sh\necho 'ERROR: ResolutionImpossible: numpy'\nexit 3\n")
+def test_a_failure_is_explained_and_pip_does_what_uv_cannot(elsewhere, capsys):
+    """Where both fail: the log's last lines, the advice, and no stamp, so that the next call begins again."""
+    (elsewhere / "python").write_text(
+        "#!/bin/sh\necho \"$@\"; echo 'ERROR: ResolutionImpossible: numpy'\nexit 3\n"
+    )
     (elsewhere / "python").chmod(0o755)
-    with pytest.raises(set_up.CannotSetUp, match="another Python"):
-        set_up.install()
+    with set_up.alone() as lock, pytest.raises(set_up.CannotSetUp, match="another Python"):
+        set_up.install(lock)
     assert "ResolutionImpossible: numpy" in capsys.readouterr().out and not set_up.STAMP.exists()
-    (elsewhere / "python").write_text("#!/bin/sh\nexit 0\n")
-    set_up.install()
-    assert set_up.stamp() == set_up.wanted() and "Set-up done" in capsys.readouterr().out
+    set_up.STAMP.write_text(json.dumps(set_up.wanted() | {"installed": []}))
+    (elsewhere / "python").write_text('#!/bin/sh\necho "$@"\n[ "$2" = pip ]\n')
+    with set_up.alone() as lock:
+        set_up.install(lock)
+    assert set_up.finished() and "Set-up done" in capsys.readouterr().out
+    assert [line.split()[1] for line in set_up.LOG.read_text().splitlines()] == ["pip", "uv", "pip"]
+
+
+def test_uv_is_told_what_pip_was_told(monkeypatch):
+    for key in set_up.SAME_AS:
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://one.example https://two.example")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://pips.example")
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://uvs.example")
+    told = set_up.environment()
+    assert told["UV_FIND_LINKS"] == "/wheels,/more" and told["UV_DEFAULT_INDEX"] == "https://uvs.example"
+    assert told["UV_INDEX"].split() == ["https://one.example", "https://two.example"]
+    assert told["UV_INDEX_STRATEGY"] == "unsafe-best-match"
 
 
 def test_only_the_standard_library_is_used():

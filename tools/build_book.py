@@ -9,7 +9,6 @@ A page's download button gives the chapter's notebook in plain Markdown, not the
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from edition import write_edition
-from set_up import alone
+from set_up import alone, run
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "_build" / "html" / "index.html"
@@ -31,14 +30,14 @@ def main() -> int:
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [str(jupyter_book), "build", ".", "-W", "-n", "--keep-going"]
     try:
-        with alone("build"):
+        with alone("build") as lock:
             print("Building the book ...", flush=True)
             again = KEPT.exists()
-            status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+            status = run(command, lock)
             if status and again:
                 print("That built on an earlier book. Once more, from nothing ...", flush=True)
                 shutil.rmtree(KEPT)
-                status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+                status = run(command, lock)
             if status == 0:
                 write_edition(INDEX.parent / "_sources")
     except OSError as error:

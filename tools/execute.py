@@ -5,7 +5,8 @@ and is replaced in one step. What a re-run would change for no reason (timestamp
 version, random cell ids) is not stored, so an unchanged chapter gives an empty ``git diff``.
 
 While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
-everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs.
+everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs;
+``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import nbformat
 from notebooks import chapters, differences, name_of, notebook_from_text, write_notebook
 
 LIMIT_S = 60  # a reader waits this long for a chapter on two cores, and no longer
@@ -33,12 +35,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--check", action="store_true", help="compare the pairs, execute nothing")
+    parser.add_argument("--text-only", action="store_true", help="write changed prose, execute nothing")
     parser.add_argument("--allow-slow", action="store_true", help=f"accept chapters over {LIMIT_S} s")
     arguments = parser.parse_args()
     paths = [_chapter(path, parser) for path in arguments.chapters] or chapters()
     if not paths:
         print("There is no chapter yet: book/<part>/<chapter>.md")
         return 0
+    if arguments.text_only:
+        return _write_prose(paths)
     return _check(paths) if arguments.check else _execute_all(paths, arguments.allow_slow)
 
 
@@ -60,6 +65,44 @@ def _check(paths: list[Path]) -> int:
         else f"{len(paths)} chapters agree with their notebooks."
     )
     return 1 if problems else 0
+
+
+def _write_prose(paths: list[Path]) -> int:
+    failed = 0
+    for path in paths:
+        try:
+            changed = write_prose(path)
+        except ChapterFailed as error:
+            print(error)
+            failed += 1
+            continue
+        if changed:
+            print(f"{name_of(path)}: the prose is written, the outputs are as they were.")
+    return 1 if failed else 0
+
+
+def write_prose(path: Path) -> bool:
+    """Give a notebook the text of its ``.md`` and keep its outputs; whether anything changed.
+
+    Raises
+    ------
+    ChapterFailed
+        If there is no notebook, or code is not what it was when the outputs were made.
+    """
+    target, notebook = path.with_suffix(".ipynb"), notebook_from_text(path)
+    if not target.exists():
+        raise ChapterFailed(f"{name_of(path)} has no notebook yet: make execute CHAPTERS={path}")
+    old = nbformat.read(target, as_version=4)
+    before, after = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (old, notebook))
+    if [(cell.source, cell.metadata) for cell in before] != [(cell.source, cell.metadata) for cell in after]:
+        raise ChapterFailed(
+            f"{name_of(path)} has changed in its code, not in its words alone: make execute CHAPTERS={path}"
+        )
+    for ran, cell in zip(before, after):
+        cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
+    if differs := nbformat.writes(old) != nbformat.writes(notebook):
+        write_notebook(notebook, target)
+    return differs
 
 
 def _execute_all(paths: list[Path], allow_slow: bool) -> int:

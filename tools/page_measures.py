@@ -1,22 +1,12 @@
-"""Measure the built pages as a reader meets them: ``tools/page_measures.py [book/setting/structure ...]``.
-
-Printed for each page: the share of its area that open code takes at 1440 pixels, the screens of 900 pixels
-until its first figure, the words on the way of reading (without what is folded or played with, code and
-mathematics), and the bytes that a browser reads for it before compression, with and without its pictures.
-"""
+"""What a built page asks of its reader: open code, screens before a figure, words to read, bytes to load."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from urllib.parse import unquote, urlsplit
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from browser import SITE, BrowserMissing, asked_pages, chromium, settle
+from browser import settle
 
 DESK = {"width": 1440, "height": 900}
 
@@ -93,33 +83,3 @@ def measure(browser, path: Path) -> Measures:
         bytes=total,
         bytes_without_pictures=total - images - found["pictures"],
     )
-
-
-def main() -> int:
-    """Measure the pages that were named, by default all; the exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
-    pages = asked_pages(parser.parse_args().pages)
-    try:
-        with chromium() as browser:
-            found = {str(page.relative_to(SITE).with_suffix("")): measure(browser, page) for page in pages}
-    except BrowserMissing as error:
-        print(error)
-        return 1
-    print(f"{'page':<36}{'code':>7}{'first figure':>14}{'words':>8}{'MB':>7}{'no pictures':>13}")
-    for name, page in found.items():
-        _row(name, **asdict(page))
-    if len(found) > 1:
-        shown = [page.screens for page in found.values() if page.screens is not None]
-        print(f"median first figure: {median(shown):.1f} screens" if shown else "no figure anywhere")
-    return 0
-
-
-def _row(name, code_share, screens, words, bytes, bytes_without_pictures) -> None:
-    first = "none" if screens is None else f"{screens:.1f}"
-    sizes = f"{bytes / 1e6:>7.2f}{bytes_without_pictures / 1e6:>13.2f}"
-    print(f"{name:<36}{code_share:>7.0%}{first:>14}{words:>8,}{sizes}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Read the built pages for what no reader should meet: ``tools/page_text.py [book/setting/structure ...]``.
+"""Read the built pages for what no reader should meet.
 
 Two things are looked for. What a broken format leaves behind: ``nan``, ``None``, e-notation, a bare
 backslash, a reference that led nowhere. And numbers in running text that no computation put there: a glued
@@ -8,17 +8,10 @@ between dollars is a result, and so is one behind a sign for "about".
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
-from pathlib import Path
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from browser import SITE, asked_pages
 
 #: What a format that went wrong leaves on a page, and its name.
 LEFTOVERS = {
@@ -178,27 +171,3 @@ ADVICE = (
     "Glue a number that was computed ({glue:text}`name`), put one that the text sets between dollars "
     "($D = 16$), write a small count in words."
 )
-
-
-def main() -> int:
-    """Read the pages that were named, by default all; 1 where something was found."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("pages", nargs="*", help="as book/setting/structure; all by default")
-    pages = asked_pages(parser.parse_args().pages)
-    total = 0
-    for page in pages:
-        html = page.read_text(encoding="utf-8")
-        broken, typed = leftovers(html), typed_numbers(html)
-        total += len(broken) + len(typed)
-        if broken or typed:
-            print(f"\n{page.relative_to(SITE)}")
-        for line in broken:
-            print(f"  left behind, {line}")
-        for line in typed:
-            print(f"  typed: {line}")
-    print(f"\n{total} found. {ADVICE}" if total else f"Nothing was found on {len(pages)} pages.")
-    return 1 if total else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

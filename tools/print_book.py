@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import yaml
+from pypdf import PdfWriter
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from browser import ROOT, SITE, BrowserMissing, chromium, settle
-from join_pdf import join
 
 OUT = SITE / "book.pdf"
+
+FONT = {"Type": "Font", "Subtype": "Type1", "BaseFont": "Helvetica"}  # of the pages' numbers
 
 #: Pages that say nothing on paper, because everything on them moves.
 ON_SCREEN_ONLY = "book/explore/"
@@ -84,6 +88,28 @@ def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
         return " ".join(title.split()), tab.pdf(format="A4", margin=margin, print_background=True)
     finally:
         tab.close()
+
+
+def join(parts: list[tuple[str, bytes]]) -> bytes:
+    """One PDF of several, each with the title that the outline shows, and running numbers at the foot."""
+    whole, out = PdfWriter(), BytesIO()
+    for title, pdf in parts:
+        whole.append(BytesIO(pdf), outline_item=title, import_outline=False)
+    font = DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in FONT.items()})
+    for number, page in enumerate(whole.pages, start=1):
+        fonts = page["/Resources"].get_object().setdefault(NameObject("/Font"), DictionaryObject())
+        fonts.get_object()[NameObject("/PageNumber")] = font
+        before, after = DecodedStreamObject(), DecodedStreamObject()
+        before.set_data(b"q\n")
+        middle = float(page.mediabox.width) / 2 - 5
+        after.set_data(b"Q BT /PageNumber 9 Tf %.1f 22 Td (%d) Tj ET\n" % (middle, number))
+        content = page.raw_get("/Contents")
+        page[NameObject("/Contents")] = ArrayObject(
+            [whole._add_object(before), content, whole._add_object(after)]
+        )
+    whole.page_mode = "/UseOutlines"
+    whole.write(out)
+    return out.getvalue()
 
 
 def print_book(browser, pages: list[str], out: Path = OUT) -> list[str]:

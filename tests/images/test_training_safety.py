@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from multiprocessing import get_context
 
 import pytest
 import torch
@@ -56,6 +57,37 @@ def test_an_unwritable_folder_is_found_before_the_data_are_read(tmp_path, monkey
     monkeypatch.setattr(training.tempfile, "NamedTemporaryFile", refuse)
     with pytest.raises(OSError, match="cannot write to .*locked: Permission denied"):
         train(TINY, tmp_path / "locked", progress=False)
+
+
+EVERY_STEP = replace(TINY, epochs=2, checkpoint_seconds=0.0, augment="randaugment")
+
+
+def killed(folder, after):
+    """Train, and kill -9 this very process behind so many of the steps, each of which saves."""
+    real, done = Trainer._stop_or_save, []
+
+    def then_killed(self, at_epoch_end=False):
+        stop = real(self, at_epoch_end)
+        done.append(stop)
+        if len(done) > after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return stop
+
+    Trainer._stop_or_save = then_killed
+    train(EVERY_STEP, folder, progress=False)
+
+
+@pytest.mark.parametrize("after", [3, 8])
+def test_killed_outright_and_resumed_it_gives_the_same_bits(tmp_path, after):
+    """In the middle of the first epoch and of the second."""
+    whole = train(replace(EVERY_STEP, checkpoint_seconds=1e9), tmp_path / "whole", progress=False)
+    life = get_context("spawn").Process(target=killed, args=(tmp_path / "killed", after))
+    life.start()
+    life.join()
+    assert life.exitcode == -signal.SIGKILL
+    last = train(EVERY_STEP, tmp_path / "killed", resume=True, progress=False)
+    assert last.record["metrics"] == whole.record["metrics"] and last.record["test"] == whole.record["test"]
+    assert same_model(last.model, whole.model)
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):

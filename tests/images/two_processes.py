@@ -1,4 +1,4 @@
-"""One of several processes that train together. Called by test_faults.py by way of torchrun."""
+"""One of several processes that train together. Called by test_several_processes.py by way of torchrun."""
 
 import json
 import sys

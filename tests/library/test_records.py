@@ -72,6 +72,8 @@ def test_provenance():
 
 def test_an_installed_package_inside_another_projects_repository_is_not_that_project(tmp_path, monkeypatch):
     """As in a virtual environment that lies in the repository of whoever uses this package."""
+    if shutil.which("git") is None:
+        pytest.skip("not compared: no git here")
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.example"]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "theirs"], check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 
 import edition
@@ -118,6 +119,8 @@ def test_the_install_cell_names_what_was_tested(tmp_path):
 def test_only_a_commit_that_a_remote_has_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(edition, "ROOT", tmp_path)
     assert edition.published() is None  # no checkout
+    if shutil.which("git") is None:
+        pytest.skip("not compared: no git here")
 
     def git(*words, folder=tmp_path):
         who = ["-c", "user.name=a", "-c", "user.email=a@b"]

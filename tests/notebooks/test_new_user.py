@@ -1,4 +1,4 @@
-"""A new user's way: clone, make the notebooks, open five chapters, change every size and seed at once.
+"""A new user's way: download, make the notebooks, open five chapters, change every size and seed at once.
 
 The notebooks run one by one in an empty folder, with the library as its wheel installs it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,15 +30,26 @@ CHANGES = {
 }
 
 
+#: What does not belong to the tree.
+MADE = {".git", ".venv", "_build", "runs", "data", "screenshots"}
+
+
 def git(*words, cwd=None) -> str:
     return subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory) -> Path:
-    """The repository as it was committed, with its notebooks made."""
+    """A copy of this tree as a repository of one commit, with its notebooks made."""
     place = tmp_path_factory.mktemp("new") / "book"
-    git("clone", "-q", f"file://{ROOT}", str(place))
+    shutil.copytree(
+        ROOT, place, ignore=lambda folder, names: MADE if Path(folder) == ROOT else {"__pycache__"}
+    )
+    if shutil.which("git"):
+        git("init", "-q", cwd=place)
+        git("add", "-A", cwd=place)
+        git("-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-q", "-m", "all", cwd=place)
+        git("update-ref", "refs/remotes/origin/main", "HEAD", cwd=place)  # as if it were published
     environment = os.environ | {"PYTHONPATH": str(place / "src")}
     subprocess.run([sys.executable, place / "tools" / "edition.py"], env=environment, check=True)
     return place
@@ -56,6 +68,8 @@ def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel
 
 def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
     """Its chapters are the edition's, and all else, Binder's environment too, is the commit's."""
+    if shutil.which("git") is None:
+        pytest.skip("not compared: no git here")
     git("init", "-q", "--bare", str(tmp_path))
     subprocess.run([clone / ".ci" / "publish_notebooks", str(tmp_path)], check=True, capture_output=True)
     branch = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["branch"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 
 import pytest
 import yaml
 from browser import ROOT, SITE
-from join_pdf import REFERENCE, join, objects
-from print_book import OUT, contents, print_book
+from print_book import OUT, contents, join, print_book
+from pypdf import PdfReader
 
 
 @pytest.fixture(scope="module")
@@ -22,17 +23,11 @@ def leaf(browser) -> bytes:
 
 
 def titles(pdf: bytes) -> list[str]:
-    found = re.findall(rb"/Title <FEFF([0-9A-F]+)> /Parent", pdf)
-    return [bytes.fromhex(title.decode()).decode("utf-16-be") for title in found]
+    return [entry.title for entry in PdfReader(BytesIO(pdf)).outline]
 
 
 def numbers(pdf: bytes) -> list[int]:
-    return [int(number) for number in re.findall(rb"Td \((\d+)\) Tj", pdf)]
-
-
-def resolved(pdf: bytes) -> bool:
-    found, _ = objects(pdf)
-    return all(int(number) in found for head, _ in found.values() for number in REFERENCE.findall(head))
+    return [int(re.findall(r"\d+", page.extract_text())[-1]) for page in PdfReader(BytesIO(pdf)).pages]
 
 
 def test_all_titles_stand_in_the_outline_and_pages_are_numbered_through(leaf):
@@ -41,8 +36,6 @@ def test_all_titles_stand_in_the_outline_and_pages_are_numbered_through(leaf):
     whole = join([(page, leaf) for page in pages])
     assert titles(whole) == pages
     assert numbers(whole) == list(range(1, 2 * len(pages) + 1))
-    assert b"/Count %d /Kids" % (2 * len(pages)) in whole
-    assert resolved(whole)
 
 
 def test_every_page_of_the_contents_is_printed_but_those_that_move():
@@ -52,18 +45,11 @@ def test_every_page_of_the_contents_is_printed_but_those_that_move():
     assert moving and listed - set(contents()) == moving
 
 
-def test_what_chromium_does_not_write_is_refused(leaf):
-    with pytest.raises(ValueError, match=r"PDF 1\.4"):
-        join([("a", b"%PDF-1.7 and so on")])
-    with pytest.raises(ValueError, match="at byte"):
-        objects(leaf.replace(b"1 0 obj", b"1 9 obj", 1))
-
-
 def test_a_chapter_is_printed(browser, tmp_path):
     out = tmp_path / "chapter.pdf"
     assert print_book(browser, ["book/transfer/mismatch"], out) == titles(out.read_bytes())
     assert titles(out.read_bytes()) != [""]
-    assert len(numbers(out.read_bytes())) > 5 and resolved(out.read_bytes())
+    assert len(numbers(out.read_bytes())) > 5
 
 
 def test_the_front_page_links_the_file_that_the_workflow_puts_beside_it():

@@ -1,0 +1,40 @@
+"""A chapter whose words alone changed needs no run."""
+
+import execute
+import nbformat
+import pytest
+from notebooks import notebook_from_text, write_notebook
+
+CHAPTER = """---
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+A sentense.
+
+```{code-cell} ipython3
+1 + 1
+```
+"""
+
+
+def test_words_are_written_and_outputs_stay_but_changed_code_is_refused(tmp_path):
+    path = tmp_path / "part" / "chapter.md"
+    path.parent.mkdir()
+    path.write_text(CHAPTER, encoding="utf-8")
+    notebook = notebook_from_text(path)
+    (code,) = (cell for cell in notebook.cells if cell.cell_type == "code")
+    code.outputs, code.execution_count = [nbformat.v4.new_output("stream", name="stdout", text="2")], 1
+    write_notebook(notebook, path.with_suffix(".ipynb"))
+    assert not execute.write_prose(path)
+    path.write_text(CHAPTER.replace("sentense", "sentence"), encoding="utf-8")
+    assert execute.write_prose(path)
+    words, code = nbformat.read(path.with_suffix(".ipynb"), as_version=4).cells
+    assert (words.source, code.outputs[0].text, code.execution_count) == ("A sentence.", "2", 1)
+    written = path.with_suffix(".ipynb").read_text(encoding="utf-8")
+    path.write_text(CHAPTER.replace("1 + 1", "1 + 2"), encoding="utf-8")
+    with pytest.raises(execute.ChapterFailed, match="changed in its code"):
+        execute.write_prose(path)
+    assert path.with_suffix(".ipynb").read_text(encoding="utf-8") == written
