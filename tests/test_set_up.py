@@ -104,6 +104,7 @@ with set_up.alone() as lock:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "log"),
     [

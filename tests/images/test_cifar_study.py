@@ -73,6 +73,7 @@ def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
     assert config["augment"] == "shift" and config["epochs"] == 10 and config["width"] == 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
 def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind):
     cell = dict(model=kind, epochs=2, tile=8, seed=0, width=64)
@@ -130,6 +131,7 @@ def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
         study.train_cell("vanilla", epochs=2, tile=4, seed=0, width=64)
 
 
+@pytest.mark.slow
 def test_rates_are_tried_on_validation_pictures(small):
     found = study.rate_cell("positional", 4e-3)
     assert {len(found[name]) for name in ("val_accuracy", "train_accuracy")} == {study.RATE_EPOCHS}

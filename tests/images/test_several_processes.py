@@ -14,6 +14,8 @@ import patch_association
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.run import train
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 # One thread for each process: with more, small matrix products are summed in another order.
 PACKAGE = Path(patch_association.__file__).parents[1]  # the tested tree, wherever a subprocess starts

@@ -31,6 +31,7 @@ def test_the_cells_are_those_of_the_figure():
     assert differ == dict(val_size=0, mirrored_test=True, device="cpu", precision="bf16", threads=1)
 
 
+@pytest.mark.slow
 def test_a_cell(small):
     found = study_cnn.cnn_cell(tile=4, seed=1)
     assert json.loads(json.dumps(found)) == found and found["test_n"] == 80

@@ -93,6 +93,7 @@ def test_what_is_no_map_is_refused():
         mean_maps(ViT(ViTConfig.named("reader")), torch.zeros(0, 3, 32, 32))
 
 
+@pytest.mark.slow
 def test_a_cell(small):
     found = study_swapped.swapped_cell("positional", width=64, epochs=1, seed=1, other=2)
     assert json.loads(json.dumps(found)) == found and found["n"] == 32

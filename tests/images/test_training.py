@@ -22,6 +22,7 @@ from patch_lab.images.training.trainer import Trainer
 CPU = OneProcess(torch.device("cpu"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -78,6 +79,7 @@ def test_the_test_pictures_are_looked_at_once(monkeypatch):
     assert asked == ["val", "val", "val", "test"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -255,6 +257,7 @@ def test_bfloat16_trains_too():
     assert precision_type(TINY, torch.device("cpu")) == torch.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [dict(attention="vanilla"), dict(attention="positional"), dict(model="residual_cnn")]
 )

@@ -77,6 +77,7 @@ def killed(folder, after):
     train(EVERY_STEP, folder, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 8])
 def test_killed_outright_and_resumed_it_gives_the_same_bits(tmp_path, after):
     """In the middle of the first epoch and of the second."""

@@ -313,6 +313,7 @@ def _maps(model, x):
     return maps
 
 
+@pytest.mark.slow
 def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""
     from patch_lab.images.data.sets import ImageSet

@@ -13,6 +13,8 @@ import torch
 
 from patch_association.images.vit import ViT, ViTConfig
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SMALL = {
     "dynamics": lambda bench: [

@@ -254,6 +254,7 @@ def _starting_vit(seed):
     return lambda X: network(X[None])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IGNORANT)
 def test_the_probe_raises_no_more_alarms_than_it_says(name):
     """An exact p-value: of 100 at most 0.1 with chance 0.1 each, 32 or more have a chance below 1e-8."""

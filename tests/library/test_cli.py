@@ -43,6 +43,7 @@ def test_claims_as_text(capsys):
     assert all(f"{count} {word}" in last for word, count in shipped().totals().items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_claims_on_a_terminal_without_unicode(encoding):
     """Nothing stops, and what the encoding cannot say is spelled, not lost."""
@@ -188,6 +189,7 @@ def test_help_imports_nothing_that_takes_seconds():
         assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_installed_command_and_a_reader_who_leaves_early():
     """As with ``patch-association claims | head``: no traceback, whatever is left unread."""
     command = [str(Path(sys.executable).with_name("patch-association")), "claims", "--json"]

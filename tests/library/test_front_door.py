@@ -97,6 +97,7 @@ READMES = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in ("READ
 BLOCKS = re.findall(r"^```python\n(.*?)^```", READMES, re.M | re.S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_the_readmes_code_runs(code, tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

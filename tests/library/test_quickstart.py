@@ -17,6 +17,8 @@ from patch_association.images.pretrained import encodings_of
 from patch_lab.images.training import TrainConfig, load_run, train
 from patch_lab.records import read
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).resolve().parents[2] / "book" / "quickstart.md"
 PROGRAMS = re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
 SAYS = ["recall", "a plain sum errs", "looks like", "Locality", "", "gap"]

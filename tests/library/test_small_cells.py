@@ -78,6 +78,7 @@ def form(value):
     return type(value).__name__ if isinstance(value, str) else "number"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_small_cell_comes_out_the_same_twice_in_the_form_of_the_record(name, monkeypatch):
     module, constants, cell = SMALL[name]

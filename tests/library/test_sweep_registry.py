@@ -54,6 +54,7 @@ def test_every_file_of_sweeps_is_registered():
         assert [entry.name for entry in module.SWEEPS] == list(ours)
 
 
+@pytest.mark.slow
 def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
     code = (
         "import sys\nfrom patch_lab.sweeps import registry\n"

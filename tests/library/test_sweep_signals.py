@@ -14,6 +14,8 @@ from patch_lab.records import read
 
 # --- stopped from outside ------------------------------------------------------------------------------
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(patch_association.__file__).parents[1]
 SEEDS = tuple({"seed": seed} for seed in range(12))
 STOPPED = """

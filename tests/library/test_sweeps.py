@@ -115,6 +115,7 @@ def waits_for_the_next(folder, number, last):
     return {"square": number**2}
 
 
+@pytest.mark.slow
 def test_the_record_is_the_same_in_whatever_order_cells_end(tmp_path, out):
     from functools import partial
 
@@ -141,6 +142,7 @@ def test_two_workers_give_the_results_of_one(tmp_path, out):
     assert run_quietly(sweep(), out, jobs=2, resume=True).results == whole.results
 
 
+@pytest.mark.slow
 def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
     from distributed import Client
 

@@ -39,6 +39,7 @@ def test_every_sweep_is_registered_once():
     assert all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, monkeypatch):
     monkeypatch.setattr(transfer_cells, "SCRATCH_STEPS", 20)

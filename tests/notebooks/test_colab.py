@@ -16,6 +16,8 @@ from book_labels import read_book
 from edition import make
 from notebooks import ROOT, write_notebook
 
+pytestmark = pytest.mark.slow
+
 ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
 CHAPTER = make("book/setting/structure", read_book())
 WHERE = "import patch_association as pa; print(pa.__file__)"

@@ -53,6 +53,7 @@ def test_every_exercise_is_solved_and_code_with_code(name):
         assert solution.count("```python") == len(CODE.findall(solution))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "output"), PIECES)
 def test_code_of_a_solution_runs_alone_and_prints_what_it_says(code, output):
     shown = io.StringIO()

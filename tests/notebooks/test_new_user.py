@@ -55,6 +55,7 @@ def clone(tmp_path_factory) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel, monkeypatch):
     notebook = nbformat.read(clone / "_build" / "notebooks" / "book" / f"{name}.ipynb", as_version=4)

@@ -88,6 +88,7 @@ def test_what_the_pages_tell_to_try_is_played():
     assert len(seen) >= 30, f"the pages are hardly read: {seen}"
 
 
+@pytest.mark.slow
 @PLAYABLE
 def test_one_change_leaves_no_red_cell(path):
     assert play.play(path) == []
