@@ -97,8 +97,10 @@ def join(parts: list[tuple[str, bytes]]) -> bytes:
         whole.append(BytesIO(pdf), outline_item=title, import_outline=False)
     font = DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in FONT.items()})
     for number, page in enumerate(whole.pages, start=1):
-        fonts = page["/Resources"].get_object().setdefault(NameObject("/Font"), DictionaryObject())
-        fonts.get_object()[NameObject("/PageNumber")] = font
+        resources = page["/Resources"].get_object()
+        assert isinstance(resources, DictionaryObject)
+        fonts = resources.setdefault(NameObject("/Font"), DictionaryObject()).get_object()
+        fonts[NameObject("/PageNumber")] = font
         before, after = DecodedStreamObject(), DecodedStreamObject()
         before.set_data(b"q\n")
         middle = float(page.mediabox.width) / 2 - 5
