@@ -24,7 +24,7 @@ pdf: book  ## print the whole book as one PDF through Chromium, into _build/html
 test: set-up  ## run the tests that guard a change: library, some notebooks, the built pages in a browser
 	@$(PY) tools/test_all.py
 
-test-all: set-up  ## run every test and every notebook: 15 minutes
+test-all: set-up  ## run every test and every notebook: half an hour
 	@$(PY) tools/test_all.py --all
 
 lint: set-up  ## check style, types, and which room imports which
