@@ -82,6 +82,8 @@ _LABELED = re.compile(
     r"s?[\s\u00a0(]+(?:\d+(?:\.\d+)?\w?,?\s(?:and|to|or)\s)?$"
 )
 
+_DRAWING = re.compile(r"<svg\b.*?</svg>", re.S)  # most of a page, and no running text
+
 
 def leftovers(html: str) -> list[str]:
     """What broken formats left in the text of a page, each with what stands around it."""
@@ -145,7 +147,7 @@ def _typed_formulas(main: Tag) -> list[str]:
 
 
 def _article(html: str) -> Tag:
-    page = BeautifulSoup(html, "html.parser")
+    page = BeautifulSoup(_DRAWING.sub("", html), "html.parser")
     article = page.select_one("article.bd-article") or page.select_one("main") or page
     return article
 
