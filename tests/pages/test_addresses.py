@@ -9,6 +9,8 @@ from browser import SITE
 from malformed import RULES, addresses, expected
 from page_visits import NEXT_FRAME, opened
 
+pytestmark = pytest.mark.slow
+
 EACH = 1500  # addresses an explorable: 12,000 in all
 every_explorable = pytest.mark.parametrize("name", RULES)
 

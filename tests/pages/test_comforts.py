@@ -9,6 +9,8 @@ from browser import ROOT, SITE, page_names
 from page_visits import PHONE, open_page, set_theme
 from page_visits import _axe_findings as axe_findings
 
+pytestmark = pytest.mark.slow
+
 LONGER = SITE / "book" / "dynamics" / "longer.html"
 FIGURE = "fig-limits-lifetimes"
 PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")

@@ -20,6 +20,8 @@ from bs4 import BeautifulSoup
 from edition import for_readers, make
 from notebooks import write_notebook
 
+pytestmark = pytest.mark.slow
+
 BOOK = read_book()
 CHAPTER = "book/dynamics/limits"
 PICTURES = """n => n === [...document.querySelectorAll(".jp-OutputArea img")].filter(

@@ -14,6 +14,8 @@ from patch_lab.images.puzzle import assemble, cosines
 from patch_lab.records import decode, load
 from patch_lab.shallow_vit.theory import attention_ceiling
 
+pytestmark = pytest.mark.slow
+
 MODELS = {"vit": "ViT-Tiny/16", "deit": "DeiT-Tiny/16"}
 SENTENCE = "document.querySelector('.pa-sentence').textContent"
 

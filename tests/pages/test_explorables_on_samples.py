@@ -12,6 +12,8 @@ from scipy.stats import norm
 from patch_association.exact.linear import critical_q, linear_error
 from patch_association.training.gradients import loss_and_gradients
 
+pytestmark = pytest.mark.slow
+
 #: The page's inputs, drawn as it draws them: `counts` tells the sizes of the draws, one after the other.
 DRAW = """([sets, q, seed, counts]) => {
   const {uniform, drawInputs} = window.patchAssociation;

@@ -7,6 +7,8 @@ from browser import SITE
 from page_visits import UNFOLD, Visit, open_page, set_theme
 from page_visits import _axe_findings as axe_findings
 
+pytestmark = pytest.mark.slow
+
 ATTENTION = SITE / "book" / "setting" / "attention.html"
 TIP = "#pa-tip"
 

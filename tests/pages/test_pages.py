@@ -9,8 +9,14 @@ import yaml
 from browser import ROOT, SITE, page_names, settle
 from page_visits import open_page, set_theme
 
+#: One page of each kind, which `make test` visits; `make test-all` visits all of them.
+SMOKE = {
+    "book/index.html", "book/claims.html", "book/setting/structure.html", "book/dynamics/companions.html",
+    "book/images/fixed.html", "book/shallow_vit/setting.html", "book/explore/descent.html",
+}  # fmt: skip
+PAGES = [page if page in SMOKE else pytest.param(page, marks=pytest.mark.slow) for page in page_names()]
 # The scope puts a page's tests beside one another, so that most pages are visited by one worker only.
-every_page = pytest.mark.parametrize("page", page_names(), scope="module")
+every_page = pytest.mark.parametrize("page", PAGES, scope="module")
 
 FILE_NAME = re.compile(r"\.(png|svg|jpe?g|gif|webp)\b|/|\b[0-9a-f]{16,}", re.IGNORECASE)
 

@@ -121,8 +121,8 @@
       outside: { cosines: (kind, epoch) => Array.from(cosinesAt(kind, epoch)), found: (kind, epoch) => Array.from({ length: N }, (_, at) => around(kind, epoch, at)) },
       code: (s) => [
         "from patch_association.images.locality import encoding_locality, similarity",
-        "from patch_association.images.puzzle import cosines",
-        "from patch_association.records import decode, load",
+        "from patch_lab.images.puzzle import cosines",
+        "from patch_lab.records import decode, load",
         "",
         'runs = load("cifar10_study").where(epochs=40, tile=32, seed=0, width=64)',
         "for run in runs:",

@@ -208,7 +208,7 @@
         },
       },
       code: (s) => [
-        "from patch_association.shallow_vit import PatternData, initial_weights, population, train",
+        "from patch_association.shallow import PatternData, initial_weights, population, train",
         ...(s.removed === "before" && s.gone
           ? ["from dataclasses import replace", "import torch", ""] : [""]),
         `data = PatternData(${L}, ${s.relevant}, ${s.confusion}, num_patterns=${s.patterns}, noise=0.0)`,

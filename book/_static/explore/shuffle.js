@@ -152,8 +152,8 @@
       code: (s) => [
         "import numpy as np",
         "from patch_association.images.locality import similarity",
-        "from patch_association.images.puzzle import assemble",
-        "from patch_association.records import decode, load",
+        "from patch_lab.images.puzzle import assemble",
+        "from patch_lab.records import decode, load",
         "",
         `trained = decode(load("vit_encodings").one(model="${s.encodings === "vit" ? "ViT" : "DeiT"}-Tiny/16")["similarity"])`,
         `start = 0.02 * np.random.default_rng(0).standard_normal((${N}, 192))`,

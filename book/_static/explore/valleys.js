@@ -182,7 +182,7 @@
       },
       code: (s) => [
         "import patch_association as pa",
-        "from patch_association.training.reduced import flow_line",
+        "from patch_lab.dynamics.slow_scores import flow_line",
         "",
         `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q})`,
         `way = flow_line(risk, ${s.diagonal}, [1, 10, 100], gamma=${s.gamma}, rho=${s.rho})`,
