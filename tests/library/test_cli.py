@@ -204,6 +204,7 @@ def test_the_installed_command_and_a_reader_who_leaves_early():
     assert len(json.loads(stayed.stdout)) == len(shipped())
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_the_command_does():
     """``torchrun -m patch_association train`` needs the package itself to be runnable."""
     command = [sys.executable, "-m", "patch_lab", "train", "--help"]

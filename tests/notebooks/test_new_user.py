@@ -67,6 +67,7 @@ def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel
     assert play.run(notebook) is None
 
 
+@pytest.mark.slow
 def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
     """Its chapters are the edition's, and all else, Binder's environment too, is the commit's."""
     if shutil.which("git") is None:

@@ -118,6 +118,7 @@ def _notebook(*cells):
     return notebook
 
 
+@pytest.mark.slow
 def test_a_red_cell_is_seen_and_a_refusal_told_from_a_crash():
     notebook = _notebook("q = 0.3  # a chance; try 0.1, 0.5", "assert q < 0.4, 'too large'")
     (q,) = play.read_parameters(notebook.cells[0].source)

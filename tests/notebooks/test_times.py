@@ -27,6 +27,7 @@ def test_the_front_page_counts_each_chapter_once():
     assert sorted(lists[-1]) == sorted(MEASURED)
 
 
+@pytest.mark.slow
 def test_what_counts_is_the_time_of_the_processor(tmp_path, monkeypatch):
     """A cell that sleeps costs nothing, and one that fails is no measurement."""
     cells = [nbformat.v4.new_code_cell("import time\ntime.sleep(20)")]

@@ -302,6 +302,7 @@ def test_every_cell_for_a_notebook_runs(browser, name, state, capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["counting", "paint", "descent", "valleys", "cloud", "shuffle", "look", "epochs"]
 )

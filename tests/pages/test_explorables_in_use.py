@@ -8,6 +8,8 @@ from browser import SITE
 from page_measures import measure
 from page_visits import EXPLORE, PHONE, opened
 
+pytestmark = pytest.mark.slow
+
 #: All of them, with a setting that takes little time.
 STATES = {
     "counting": "",

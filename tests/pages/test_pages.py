@@ -11,7 +11,7 @@ from page_visits import open_page, set_theme
 
 #: One page of each kind, which `make test` visits; `make test-all` visits all of them.
 SMOKE = {
-    "book/index.html", "book/claims.html", "book/setting/structure.html", "book/dynamics/companions.html",
+    "book/index.html", "book/claims.html", "book/setting/structure.html", "book/dynamics/longer.html",
     "book/images/fixed.html", "book/shallow_vit/setting.html", "book/explore/descent.html",
 }  # fmt: skip
 PAGES = [page if page in SMOKE else pytest.param(page, marks=pytest.mark.slow) for page in page_names()]
