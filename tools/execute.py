@@ -15,13 +15,17 @@ import argparse
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import nbformat
-from notebooks import chapters, differences, name_of, notebook_from_text, write_notebook
+from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_notebook
 
+from patch_lab._files import write_atomically
+
+EVIDENCE = ROOT / "src" / "patch_lab" / "ledger" / "evidence"
 LIMIT_S = 60  # a reader waits this long for a chapter on two cores, and no longer
 CELL_TIMEOUT_S = 600
 
@@ -152,19 +156,35 @@ def execute(path: Path) -> None:
         extra_arguments=["--Application.log_level=ERROR"],  # the kernel warns about its local sockets
         resources={"metadata": {"path": str(path.parent)}},
     )
-    try:
-        client.execute(env={**os.environ, "PATCH_ASSOCIATION_RECORD": "1", "PYTHONHASHSEED": "0"})
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        raise ChapterFailed(str(error).strip()) from None
-    for number, cell in enumerate(notebook.cells, start=1):
-        for output in cell.get("outputs", ()):
-            if output.output_type == "stream" and output.name == "stderr":
-                raise ChapterFailed(
-                    f"cell {number} writes to stderr, which a page must not show:\n{output.text}"
-                )
+    with _evidence_of_whole_runs(path):
+        try:
+            client.execute(env={**os.environ, "PATCH_ASSOCIATION_RECORD": "1", "PYTHONHASHSEED": "0"})
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            raise ChapterFailed(str(error).strip()) from None
+        for number, cell in enumerate(notebook.cells, start=1):
+            for output in cell.get("outputs", ()):
+                if output.output_type == "stream" and output.name == "stderr":
+                    raise ChapterFailed(
+                        f"cell {number} writes to stderr, which a page must not show:\n{output.text}"
+                    )
     # The kernel reports its own version; the file keeps what notebook_from_text gave it.
     notebook.metadata = notebook_from_text(path).metadata
     write_notebook(notebook, path.with_suffix(".ipynb"))
+
+
+@contextmanager
+def _evidence_of_whole_runs(path: Path):
+    """Give a chapter's evidence back as it was if its run fails: evidence and outputs are of one run."""
+    file = EVIDENCE / f"{name_of(path)}.json"
+    before = file.read_bytes() if file.exists() else None
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            file.unlink(missing_ok=True)
+        else:
+            write_atomically(file, before)
+        raise
 
 
 if __name__ == "__main__":

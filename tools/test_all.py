@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from browser import BrowserMissing, chromium
 from notebooks import ROOT, chapters, name_of
 from replay import WORKERS
 
@@ -46,6 +47,10 @@ def main() -> int:
         "book": [sys.executable, "tools/build_book.py"],
         "pages": [*PYTEST, *slow, "tests/pages"],
     }
+    left_out = []
+    if "pages" in names and (missing := _no_browser()):
+        names.remove("pages")
+        left_out.append(f"the pages. {missing}")
     results = []
     for number, name in enumerate(names, start=1):
         print(f"\n=== {number}/{len(names)} {name}: {STAGES[name]}", flush=True)
@@ -54,11 +59,21 @@ def main() -> int:
         results.append((name, time.monotonic() - start, status))
         print(f"=== {name}: {'passed' if status == 0 else 'FAILED'} in {results[-1][1]:.0f} s", flush=True)
     if not arguments.all:
-        print(
-            f"\nNot run: tests marked slow, and {len(chapters()) - len(replayed)} of {len(chapters())} "
-            f"notebooks (replayed: {', '.join(map(name_of, replayed))}). `make test-all` runs them."
+        left_out.append(
+            f"tests marked slow and {len(chapters()) - len(replayed)} of {len(chapters())} notebooks, which "
+            f"`make test-all` runs (replayed: {', '.join(map(name_of, replayed))})."
         )
+    print("".join(f"\nNot run: {what}" for what in left_out))
     return _report(results)
+
+
+def _no_browser() -> str:
+    """What to do where no browser can be started; nothing where one can."""
+    try:
+        with chromium():
+            return ""
+    except BrowserMissing as error:
+        return str(error)
 
 
 def _canaries_and_changed() -> list[Path]:

@@ -1,4 +1,4 @@
-"""A chapter whose words alone changed needs no run."""
+"""Writing a chapter's notebook: words alone need no run, and a run that fails leaves no evidence."""
 
 import execute
 import nbformat
@@ -38,3 +38,18 @@ def test_words_are_written_and_outputs_stay_but_changed_code_is_refused(tmp_path
     with pytest.raises(execute.ChapterFailed, match="changed in its code"):
         execute.write_prose(path)
     assert path.with_suffix(".ipynb").read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize("before", [b"{}", None])
+def test_a_run_that_fails_leaves_the_evidence_of_the_run_before(tmp_path, monkeypatch, before):
+    monkeypatch.setattr(execute, "EVIDENCE", tmp_path)
+    path, file = tmp_path / "part" / "chapter.md", tmp_path / "part" / "chapter.json"
+    path.parent.mkdir()
+    if before is not None:
+        file.write_bytes(before)
+    code = f"open({str(file)!r}, 'w').write('new'); raise ValueError('later')"
+    path.write_text(CHAPTER.replace("1 + 1", code), encoding="utf-8")
+    with pytest.raises(execute.ChapterFailed, match="later"):
+        execute.execute(path)
+    assert (file.read_bytes() if file.exists() else None) == before
+    assert not path.with_suffix(".ipynb").exists()
