@@ -1,14 +1,13 @@
 """The one default setting: what it is, that code takes it from there, and that the page shows it."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
+import conventions
 import pytest
 
 from patch_association.defaults import DEFAULT, initial_alpha
-from patch_lab import conventions
-from patch_lab.conventions import DEPARTURES, Departure
+from patch_lab.conventions import SINGLE_RATE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +17,7 @@ def test_the_default_setting():
     assert DEFAULT.alpha == pytest.approx(0.1) and initial_alpha(5, 16.0) == pytest.approx(2)
     assert DEFAULT.score_rate(16) == pytest.approx(256 * DEFAULT.rate)
     assert DEFAULT.score_rate(16, rate=0.1) == pytest.approx(25.6)
-    assert conventions.SINGLE_RATE.score_rate(16, 0.1) == pytest.approx(0.1)
+    assert SINGLE_RATE.score_rate(16, 0.1) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
@@ -33,23 +32,6 @@ def test_the_default_setting():
 def test_bad_arguments_are_refused(call, name):
     with pytest.raises(ValueError, match=name):
         call()
-
-
-def test_the_page_shows_every_value_and_every_departure():
-    page = (ROOT / "book" / "conventions.md").read_text(encoding="utf-8")
-    assert "```{conventions} default\n" in page and "```{conventions} departures\n" in page
-    default = conventions.default_table().splitlines()
-    assert len(default) == 2 + len(conventions.LETTERS) and "| $0.01$ |" in default[3]
-    rows = conventions.departures_table().splitlines()[2:]
-    assert len(rows) == len(DEPARTURES)
-    for row, departure in zip(rows, DEPARTURES):
-        assert (
-            departure.reason in row and departure.values in row and (departure.changed() or departure.values)
-        )
-        for chapter in departure.chapters:
-            assert f"{{doc}}`/book/{chapter}`" in row and (ROOT / "book" / f"{chapter}.md").exists()
-        assert row.count("|") == 4  # an absolute value would end a cell
-    assert r"$\nu = 0.0001$; so $\alpha^{(0)} = 0.01$" in "\n".join(rows)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +50,5 @@ def test_a_chapter_whose_parameters_differ_is_listed(chapter):
         for name, field in mine.items()
         if values.get(name, getattr(DEFAULT, field)) != getattr(DEFAULT, field)
     ]
-    listed = {name for departure in DEPARTURES for name in departure.chapters}
+    listed = {name for departure in conventions.load()["departure"] for name in departure["chapters"]}
     assert not differ or f"{chapter.parent.name}/{chapter.stem}" in listed, differ
-
-
-def test_changed_names_what_differs():
-    assert Departure(("x",), replace(DEFAULT, degree=5), "why").changed() == {"degree": 5}
