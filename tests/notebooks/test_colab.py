@@ -76,5 +76,6 @@ def test_it_brings_the_library_and_changes_nothing_else(machine):
     assert brought == site_of(machine)
     assert {path.name.partition("-")[0] for path in brought.iterdir()} == {
         "patch_association",
+        "patch_lab",
         "packages.pth",
     }
