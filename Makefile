@@ -4,6 +4,11 @@ PY := .venv/bin/python
 CHAPTERS ?=
 PARTS ?=
 
+# In a locale that is forced to be ASCII, Python before 3.13 cannot read the name of a folder with an umlaut.
+ifneq (,$(filter C POSIX,$(LC_ALL)))
+export LC_ALL := C.UTF-8
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help set-up book pdf test test-all lint execute words replay anywhere notebooks lab play full bench bench-book coverage clean
 
