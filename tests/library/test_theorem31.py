@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -282,3 +283,86 @@ def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
             linear.best_monotone_error(linear.weighted_law(np.array(weights), 2, q)), abs=1e-12
         )
     assert errors[(3, 3, 3, 3, 3, 4)] < 1 / 8 < errors[(3,) * 6]
+
+
+def _wrong_and_tied(weights: tuple[int, ...], C: int, q: Fraction) -> tuple[Fraction, Fraction]:
+    """P[y g < 0] and P[y g = 0] for set weights, by visiting the sums of all sets."""
+    sums = {}
+    for signs in itertools.product((-1, 0, 1), repeat=C):
+        active = sum(map(abs, signs))
+        sums[sum(signs)] = sums.get(sum(signs), 0) + (q / 2) ** active * (1 - q) ** (C - active)
+    wrong = tied = Fraction(0)
+    for signal, own in enumerate(weights):
+        others = weights[:signal] + weights[signal + 1 :]
+        for values in itertools.product([s for s in sums if sums[s]], repeat=len(others)):
+            chance = math.prod(sums[s] for s in values) / len(weights)
+            score = own * C + sum(a * s for a, s in zip(others, values))
+            wrong, tied = wrong + chance * (score < 0), tied + chance * (score == 0)
+    return wrong, tied
+
+
+@pytest.mark.parametrize(
+    "weights, C, error, equal",
+    [
+        ((3, 2, 2, 2, 2), 3, Fraction(3943, 20480), Fraction(397, 2048)),
+        ((5, 4, 4), 5, Fraction(143, 3072), Fraction(7, 128)),
+    ],
+)
+def test_unequal_weights_win_where_nothing_ties(weights, C, error, equal):
+    assert _wrong_and_tied(weights, C, Fraction(1)) == (error, 0)
+    assert _wrong_and_tied((1,) * len(weights), C, Fraction(1)) == (equal, 0)
+    law = linear.weighted_law(np.array(weights), C, 1.0)
+    assert linear.best_monotone_error(law) == pytest.approx(float(error), abs=1e-12)
+    assert linear.linear_error(len(weights) * C, C, 1.0) == pytest.approx(float(equal), abs=1e-12)
+    assert error < equal
+
+
+@pytest.mark.parametrize(("L", "C"), [(3, 3), (3, 5), (3, 7), (3, 9), (5, 3), (5, 5)])
+def test_one_heavy_set_wins_what_the_formula_says(L, C):
+    def at(n, k):  # P[a sum of n fair signs is k]
+        return Fraction(math.comb(n, (n - k) // 2), 2**n) if k <= n else Fraction(0)
+
+    n, rest = (L - 1) * C, (L - 2) * C
+    won = (at(n, C + 1) - Fraction(L - 1, 2**C) * (at(rest, 1) - at(rest, 2 * C + 1))) / L
+    heavy, tied = _wrong_and_tied((C,) + (C - 1,) * (L - 1), C, Fraction(1))
+    equal, never = _wrong_and_tied((1,) * L, C, Fraction(1))
+    assert equal - heavy == won and tied == never == 0
+    assert (won > 0) == ((L, C) != (3, 3)) and won >= 0
+    if L == 3:
+        assert won == Fraction(math.comb(2 * C, C // 2) - 2 * math.comb(C, C // 2), 3 * 4**C)
+
+
+def test_the_heavy_set_wins_from_some_q_on():
+    # Weights (3, 2, 2, 2, 2) at C = 3: against ties by half between .988 and .989, against ties forgiven
+    # between .998 and .999.
+    for q, beats_half, beats_forgiven in ((988, 0, 0), (989, 1, 0), (998, 1, 0), (999, 1, 1)):
+        heavy, tied = _wrong_and_tied((3, 2, 2, 2, 2), 3, Fraction(q, 1000))
+        wrong, even = _wrong_and_tied((1,) * 5, 3, Fraction(q, 1000))
+        assert (heavy + tied / 2 < wrong + even / 2) == beats_half
+        assert (heavy + tied / 2 < wrong) == beats_forgiven
+
+
+def test_at_two_sets_equal_weights_are_the_best_predictor():
+    for C, q in ((1, Fraction(1, 3)), (2, Fraction(1, 2)), (4, Fraction(1))):
+        assert _wrong_and_tied((1, 1), C, q) == (0, (q / 2) ** C)
+        # At a tie both sets are unanimous, with opposite signs: both labels are equally likely.
+        assert linear.search_weights(2, C, float(q), 3)[0] == pytest.approx(float(q / 2) ** C / 2, abs=1e-12)
+
+
+@given(weights=st.lists(st.integers(2, 5), min_size=2, max_size=6), C=st.integers(1, 4), q=st.floats(0.05, 1))
+@settings(max_examples=100, deadline=None)
+def test_what_unequal_weights_win_is_bounded(weights, C, q):
+    n = (len(weights) - 1) * C
+    error = linear.best_monotone_error(linear.weighted_law(np.array(weights), C, q))
+    most = (0.469 + 0.56 * max(weights) / min(weights)) / math.sqrt(q * n)
+    assert error >= linear.linear_error(n + C, C, q, "half") - most
+
+
+def test_what_is_won_without_ties_is_of_order_one_over_c():
+    # L = C, q = 1, one set in eight of weight C, the others of weight C - 1; the limit is .0197.
+    for C in (9, 17, 25):
+        weights = np.r_[np.full(C // 16 * 2 + 1, C), np.full(C - C // 16 * 2 - 1, C - 1)]
+        law = linear.weighted_law(weights, C, 1.0)
+        assert law.at(0) == 0
+        won = linear.linear_error(C * C, C, 1.0, "half") - law.below(0)
+        assert 0.0197 < C * won < 0.05

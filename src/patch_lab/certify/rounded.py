@@ -2,14 +2,17 @@
 
 Arb spends a microsecond on an operation; at D = 36 there are 319,770 atoms. Here the same sums run in
 numpy. A quantity is a pair (mid, rad) of arrays, and the exact number lies within rad of mid. Only this is
-used of the processor: +, -, * and / of doubles are rounded to the nearest double, so that
+used of the processor: +, -, * and / of doubles are rounded to the nearest double, and small ones are not
+flushed to zero, so that
 
     |fl(a o b) - (a o b)| <= u |fl(a o b)| + tiny,    u = 2^-53,
 
 and a dot product of k terms, in whatever order and with or without fused operations, is off by at most
 k u / (1 - k u) times the sum of the absolute terms (Higham, Accuracy and Stability, 3.5). A radius is itself
 computed from nonnegative numbers by fewer than 16 roundings, or by a dot product; the factor UP makes up for
-them. The exponential is our own (:func:`exp`), as no bound is promised for a library's.
+them. The exponential is our own (:func:`exp`), as no bound is promised for a library's. NumPy and its BLAS
+are trusted to do these operations and no others: a matrix product is made of such dot products (not of a
+fast scheme such as Strassen's), and ``rint`` and ``ldexp`` are exact.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def every_number_of_sets(set_size: int, q: Fraction, degree: int, delta: Fractio
         good = positive_from(first, middle) and positive_from(second, middle)
         low, n1 = (low, middle) if good else (middle, n1)
     one_by_one(set_size, q, degree, n1)
-    return {"by moments from n": n1, "one by one": n1 // set_size - 1}
+    return {"by moments from n": n1, "one by one": len(range(2 * set_size, n1, set_size))}
 
 
 def one_by_one(set_size: int, q: Fraction, degree: int, below: int) -> None:
