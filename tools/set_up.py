@@ -45,7 +45,8 @@ ADVICE = {
     "ResolutionImpossible|No matching distribution|No solution found": "no set of versions for this machine "
     "lies within constraints.txt (the log's last lines name the package). Try another Python: "
     "make book PYTHON=python3.12",
-    "Permission denied": f"{VENV} may not be written to. Run the command as the owner of that folder.",
+    "Permission denied|Read-only": f"{ROOT} may not be written to. Run the command as the owner of that "
+    "folder, or copy it to one that you may write to.",
 }  # fmt: skip
 
 
@@ -62,8 +63,11 @@ def main():
                 if not finished():  # another set-up of this clone may just have done it
                     check_disk()
                     install(lock)
-    except (CannotSetUp, OSError) as error:  # OSError: a folder that may only be read, a disk that is full
+    except CannotSetUp as error:
         print(f"Set-up failed: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:  # a folder that may only be read, a disk that is full
+        print(f"Set-up failed: {explain(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nSet-up stopped; the same command begins it again.", file=sys.stderr)
