@@ -51,9 +51,10 @@ replay: set-up  ## run every notebook alone in an empty folder and compare all i
 PLAIN := OPENBLAS_CORETYPE=Katmai ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41 \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3 AVX512F AVX512CD AVX512_SKX"
 
-anywhere: set-up  ## replay every notebook by kernels without AVX, then on two threads: do all outputs agree?
+anywhere: book  ## every notebook, record and explorable by kernels without AVX, then on two threads: do they agree?
 	@env $(PLAIN) $(PY) tools/replay.py $(CHAPTERS)
-	@env $(PLAIN) $(PY) -m pytest -q -n 2 tests/library/test_recorded_cells.py
+	@env $(PLAIN) $(PY) -m pytest -q -W ignore::ImportWarning tests/library/test_recorded_cells.py tests/library/test_transfer_records.py
+	@env $(PLAIN) $(PY) -m pytest -q -n 2 -W ignore::ImportWarning -m "slow or not slow" tests/pages/test_explorables*.py
 	@env OMP_NUM_THREADS=2 $(PY) tools/replay.py $(CHAPTERS)
 
 notebooks: set-up  ## write the notebooks for Colab, JupyterLab and download, into _build/notebooks
