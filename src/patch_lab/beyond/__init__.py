@@ -13,10 +13,13 @@ from patch_lab.beyond.crossed_data import CrossedData, Drawn, RarePatterns
 from patch_lab.beyond.deeper_networks import Design, Network
 from patch_lab.beyond.set_knowledge import (
     PartlyInformed,
+    blank_rows,
     examine,
     interactions,
     null_recall,
     p_value,
+    set_masses,
+    sets_read,
     shuffled_inputs,
 )
 
@@ -29,6 +32,7 @@ __all__ = [
     "Network",
     "PartlyInformed",
     "RarePatterns",
+    "blank_rows",
     "blind_error",
     "error_of_each",
     "examine",
@@ -37,6 +41,8 @@ __all__ = [
     "interactions",
     "null_recall",
     "p_value",
+    "set_masses",
+    "sets_read",
     "shuffled_inputs",
     "train_together",
 ]

@@ -177,11 +177,21 @@ def follow_bench(
 
 
 def train_together(
-    network, draw, *, steps: int, batch: int, rate: float, clip: float = 5.0, points: int = 1, seed: int = 0
+    network,
+    draw,
+    *,
+    steps: int,
+    batch: int,
+    rate: float,
+    score_rate: float | None = None,
+    clip: float = 5.0,
+    points: int = 1,
+    seed: int = 0,
 ) -> Iterator[int]:
-    """Train R networks in place with Adam on the logistic loss; stops at ``points`` steps, yielding each.
+    """Train R networks in place on the logistic loss; stops at ``points`` steps, yielding each.
 
-    The rate falls to zero along a cosine. Every seed gets inputs of its own, fresh in every step.
+    By Adam, whose rate falls to zero along a cosine, gradients clipped. Every seed gets inputs of its own,
+    fresh in every step.
 
     Parameters
     ----------
@@ -189,12 +199,26 @@ def train_together(
         Inputs (R, n, D, d) to outputs (R, n).
     draw : callable
         ``draw(n, seed=)`` -> an object with X and y, or the pair.
+    score_rate : float, optional
+        The rate of the parameters called ``scores``. With it, plain gradient descent in place of Adam: both
+        rates constant, nothing clipped.
     """
     R, steps, points = network.seeds, positive_int("steps", steps), positive_int("points", points)
-    optimizer = torch.optim.Adam(network.parameters(), lr=finite("rate", rate, minimum=0))
+    if score_rate is None:
+        optimizer: torch.optim.Optimizer = torch.optim.Adam(
+            network.parameters(), lr=finite("rate", rate, minimum=0)
+        )
+    else:
+        scores = finite("score_rate", score_rate, minimum=0)
+        groups = [
+            {"params": [part], "lr": scores if name == "scores" else rate}
+            for name, part in network.named_parameters()
+        ]
+        optimizer = torch.optim.SGD(groups, lr=finite("rate", rate, minimum=0))
     marks = {round(steps * k / points) for k in range(1, points + 1)}
     for step in range(1, steps + 1):
-        optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
+        if score_rate is None:
+            optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
         drawn = draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
         X, y = drawn if isinstance(drawn, tuple) else (drawn.X, drawn.y)
         margin = y.reshape(R, batch) * network(
@@ -202,7 +226,8 @@ def train_together(
         )  # (R n, D, d) -> (R, n, D, d)
         optimizer.zero_grad(set_to_none=True)
         F.softplus(-margin).mean(dim=1).sum().backward()
-        clip_each(network.parameters(), clip)
+        if score_rate is None:
+            clip_each(network.parameters(), clip)
         optimizer.step()
         if step in marks:
             yield step

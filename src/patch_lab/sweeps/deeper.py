@@ -6,19 +6,25 @@ All seeds of a cell share the sets, which no start knows, and the test inputs.
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import torch
 
 from patch_association._streams import BENCH_TEST
 from patch_association.data import SpatialData
+from patch_association.defaults import DEFAULT
+from patch_association.model import polynomial_activation
 from patch_association.structure import Partition, association, row_separation
 from patch_lab.beyond import (
     Design,
     Network,
+    blank_rows,
     error_of_each,
     interactions,
     p_value,
+    set_masses,
+    sets_read,
     shuffled_inputs,
     train_together,
 )
@@ -26,6 +32,7 @@ from patch_lab.records import drawn, rounded
 from patch_lab.sweeps.sweep import Sweep
 
 SEEDS, D, C, Q = 10, 16, 4, 0.5
+ROWS_SEEDS, POPULATION_RATE = 8, 0.02
 SETS = Partition.random(D, C, seed=0)
 N_TEST, N_PROBE, N_MEAN = 10_000, 40, 500
 #: The error is also taken on data whose sets are others, of which a network cannot know.
@@ -130,6 +137,100 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
     return {key: rounded(np.asarray(value).tolist(), 4) for key, value in found.items()}
 
 
+def rows_cell(
+    rate: float,
+    score_rate: float | None,
+    diagonal: float,
+    q: float,
+    start: float,
+    batch: int,
+    steps: int,
+    points: int,
+) -> dict:
+    """Model (T), and what its rows read: by Adam, or where ``score_rate`` is given by gradient descent.
+
+    Returns
+    -------
+    dict
+        ``taken`` (points,); ``error``, ``auc``, ``exact``, ``specialists`` (rows that read a set), ``own``
+        (the own one), ``read`` (sets with a row of their own that reads them), ``blank``, (points, R)
+        each; ``masses`` (R, D, L): what each row pays each set at the end; ``spread`` (points, R): the root
+        mean square, within sets, of mean score of companions less mean score of strangers.
+    """
+    data = SpatialData(SETS, D, q)
+    network = Network(Design(diagonal=diagonal), ROWS_SEEDS, D, D)
+    with torch.no_grad():
+        network.scores *= start / DEFAULT.init_std
+    X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
+    found: dict[str, list] = {}
+    draw = partial(data.sample, dtype=torch.float32)
+    how = dict(steps=steps, batch=batch, rate=rate, score_rate=score_rate, points=points)
+    for step in train_together(network, draw, **how):
+        A = network.layer_scores(0)[:, 0].detach().double()  # (R, D, D)
+        of, error = census(A, SETS), error_of_each(network, X, y)
+        for key, value in (("taken", step), ("error", error.tolist()), *of.items()):
+            found.setdefault(key, []).append(value)
+    found["masses"] = found["masses"][-1]
+    return rounded(found, 4)
+
+
+def population_cell(start: float, q: float, diagonal: float, steps: int, points: int) -> dict:
+    """Gradient descent on the population risk by all scores, at nine patches, from noise ``start``.
+
+    The risk is a sum over everything that can happen, so no draw enters after the start. Returns ``taken``
+    and, (points, R) each, ``loss`` and what :func:`rows_cell` returns of the rows.
+    """
+    sets = Partition(np.repeat(np.arange(3), 3))
+    patches, size = sets.num_patches, sets.set_size
+    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=patches - size)))  # (n, D - C)
+    chance = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
+    signs = np.ones((sets.num_sets, len(rest), patches))
+    for k in range(sets.num_sets):
+        signs[k][:, sets.labels != k] = rest
+    X = torch.from_numpy(signs.reshape(-1, patches))  # (L, n, D) -> (L n, D), y = +1
+    mass = torch.from_numpy(np.tile(chance, sets.num_sets) / sets.num_sets)
+    noise = np.random.default_rng(0).standard_normal((ROWS_SEEDS, patches, patches))
+    own = torch.eye(patches, dtype=torch.bool)
+    A = torch.from_numpy(start * noise).masked_fill(own, diagonal).requires_grad_()  # (R, D, D)
+    alpha = torch.full((ROWS_SEEDS, 1, 1), DEFAULT.alpha, dtype=torch.float64, requires_grad=True)
+    marks = {round(steps * k / points) for k in range(1, points + 1)}
+    found: dict[str, list] = {}
+    for step in range(1, steps + 1):
+        z = patches * alpha * (X @ torch.softmax(A, dim=-1).mT)  # (R, L n, D)
+        F = polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=-1)
+        loss = (mass * torch.nn.functional.softplus(-F)).sum(dim=-1)  # (R,)
+        by_score, by_alpha = torch.autograd.grad(loss.sum(), (A, alpha))
+        with torch.no_grad():
+            A -= DEFAULT.score_rate(patches, POPULATION_RATE) * by_score.masked_fill(own, 0)
+            alpha -= POPULATION_RATE * by_alpha
+        if step in marks:
+            for key, value in (("taken", step), ("loss", loss.tolist()), *census(A.detach(), sets).items()):
+                found.setdefault(key, []).append(value)
+    found["masses"] = found["masses"][-1]
+    return rounded(found, 6)
+
+
+def census(A: torch.Tensor, sets: Partition) -> dict[str, list]:
+    """What the rows of scores A (R, D, D) read, as :func:`rows_cell` returns it."""
+    masses, known = set_masses(torch.softmax(A, dim=-1), sets), association(A, sets)
+    read = sets_read(masses)  # (R, D)
+    own = read == sets.labels
+    off = sets.same_set & ~np.eye(sets.num_patches, dtype=bool)
+    scores = A.numpy()
+    margins = scores.mean(axis=-1, where=off) - scores.mean(axis=-1, where=~sets.same_set)  # (R, D)
+    of_set = [margins[:, sets.labels == k] for k in range(sets.num_sets)]
+    return {
+        "auc": known.auc.tolist(),
+        "exact": known.exact.tolist(),
+        "specialists": (read >= 0).sum(axis=-1).tolist(),
+        "own": own.sum(axis=-1).tolist(),
+        "read": sum(own[:, sets.labels == k].any(axis=-1).astype(int) for k in range(sets.num_sets)).tolist(),
+        "blank": blank_rows(masses).sum(axis=-1).tolist(),
+        "spread": np.sqrt(np.mean([m.var(axis=-1, ddof=1) for m in of_set], axis=0)).tolist(),
+        "masses": masses.tolist(),
+    }
+
+
 def _interactions(network, data):
     X = shuffled_inputs(data, N_PROBE, seed=BENCH_TEST)
     return interactions(lambda x: network(x.expand(network.seeds, *x.shape)), X, data.feature)
@@ -153,6 +254,37 @@ _CONFIG = dict(
 )  # fmt: skip
 
 SIMPLE_SIZE, BLOCK_SIZE = dict(steps=2500, batch=128), dict(steps=3000, batch=64)
+
+_ROWS = dict(
+    rate=0.02, score_rate=None, diagonal=1.0, q=Q, start=DEFAULT.init_std, batch=128, steps=2500, points=5
+)
+_DESCENT = dict(_ROWS, rate=0.005, score_rate=1.28, steps=1200, points=12)
+#: Adam and gradient descent, and what is turned: rates, steps, batch, diagonal, q, noise of the start.
+ROWS = (
+    _ROWS,
+    dict(_ROWS, rate=0.002, steps=5000),
+    dict(_ROWS, rate=0.002, steps=15_000),
+    dict(_ROWS, batch=512),
+    *(dict(_ROWS, diagonal=one) for one in (0.0, 3.0)),
+    dict(_ROWS, q=0.3),
+    dict(_DESCENT, steps=4800, points=48),
+    dict(_DESCENT, score_rate=5.12),
+    *(dict(_DESCENT, batch=one) for one in (32, 512)),
+    *(dict(_DESCENT, start=one) for one in (0.001, 0.1)),
+    *(dict(_DESCENT, diagonal=one) for one in (0.0, 3.0)),
+)
+POPULATION = tuple(
+    dict(start=one, q=Q, diagonal=diagonal, steps=4000, points=8)
+    for one, diagonal in (
+        (0.0, 1.0),
+        (0.001, 1.0),
+        (0.01, 1.0),
+        (0.05, 1.0),
+        (0.1, 1.0),
+        (0.05, 0.0),
+        (0.05, 3.0),
+    )
+)
 
 SWEEPS = (
     Sweep(
@@ -188,5 +320,29 @@ SWEEPS = (
         run=range_cell,
         data=lambda: drawn(SpatialData(SETS, D, Q), 0),
         config={key: value for key, value in _CONFIG.items() if key != "q"},
+    ),
+    Sweep(
+        name="deeper-rows",
+        summary="Model (T) by Adam and by gradient descent: which rows come to read a set, which stay blank.",
+        cells=ROWS,
+        run=rows_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
+        config=dict(
+            D=D,
+            C=C,
+            sets=SETS.labels.tolist(),
+            seeds=ROWS_SEEDS,
+            n_test=N_TEST,
+            adam="cosine, clipped at 5",
+            loss="logistic, fresh inputs in every step",
+        ),
+    ),
+    Sweep(
+        name="deeper-population",
+        summary="Gradient descent on the population risk by all scores at nine patches, from a noisy start.",
+        cells=POPULATION,
+        run=population_cell,
+        data="an exactly known law",
+        config=dict(D=9, C=3, seeds=ROWS_SEEDS, rate=POPULATION_RATE, score_rate=81 * POPULATION_RATE),
     ),
 )
