@@ -5,4 +5,5 @@
 ``valley``, ``slow_scores``         v at its best, and the flow of two numbers that is left
 ``events``, ``realistic``           the events of a run, and the setting of runs on samples
 ``lifetime``                        how far single scores stray on N inputs
+``rows``                            how rows of one set come apart
 """
