@@ -193,7 +193,7 @@ class ClaimsTotals(LedgerDirective):
             self._line(whose, [claim.standing for claim in claims if (claim.source == "ours") == own])
             for whose, own in (("The papers\u2019", False), ("The book\u2019s own", True))
         ]
-        found = [line for line in lines if line is not None]
+        found: list[nodes.Node] = [line for line in lines if line is not None]
         return found or [nodes.paragraph("", "The ledger has no claim yet.")]
 
     @staticmethod
