@@ -5,9 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from patch_lab import ledger
 from patch_lab.records import load
 from patch_lab.sweeps import registry
 from patch_lab.sweeps import transfer as sweeps
+from patch_lab.transfer.complexity import crossing, sample_complexity
+from patch_lab.transfer.sample_bounds import wrong_sign
 
 
 @pytest.mark.parametrize("sweep", sweeps.SWEEPS, ids=lambda sweep: sweep.name)
@@ -18,6 +21,23 @@ def test_the_shipped_record_belongs_to_the_sweep(sweep):
     for cell, result in zip(sweep.cells, record.results):
         assert dict(cell).items() <= result.items()
         assert len(result["errors"]) == cell["seeds"]
+
+
+def test_the_seeds_of_the_learned_attention_are_enough_for_its_interval():
+    """Errors that are all or nothing, as a wrong sign makes them, exact at D = 36. With 24 seeds the interval
+    covers about half of the time, with 200 nine times in ten: below 240 of 300 with a chance under 1e-9."""
+    seeds = ledger.shipped()["jelassi2022-theorem-5.1"].evidence["learned_36"].seeds
+    D, C, q, sizes = 36, 4, 16 / 36, [1, 2, 3, 4, 6, 8]
+    truth = crossing(sizes, [0.02 + 0.96 * wrong_sign(D, C, q, N) for N in sizes], 0.05)
+    generator, covered = np.random.default_rng(0), 0
+    for _ in range(300):
+        active = generator.binomial(D - C, q, (seeds, max(sizes)))  # nested samples: (seeds, N)
+        along = (C + 2 * generator.binomial(active, 0.5) - active).cumsum(axis=1)[:, np.array(sizes) - 1]
+        ties = generator.random(along.shape) < 0.5
+        wrong = (along < 0) | ((along == 0) & ties)
+        found = sample_complexity(sizes, 0.02 + 0.96 * wrong, resamples=300)
+        covered += found.low <= truth <= found.high
+    assert covered >= 240, f"{covered} of 300 intervals over {seeds} seeds cover"
 
 
 def test_training_from_scratch_uses_what_the_validation_sets_chose():

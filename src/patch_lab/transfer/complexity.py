@@ -25,7 +25,9 @@ class SampleComplexity(Estimate):
         The N at which the mean error crosses the target, by interpolation linear in log N between
         the grid's sizes; infinite when no size reaches it.
     low, high : float
-        The percentile bootstrap over seeds; ``high`` is infinite when too many resamples never cross.
+        The percentile bootstrap over seeds; ``high`` is infinite when too many resamples never cross. Where
+        a seed is either right or wrong altogether it wants some two hundred seeds: two dozen cover half of
+        the time.
     n : int
         How many seeds.
     censored : float
