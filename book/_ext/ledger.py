@@ -1,6 +1,6 @@
 """Show the ledger of claims on a page, read while the book is built: no page can disagree with it.
 
-``claims-totals``       how many claims have each verdict
+``claims-totals``       how many claims have each verdict, those of the papers apart from the book's own
 ``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``,
 ``source`` ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
@@ -185,18 +185,29 @@ class ClaimsDefinitions(LedgerDirective):
 
 
 class ClaimsTotals(LedgerDirective):
-    """How many claims have each verdict, as a line of badges."""
+    """How many claims have each verdict: a line of badges for the papers, and one for the book's own."""
 
     def run(self) -> list[nodes.Node]:
-        standings = [claim.standing for claim in self.claims() if claim.kind == "claim"]
-        line = nodes.paragraph(classes=["pa-totals"])
+        claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        lines = [
+            self._line(whose, [claim.standing for claim in claims if (claim.source == "ours") == own])
+            for whose, own in (("The papers\u2019", False), ("The book\u2019s own", True))
+        ]
+        found: list[nodes.Node] = [line for line in lines if line is not None]
+        return found or [nodes.paragraph("", "The ledger has no claim yet.")]
+
+    @staticmethod
+    def _line(whose: str, standings: list[str]) -> nodes.paragraph | None:
+        if not standings:
+            return None
+        line = nodes.paragraph("", f"{whose} {len(standings)}: ", classes=["pa-totals"])
         for word in (*VERDICTS, *sorted(set(standings) - VERDICTS.keys())):
             if word in standings:
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
-                if len(line):  # a comma for who reads the text alone
+                if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
                 line += [nodes.inline("", f"{standings.count(word)} {word}", classes=badge)]
-        return [line if standings else nodes.paragraph("", "The ledger has no claim yet.")]
+        return line
 
 
 class ClaimsFilter(LedgerDirective):

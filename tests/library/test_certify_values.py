@@ -12,7 +12,7 @@ import pytest
 from flint import arb
 
 from patch_lab.certify import rounded, signs
-from patch_lab.certify.cover import Inequality, _halves, cover
+from patch_lab.certify.cover import Inequality, _halves, code_version, cover
 from patch_lab.certify.descent import State, Undecided, ahead
 from patch_lab.certify.field import _logistic, _middle, ball, decimal, magnitude, shared_entries
 from patch_lab.certify.jets import Jet, constant, powers, variables
@@ -339,7 +339,11 @@ def test_a_cover_counts_its_boxes_and_keeps_what_is_left(tmp_path):
         cover(made_up(), Parabola(0.5), checkpoint=path, every=0.0, tell=stop)
     saved = json.loads(path.read_text())
     assert saved["boxes"] == told[0]["boxes"] == 1 and len(saved["stack"]) == 2 and saved["seconds"] > 0
-    assert saved["problem"].endswith("parabola")
+    assert saved["problem"].endswith(f"parabola {code_version()}")
+    # Neither is one of other code.
+    path.write_text(json.dumps(saved | {"problem": saved["problem"][:-1], "stack": []}))
+    with pytest.raises(Undecided, match="1 boxes, and"):
+        cover(made_up(), Parabola(0.5), checkpoint=path, most=1)
     # A checkpoint of another problem is not taken over, and a finished cover leaves none behind.
     done = cover(made_up(-1), Parabola(1.25), checkpoint=path)
     assert done.boxes == 1 and not path.exists()

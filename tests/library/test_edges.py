@@ -146,8 +146,20 @@ def test_a_run_that_ends_in_its_trap_is_covered_or_left_to_another_statement(mon
     assert short.prove(Options())["boxes"] == 7 and asked == [short.trap_rates]
     assert "boxes" in replace(short, trap_rates=None).prove(Options())
     assert asked[1] == (short.rate, short.score_rate)
-    found = replace(short, lemma="companions-lead").prove(Options())
+    monkeypatch.setitem(RUNS, "wide", short)
+    left = replace(short, lemma="wide")
+    found = left.prove(Options())
     assert "boxes" not in found and "error at 2" in found and len(asked) == 2
+    for other, words in (
+        ({"q": Fraction(2, 5)}, "must have the q of this run, 2/5, got 3/10"),
+        ({"linear": Fraction(1, 1000)}, "must have the linear of this run"),
+        ({"trap": RUNS["companions-lead"].trap}, "must have the trap of this run"),
+        ({"rate": Fraction(1, 50)}, "covers rates up to 1/100 and 32/25, got 1/50"),
+        ({"lemma": "degree-five"}, "must name a run that covers its own trap, got 'degree-five'"),
+        ({"lemma": "nowhere"}, "got 'nowhere'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            replace(left, **other).prove(Options())
 
 
 def test_the_statements_take_what_their_proofs_find(monkeypatch):

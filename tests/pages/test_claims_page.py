@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from browser import SITE
@@ -29,6 +30,14 @@ def test_the_map_counts_every_claim_once():
     counts = [[int(cell.get_text() or 0) for cell in row.select("td")[1:]] for row in rows]
     assert sum(row[-1] for row in counts) == len(CLAIMS)
     assert all(sum(row[:-1]) == row[-1] for row in counts)
+
+
+def test_the_papers_claims_are_counted_apart():
+    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+    lines = [re.findall(r"\d+", line.get_text()) for line in soup.select("p.pa-totals")]
+    totals = [len([c for c in CLAIMS if (c.source == "ours") == own]) for own in (False, True)]
+    assert [int(line[0]) for line in lines] == totals
+    assert all(sum(map(int, line[1:])) == int(line[0]) for line in lines)
 
 
 def test_the_errata_are_all_that_fails_or_needs_a_condition():

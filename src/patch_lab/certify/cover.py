@@ -1,15 +1,17 @@
 """Adaptive subdivision: an inequality on a region, proved box by box.
 
 A box is split where its own enclosure says that it pays most. A checkpoint keeps the boxes that are left, so
-that a long cover can stop and go on.
+that a long cover can stop and go on, with the same code: one of other code is not taken up.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from patch_association._validate import listed, positive_int, whole
@@ -89,6 +91,13 @@ class Covered:
     seconds: float
 
 
+@cache
+def code_version() -> str:
+    """A name for the code of this room: boxes that other code decided prove nothing here."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
 def cover(
     problem: Inequality, field, *, checkpoint: Path | None = None, most=5_000_000, every=60.0, tell=None
 ):
@@ -100,7 +109,7 @@ def cover(
         If a box whose sides are 2^-40 of the region's is still undecided, or after ``most`` boxes.
     """
     region = problem.region(field)
-    key = f"{problem!r} {field.name}"
+    key = f"{problem!r} {field.name} {code_version()}"
     state = {"problem": key, "stack": [region], "boxes": 0, "outside": 0, "least": None, "seconds": 0.0}
     if checkpoint is not None and checkpoint.exists():
         with whole(f"{checkpoint} is no checkpoint of a cover: remove it to start again"):

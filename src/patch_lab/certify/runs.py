@@ -57,7 +57,8 @@ class CertifiedRun:
     """Population descent from the paper's start, and the region that it ends in.
 
     ``expect`` lists pairs (step, sign): from that step on gamma - rho has this sign, up to the next pair.
-    Where ``lemma`` names another statement, that one has covered the trap, for rates that are not smaller.
+    Where ``lemma`` names another run, that one has covered the trap: of the same setting, for rates that are
+    not smaller. :meth:`prove` refuses any other.
 
     Raises
     ------
@@ -95,13 +96,40 @@ class CertifiedRun:
             if len(listed("expect", pair, "pairs (step, sign)")) != 2 or pair[1] not in (1, -1):
                 raise ValueError(f"expect must list pairs (step, 1 or -1), got {pair!r}")
 
+    def _check_lemma(self, other: CertifiedRun | None) -> None:
+        """Refuse a lemma that speaks of another risk, of another region, or of smaller rates."""
+        if other is None or other.trap is None or other.lemma is not None:
+            raise ValueError(f"lemma must name a run that covers its own trap, got {self.lemma!r}")
+        for name in ("num_patches", "set_size", "q", "degree", "diagonal", "linear", "trap"):
+            if getattr(self, name) != getattr(other, name):
+                raise ValueError(
+                    f"the lemma {self.lemma} must have the {name} of this run, {getattr(self, name)}, "
+                    f"got {getattr(other, name)}"
+                )
+        covered = other.trap_rates or (other.rate, other.score_rate)
+        if self.rate > covered[0] or self.score_rate > covered[1]:
+            raise ValueError(
+                f"the lemma {self.lemma} covers rates up to {covered[0]} and {covered[1]}, "
+                f"got {self.rate} and {self.score_rate}"
+            )
+
     def field(self, options: Options):
         """The risk in the arithmetic asked for."""
         law = atoms(self.num_patches, self.set_size, self.q, self.degree)
         return ARITHMETICS[options.arithmetic](law, self.diagonal, self.linear)
 
     def prove(self, options: Options) -> dict:
-        """Follow it step by step, then cover the trap."""
+        """Follow it step by step, then cover the trap.
+
+        Raises
+        ------
+        Undecided
+            If a sign or the trap cannot be decided.
+        ValueError
+            If ``lemma`` is no run that covers this trap in this setting at rates like these.
+        """
+        if self.lemma is not None:
+            self._check_lemma(RUNS.get(self.lemma))
         engine = self.field(options)
         found = {"arithmetic": options.arithmetic, "bits": PRECISION, "atoms": engine.atoms.size}
         start = last = time.perf_counter()
