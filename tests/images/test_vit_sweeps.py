@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from patch_association.images.locality import neighbor_recall
+from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
 from patch_lab.records import decode
@@ -216,13 +217,10 @@ def test_attention_is_measured(moving, monkeypatch):
     monkeypatch.setattr(vit_attention, "subject", lambda: moving)
     found = vit_attention.attention("own", 0)
     maps = torch.stack(moving.model(moving.images.float() / 127.5 - 1, return_all=True)[1]["attention"])
-    halves, rest, energy = moving.halves[0], torch.zeros(L, H), torch.zeros(L, H)
-    for half in (0, 1):
-        S, M = maps[:, halves == half, :, :N], maps[:, halves != half, :, :N].mean(1, keepdim=True)
-        rest += ((S - M) ** 2).sum((1, 3, 4))
-        energy += ((S - 1 / (N + 1)) ** 2).sum((1, 3, 4))
-    want = 1 - rest / energy
-    assert np.allclose(found["share"]["value"], want, atol=2e-3)
+    halves = [torch.nonzero(moving.halves[0] == half).flatten() for half in (0, 1)]
+    alternating = torch.stack(halves, dim=1).flatten()  # the halves of the library's function
+    want = positional_share(maps[:, alternating, :, :N, :N])
+    assert np.allclose(found["share"]["value"], want, atol=2e-4)
     low, high = np.array(found["share"]["low"]), np.array(found["share"]["high"])
     assert (low <= want.numpy() + 1e-3).all() and (high >= want.numpy() - 1e-3).all()
     for name in ("parts", "parts_after_norm", "parts_without_corners"):
