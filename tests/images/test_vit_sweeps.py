@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.images.locality import neighbor_recall
+from patch_association.images.locality import (
+    isotropic,
+    neighbor_recall,
+    participation_ratio,
+    row_and_column,
+    similarity,
+)
 from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
@@ -15,9 +21,11 @@ from patch_lab.sweeps.vit_interventions import (
     additive,
     changed_positions,
     corners,
+    cosines,
     edits_of,
     principal,
     rotated,
+    smooth_field,
 )
 
 L, H, GRID = 12, 3, 4
@@ -77,7 +85,7 @@ CELLS = vit_interventions.SWEEPS[0].cells
 
 
 def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
-    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 155
+    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 159
     kinds = {cell["change"]: cell for cell in CELLS}
     for change, cell in kinds.items():
         found = intervene(monkeypatch, moving, cell)
@@ -196,6 +204,22 @@ def test_turned_encodings_find_a_rotation():
     Q = torch.linalg.qr(torch.randn(12, 12, generator=generator)).Q
     torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 12), P, atol=1e-4, rtol=1e-3)
     torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 4), principal(P, 4), atol=1e-4, rtol=1e-3)
+
+
+def test_encodings_that_no_network_learned(theirs):
+    """Cosines are sums of row and column; a smooth field has DeiT's effective components and is none."""
+    P = torch.zeros(N, 4000)
+    waves = cosines(P, 6)
+    assert waves.shape == (N, 6) and row_and_column(similarity(waves), GRID).share == pytest.approx(1)
+    assert waves.reshape(GRID, GRID, 6)[2, 1, [0, 1, 4]].tolist() == pytest.approx(
+        [np.cos(np.pi * 5 / 8), np.cos(np.pi * 5 / 4) / 2, np.cos(np.pi * 3 / 4) / 2], abs=1e-6
+    )
+    field = similarity(smooth_field(P, np.random.default_rng(0)))
+    wanted = participation_ratio(similarity(theirs))
+    assert participation_ratio(field) == pytest.approx(wanted, rel=0.05)
+    assert row_and_column(field, GRID).share == pytest.approx(
+        row_and_column(isotropic(wanted, GRID), GRID).share, abs=0.03
+    )
 
 
 def test_bits_are_read_back():
