@@ -124,6 +124,9 @@ class ClaimsTable(LedgerDirective):
     def _claim(self, claim) -> nodes.row:
         says = [self.paragraph(claim.statement)]
         says += [self.paragraph(claim.reason, "pa-because")] if claim.reason else []
+        if claim.turned:
+            tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
+            says.append(self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs"))
         row = self.row(
             [self.place(claim), says, self.verdict(claim)],
             f"pa-row-{claim.family}",

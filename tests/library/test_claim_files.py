@@ -20,13 +20,21 @@ ENTRY = {
     "because": "Counted.",
     "requires": ["x == 1"],
 }
+KNOB = {"name": "seeds", "tried": "{seeds} of them", "moved": "nothing"}
 GONE = object()
 
 
+def toml(value) -> str:
+    """JSON's texts and lists are TOML's; its objects are not."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(inner)}" for key, inner in value.items()) + "}"
+    return f"[{', '.join(map(toml, value))}]" if isinstance(value, list) else json.dumps(value)
+
+
 def write(path, *entries):
-    """A TOML file of these entries; JSON's texts and lists are TOML's."""
+    """A TOML file of these entries."""
     lines = [
-        "\n".join(["[[claim]]", *(f"{key} = {json.dumps(value)}" for key, value in entry.items())])
+        "\n".join(["[[claim]]", *(f"{key} = {toml(value)}" for key, value in entry.items())])
         for entry in entries
     ]
     path.write_text("\n\n".join(lines))
@@ -54,9 +62,13 @@ def write(path, *entries):
         ({"reading": "So."}, "a claim has a because, and no reading"),
         ({"condition": "it rains"}, "a condition goes with the verdict 'holds only if'"),
         ({"verdict": "holds only if"}, "a condition goes with the verdict 'holds only if'"),
-        ({"kind": "assumption"}, "an assumption has a reading, and no verdict, because or condition"),
+        ({"kind": "assumption"}, "an assumption has a reading, and no verdict, because, condition or knobs"),
         ({"kind": "definition", "verdict": GONE, "because": GONE}, "a definition has a reading"),
         ({"requires": "x == 1"}, "requires must be a list of expressions, got 'x == 1'"),
+        ({"knobs": "seeds"}, "knobs must be a list of tables, got 'seeds'"),
+        ({"knobs": [KNOB | {"name": "luck"}]}, "a knob's name must be one of law, size, start, rate, "),
+        ({"knobs": [KNOB | {"moved": " "}]}, "moved of a knob must be a text, got ' '"),
+        ({"knobs": [{"name": "seeds"}]}, "a knob has name, tried, moved, got name"),
         ({"requires": [1]}, "requires must be a list of expressions, got [1]"),
         ({"requires": ["x ="]}, "the requirement 'x =' is no expression"),
         ({"id": "ours-first"}, "the claim 'ours-first' is stated twice"),
@@ -193,3 +205,12 @@ def test_the_pages_own_ledger_works_as_printed(tmp_path, monkeypatch, capsys):
     exec(compile(blocks["python"].replace(", record=True", ""), "claims.md", "exec"), {})
     assert main(["claims", "--ledger", "squares.toml"]) == 0
     assert "By induction. The sum is 385." in capsys.readouterr().out
+
+
+def test_knobs_are_filled_and_listed(tmp_path):
+    entry = ENTRY | {"verdict": "seen in one network", "knobs": [KNOB]}
+    mine = Ledger.at(write(tmp_path / "mine.toml", entry), record=True)
+    mine.chapter("notes")
+    mine.check("ours-first", {"x": exact("x", 1), "seeds": exact("seeds", 5)})
+    claim = mine["ours-first"]
+    assert claim.measured and claim.as_dict()["knobs"] == [KNOB | {"tried": "5 of them"}]

@@ -52,11 +52,12 @@ def as_csv(ledger: Ledger) -> str:
     """One line a claim, the evidence as one text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, "evidence"])
+    writer.writerow([*COLUMNS, "knobs", "evidence"])
     for claim in ledger:
         row = claim.as_dict()
         evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence.values())
-        writer.writerow([*(row[column] for column in COLUMNS), evidence])
+        knobs = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
+        writer.writerow([*(row[column] for column in COLUMNS), knobs, evidence])
     return out.getvalue()
 
 

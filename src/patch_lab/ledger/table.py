@@ -13,6 +13,8 @@ An entry holds
 ``because``     of a claim: why; ``{key}`` outside mathematics is filled from the evidence or the parameters
 ``reading``     of a definition or assumption, in place of a verdict: how the book reads it
 ``requires``    expressions over the evidence that must hold (:mod:`~patch_lab.ledger.requires`)
+``knobs``       of a measured claim: what it was tried against, tables of ``name`` (one of :data:`KNOBS`),
+                ``tried`` (the values) and ``moved`` (what changed); ``{key}`` is filled as in ``because``
 """
 
 from __future__ import annotations
@@ -38,8 +40,10 @@ VERDICTS = {
     "proved here": "holds",
     "proved by computer": "holds",
     "held in every run within its hypotheses": "holds",
+    "seen in one network": "holds",
     "holds only if": "conditional",
     "fails as stated": "fails",
+    "undecided": "untested",
     "not testable": "untested",
     "not run at this size": "untested",
 }
@@ -51,11 +55,34 @@ SOURCES = {
     "ours": "this book",
 }
 
+#: What may be turned under a measured claim, and what it means.
+KNOBS = {
+    "law": "how inputs are drawn, or which data they are",
+    "size": "numbers of patches, sets, dimensions, pictures, parameters",
+    "start": "the parameters before training, and their scale",
+    "rate": "learning rates and the ratio between them",
+    "steps": "how long one trains, or at which step one looks",
+    "batch": "draws a step",
+    "seeds": "independent repetitions",
+    "split": "which part of the data one measures on",
+    "metric": "how the result is measured, and where a threshold lies",
+    "precision": "the arithmetic",
+}
+
 KINDS = ("claim", "definition", "assumption")
 UNEXAMINED = "not examined yet"
 
 _MATHEMATICS = re.compile(r"(\$[^$]*\$)")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One thing that was turned under a measured claim: which values were tried, and what moved."""
+
+    name: str
+    tried: str
+    moved: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +100,7 @@ class Claim:
     because: str = ""
     reading: str = ""
     requires: tuple[str, ...] = ()
+    knobs: tuple[Knob, ...] = ()
     evidence: Mapping[str, Number] = field(default_factory=dict)
     parameters: Mapping = field(default_factory=dict)
 
@@ -101,6 +129,21 @@ class Claim:
         filled = self.standing != UNEXAMINED and self._fill(self.condition)
         return f"{self.standing} {filled}" if filled else self.standing
 
+    @property
+    def measured(self) -> bool:
+        """Whether the verdict rests on runs, so that another run could have moved it."""
+        if self.verdict in ("held in every run within its hypotheses", "seen in one network"):
+            return True
+        judged = self.verdict in ("holds only if", "fails as stated")
+        return judged and any(number.kind == "sampled" for number in self.evidence.values())
+
+    @property
+    def turned(self) -> tuple[Knob, ...]:
+        """The knobs, with their numbers filled in; nothing for an unexamined claim."""
+        if self.standing == UNEXAMINED:
+            return ()
+        return tuple(Knob(one.name, self._fill(one.tried), self._fill(one.moved)) for one in self.knobs)
+
     def unmet(self, evidence: Mapping[str, Number], parameters: Mapping) -> list[str]:
         """The requirements of the verdict that these numbers do not meet."""
         try:
@@ -117,6 +160,7 @@ class Claim:
             "because": self.reason if self.because else "",
             "reading": self.reason if self.reading else "",
             "requires": list(self.requires),
+            "knobs": [vars(knob) for knob in self.turned],
             "parameters": dict(self.parameters),
             "evidence": numbers,
         }
@@ -171,24 +215,43 @@ def _claim(entry: dict) -> Claim:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
-    conditions = entry.get("requires", [])
-    if not isinstance(conditions, list) or not all(isinstance(text, str) for text in conditions):
-        raise ValueError(f"requires must be a list of expressions, got {conditions!r}")
-    texts = {key: value for key, value in entry.items() if key != "requires"}
-    for key, value in texts.items():
-        if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{key} must be a text, got {value!r}")
-        if value.count("$") % 2:
-            raise ValueError(f"{key} has a dollar sign without its partner")
+    conditions = _list("requires", entry.get("requires", []), str)
+    knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict)))
+    texts: dict = {key: _text(key, value) for key, value in entry.items() if key not in ("requires", "knobs")}
     missing = [key for key in ("id", "source", "where", "statement", "chapter") if key not in texts]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
     for condition in conditions:
         requires.parse(condition)
-    texts = {key: " ".join(value.split()) for key, value in texts.items()}
-    claim = Claim(**texts, requires=tuple(conditions))
+    claim = Claim(**texts, requires=tuple(conditions), knobs=knobs)
     _check_words(claim)
     return claim
+
+
+def _list(key: str, value, of: type) -> list:
+    if not isinstance(value, list) or not all(isinstance(one, of) for one in value):
+        raise ValueError(
+            f"{key} must be a list of {'tables' if of is dict else 'expressions'}, got {value!r}"
+        )
+    return value
+
+
+def _text(key: str, value) -> str:
+    """The text with single spaces."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key} must be a text, got {value!r}")
+    if value.count("$") % 2:
+        raise ValueError(f"{key} has a dollar sign without its partner")
+    return " ".join(value.split())
+
+
+def _knob(entry: dict) -> Knob:
+    names = [item.name for item in fields(Knob)]
+    if sorted(entry) != sorted(names):
+        raise ValueError(f"a knob has {', '.join(names)}, got {', '.join(entry) or 'nothing'}")
+    if entry["name"] not in KNOBS:
+        raise ValueError(f"a knob's name must be one of {', '.join(KNOBS)}, got {entry['name']!r}")
+    return Knob(**{key: _text(f"{key} of a knob", value) for key, value in entry.items()})
 
 
 def _check_words(claim: Claim) -> None:
@@ -201,9 +264,11 @@ def _check_words(claim: Claim) -> None:
     if not re.fullmatch(r"[a-z0-9_-]+(/[a-z0-9_-]+)*", claim.chapter):
         raise ValueError(f"chapter must be part/chapter in small letters, got {claim.chapter!r}")
     if claim.kind != "claim":
-        if not claim.reading or claim.verdict or claim.because or claim.condition:
+        if not claim.reading or claim.verdict or claim.because or claim.condition or claim.knobs:
             article = "an" if claim.kind[0] in "aeiou" else "a"
-            raise ValueError(f"{article} {claim.kind} has a reading, and no verdict, because or condition")
+            raise ValueError(
+                f"{article} {claim.kind} has a reading, and no verdict, because, condition or knobs"
+            )
         return
     if claim.verdict not in VERDICTS:
         raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {claim.verdict!r}")
