@@ -226,8 +226,6 @@ class Sums:
     ----------
     share : float
         Of the variance of the encodings, what the best such sum explains.
-    chance : float
-        The same for encodings without structure: (2 g - 2) / (g^2 - 1) on average.
     isotropic : float
         The same for a smooth field that knows no rows and columns, with as many effective components: what
         smoothness alone explains (:func:`isotropic`).
@@ -239,7 +237,6 @@ class Sums:
     """
 
     share: float
-    chance: float
     isotropic: float
     rows: np.ndarray
     columns: np.ndarray
@@ -272,7 +269,7 @@ def row_and_column(similarities, grid: int) -> Sums:
     smooth, *_ = _explained(isotropic(participation_ratio(G), g).reshape(g, g, g, g))
     rest = T - rows[:, None, :, None] - columns[None, :, None, :]
     kronecker = 1 - (rest**2).sum() / (T**2).sum()
-    return Sums(explained, (2 * g - 2) / (g * g - 1), smooth, rows, columns, float(kronecker))
+    return Sums(explained, smooth, rows, columns, float(kronecker))
 
 
 def _explained(T):
