@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from scipy import stats
 
-from patch_association._validate import fits_memory, positive_int
+from patch_association._validate import finite, fits_memory, positive_int
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,22 @@ def odds_ratio(tables) -> Estimate:
     return Estimate(float(ratio), float(ratio / reach), float(ratio * reach), int(counts.sum()))
 
 
-def mean(values, level: float = 0.95) -> Estimate:
+def mean(values, level: float = 0.95, shared: float = 0.0) -> Estimate:
     """Student's interval of a mean over independent values (seeds).
+
+    Parameters
+    ----------
+    values : (S,) numbers
+    level : float (the confidence, strictly between 0 and 1)
+    shared : float
+        Standard error of what moves all values alike, and so not their spread: that of the test pictures
+        which all seeds share (:func:`shared_error`). Its normal interval is added, in squares.
 
     Raises
     ------
     ValueError
-        If there are fewer than two values, one is not finite, or ``level`` is not inside (0, 1).
+        If there are fewer than two values, one is not finite, ``level`` is not inside (0, 1), or ``shared``
+        is negative.
     """
     x = np.asarray(values, dtype=np.float64).reshape(-1)
     if x.size < 2 or not np.isfinite(x).all():
@@ -122,7 +131,30 @@ def mean(values, level: float = 0.95) -> Estimate:
             f"{int(np.isfinite(x).sum())} finite"
         )
     half = stats.t.ppf((1 + _level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
+    half = math.hypot(half, stats.norm.ppf((1 + level) / 2) * finite("shared", shared, minimum=0))
     return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half), x.size, level)
+
+
+def shared_error(trials: int, *shares: float) -> float:
+    """Standard error that the same ``trials`` give a share of right answers, or the difference of two.
+
+    For a difference it is an upper bound: exact for unrelated answers, too large where both are right on the
+    same trials more often than by chance.
+
+    Raises
+    ------
+    ValueError
+        If ``trials`` is no positive integer, or a share is not between 0 and 1.
+
+    Examples
+    --------
+    >>> shared_error(100, 0.5)
+    0.05
+    """
+    n = positive_int("trials", trials)
+    if not all(0 <= finite("a share", p) <= 1 for p in shares):
+        raise ValueError(f"shares must lie between 0 and 1, got {shares}")
+    return math.sqrt(sum(p * (1 - p) for p in shares) / n)
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ RECORDED = {
 
 
 def assert_recorded(P, row):
-    """The similarities of P are those of the record, up to the rounding to half precision that it says."""
+    """The similarities of P are those of the record, up to the rounding to single precision that it says."""
     G, want = similarity(P), decode(row["similarity"])
-    assert row["similarity"].startswith("f2:") and P.shape[1] == row["width"] and G.shape == want.shape
-    # Half of the last of 11 binary digits; below 2^-14 digits are lost one by one. The rest is float64's.
-    np.testing.assert_allclose(G, want, rtol=2**-11 + 1e-9, atol=2**-25)
+    assert row["similarity"].startswith("f4:") and P.shape[1] == row["width"] and G.shape == want.shape
+    # Half of the last of 24 binary digits. The rest is float64's.
+    np.testing.assert_allclose(G, want, rtol=2**-24 + 1e-9)
     grid = round(len(P) ** 0.5)
     assert {k: rounded(neighbor_recall(G, grid, int(k))) for k in row["recall"]} == row["recall"]
 
@@ -79,7 +79,7 @@ def stand_in(monkeypatch):
     monkeypatch.setattr(weights, "fetched", lambda name: model)
     G = similarity(table[0, 1:])
     recall = {str(k): neighbor_recall(G, 7, k) for k in (4, 8, 12)}
-    return model, {"similarity": encode(G), "width": 24, "recall": rounded(recall)}
+    return model, {"similarity": encode(G, "f4"), "width": 24, "recall": rounded(recall)}
 
 
 def test_the_same_weights_pass(stand_in):
@@ -94,7 +94,7 @@ def nudged(P):
 
 
 CHANGES = {
-    "longer by what half precision just shows": lambda P: P * 1.0003,
+    "longer by what single precision just shows": lambda P: P * 1.0000003,
     "one number": nudged,
     "two patches exchanged": lambda P: P[:, [*range(20), 21, 20, *range(22, 50)]],
     "the class token among the patches": lambda P: P.roll(1, dims=1),

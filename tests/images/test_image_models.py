@@ -10,8 +10,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from patch_association.images.locality import (
     grid_distances,
+    isotropic,
     locality,
     neighbor_recall,
+    participation_ratio,
     row_and_column,
     scaled,
     similarity,
@@ -310,7 +312,35 @@ def test_rows_and_columns_by_regression():
     found = row_and_column(similarity(P + 3), g)
     assert found.share == pytest.approx(want) and 0.5 < want < 0.95
     a = (P - P.mean(0)).reshape(g, g, 8).mean(1)
-    assert np.allclose(found.rows, a @ a.T) and found.chance == pytest.approx(8 / 24)
+    assert np.allclose(found.rows, a @ a.T)
+
+
+def test_what_smoothness_alone_explains():
+    """Its ends by hand, the ratio that is asked for between them, and draws of such fields."""
+    g = 6
+    for asked, share in ((35, 10 / 35), (50, 10 / 35), (2, 1), (1, 1)):  # no structure, and a plane
+        A = isotropic(asked, g)
+        assert row_and_column(A, g).share == pytest.approx(share, abs=1e-4)
+    for asked in (2.5, 4.0, 12.0):
+        A = isotropic(asked, g)
+        assert participation_ratio(A) == pytest.approx(asked, rel=1e-6)
+        found = row_and_column(A, g)
+        assert found.isotropic == pytest.approx(found.share, abs=1e-6)
+        np.testing.assert_allclose(A, A.reshape(g, g, g, g).transpose(1, 0, 3, 2).reshape(A.shape))  # turned
+        draws = np.random.default_rng(0).standard_normal((g * g, 5000))
+        variances, vectors = np.linalg.eigh(A)
+        drawn = row_and_column(similarity(vectors * np.sqrt(variances.clip(min=0)) @ draws), g)
+        assert drawn.share == pytest.approx(found.share, abs=0.03)
+    shares = [row_and_column(isotropic(asked, g), g).share for asked in (2.5, 4.0, 12.0)]
+    assert shares == sorted(shares, reverse=True)
+    line = row_and_column(similarity(np.add.outer(np.arange(6.0), 9 * np.arange(6.0)).reshape(36, 1)), 6)
+    assert line.share == pytest.approx(1) and line.isotropic == pytest.approx(1, abs=1e-4)
+    with pytest.raises(ValueError, match="participation must be positive, got 0"):
+        isotropic(0, 4)
+    with pytest.raises(ValueError, match="all encodings are equal: they have no components"):
+        participation_ratio(np.ones((4, 4)))
+    with pytest.raises(ValueError, match=r"finite with shape \(N, N\), got shape \(2, 3\)"):
+        participation_ratio(np.zeros((2, 3)))
 
 
 def test_orthogonal_sums_are_recognized():

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.images.locality import neighbor_recall
+from patch_association.images.locality import (
+    isotropic,
+    neighbor_recall,
+    participation_ratio,
+    row_and_column,
+    similarity,
+)
+from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
 from patch_lab.records import decode
@@ -14,9 +21,11 @@ from patch_lab.sweeps.vit_interventions import (
     additive,
     changed_positions,
     corners,
+    cosines,
     edits_of,
     principal,
     rotated,
+    smooth_field,
 )
 
 L, H, GRID = 12, 3, 4
@@ -76,7 +85,7 @@ CELLS = vit_interventions.SWEEPS[0].cells
 
 
 def test_every_cell_runs_and_is_named_once(moving, monkeypatch, theirs):
-    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 155
+    assert len({str(cell) for cell in CELLS}) == len(CELLS) == 159
     kinds = {cell["change"]: cell for cell in CELLS}
     for change, cell in kinds.items():
         found = intervene(monkeypatch, moving, cell)
@@ -197,6 +206,22 @@ def test_turned_encodings_find_a_rotation():
     torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 4), principal(P, 4), atol=1e-4, rtol=1e-3)
 
 
+def test_encodings_that_no_network_learned(theirs):
+    """Cosines are sums of row and column; a smooth field has DeiT's effective components and is none."""
+    P = torch.zeros(N, 4000)
+    waves = cosines(P, 6)
+    assert waves.shape == (N, 6) and row_and_column(similarity(waves), GRID).share == pytest.approx(1)
+    assert waves.reshape(GRID, GRID, 6)[2, 1, [0, 1, 4]].tolist() == pytest.approx(
+        [np.cos(np.pi * 5 / 8), np.cos(np.pi * 5 / 4) / 2, np.cos(np.pi * 3 / 4) / 2], abs=1e-6
+    )
+    field = similarity(smooth_field(P, np.random.default_rng(0)))
+    wanted = participation_ratio(similarity(theirs))
+    assert participation_ratio(field) == pytest.approx(wanted, rel=0.05)
+    assert row_and_column(field, GRID).share == pytest.approx(
+        row_and_column(isotropic(wanted, GRID), GRID).share, abs=0.03
+    )
+
+
 def test_bits_are_read_back():
     right = np.random.default_rng(0).random(1003) < 0.8
     assert (from_bits(bits(right), 1003) == right).all()
@@ -216,13 +241,10 @@ def test_attention_is_measured(moving, monkeypatch):
     monkeypatch.setattr(vit_attention, "subject", lambda: moving)
     found = vit_attention.attention("own", 0)
     maps = torch.stack(moving.model(moving.images.float() / 127.5 - 1, return_all=True)[1]["attention"])
-    halves, rest, energy = moving.halves[0], torch.zeros(L, H), torch.zeros(L, H)
-    for half in (0, 1):
-        S, M = maps[:, halves == half, :, :N], maps[:, halves != half, :, :N].mean(1, keepdim=True)
-        rest += ((S - M) ** 2).sum((1, 3, 4))
-        energy += ((S - 1 / (N + 1)) ** 2).sum((1, 3, 4))
-    want = 1 - rest / energy
-    assert np.allclose(found["share"]["value"], want, atol=2e-3)
+    halves = [torch.nonzero(moving.halves[0] == half).flatten() for half in (0, 1)]
+    alternating = torch.stack(halves, dim=1).flatten()  # the halves of the library's function
+    want = positional_share(maps[:, alternating, :, :N, :N])
+    assert np.allclose(found["share"]["value"], want, atol=2e-4)
     low, high = np.array(found["share"]["low"]), np.array(found["share"]["high"])
     assert (low <= want.numpy() + 1e-3).all() and (high >= want.numpy() - 1e-3).all()
     for name in ("parts", "parts_after_norm", "parts_without_corners"):

@@ -23,7 +23,7 @@ SENTENCE = "document.querySelector('.pa-sentence').textContent"
 def similarities(name: str) -> np.ndarray:
     if name == "start":
         return similarity(0.02 * np.random.default_rng(0).standard_normal((196, 192))).astype("f2")
-    return decode(load("vit_encodings").one(model=MODELS[name])["similarity"])
+    return decode(load("vit_encodings").one(model=MODELS[name])["similarity"]).astype("f2")
 
 
 def turns(at, side):

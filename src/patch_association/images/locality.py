@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from patch_association._validate import finite, fits_memory, positive_int, real_array
@@ -225,8 +226,9 @@ class Sums:
     ----------
     share : float
         Of the variance of the encodings, what the best such sum explains.
-    chance : float
-        The same for encodings without structure: (2 g - 2) / (g^2 - 1) on average.
+    isotropic : float
+        The same for a smooth field that knows no rows and columns, with as many effective components: what
+        smoothness alone explains (:func:`isotropic`).
     rows, columns : (g, g) arrays
         Inner products of the centered vectors of the rows, and of the columns.
     kronecker : float
@@ -235,7 +237,7 @@ class Sums:
     """
 
     share: float
-    chance: float
+    isotropic: float
     rows: np.ndarray
     columns: np.ndarray
     kronecker: float
@@ -261,15 +263,79 @@ def row_and_column(similarities, grid: int) -> Sums:
         raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {G.shape}")
     center = np.eye(g * g) - 1 / (g * g)
     T = (center @ G @ center).reshape(g, g, g, g)  # (row, column, row', column')
-    total = np.einsum("rcrc->", T)
-    if not total > np.finfo(np.float64).eps * np.abs(G).sum():  # nothing but rounding
+    if not np.einsum("rcrc->", T) > np.finfo(np.float64).eps * np.abs(G).sum():  # nothing but rounding
         raise ValueError("all encodings are equal: there is nothing to split")
-    # Averages over columns are the rows' vectors, over rows the columns': the inner products of both.
-    rows, columns = T.mean(axis=(1, 3)), T.mean(axis=(0, 2))
-    explained = g * (np.trace(rows) + np.trace(columns)) / total
+    explained, rows, columns = _explained(T)
+    smooth, *_ = _explained(isotropic(participation_ratio(G), g).reshape(g, g, g, g))
     rest = T - rows[:, None, :, None] - columns[None, :, None, :]
     kronecker = 1 - (rest**2).sum() / (T**2).sum()
-    return Sums(float(explained), (2 * g - 2) / (g * g - 1), rows, columns, float(kronecker))
+    return Sums(explained, smooth, rows, columns, float(kronecker))
+
+
+def _explained(T):
+    """The share of centered similarities (g, g, g, g) that is row plus column, and both parts, (g, g)."""
+    # Averages over columns are the rows' vectors, over rows the columns': the inner products of both.
+    rows, columns = T.mean(axis=(1, 3)), T.mean(axis=(0, 2))
+    return float(len(T) * (np.trace(rows) + np.trace(columns)) / np.einsum("rcrc->", T)), rows, columns
+
+
+def participation_ratio(similarities) -> float:
+    """How many components encodings effectively have: (sum of v)^2 / sum of v^2, v their variances.
+
+    From P P^T (N, N) alone, centered. Between 1 and N - 1.
+
+    Raises
+    ------
+    ValueError
+        On another shape or NaN, or where all encodings are equal.
+
+    Examples
+    --------
+    >>> round(participation_ratio(np.eye(4)), 6)
+    3.0
+    """
+    A = _array("similarities", similarities)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
+    T = A - A.mean(axis=0) - A.mean(axis=1, keepdims=True) + A.mean()
+    if not np.trace(T) > np.finfo(np.float64).eps * np.abs(A).sum():
+        raise ValueError("all encodings are equal: they have no components")
+    return float(np.trace(T) ** 2 / (T**2).sum())
+
+
+def isotropic(participation: float, grid: int) -> np.ndarray:
+    """Centered similarities (N, N) of a smooth field on the grid that prefers no direction.
+
+    They fall with the distance as exp(-distance^2 / (2 length^2)), the length such that the field has the
+    given :func:`participation_ratio`. Toward 2 the field is a plane, at N - 1 it is without structure;
+    outside it stays at that end.
+
+    Parameters
+    ----------
+    participation : float, positive
+    grid : int (patches per side, at least 2)
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    g, wanted = positive_int("grid", grid, minimum=2), finite("participation", participation)
+    if not wanted > 0:
+        raise ValueError(f"participation must be positive, got {participation}")
+    squared = grid_distances(g) ** 2
+
+    def field(log_length):
+        A = np.exp(-squared * np.exp(-2 * log_length) / 2)
+        return A - A.mean(axis=0) - A.mean(axis=1, keepdims=True) + A.mean()
+
+    def surplus(log_length):
+        return participation_ratio(field(log_length)) - wanted
+
+    ends = np.log(0.1), np.log(100 * g)  # patches
+    if surplus(ends[0]) <= 0 or surplus(ends[1]) >= 0:
+        return field(ends[0] if surplus(ends[0]) <= 0 else ends[1])
+    return field(brentq(surplus, *ends))
 
 
 def components(similarities, share: float) -> int:

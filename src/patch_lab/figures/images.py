@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from patch_association.intervals import Estimate, mean
 from patch_lab.figures.patches import mark_patch
 from patch_lab.figures.style import CATEGORIES, COLORS, SCORES, label_ticks, looks, new_figure, seaborn_looks
 
@@ -33,9 +31,9 @@ def plot_pictures(pictures, titles) -> Figure:
     return fig
 
 
-def _student(values) -> tuple[float, float]:
-    found = mean(values)
-    return found.low, found.high
+def _reach(values) -> tuple[float, float]:
+    """The least and the largest run."""
+    return min(values), max(values)
 
 
 #: A network of the study, beside its ViTs.
@@ -43,7 +41,7 @@ LARGER = "residual CNN"
 
 
 def plot_shuffle_accuracy(ax: Axes, results) -> None:
-    """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
+    """Test accuracy against the tile side: means over seeds, bars from the least to the largest run.
 
     Parameters
     ----------
@@ -55,9 +53,9 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     frame = pd.DataFrame(
         {"model": MODELS[run["model"]], "tile": run["tile"], "accuracy": 100 * run["test_accuracy"]}
         for run in results
-        if runs[run["model"], run["tile"]] > 1  # one seed has no interval
+        if runs[run["model"], run["tile"]] > 1
     )
-    style = dict(hue="model", style="model", errorbar=_student, err_style="bars", err_kws={"capsize": 3})
+    style = dict(hue="model", style="model", errorbar=_reach, err_style="bars", err_kws={"capsize": 3})
     sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_looks(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
@@ -67,13 +65,12 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
 
 
 def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
-    """Test accuracy against the tile side: means over seeds with Student's 95% intervals.
+    """Test accuracy against the tile side: means over seeds, bars from the least to the largest run.
 
     Parameters
     ----------
     runs : list of dict
-        Of the sweep ``cifar10_study``, and of ``cifar10_study_cnn`` as "residual_cnn": at least
-        two for each model and tile that occur together.
+        Of the sweep ``cifar10_study``, and of ``cifar10_study_cnn`` as "residual_cnn".
     longer : list of dict
         Longer runs on pictures that are not shuffled: the mean of each model is a thin line, as far as
         tiles are whole patches of ``patch_size`` pixels.
@@ -82,15 +79,10 @@ def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
     styles = dict(zip(names, looks(names.values()).values()))
     for model in ("residual_cnn", "positional", "vanilla"):
         own = pd.DataFrame([run for run in runs if run["model"] == model])
-        by_tile: dict[Any, Estimate] = {  # in rising order
-            tile: mean(accuracies) for tile, accuracies in own.groupby("tile")["test_accuracy"]
-        }
-        middle, low, high = (
-            100 * np.array([getattr(found, end) for found in by_tile.values()])
-            for end in ("value", "low", "high")
-        )
-        errors = middle - low, high - middle
-        ax.errorbar(list(by_tile), middle, yerr=errors, capsize=3, label=names[model], **styles[model])
+        by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
+        errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
+        look = styles[model]
+        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **look)
         if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
             ends = [patch_size, max(run["tile"] for run in runs)]

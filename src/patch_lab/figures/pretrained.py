@@ -82,7 +82,7 @@ def draw_shares(ax: Axes, share: Mapping) -> None:
         at = layers + 0.15 * (head - 1)
         ax.errorbar(at, value[:, head], reach, label=name, fmt=style["marker"], color=style["color"])
     ax.set(xlabel="layer", ylabel="share of the attention", ylim=(0, 1.02), xticks=layers[1::2])
-    ax.legend(loc="lower right", ncols=value.shape[1])
+    ax.legend(loc="upper center")
 
 
 def draw_heads(ax: Axes, share, recall, chance: float) -> None:

@@ -20,12 +20,12 @@ _GROUPS, _GROUP_RESAMPLES = 20, 200
 
 
 def encodings(model: str) -> dict:
-    """P P^T of a model's patches, in half precision's digits, and what full precision says of it."""
+    """P P^T of a model's patches in single precision: half of it loses a pair at Figure 1a's threshold."""
     P = deit_encodings() if model == "DeiT-Tiny/16" else encodings_of(file("vit_tiny_patch16_224.npz"))
     G = similarity(P)
     grid = round(len(P) ** 0.5)
     recall = {str(k): neighbor_recall(G, grid, k) for k in (4, 8, 12)}
-    return {"similarity": encode(G), "width": P.shape[1], "recall": rounded(recall)}
+    return {"similarity": encode(G, "f4"), "width": P.shape[1], "recall": rounded(recall)}
 
 
 @torch.no_grad()
@@ -36,7 +36,8 @@ def attention(positions: str, seed: int) -> dict:
     ``to_moved``: of patch-to-patch attention the shares that go to the corners, and to the places where the
     corners' encodings are now, (L,) each with a 95% interval.
 
-    - ``share``: of the attention beyond uniform, what the mean map of the other pictures explains (L, H).
+    - ``share``: of the attention between patches, beyond uniform, what the mean map of the other pictures
+      explains (L, H): :func:`~patch_association.images.maps.positional_share`, with an interval.
     - ``parts``, ``parts_after_norm``, ``parts_without_corners``: shares of the logits (L, H, 4).
     - ``recall_4``, ``recall_8``, ``against_P``: of the mean maps; the last is the correlation of log
       attention with P P^T within rows, other patches only (L, H). These, ``top_share`` and ``lengths`` have
@@ -91,15 +92,17 @@ def _own(s: Subject) -> dict:
             M, m = s.maps[0, 1 - k, layer], s.means[0, 1 - k, layer]
             for batch in torch.nonzero(half == k).flatten().split(25):
                 inside = Inside(block, x[batch])
-                S = inside.logits().softmax(dim=-1)[:, :, :N]
-                energy[batch, layer] = ((S - 1 / S.shape[-1]) ** 2).sum(dim=(-1, -2))
-                rest[batch, layer] = ((S - M[:, :N]) ** 2).sum(dim=(-1, -2))
+                to_patches = inside.logits().softmax(dim=-1)[:, :, :N, :N]
+                # Uniform row by row: what goes to the class token, on every picture alike, says nothing of
+                # places and stays out.
+                uniform = to_patches.mean(dim=-1, keepdim=True)
+                energy[batch, layer] = ((to_patches - uniform) ** 2).sum(dim=(-1, -2))
+                rest[batch, layer] = ((to_patches - M[:, :N, :N]) ** 2).sum(dim=(-1, -2))
                 parts = inside.parts(m)
                 shares["parts"][batch, layer] = logit_shares(parts, N)
                 shares["parts_without_corners"][batch, layer] = logit_shares(parts, N, inner)
                 after = inside.parts(normed[1 - k], after_norm=True)
                 shares["parts_after_norm"][batch, layer] = logit_shares(after, N)
-                to_patches = S[..., :N]
                 flat = to_patches.mean(dim=(1, 2))
                 to_corners[batch, layer] = flat[:, corners(grid)].sum(-1) / flat.sum(-1)
                 at = group[batch]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from patch_association.images.locality import isotropic, participation_ratio, similarity
 from patch_lab.images.dissect import (
     PARTS,
     Inside,
@@ -226,10 +227,29 @@ def rotated(theirs: torch.Tensor, P: torch.Tensor, k: int) -> torch.Tensor:
     center = P.mean(dim=0)
     U, S, V = torch.linalg.svd(P - center, full_matrices=False)
     u, s, _ = torch.linalg.svd(theirs - theirs.mean(dim=0), full_matrices=False)
+    k = min(k, len(S), len(s))
     ours, other = U[:, :k] * S[:k], u[:, :k] * s[:k]
     left, singular, right = torch.linalg.svd(other.T @ ours)
     scale = singular.sum() / (other**2).sum()
     return center + scale * other @ left @ right @ V[:k]
+
+
+def cosines(P: torch.Tensor, k: int) -> torch.Tensor:
+    """Sums that no network learned, (N, k): the first k / 2 cosines of the row, and as many of the column."""
+    grid = round(len(P) ** 0.5)
+    waves = torch.arange(1, k // 2 + 1) * torch.pi * (torch.arange(grid)[:, None] + 0.5) / grid
+    table = torch.cos(waves) / torch.arange(1, k // 2 + 1)  # (grid, k / 2), slow waves larger
+    rows, columns = table[:, None].expand(-1, grid, -1), table[None].expand(grid, -1, -1)
+    return torch.cat([rows, columns], dim=-1).reshape(len(P), -1)  # (grid, grid, k) -> (N, k)
+
+
+def smooth_field(P: torch.Tensor, generator: np.random.Generator) -> torch.Tensor:
+    """A draw of encodings (N, width) that are smooth as those of DeiT and know no rows and columns."""
+    grid = round(len(P) ** 0.5)
+    A = isotropic(participation_ratio(similarity(deit_encodings())), grid)
+    variances, vectors = np.linalg.eigh(A)
+    root = vectors * np.sqrt(variances.clip(min=0))  # A = root root^T
+    return torch.from_numpy(root @ generator.standard_normal((len(P), P.shape[1]))).float()
 
 
 _POSITIONS: dict[str, Callable] = {
@@ -246,6 +266,10 @@ _POSITIONS: dict[str, Callable] = {
     "of DeiT": lambda P, g: deit_encodings(),
     "of DeiT, 8 components turned": lambda P, g: rotated(deit_encodings(), P, 8),
     "of DeiT, 16 components turned": lambda P, g: rotated(deit_encodings(), P, 16),
+    "cosines, 8 turned": lambda P, g: rotated(cosines(P, 8), P, 8),
+    "cosines, 16 turned": lambda P, g: rotated(cosines(P, 16), P, 16),
+    "a smooth field, 8 components turned": lambda P, g: rotated(smooth_field(P, g), P, 8),
+    "a smooth field, 16 components turned": lambda P, g: rotated(smooth_field(P, g), P, 16),
 }
 
 
@@ -272,5 +296,6 @@ SWEEPS = (
         run=intervene,
         data=vit_tiny.data,
         config={"pictures": 1000, "threads": 1, "files": vit_tiny.FILES, "sources": vit_tiny.SOURCES},
+        grows=True,
     ),
 )
