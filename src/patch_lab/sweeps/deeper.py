@@ -160,12 +160,13 @@ def rows_cell(
     data = SpatialData(SETS, D, q)
     network = Network(Design(diagonal=diagonal), ROWS_SEEDS, D, D)
     with torch.no_grad():
-        network.scores *= start / DEFAULT.init_std
+        network.scores.mul_(start / DEFAULT.init_std)
     X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
     found: dict[str, list] = {}
     draw = partial(data.sample, dtype=torch.float32)
-    how = dict(steps=steps, batch=batch, rate=rate, score_rate=score_rate, points=points)
-    for step in train_together(network, draw, **how):
+    for step in train_together(
+        network, draw, steps=steps, batch=batch, rate=rate, score_rate=score_rate, points=points
+    ):
         A = network.layer_scores(0)[:, 0].detach().double()  # (R, D, D)
         of, error = census(A, SETS), error_of_each(network, X, y)
         for key, value in (("taken", step), ("error", error.tolist()), *of.items()):
@@ -224,7 +225,9 @@ def census(A: torch.Tensor, sets: Partition) -> dict[str, list]:
         "exact": known.exact.tolist(),
         "specialists": (read >= 0).sum(axis=-1).tolist(),
         "own": own.sum(axis=-1).tolist(),
-        "read": sum(own[:, sets.labels == k].any(axis=-1).astype(int) for k in range(sets.num_sets)).tolist(),
+        "read": np.sum(
+            [own[:, sets.labels == k].any(axis=-1) for k in range(sets.num_sets)], axis=0
+        ).tolist(),
         "blank": blank_rows(masses).sum(axis=-1).tolist(),
         "spread": np.sqrt(np.mean([m.var(axis=-1, ddof=1) for m in of_set], axis=0)).tolist(),
         "masses": masses.tolist(),
