@@ -40,7 +40,7 @@ def test_every_record_says_what_data_it_was_made_from():
         if "drawn" in ours["source"]:
             assert registry()[name].data() == ours, name
         elif ours["sha256"] is None:  # exact laws, and timings
-            assert name in {"certified", "idealized", "lifetime", "shallow-times", "vit_blocks", "vit_steps"}
+            assert name in {"certified", "deeper-population", "idealized", "lifetime", "shallow-times", "vit_blocks", "vit_steps"}
         else:
             assert len(ours["sha256"]) == 64, name
 

@@ -128,7 +128,7 @@ def _restricted(noise: ScoreNoise, alpha: float, gamma: float, rho: float):
 
 
 def choosing_rate(num_patches: int, set_size: int, q: float, alpha: float) -> float:
-    r"""How fast a row comes to prefer one foreign set to another at a diagonal of zero, all scores zero.
+    r"""How fast rows come to prefer foreign sets, in ways that cancel over rows; diagonal and scores zero.
 
     A small step at the rate eta of the scores multiplies such a preference by 1 + eta times this:
     lambda(alpha) = alpha^2 / (2 C) E[w sigma''(alpha M) (n_1 - n_2)^2], w = 1 / (1 + exp(D sigma(alpha M))).
