@@ -32,6 +32,12 @@ def test_a_recorded_cell_comes_out_again(name, cell, tolerance):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, err_msg=key)
 
 
+#: Made from an exactly known law, or timings.
+UNDRAWN = {
+    "certified", "deeper-population", "idealized", "lifetime", "shallow-times", "vit_blocks", "vit_steps",
+}  # fmt: skip
+
+
 def test_every_record_says_what_data_it_was_made_from():
     """Drawn data come out again, bit for bit up to three decimals; a source without a hash says why."""
     for name in records.names():
@@ -39,8 +45,8 @@ def test_every_record_says_what_data_it_was_made_from():
         assert ours["source"] and set(ours) == {"source", "sha256"}, name
         if "drawn" in ours["source"]:
             assert registry()[name].data() == ours, name
-        elif ours["sha256"] is None:  # exact laws, and timings
-            assert name in {"certified", "deeper-population", "idealized", "lifetime", "shallow-times", "vit_blocks", "vit_steps"}
+        elif ours["sha256"] is None:
+            assert name in UNDRAWN
         else:
             assert len(ours["sha256"]) == 64, name
 
