@@ -26,18 +26,16 @@ from typing import ClassVar
 
 import numpy as np
 from docutils import nodes
+from drawings import draw
 from findings import FOLDER as DRAWINGS
 from findings import chapter, figure
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from patch_association.images.locality import encoding_locality, similarity
-from patch_association.images.vit import ViT
+from patch_lab.figures import essay
 from patch_lab.images.puzzle import cosines
-from patch_lab.images.training.config import TrainConfig
-from patch_lab.images.training.trainer import make_model
-from patch_lab.records import decode, encode, load
-from patch_lab.sweeps import study
+from patch_lab.records import encode
 
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"
@@ -48,18 +46,21 @@ ENGINES = {
     "counting": ("checks", "samples"),
     "paint": ("checks", "samples"),
     "cloud": ("checks", "samples"),
-    "learn": ("checks", "samples"),
+    "heap": ("checks", "samples", "sheets"),
+    "scenes": (
+        "checks", "samples", "risk", "kit", "counting", "valleys", "paint", "essay",
+    ),  # fmt: skip,
     "shuffle": ("checks", "samples", "encodings", "puzzle"),
     "look": ("checks", "samples", "shallow"),
     "epochs": ("checks", "samples", "training", "puzzle"),
 }
 #: Scripts that hold data; they are written from the package's records when the book is built.
-DATA = ("encodings", "training")
+DATA = ("encodings", "training", "sheets", "essay")
 
 
 def scripts(name: str) -> list[str]:
     """The scripts of an explorable, in the order in which they run."""
-    return [*ENGINES.get(name, ()), "kit", name]
+    return list(dict.fromkeys([*ENGINES.get(name, ()), "kit", name]))
 
 
 class Explorable(SphinxDirective):
@@ -121,6 +122,104 @@ class Explorable(SphinxDirective):
         )
 
 
+class Scene(SphinxDirective):
+    """A scene of the essay: ``:::{scene} name`` with ``explorable``, and a still where no script runs.
+
+    The still is one of :mod:`patch_lab.figures.essay`, or the ``figure`` ``of`` a chapter. What the directive
+    contains stands below it: the ways to the theorem and to the notebook.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"explorable": str, "figure": str, "of": str}
+
+    def run(self) -> list[nodes.Node]:
+        name, here = self.arguments[0], self.env.docname
+        explorable = self.options.get("explorable", name)
+        wanted = self.env.metadata[here].setdefault("explorables", [])
+        wanted += [one for one in scripts(name if name in ENGINES else "scenes") if one not in wanted]
+        if "figure" in self.options:
+            label, of = self.options["figure"], self.options["of"]
+            self.env.note_dependency(f"book/{of}.ipynb")
+            drawing, alt = figure(chapter(self.env.app, of), label)
+            self.env.metadata[here].setdefault("findings", {})[label] = drawing
+            there = relative_uri(f"{here}.html", f"{DRAWINGS}/{label}.svg")
+            still = f'<img src="{html.escape(there)}" alt="{html.escape(alt)}">'
+        else:
+            still = drawn(name, here)
+        start = (
+            f'<section class="pa-scene" data-scene="{name}" aria-label="{SCENES[name]}">'
+            f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
+            f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
+        )
+        return [
+            nodes.raw("", start, format="html"),
+            *(self.parse_content_to_nodes() if self.content else []),
+            nodes.raw("", "</div></section>", format="html"),
+        ]
+
+
+class Still(SphinxDirective):
+    """A picture of :mod:`patch_lab.figures.essay` that does not move; what it contains is its caption."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        start = f'<figure class="pa-still-scene">{drawn(self.arguments[0], self.env.docname)}<figcaption>'
+        return [
+            nodes.raw("", start, format="html"),
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</figcaption></figure>", format="html"),
+        ]
+
+
+class ChapterFigure(SphinxDirective):
+    """A figure of a chapter as it is stored there, in the page's colors; what it contains is its caption."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"of": str}
+
+    def run(self) -> list[nodes.Node]:
+        label, of = self.arguments[0], self.options["of"]
+        self.env.note_dependency(f"book/{of}.ipynb")
+        drawing, alt = figure(chapter(self.env.app, of), label)
+        return [
+            nodes.raw("", f"<figure>{draw(drawing, f'{label}-', alt)}<figcaption>", format="html"),
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</figcaption></figure>", format="html"),
+        ]
+
+
+#: What a screen reader calls the scenes.
+SCENES = {
+    "heap": "The heap and the sheet",
+    "strings": "Strings over the epochs",
+    "network": "Be the network",
+    "counting": "Counting drowns",
+    "sets": "Draw your own sets",
+    "valleys": "Two valleys",
+    "forgotten": "Known, then forgotten",
+}
+
+
+def drawn(name: str, here: str) -> str:
+    """A still of the essay by name, for the page ``here``."""
+    if name == "heap":
+        return essay.still_heap(relative_uri(f"{here}.html", "_static/explore/cat.jpg"))
+    return {"strings": essay.still_strings, "grids": essay.still_grids}[name]()
+
+
+def computed(name, rawtext, text, lineno, inliner, options=None, content=()):
+    """``{computed}`name```: a number of the essay, computed while the book is built."""
+    found = essay.numbers().get(text)
+    if found is None:
+        said = inliner.reporter.error(f"the essay has no number {text!r}", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, said)], [said]
+    return [nodes.inline(rawtext, found, classes=["pasted-text"])], []
+
+
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """On a page with an explorable, and on no other, its scripts; classic ones, as file:// asks."""
     for name in app.env.metadata.get(pagename, {}).get("explorables", ()):
@@ -135,13 +234,7 @@ def triangles(matrices) -> str:
 
 def encodings() -> dict:
     """Inner products of trained and of random encodings; what is symmetric is its upper triangle."""
-    start = 0.02 * np.random.default_rng(0).standard_normal((196, 192))
-    record = load("vit_encodings")
-    return {
-        "vit": triangles(decode(record.one(model="ViT-Tiny/16")["similarity"])),
-        "deit": triangles(decode(record.one(model="DeiT-Tiny/16")["similarity"])),
-        "start": triangles(similarity(start)),
-    }
+    return {name: triangles(found) for name, found in essay.similarities().items()}
 
 
 def training() -> dict:
@@ -151,18 +244,11 @@ def training() -> dict:
     it is not recorded before training.
     """
     found: dict = {}
-    for run in load("cifar10_study").where(epochs=40, width=64, tile=32, seed=0):
-        config = TrainConfig(
-            **study.settings(run["model"], run["epochs"], run["tile"], run["seed"], run["width"])
-        )
-        network = make_model(config, 10, 32, 3)
-        assert isinstance(network, ViT)
-        start = network.positions[0].detach().numpy()
-        P = [start, *decode(run["positions"]).astype(np.float64)]  # (epochs + 1) of (N, width)
-        local = encoding_locality(start)
+    for kind, run in essay.networks().items():
+        local = encoding_locality(run["encodings"][0])
         found["chance"] = local.chance
-        found[run["model"]] = {
-            "cosines": triangles([cosines(similarity(one)) for one in P]),
+        found[kind] = {
+            "cosines": triangles([cosines(similarity(one)) for one in run["encodings"]]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
             "looks": [max(at["attention"][0]) for at in run["metrics"]],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
@@ -180,16 +266,30 @@ def write_data(app, error: Exception | None) -> None:
             "Apache-2.0, and a random start."
         ),
         "training": "Two Vision Transformers before training on CIFAR-10 (JPEG) and after every epoch.",
+        "sheets": "The strings of ViT-Tiny/16 and of a random start, and where they lead.",
+        "essay": "What the scenes of the essay show of records, and exact errors.",
     }
-    held = {"encodings": ("encodings", encodings()), "training": ("epochs", training())}
+    held = {
+        "encodings": ("encodings", encodings()),
+        "training": ("epochs", training()),
+        "sheets": ("sheets", essay.heap()),
+        "essay": ("essay", essay.data()),
+    }
     for name, (key, data) in held.items():
-        script = f"// {says[name]}\nwindow.patchAssociation.{key} = {json.dumps(data)};\n"
+        script = (
+            f"// {says[name]}\nwindow.patchAssociation.{key} = {json.dumps(data, separators=(',', ':'))};\n"
+        )
         (Path(app.outdir) / "_static" / "explore" / f"{name}.js").write_text(script, encoding="utf-8")
+    (Path(app.outdir) / "_static" / "share.png").write_bytes(essay.share_picture())
 
 
 def setup(app) -> dict:
     """Register the directive."""
     app.add_directive("explorable", Explorable)
+    app.add_directive("scene", Scene)
+    app.add_directive("still", Still)
+    app.add_directive("chapter-figure", ChapterFigure)
+    app.add_role("computed", computed)
     app.connect("html-page-context", add_scripts, priority=400)
     app.connect("build-finished", write_data)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

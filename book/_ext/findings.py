@@ -68,7 +68,7 @@ def text_of(path: Path) -> str:
 
 def minutes(text: str) -> float:
     """How long the way of reading takes: the words of the text, without what is folded or a formula."""
-    played = len(re.findall(r"^:::\{explorable\}", text, re.MULTILINE)) * MINUTES_A_PICTURE
+    played = len(re.findall(r"^:::\{(?:explorable|scene)\}", text, re.MULTILINE)) * MINUTES_A_PICTURE
     text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", _FOLDED.sub(" ", text), flags=re.DOTALL)
     return played + len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) / WORDS_A_MINUTE
 

@@ -128,5 +128,6 @@
     };
   }
 
+  Object.assign(window.patchAssociation, { walk, countingError, listeningError });
   mount("counting", build);
 })();

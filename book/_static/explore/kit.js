@@ -136,7 +136,7 @@
   }
 
   /** A slider for the step, with a play button; `onstep` draws. */
-  function player({ label, onstep, seconds = 6, words = "Play" }) {
+  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {} }) {
     const id = `pa-control-${(names += 1)}`;
     const value = h("output", { for: id });
     const input = h("input", { id, type: "range", min: 0, max: 1, step: 1, value: 0, oninput: () => { stop(); go(Number(input.value)); } });
@@ -145,7 +145,8 @@
     let last = 1;
     function go(step) {
       if (Number(input.value) !== step) input.value = step;
-      write(value, String(step));
+      write(value, show(step));
+      if (show !== String) input.setAttribute("aria-valuetext", show(step));
       onstep(step);
     }
     function stop() {
@@ -154,7 +155,10 @@
       button.textContent = words;
     }
     function play() {
-      if (still.matches) return go(Number(input.value) >= last ? 0 : last); // no motion: the end at once
+      if (still.matches) { // no motion: the end at once
+        go(Number(input.value) >= last ? 0 : last);
+        return onend();
+      }
       const from = Number(input.value) >= last ? 0 : Number(input.value);
       let begun = null;
       button.textContent = "Pause";
@@ -163,7 +167,9 @@
         const step = Math.min(last, Math.round(from + (last * (now - begun)) / (1000 * seconds)));
         go(step);
         timer = step < last ? requestAnimationFrame(frame) : null;
-        if (!timer) button.textContent = `${words} again`;
+        if (timer) return;
+        button.textContent = `${words} again`;
+        onend();
       };
       timer = requestAnimationFrame(frame);
     }
@@ -173,8 +179,29 @@
       if (input.max !== String(steps)) input.max = steps;
       go(step);
     };
-    return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go,
+    return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go, play,
       get step() { return Number(input.value); }, get last() { return last; } };
+  }
+
+  /** A question that a reader answers before the picture does; `then(k)` hears which of the options it was. */
+  function guess({ question, options, right, then }) {
+    let chosen = null;
+    const buttons = options.map((words, k) => h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+      if (chosen === null) {
+        chosen = k;
+        buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(j === k)));
+      }
+      then(chosen);
+    } }, words));
+    const element = h("div", { class: "pa-guess", role: "group", "aria-label": question },
+      h("p", {}, h("strong", {}, "Guess. "), question), h("div", { class: "pa-tools" }, ...buttons));
+    /** Mark the right answer, and say what became of the guess. */
+    const tell = () => {
+      if (chosen === null) return "";
+      buttons[right].classList.add("pa-right");
+      return chosen === right ? "As you guessed. " : "You guessed otherwise. ";
+    };
+    return { element, tell, get chosen() { return chosen; } };
   }
 
   // ---- pictures -----------------------------------------------------------------------------------------------
@@ -467,7 +494,9 @@
         tell();
         display();
       };
-      const explorable = build({ stage, say, change, get setting() { return setting; } });
+      const explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
+      // What the picture says stands above it, below what moves it, unless the explorable has a place of its own.
+      if (!stage.contains(sentence)) stage.querySelector(":scope > :is(.pa-panels, figure, div:not(.pa-controls, .pa-player, .pa-tools))").before(sentence);
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
       page.hidden = !box.dataset.page;
       const code = explorable.code && notebook(() => explorable.code(setting));
@@ -476,7 +505,7 @@
         copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
-      box.replaceChildren(stage, sentence, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
+      box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
       const read = (hash) => {
@@ -511,12 +540,14 @@
           return f(...given);
         };
         const outside = Object.entries(explorable.outside ?? {}).map(([key, f]) => [key, guarded(f)]);
-        window.explorable = { ready: Promise.race([explorable.ready, refused]), read, setting: () => ({ ...setting }), ...Object.fromEntries(outside) };
+        const offered = { ready: Promise.race([explorable.ready, refused]), read, setting: () => ({ ...setting }), ...Object.fromEntries(outside) };
+        window.explorable ??= offered; // the page's own, or the first; others by their names
+        (window.explorables ??= {})[name] = offered;
       }
       new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
       return load;
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
 })();

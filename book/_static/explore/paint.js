@@ -6,7 +6,9 @@
   const C = 4;
   const D = SIDE * SIDE;
   const LETTERS = "ABCDEFGHI";
-  const STEPS = 150; // at q = 0.3 steps of this size leave all bounds from some 190 on
+  const STEPS = 400;
+  /** The more random features, the smaller the steps that stay within bounds. */
+  const rateAt = (q) => Number(Math.min(0.005, 0.0015 / q).toPrecision(3));
   const BATCH = 512;
 
   const layouts = {
@@ -30,6 +32,10 @@
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 0.9, step: 0.05 },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1 },
   ];
+
+  /** For each patch the C - 1 others with its highest scores. */
+  const bestCompanions = (A, D, C) => Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
+    .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1));
 
   function grid(title, onpick) {
     const cells = Array.from({ length: D }, (_, k) =>
@@ -80,8 +86,7 @@
     /** A patch gets the letter of its set when it and its three best companions all name one another. */
     function reading() {
       const { A } = run;
-      const best = Array.from({ length: D }, (_, i) => new Set(Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
-        .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1).concat(i)));
+      const best = bestCompanions(A, D, C).map((others, i) => new Set([...others, i]));
       return best.map((own, i) => ([...own].every((j) => own.size === best[j].size && [...own].every((k) => best[j].has(k))) && run.step > 0
         ? [...seen.sets][i] === [...seen.sets][[...own].find((j) => j !== i)] && [...own].every((j) => seen.sets[j] === seen.sets[i]) ? seen.sets[i] : "!"
         : "?"));
@@ -126,7 +131,7 @@
         seen = { ...setting };
         panel.show(seen);
         kept = [];
-        run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: 0.01, score_rate: 0.01 * D ** 2 });
+        run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: rateAt(seen.q), score_rate: rateAt(seen.q) * D ** 2 });
         work();
       },
       outside: { scores: () => Array.from(run.A), association: () => run.association(), after: (k) => ({ error: kept[k - 1].error, A: Array.from(kept[k - 1].A) }) },
@@ -138,11 +143,12 @@
         `sets = pa.Partition([ord(letter) for letter in "${s.sets}"])`,
         `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
         `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
-        `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(0.01), steps=${STEPS})`,
+        `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(${rateAt(s.q)}), steps=${STEPS})`,
         "print(run.recall[-1, 0], run.exact[-1, 0])",
       ].join("\n"),
     };
   }
 
+  Object.assign(window.patchAssociation, { bestCompanions });
   mount("paint", build);
 })();

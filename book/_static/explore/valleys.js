@@ -191,5 +191,6 @@
     };
   }
 
+  Object.assign(window.patchAssociation, { velocity });
   mount("valleys", build);
 })();

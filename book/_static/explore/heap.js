@@ -1,0 +1,219 @@
+// The heap and the sheet: the pieces of a picture, pulled by strings between those whose addresses a network finds alike.
+// Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
+(() => {
+  "use strict";
+  const { h, mount, uniform, still, sheets } = window.patchAssociation;
+  const SIDE = 14;
+  const N = SIDE * SIDE;
+  const CAT = new URL("cat.jpg", document.currentScript.src).href;
+  const MOST = { bytes: 40e6, pixels: 100e6 };
+  const SECONDS = 4.2; // of the way from the heap to the sheet
+  const PULLED = 0.72; // of this time the strings alone pull; then every piece takes the place that is nearest
+
+  const mix = (a, b, t) => a + (b - a) * t;
+  const clamp = (t) => Math.max(0, Math.min(1, t));
+  const ease = (t) => 1 - (1 - t) ** 3;
+  /** A spring that overshoots once: 0 at 0, 1 from 1 on. */
+  const spring = (t) => (t >= 1 ? 1 : 1 - Math.exp(-5.2 * t) * Math.cos(5.6 * t) * (1 - t ** 3));
+
+  /** A heap: where each piece lies, in places of the grid, and how it is turned. */
+  function pile(seed) {
+    const random = uniform(7919 * seed);
+    const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return Array.from({ length: N }, () => {
+      const [r, turn] = [Math.sqrt(random()) * 5.2, 2 * Math.PI * random()];
+      return { at: [6.5 + r * Math.sin(turn) + 0.4 * normal(), 6.5 + r * Math.cos(turn) + 0.4 * normal()], turn: 0.9 * normal(), late: 0.22 * random() };
+    });
+  }
+
+  /** A canvas on which one network's strings pull the pieces. */
+  function board(sheet, describe) {
+    const canvas = h("canvas", { role: "img", "aria-label": describe });
+    const extent = Math.max(...sheet.plane.flat().map((x) => Math.abs(x - 6.5)));
+    const fit = Math.min(1, 7.6 / extent); // what chance ties together sprawls: it is drawn smaller
+    const plane = sheet.plane.map((at) => at.map((x) => 6.5 + fit * (x - 6.5)));
+    let size = 0;
+    new ResizeObserver(([{ contentRect }]) => {
+      size = Math.round(contentRect.width * Math.min(devicePixelRatio, 2));
+      [canvas.width, canvas.height] = [size, size];
+      canvas.dispatchEvent(new Event("fit"));
+    }).observe(canvas);
+
+    /** At time t in [0, 1] of the way; `picture` is square. */
+    function draw(heap, picture, t) {
+      if (!size || !picture) return;
+      const context = canvas.getContext("2d");
+      const unit = size / (SIDE + 2); // a place; a margin of one all around
+      const cut = picture.width / SIDE;
+      const at = new Array(N);
+      const [pull, snap] = [clamp(t / PULLED), ease(clamp((t - PULLED) / (1 - PULLED)))];
+      for (let k = 0; k < N; k++) {
+        const { at: from, turn, late } = heap[k];
+        const own = spring(clamp((pull - late) / (1 - late)));
+        const to = plane[k];
+        const [r, c] = [0, 1].map((side) => mix(mix(from[side], to[side], own), sheet.places[k][side], snap));
+        at[k] = [(c + 1.5) * unit, (r + 1.5) * unit, turn * (1 - own) * (1 - snap)];
+      }
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.clearRect(0, 0, size, size);
+      context.imageSmoothingQuality = "high";
+      const side = unit * mix(0.92, 1.004, snap);
+      for (let k = 0; k < N; k++) {
+        const [x, y, turn] = at[k];
+        const [cos, sin] = turn ? [Math.cos(turn), Math.sin(turn)] : [1, 0];
+        context.setTransform(cos, sin, -sin, cos, x, y);
+        context.drawImage(picture, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, -side / 2, -side / 2, side, side);
+      }
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      // The strings: they come as the pulling begins, and go when every piece lies at its place.
+      const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap);
+      if (seen < 0.01) return;
+      const style = getComputedStyle(canvas);
+      context.lineCap = "round";
+      context.strokeStyle = style.getPropertyValue("--pa-string");
+      for (const [wide, alpha] of [[0.2, 0.18], [0.075, 0.85]]) {
+        context.globalAlpha = alpha * seen;
+        context.lineWidth = wide * unit;
+        context.beginPath();
+        for (const [i, j] of sheet.links) {
+          context.moveTo(at[i][0], at[i][1]);
+          context.lineTo(at[j][0], at[j][1]);
+        }
+        context.stroke();
+      }
+      context.globalAlpha = 1;
+    }
+    return { canvas, draw };
+  }
+
+  /** The middle square of a picture. */
+  function square(picture, wide, high) {
+    const side = Math.min(wide, high);
+    const most = Math.min(side, 1400);
+    const canvas = h("canvas", { width: most, height: most });
+    const context = canvas.getContext("2d");
+    context.imageSmoothingQuality = "high";
+    context.drawImage(picture, (wide - side) / 2, (high - side) / 2, side, side, 0, 0, most, most);
+    return canvas;
+  }
+
+  async function open(address) {
+    const picture = new Image();
+    picture.src = address;
+    await picture.decode();
+    return picture;
+  }
+
+  /** A reader's file as a square picture, or a sentence that says why not. Nothing leaves the page. */
+  async function read(file) {
+    const name = `“${[...file.name].slice(0, 40).join("")}”`;
+    const size = (n) => (n / 1e6).toLocaleString("en-US", { maximumFractionDigits: 1 });
+    if (!file.size) return { refused: `${name} is empty.` };
+    if (file.size > MOST.bytes) return { refused: `${name} has ${size(file.size)} MB; this page takes up to ${size(MOST.bytes)}. Try a smaller copy.` };
+    const address = URL.createObjectURL(file);
+    try {
+      const picture = await open(address);
+      const [wide, high] = [picture.naturalWidth, picture.naturalHeight];
+      if (Math.min(wide, high) < SIDE) return { refused: `${name} is ${wide} by ${high} pixels: too few to be cut into ${SIDE} by ${SIDE} pieces.` };
+      if (wide * high > MOST.pixels) return { refused: `${name} has ${size(wide * high)} million pixels; this page takes up to ${size(MOST.pixels)}. Try a smaller copy.` };
+      return { picture: square(picture, wide, high) };
+    } catch {
+      return { refused: `The browser cannot read ${name} as a picture. Try a JPEG, PNG or WebP file.` };
+    } finally {
+      URL.revokeObjectURL(address);
+    }
+  }
+
+  function build({ stage, say, sentence }) {
+    const boards = {
+      vit: board(sheets.vit, "The pieces, pulled by strings between the places that a trained network finds alike: they become the picture"),
+      start: board(sheets.start, "The same pieces, pulled by the strings of a network before training: they stay in disorder"),
+    };
+    let [seed, heap, picture, time, frame] = [1, pile(1), null, 0, null];
+    let asked = 0; // of several files the last one counts, however long the others take
+    let whose = "the picture";
+    const draw = () => { for (const one of Object.values(boards)) one.draw(heap, picture, time); };
+    for (const { canvas } of Object.values(boards)) canvas.addEventListener("fit", draw);
+
+    const words = () => {
+      const [ours, theirs] = [sheets.vit, sheets.start];
+      if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
+      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. ` +
+        `Before training ${theirs.joined} pairs are neighbors, and ${theirs.right} pieces lie right.`;
+    };
+    const go = () => {
+      cancelAnimationFrame(frame);
+      let begun = null;
+      const end = () => { time = 1; draw(); say(words()); };
+      if (still.matches) return end();
+      const step = (now) => {
+        begun ??= now;
+        time = clamp((now - begun) / (1000 * SECONDS));
+        if (time >= 1) return end();
+        draw();
+        frame = requestAnimationFrame(step);
+      };
+      frame = requestAnimationFrame(step);
+    };
+    let soon = null;
+    /** A new heap, which is pulled after a moment. */
+    const shuffle = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(soon);
+      [seed, time] = [seed + 1, 0];
+      heap = pile(seed);
+      draw();
+      if (!still.matches) say(words());
+      soon = setTimeout(go, still.matches ? 0 : 900);
+    };
+    const choose = async (file) => {
+      if (!file) return;
+      const mine = (asked += 1);
+      const found = await read(file);
+      if (mine !== asked) return;
+      if (found.refused) return say(found.refused, true, true);
+      picture = found.picture;
+      whose = "your picture";
+      shuffle();
+    };
+    const input = h("input", { type: "file", accept: "image/*", class: "pa-file", onchange: () => { choose(input.files[0]); input.value = ""; } });
+    const caption = (title, words) => h("figcaption", {}, h("strong", {}, title), ` ${words}`);
+    stage.append(
+      h("div", { class: "pa-heaps" },
+        h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
+        h("figure", { class: "pa-chart" }, boards.start.canvas, caption("Before training", "by the same rule"))),
+      h("div", { class: "pa-beside" },
+        h("div", { class: "pa-tools" },
+          h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
+          h("label", { class: "pa-upload" }, "Use your own picture", input)),
+        sentence,
+        h("p", { class: "pa-quiet" }, "A picture of yours stays in this page; it is sent nowhere.")));
+    const ready = open(CAT).then((cat) => {
+      picture ??= square(cat, cat.naturalWidth, cat.naturalHeight);
+      draw();
+      const seen = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        seen.disconnect();
+        soon ??= setTimeout(go, still.matches ? 0 : 1000);
+      }, { threshold: 0.35 });
+      seen.observe(boards.vit.canvas);
+    });
+    return {
+      fields: [],
+      ready,
+      bare: true,
+      repaint: draw,
+      show: () => say(words()),
+      outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture) },
+    };
+  }
+
+  /** The mean color of a picture, for checks: whose picture is shown. */
+  function mean(picture) {
+    const context = h("canvas", { width: 1, height: 1 }).getContext("2d");
+    context.drawImage(picture, 0, 0, 1, 1);
+    return Array.from(context.getImageData(0, 0, 1, 1).data);
+  }
+
+  mount("heap", build);
+})();

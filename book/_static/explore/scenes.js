@@ -1,0 +1,620 @@
+// The scenes of the essay below its first one. Each has one control, fixed axes, its sentence beside the control,
+// and a guess before the answer; the numbers come from the engines that the chapters' explorables use.
+(() => {
+  "use strict";
+  const { h, guess, player, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
+    SampleDescent, PopulationRisk, walk, countingError, listeningError, bestCompanions, velocity, essay } = window.patchAssociation;
+  const mix = (a, b, t) => a + (b - a) * t;
+  const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
+  const thousands = (n) => n.toLocaleString("en-US");
+
+  /** Two columns: what moves on the left, the guess, the control and the sentence on the right. */
+  const columns = (picture, ...side) => h("div", { class: "pa-scene-columns" }, h("div", { class: "pa-scene-picture" }, ...picture), h("div", { class: "pa-beside" }, ...side));
+
+  /** A drawing in a canvas of `wide` by `high` units, sharp on every screen: `draw(context, style)` in these units. */
+  function easel(wide, high, describe, draw, attributes = {}) {
+    const canvas = h("canvas", { role: "img", "aria-label": describe, ...attributes });
+    canvas.style.aspectRatio = `${wide} / ${high}`;
+    let scale = 0;
+    const paint = () => {
+      if (!scale) return;
+      const context = canvas.getContext("2d");
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.clearRect(0, 0, canvas.width, canvas.height);
+      context.setTransform(scale, 0, 0, scale, 0, 0);
+      const style = getComputedStyle(canvas);
+      draw(context, (name) => style.getPropertyValue(`--pa-${name}`).trim());
+    };
+    new ResizeObserver(([{ contentRect }]) => {
+      scale = (contentRect.width * Math.min(devicePixelRatio, 2)) / wide;
+      [canvas.width, canvas.height] = [Math.round(scale * wide), Math.round(scale * high)];
+      paint();
+    }).observe(canvas);
+    return { canvas, paint };
+  }
+
+  /** Call `each(t)`, t from 0 to 1, once a frame; without motion only the end. What it returns stops it. */
+  function during(seconds, each, end = () => {}) {
+    let frame = null;
+    if (still.matches) {
+      each(1);
+      end();
+      return () => {};
+    }
+    let begun = null;
+    const step = (now) => {
+      begun ??= now;
+      const t = Math.min(1, (now - begun) / (1000 * seconds));
+      each(t);
+      if (t < 1) frame = requestAnimationFrame(step);
+      else end();
+    };
+    frame = requestAnimationFrame(step);
+    return () => cancelAnimationFrame(frame);
+  }
+
+  // ---- strings over the epochs ---------------------------------------------------------------------------------
+
+  mount("strings", ({ stage, say, sentence }) => {
+    const G = 8;
+    const { links, near, accuracy, count, done } = essay.strings;
+    const last = links.length - 1;
+    const beside = (link) => Math.abs(Math.floor(link / 64 / G) - Math.floor((link % 64) / G)) + Math.abs((Math.floor(link / 64) % G) - (link % G)) === 1;
+    const shown = new Map(); // how much of each string is seen
+    let [epoch, reached, fading] = [0, 0, null];
+    const grid = easel(9, 9, "Sixty-four places of a picture, the most alike pairs joined by strings", (context, color) => {
+      context.lineCap = "round";
+      for (const [link, seen] of shown) {
+        const [i, j] = [Math.floor(link / 64), link % 64];
+        const [x, y, u, v] = [(i % G) + 1, Math.floor(i / G) + 1, (j % G) + 1, Math.floor(j / G) + 1];
+        const close = beside(link);
+        context.globalAlpha = seen * (close ? 1 : 0.55);
+        context.strokeStyle = color(close ? "same" : "other");
+        context.lineWidth = close ? 0.1 : 0.045;
+        context.beginPath();
+        context.moveTo(x, y);
+        context.quadraticCurveTo((x + u) / 2 + 0.13 * (v - y), (y + v) / 2 - 0.13 * (u - x), u, v);
+        context.stroke();
+      }
+      context.globalAlpha = 1;
+      context.fillStyle = color("noise");
+      for (let k = 0; k < 64; k++) {
+        context.beginPath();
+        context.arc((k % G) + 1, Math.floor(k / G) + 1, 0.11, 0, 7);
+        context.fill();
+      }
+    });
+    const curves = chart({ title: "", xlabel: "epoch", height: 210 });
+    const go = (to) => {
+      [epoch, reached] = [to, Math.max(reached, to)];
+      const wanted = new Set(links[epoch]);
+      fading?.();
+      const from = new Map(shown);
+      for (const link of wanted) if (!from.has(link)) from.set(link, 0);
+      fading = during(0.18, (t) => {
+        shown.clear();
+        for (const [link, seen] of from) {
+          const now = mix(seen, wanted.has(link) ? 1 : 0, t);
+          if (now > 0.01) shown.set(link, now);
+        }
+        grid.paint();
+      });
+      const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? v : NaN));
+      curves.draw({ x: [0, last], at: epoch, range: [0, 1],
+        curves: [{ y: cut(near.map((n) => n / count)), look: "pa-same", name: "strings between neighbors" }, { y: cut(accuracy), look: "pa-label", name: "pictures guessed right" }] });
+      tell();
+    };
+    const tell = () => {
+      const told = reached >= last ? asked.tell() : "";
+      say(`${told}${epoch === 0 ? "Before training" : `After epoch ${epoch}`}, ${near[epoch]} of the ${count} strings join neighbors, and ${percent(accuracy[epoch])} of new pictures are guessed right.` +
+        (reached < last ? "" : ` Nine tenths of all that the map gains are there at epoch ${done[0]}, of what the answers gain at epoch ${done[1]}.`));
+    };
+    const time = player({ label: "epoch", seconds: 7, onstep: go });
+    const asked = guess({ question: "Which is nearly finished first: the map of neighbors, or the answers?", options: ["The map", "The answers"], right: 0, then: () => time.play() });
+    stage.append(columns([grid.canvas], asked.element, time.element, sentence, curves.element));
+    return { fields: [], bare: true, repaint: grid.paint, show: () => time.fit(last, 0), outside: { at: (k) => ({ links: links[k], near: near[k], accuracy: accuracy[k] }), epoch: () => epoch } };
+  });
+
+  // ---- be the network ------------------------------------------------------------------------------------------
+
+  mount("network", ({ stage, say, sentence }) => {
+    const { D, C, q } = essay.network;
+    const SIDE = Math.sqrt(D);
+    const [ROUNDS, LEARNED] = [10, 360];
+    const LETTERS = "ABCDEFGHI";
+    const sets = (() => {
+      const random = uniform(11);
+      const found = Array.from({ length: D }, (_, k) => Math.floor(k / C));
+      for (let k = D - 1; k > 0; k--) {
+        const other = Math.floor(random() * (k + 1));
+        [found[k], found[other]] = [found[other], found[k]];
+      }
+      return found;
+    })();
+    const random = uniform(41);
+    const inputs = drawInputs(sets, q, ROUNDS, random);
+    const labels = inputs.map(() => (random() < 0.5 ? 1 : -1));
+    // The model learns on other inputs of the same law, while the reader plays.
+    const run = new SampleDescent({ sets, q, diagonal: 1, rate: 0.003, score_rate: 0.003 * D ** 2 });
+    const learning = new Promise((done) => inFrames(say, () => true, (until) => {
+      do run.advance(drawInputs(sets, q, 512, random)); while (run.step < LEARNED && performance.now() < until);
+      if (run.step >= LEARNED) done();
+      return run.step < LEARNED;
+    }, 5));
+    const points = { you: [], sum: [], model: [] };
+    const sum = (s) => s.reduce((a, b) => a + b, 0);
+    let [round, shown] = [0, 0];
+    const tiles = Array.from({ length: D }, () => h("span", { class: "pa-tile" }));
+    const board = h("div", { class: "pa-game", role: "img" }, ...tiles);
+    const rows = [["you", "you"], ["sum", "adds all up"], ["model", "the model"]].map(([who, words]) => {
+      const marks = Array.from({ length: ROUNDS }, () => h("i"));
+      return { who, marks, total: h("b"), words };
+    });
+    const table = h("div", { class: "pa-score", role: "img" }, ...rows.map(({ marks, total, words }) => h("div", {}, h("span", {}, words), h("span", { class: "pa-marks" }, ...marks), total)));
+    const choose = (label) => {
+      if (round >= ROUNDS) return;
+      const s = inputs[round];
+      points.you.push(label === labels[round] ? 1 : 0);
+      points.sum.push(sum(s) > 0 ? 1 : sum(s) < 0 ? 0 : 0.5);
+      round += 1;
+      shown = Math.min(round, ROUNDS - 1);
+      if (round === ROUNDS) learning.then(over);
+      else draw();
+    };
+    const answers = h("div", { class: "pa-guess" }, h("p", {}, h("strong", {}, "Guess. "), "What does this input say?"),
+      h("div", { class: "pa-tools" }, ...[["+", 1, "plus"], ["−", -1, "minus"]].map(([sign, label, words]) => h("button", { type: "button", class: "pa-sign", "aria-label": words, onclick: () => choose(label) }, sign))));
+    const time = player({ label: "round", seconds: 9, words: "Show all ten", show: (k) => String(k + 1), onstep: (k) => { if (round === ROUNDS) { shown = k; draw(); } } });
+    time.element.hidden = true;
+    function over() {
+      points.model = inputs.map((s) => 1 - run.gradients([s]).error);
+      answers.hidden = true;
+      time.element.hidden = false;
+      time.fit(ROUNDS - 1, 0);
+    }
+    /** Where each tile lies: at its place, or with its set, three columns of sets of two by two. */
+    const rank = sets.map((set, k) => sets.slice(0, k).filter((other) => other === set).length);
+    const home = (k) => [Math.floor(k / SIDE), k % SIDE];
+    const gathered = (k) => [2 * Math.floor(sets[k] / 3) + Math.floor(rank[k] / 2) + 0.16 * (Math.floor(sets[k] / 3) - 1), 2 * (sets[k] % 3) + (rank[k] % 2) + 0.16 * ((sets[k] % 3) - 1)];
+    function draw() {
+      const s = inputs[shown];
+      const label = labels[shown];
+      const open = round === ROUNDS && points.model.length;
+      const signal = open ? sets.find((set) => s.every((v, k) => sets[k] !== set || v === 1)) : -1;
+      tiles.forEach((tile, k) => {
+        const v = s[k] * label;
+        const [r, c] = open ? gathered(k) : home(k);
+        tile.textContent = v > 0 ? "+" : v < 0 ? "−" : "";
+        tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}${open ? ` pa-found pa-set-${LETTERS[sets[k]]}${sets[k] === signal ? " pa-loud" : " pa-faint"}` : ""}`;
+        tile.style.transform = `translate(${100 * c}%, ${100 * r}%)`;
+      });
+      board.setAttribute("aria-label", `Row by row: ${s.map ? Array.from(s, (v) => (v * label > 0 ? "plus" : v * label < 0 ? "minus" : "nothing")).join(", ") : ""}`);
+      for (const { who, marks, total } of rows) {
+        const got = who === "model" && !open ? [] : points[who];
+        marks.forEach((mark, k) => (mark.className = k >= got.length ? "" : got[k] === 1 ? "pa-hit" : got[k] === 0 ? "pa-miss" : "pa-half"));
+        marks.forEach((mark, k) => mark.classList.toggle("pa-here", Boolean(open) && k === shown));
+        total.textContent = got.length ? number(got.reduce((a, b) => a + b, 0)) : "";
+      }
+      table.setAttribute("aria-label", rows.map(({ who, words }) => `${words}: ${points[who].length ? number(points[who].reduce((a, b) => a + b, 0)) : "not yet known"}`).join("; "));
+      const total = (who) => number(points[who].reduce((a, b) => a + b, 0));
+      if (!round) say(`Four of the ${D} tiles agree on the answer. Which four is fixed, and hidden. All others speak at random, or not at all.`);
+      else if (!open) say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
+      else say(`You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. Here are your inputs once more, sorted by the hidden sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
+    }
+    stage.append(columns([board], answers, time.element, sentence, table));
+    return { fields: [], bare: true, show: draw, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets } };
+  });
+
+  // ---- counting drowns -----------------------------------------------------------------------------------------
+
+  mount("drowns", ({ stage, say, sentence }) => {
+    const { C, q, least, most, curves, listening, boundary } = essay.counting;
+    const [low, high, top] = [-32, 40, 0.26]; // of the sum, and of its chance
+    const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
+    const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 330", "aria-label": "The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong" });
+    const put = shapes(svg);
+    const errors = h("svg:svg", { role: "img", viewBox: "0 0 320 220", "aria-label": "The error against the random features, in units of the set's size squared: the sum climbs, listening to sets stays low" });
+    const putErrors = shapes(errors);
+    let [D, reached] = [least, 0];
+    const X = (x) => 30 + ((x - low) / (high - low)) * 560;
+    const Y = (p) => 280 - (Math.min(p, top) / top) * 250;
+    const U = (x) => 36 + (x / 3.7) * 276;
+    const V = (y) => 176 - (y / 0.32) * 160;
+    const line = (points, x, y) => points.map(([a, b], k) => `${k ? "L" : "M"}${pixel(x(a))} ${pixel(y(b))}`).join("");
+    function draw() {
+      const law = walk(D - C, q);
+      const at = (n) => law[n - C + (D - C)] ?? 0;
+      const parts = [];
+      for (let n = -30; n <= 40; n += 10) parts.push(["text", { x: X(n), y: 302, "text-anchor": "middle" }, number(n)]);
+      parts.push(["text", { x: 310, y: 324, "text-anchor": "middle" }, "sum of all patches, times the label"]);
+      const bar = (X(1) - X(0)) * 0.86;
+      for (let n = low; n <= high; n++) {
+        const p = at(n);
+        const tall = 280 - Y(p);
+        if (tall > 0.05) parts.push(["rect", { class: n < 0 ? "pa-wrong" : n === 0 ? "pa-wrong pa-tied" : "pa-counted", x: pixel(X(n) - bar / 2), width: pixel(bar), y: pixel(Y(p)), height: pixel(tall) }]);
+      }
+      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: 280, y2: 280 }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 20, y2: 280 }],
+        ["text", { x: X(C) + 6, y: 26 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(-2), y: 26, "text-anchor": "end" }, "here the sum is wrong"]);
+      put(parts);
+      const clutter = (q * (D - C)) / C ** 2;
+      const error = countingError(D, C, q);
+      const shown = (points) => points.filter(([x]) => x <= (q * (reached - C)) / C ** 2 + 1e-9);
+      const seen = [];
+      for (const y of [0, 0.125, 0.25]) seen.push(["line", { class: y === 0.125 ? "pa-mark" : "pa-grid", x1: U(0), x2: U(3.7), y1: V(y), y2: V(y) }], ["text", { x: 30, y: V(y) + 4, "text-anchor": "end" }, y === 0.125 ? "⅛" : y === 0.25 ? "¼" : "0"]);
+      for (const x of [0, 1, 2, 3]) seen.push(["text", { x: U(x), y: 194, "text-anchor": "middle" }, String(x)]);
+      seen.push(["text", { x: 174, y: 215, "text-anchor": "middle" }, "random features, in units of C²"]);
+      seen.push(["line", { class: "pa-mark", x1: U(boundary), x2: U(boundary), y1: V(0.32), y2: V(0) }], ["text", { x: U(boundary) + 4, y: V(0.3) }, boundary.toFixed(4)]);
+      if (reached >= most) seen.push(["path", { class: "pa-curve pa-thin pa-label", d: line(curves[16], U, V) }], ["text", { class: "pa-label", x: U(curves[16].at(-1)[0]) + 5, y: V(curves[16].at(-1)[1]) + 14 }, "sets of 16"]);
+      seen.push(["path", { class: "pa-curve pa-label", d: line(shown(curves[4]), U, V) || "M0 0" }], ["path", { class: "pa-curve pa-same", d: line(shown(listening), U, V) || "M0 0" }],
+        ["text", { class: "pa-same", x: U(3.65), y: V(0.045), "text-anchor": "end" }, "listens to each set"], ["circle", { class: "pa-dot pa-label", cx: pixel(U(clutter)), cy: pixel(V(error)), r: 6 }]);
+      putErrors(seen);
+      const done = reached >= most;
+      say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random features stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
+        (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
+    }
+    const time = player({ label: "patches", seconds: 6, words: "Add patches", show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
+    const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["Some 4", "Some 8", "Some 12"], right: 2, then: () => time.play() });
+    stage.append(columns([svg], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small" }, h("figcaption", {}, "How often adding up errs"), errors)));
+    return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
+  });
+
+  // ---- draw your own sets --------------------------------------------------------------------------------------
+
+  mount("own", ({ stage, say, sentence }) => {
+    const [SIDE, C, D, STEPS, BATCH, Q] = [6, 4, 36, 150, 512, 0.3];
+    const LETTERS = "ABCDEFGHI";
+    const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
+    let [sets, run, kept, picked, at, waiting] = [blocks, null, [], -1, 0, true];
+    const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
+    const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context, color) => {
+      if (!kept.length) return;
+      const best = kept[Math.min(at, kept.length - 1)].best;
+      context.lineCap = "round";
+      for (let i = 0; i < D; i++)
+        for (const j of best[i]) {
+          const own = sets[i] === sets[j];
+          context.strokeStyle = color(own ? "same" : "other");
+          context.globalAlpha = own ? 0.85 : 0.35;
+          context.lineWidth = own ? 0.055 : 0.03;
+          context.beginPath();
+          context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
+          context.lineTo((j % SIDE) + 0.5, Math.floor(j / SIDE) + 0.5);
+          context.stroke();
+        }
+    });
+    const board = h("div", { class: "pa-own", role: "group", "aria-label": "Thirty-six patches in nine sets; choose two to exchange them" }, ...cells, strings.canvas);
+    const where = (event) => {
+      const box = board.getBoundingClientRect();
+      const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((x) => clamp(Math.floor(SIDE * x), 0, SIDE - 1));
+      return r * SIDE + c;
+    };
+    let dragged = -1;
+    board.addEventListener("pointerdown", (event) => { dragged = where(event); board.setPointerCapture?.(event.pointerId); mark(dragged); });
+    board.addEventListener("pointermove", (event) => { if (dragged >= 0) mark(dragged, where(event)); });
+    board.addEventListener("pointerup", (event) => {
+      const to = where(event);
+      if (dragged >= 0 && to !== dragged) swap(dragged, to);
+      else if (dragged >= 0) pick(dragged);
+      dragged = -1;
+    });
+    board.addEventListener("pointercancel", () => { dragged = -1; mark(); });
+    const mark = (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from || k === picked); cell.classList.toggle("pa-under", k === to && to !== from); });
+    function pick(k) {
+      if (picked < 0 || picked === k) picked = picked === k ? -1 : k;
+      else return swap(picked, k);
+      paint();
+    }
+    function swap(a, b) {
+      const next = sets.slice();
+      [next[a], next[b]] = [next[b], next[a]];
+      begin(next);
+    }
+    function walkTo(event, k) {
+      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
+      if (!move) return;
+      event.preventDefault();
+      cells[(k + move + D) % D].focus();
+    }
+    /** The patches that most of a letter's ink falls on, a multiple of a set; then all others, both row by row. */
+    function write(letter) {
+      const canvas = h("canvas", { width: 60, height: 60 });
+      const context = canvas.getContext("2d", { willReadFrequently: true });
+      context.font = "700 74px 'Book Sans', sans-serif";
+      [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
+      const { actualBoundingBoxAscent: up, actualBoundingBoxDescent: down, actualBoundingBoxLeft: left, actualBoundingBoxRight: right } = context.measureText(letter);
+      context.setTransform(56 / Math.max(left + right, 20), 0, 0, 56 / Math.max(up + down, 20), 30, 30);
+      context.fillText(letter, (left - right) / 2, (up - down) / 2);
+      const { data } = context.getImageData(0, 0, 60, 60);
+      const ink = new Array(D).fill(0);
+      for (let k = 0; k < 3600; k++) ink[SIDE * Math.floor(k / 600) + Math.floor((k % 60) / 10)] += data[4 * k + 3];
+      const all = ink.reduce((a, b) => a + b, 0);
+      if (!all) return null;
+      const size = C * clamp(Math.round(all / 255 / 100 / C), 2, 5);
+      const chosen = new Set(Array.from({ length: D }, (_, k) => k).sort((a, b) => ink[b] - ink[a]).slice(0, size));
+      const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => chosen.has(b) - chosen.has(a) || a - b);
+      const next = new Array(D);
+      order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
+      return next;
+    }
+    const scattered = () => {
+      const random = uniform(7);
+      const next = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
+      for (let k = D - 1; k > 0; k--) { const other = Math.floor(random() * (k + 1)); [next[k], next[other]] = [next[other], next[k]]; }
+      return next;
+    };
+    const initial = h("input", { type: "text", maxlength: 4, size: 2, autocomplete: "off", "aria-label": "Your initial", oninput: () => {
+      const letter = [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(initial.value.trim())].at(-1)?.segment;
+      const next = letter && write(letter.toUpperCase());
+      if (next) begin(next);
+    } });
+    const found = chart({ title: "Strings inside a set", xlabel: "step, each tick ten times as many", height: 150 });
+    const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
+    const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), onstep: (k) => { at = times[k]; paint(); } });
+    function paint() {
+      cells.forEach((cell, k) => {
+        cell.className = `pa-cell pa-set-${sets[k]}`;
+        cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${sets[k]}`);
+        cell.setAttribute("aria-pressed", String(k === picked));
+      });
+      mark();
+      strings.paint();
+      const share = kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
+      const seen = Math.min(at, kept.length - 1);
+      found.draw({ x: [0, 50], range: [0, 1], curves: [{ y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
+      const told = at >= STEPS ? asked.tell() : "";
+      say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
+        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${at >= STEPS ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
+    }
+    let stop = () => {};
+    function begin(next, quiet = false) {
+      [sets, picked, kept, waiting, at] = [next, -1, [], quiet, 0];
+      time.stop();
+      run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
+      const mine = run;
+      const random = uniform(1000003);
+      const noise = uniform(3);
+      // Equal scores: whom a patch listens to most is drawn by lot.
+      kept.push({ best: Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => [noise(), j]).filter(([, j]) => j !== i).sort(([a], [b]) => a - b).slice(0, C - 1).map(([, j]) => j)) });
+      time.fit(50, 0);
+      if (quiet) return;
+      stop();
+      inFrames(say, () => run === mine, (until) => {
+        do {
+          run.advance(drawInputs(run.sets, Q, BATCH, random));
+          kept.push({ best: bestCompanions(run.A, D, C) });
+        } while (run.step < STEPS && performance.now() < until);
+        return run.step < STEPS;
+      }, still.matches ? Infinity : 9);
+      // What is shown goes on a log scale, and waits for what is computed.
+      let k = 0;
+      stop = during(4.5, (t) => {
+        if (run !== mine) return;
+        while (k < 50 && k < 50 * t && times[k + 1] < kept.length) k += 1;
+        time.go(k);
+      }, () => { if (run === mine) finish(mine, k); });
+    }
+    const finish = (mine, k) => {
+      if (run !== mine || k >= 50) return;
+      while (k < 50 && times[k + 1] < kept.length) k += 1;
+      time.go(k);
+      requestAnimationFrame(() => finish(mine, k));
+    };
+    const asked = guess({ question: "Which is hardest for the model: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => begin(k === 0 ? blocks : scattered()) });
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, sentence, found.element));
+    return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, true), outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
+  });
+
+  // ---- two valleys ---------------------------------------------------------------------------------------------
+
+  mount("ball", ({ stage, say, sentence }) => {
+    const [D, C, beta, RANGE, CELLS, SIZE] = [12, 4, 1, 2.5, 20, 500];
+    let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
+    let start = [0, 0];
+    const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
+    const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
+    const small = h("canvas", { width: CELLS, height: CELLS });
+    const colors = palette(small, "same", "other");
+    const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, darker where the least risk is lower, with the ball and its way", (context, color) => {
+      context.translate(46, 8);
+      context.save();
+      context.beginPath();
+      context.rect(0, 0, SIZE, SIZE);
+      context.clip();
+      context.imageSmoothingEnabled = true;
+      context.imageSmoothingQuality = "high";
+      if (ground) context.drawImage(small, 0, 0, SIZE, SIZE);
+      context.strokeStyle = color("noise");
+      context.setLineDash([6, 6]);
+      context.globalAlpha = 0.6;
+      context.lineWidth = 1.3;
+      context.beginPath();
+      context.moveTo(X(-RANGE), Y(-RANGE));
+      context.lineTo(X(RANGE), Y(RANGE));
+      context.stroke();
+      context.setLineDash([]);
+      context.globalAlpha = 1;
+      const done = line.slice(0, ball[2] ?? line.length);
+      context.strokeStyle = color("signal");
+      context.lineWidth = 4;
+      context.lineJoin = "round";
+      context.beginPath();
+      done.forEach(({ gamma, rho }, k) => (k ? context.lineTo(X(gamma), Y(rho)) : context.moveTo(X(gamma), Y(rho))));
+      context.stroke();
+      context.restore();
+      context.fillStyle = color("ink");
+      context.font = "15px 'Book Sans', sans-serif";
+      context.textAlign = "center";
+      for (let v = -2; v <= 2; v++) {
+        context.fillText(number(v), X(v), SIZE + 20);
+        context.textAlign = "right";
+        context.fillText(number(v), -8, Y(v) + 5);
+        context.textAlign = "center";
+      }
+      context.fillText("γ, the score of companions", SIZE / 2, SIZE + 43);
+      context.save();
+      context.translate(-34, SIZE / 2);
+      context.rotate(-Math.PI / 2);
+      context.fillText("ρ, the score of strangers", 0, 0);
+      context.restore();
+      context.strokeStyle = color("line");
+      context.lineWidth = 1;
+      context.strokeRect(0, 0, SIZE, SIZE);
+      const [x, y] = [X(ball[0]), Y(ball[1])];
+      const shine = context.createRadialGradient(x - 4, y - 5, 1, x, y, 13);
+      shine.addColorStop(0, "#fff");
+      shine.addColorStop(0.35, color("signal"));
+      shine.addColorStop(1, color("signal"));
+      context.fillStyle = shine;
+      context.beginPath();
+      context.arc(x, y, 12, 0, 7);
+      context.fill();
+      context.lineWidth = 2;
+      context.strokeStyle = color("paper");
+      context.stroke();
+    }, { tabindex: 0, class: "pa-thrown", role: "application" });
+    const attention = easel(D, D, "Who listens to whom at the ball: a block for each set, or the opposite", (context, color) => {
+      const [gamma, rho] = ball;
+      const e = [beta, gamma, rho].map(Math.exp);
+      const sum = e[0] + (C - 1) * e[1] + (D - C) * e[2];
+      context.fillStyle = color("same");
+      for (let i = 0; i < D; i++)
+        for (let j = 0; j < D; j++) {
+          context.globalAlpha = clamp((2.6 * (i === j ? e[0] : Math.floor(i / C) === Math.floor(j / C) ? e[1] : e[2])) / sum);
+          context.fillRect(j + 0.04, i + 0.04, 0.92, 0.92);
+        }
+      context.globalAlpha = 1;
+    });
+    function shade() {
+      const mine = (ground = new Array(CELLS * CELLS).fill(null));
+      risk = new PopulationRisk({ D, C, q });
+      let k = 0;
+      inFrames(say, () => ground === mine, (until) => {
+        for (; k < CELLS * CELLS && performance.now() < until; k++) {
+          const [i, j] = [k % CELLS, Math.floor(k / CELLS)];
+          mine[k] = velocity(risk, beta, -RANGE + ((i + 0.5) * 2 * RANGE) / CELLS, RANGE - ((j + 0.5) * 2 * RANGE) / CELLS);
+        }
+        if (k < CELLS * CELLS) return true;
+        const depth = mine.map(({ loss }) => Math.log(loss));
+        const [least, most] = [Math.min(...depth), Math.max(...depth)];
+        const picture = new ImageData(CELLS, CELLS);
+        const [near, far] = colors();
+        mine.forEach(({ gamma, rho }, n) => {
+          const side = 0.5 + 0.5 * Math.tanh((6 * (-RANGE + (((n % CELLS) + 0.5) * 2 * RANGE) / CELLS - (RANGE - ((Math.floor(n / CELLS) + 0.5) * 2 * RANGE) / CELLS))) / RANGE);
+          picture.data.set(near.map((v, c) => mix(far[c], v, side)), 4 * n);
+          picture.data[4 * n + 3] = 255 * (0.04 + 0.72 * ((most - depth[n]) / (most - least || 1)) ** 1.6);
+        });
+        small.getContext("2d").putImageData(picture, 0, 0);
+        plane.paint();
+        return false;
+      }, 7);
+    }
+    /** The way downhill from a point, in strides of one length. */
+    function way(gamma, rho) {
+      const found = [];
+      let alpha = 0.2;
+      for (let k = 0; k < 500 && Math.max(Math.abs(gamma), Math.abs(rho)) <= RANGE; k++) {
+        const v = velocity(risk, beta, gamma, rho, alpha);
+        const before = found.at(-1);
+        found.push({ gamma, rho, loss: v.loss, error: v.error });
+        const speed = Math.hypot(v.gamma, v.rho);
+        if (speed < 1e-12 || (before && v.loss > before.loss * (1 + 1e-12))) break;
+        alpha = v.alpha * 1.02;
+        gamma += (0.02 * v.gamma) / speed;
+        rho += (0.02 * v.rho) / speed;
+      }
+      return found;
+    }
+    function roll(then = () => {}) {
+      stop();
+      line = way(...start);
+      const last = line.length - 1;
+      stop = during(2, (t) => {
+        const k = Math.round(last * t * t * (3 - 2 * t));
+        ball = [line[k].gamma, line[k].rho, k + 1];
+        plane.paint();
+        attention.paint();
+      }, () => { tell(); then(); });
+    }
+    function tell() {
+      const end = line.at(-1);
+      const whose = end.gamma > end.rho + 0.01 ? "companions" : end.gamma < end.rho - 0.01 ? "strangers" : null;
+      say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error goes from ${percent(line[0].error)} to ${percent(end.error)}.`);
+    }
+    const time = player({ label: "q, random features", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
+      const next = Number((0.05 * (k + 1)).toFixed(2));
+      if (next === q && risk) return;
+      q = next;
+      shade();
+      set(...start);
+    } });
+    const button = time.element.querySelector("button");
+    button.replaceWith(h("button", { type: "button", class: "pa-play", onclick: () => { start = start.slice(); roll(); } }, "Roll"));
+    function set(gamma, rho) {
+      stop();
+      [start, line, ball] = [[clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE)], [], [clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE), 0]];
+      plane.paint();
+      attention.paint();
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Darker ground is lower. Throw the ball anywhere, or let it roll.`);
+    }
+    const place = (event) => {
+      const box = plane.canvas.getBoundingClientRect();
+      const unit = (SIZE + 60) / box.width;
+      set((((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE, RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE);
+    };
+    plane.canvas.addEventListener("pointerdown", (event) => { plane.canvas.setPointerCapture(event.pointerId); place(event); });
+    plane.canvas.addEventListener("pointermove", (event) => { if (plane.canvas.hasPointerCapture(event.pointerId)) place(event); });
+    plane.canvas.addEventListener("pointerup", () => roll());
+    plane.canvas.addEventListener("keydown", (event) => {
+      const move = { ArrowRight: [0.25, 0], ArrowLeft: [-0.25, 0], ArrowUp: [0, 0.25], ArrowDown: [0, -0.25] }[event.key];
+      if (event.key === "Enter") roll();
+      if (!move) return;
+      event.preventDefault();
+      set(start[0] + move[0], start[1] + move[1]);
+    });
+    const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["Companions’", "Strangers’", "That depends on q"], right: 2, then: () => {
+      start = [0, 0];
+      time.go(5);
+      roll(() => setTimeout(() => { told = true; start = [0, 0]; time.go(17); roll(); }, still.matches ? 0 : 700));
+    } });
+    stage.append(columns([plane.canvas], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small pa-blocks" }, h("figcaption", {}, "Who listens to whom"), attention.canvas)));
+    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball } };
+  });
+
+  // ---- known, then forgotten -----------------------------------------------------------------------------------
+
+  mount("forgotten", ({ stage, say, sentence }) => {
+    const { runs, every, steps, q } = essay.forgotten;
+    const last = steps / every;
+    const sizes = Object.keys(runs).sort((a, b) => a - b);
+    const rows = sizes.map((n) => {
+      const lamps = runs[n].exact[0].map(() => h("i", { class: "pa-lamp" }));
+      const curve = chart({ title: "", xlabel: "step", height: 150 });
+      const lit = h("b");
+      return { n, lamps, curve, lit, element: h("figure", { class: "pa-chart" }, h("figcaption", {}, `${thousands(Number(n))} inputs`),
+        h("div", { class: "pa-lamps", role: "img" }, ...lamps), h("p", { class: "pa-lit" }, lit), curve.element) };
+    });
+    let [at, reached] = [0, 0];
+    function go(k) {
+      [at, reached] = [k, Math.max(reached, k)];
+      for (const { n, lamps, curve, lit } of rows) {
+        const { exact, error } = runs[n];
+        lamps.forEach((lamp, s) => lamp.classList.toggle("pa-on", exact[at][s] === 1));
+        const count = exact[at].reduce((a, b) => a + b, 0);
+        lit.textContent = `${count} of ${lamps.length} know all sets`;
+        lamps[0].parentElement.setAttribute("aria-label", `${count} of ${lamps.length} lamps are lit`);
+        const xs = error.map((_, t) => t * every);
+        curve.draw({ x: [0, steps], range: [0, 0.016], marks: [{ x: at * every }], curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
+      }
+      const large = runs[sizes.at(-1)];
+      const count = (t) => large.exact[t].reduce((a, b) => a + b, 0);
+      const most = large.exact.reduce((best, _, t) => (count(t) > count(best) ? t : best), 0);
+      say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first.`
+        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(at)} of ${large.exact[0].length} networks on ${thousands(Number(sizes.at(-1)))} inputs know all sets, and err in ${percent(large.error[at])} of new ones.` +
+          (reached >= last ? ` At step ${thousands(most * every)} ${count(most)} knew them, and erred in ${percent(large.error[most])}: the error fell while the sets were lost.` : ""));
+    }
+    const time = player({ label: "step", seconds: 7, show: (k) => thousands(k * every), onstep: go });
+    const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
+    stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
+      h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));
+    return { fields: [], bare: true, show: () => time.fit(last, 0), outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
+  });
+})();
