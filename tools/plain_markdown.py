@@ -83,8 +83,8 @@ class Chapter:
             label = block.options.get("label")
             tag = f"\n\\tag{{{self.book.labels[label].words.strip('()')}}}" if label else ""
             return f"$$\n{body}{tag}\n$$"
-        elif kind == "explorable":
-            page = self.book.page(f"book/explore/{block.title}")
+        elif kind in ("explorable", "scene"):
+            page = self.book.page("book/next_to" if kind == "scene" else f"book/explore/{block.title}")
             return f"[Move it yourself, in the online book]({page})."
         elif kind == "predict":
             choices, _, answer = body.partition("\n\n")

@@ -32,7 +32,7 @@ STYLE = """
   .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-area, .bd-footer,
   .bd-footer-content, .pa-enlarge, .copybtn, .headerlink, .pa-commit, .pa-controls, .pa-tip, .pa-filter,
   .pa-player, .pa-tools, a[data-loads],
-  .pa-fold:not([open]), .pa-explorable[data-embedded]:not([data-explorable="learn"]),
+  .pa-fold:not([open]), .pa-explorable[data-embedded]:not(.pa-moves),
   .pst-async-banner-revealer, .skip-link, #pst-skip-link, .toggle-button { display: none !important; }
   .bd-main .bd-content #jb-print-docs-body { display: none !important; }
   .bd-main .bd-content .bd-article h1:first-of-type { display: block; margin-top: 0; }

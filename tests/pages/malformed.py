@@ -114,7 +114,6 @@ RULES: dict[str, list[Rule]] = {
         between("rho", -3, 3),
         Rule(lambda s: s["q"] > 0, "q must be above 0"),
     ],
-    "cloud": [whole("N", 1, 20_000), between("q", 0, 1), whole("steps", 1, 5000), seed],
     "shuffle": [
         whole("piece", 0),
         whole("together", 0),

@@ -16,7 +16,6 @@ STATES = {
     "paint": "",
     "descent": "",
     "valleys": "#D=8&C=2",
-    "cloud": "#N=200&steps=100",
     "shuffle": "",
     "look": "#steps=100",
     "epochs": "",
@@ -89,7 +88,7 @@ def test_a_finger_chooses_in_the_picture(browser, name, places, changed):
         )
 
 
-@pytest.mark.parametrize("name", ["cloud", "look"])
+@pytest.mark.parametrize("name", ["look"])
 def test_where_motion_is_unwanted_only_the_end_is_drawn(browser, name):
     with opened(browser, name, STATES[name], reduced_motion="reduce") as page:
         finished(page)

@@ -219,7 +219,6 @@ def test_tokens_are_taken_away_by_keyboard(browser):
     [
         ("dynamics/idealized", "descent"),
         ("dynamics/companions", "valleys"),
-        ("dynamics/longer", "cloud"),
         ("setting/linear_models", "counting"),
         ("setting/structure", "paint"),
         ("images/pretrained", "shuffle"),
@@ -241,9 +240,7 @@ def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
     page.close()
 
 
-@pytest.mark.parametrize(
-    "name", ["descent", "valleys", "cloud", "counting", "paint", "shuffle", "look", "epochs"]
-)
+@pytest.mark.parametrize("name", ["descent", "valleys", "counting", "paint", "shuffle", "look", "epochs"])
 def test_the_still_picture_loads_its_setting(browser, name):
     with opened(browser, name) as page:
         page.locator(".pa-still img").wait_for()

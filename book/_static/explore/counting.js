@@ -88,21 +88,23 @@
       const total = s.reduce((a, b) => a + b, 0);
       input.setAttribute("aria-label", `${D / C} sets with their sums; the loud ones are marked; all together ${total}`);
       const steps = walk(D - C, q);
-      const far = Math.ceil(Math.max(C + 4 * Math.sqrt(q * (D - C)), C + 4));
+      const [far, most] = [60, 0.3]; // one axis for all settings: what widens is seen to widen
       const xs = Array.from({ length: 2 * far + 1 }, (_, k) => k - far);
-      const y = xs.map((x) => steps[x - C + D - C] ?? 0);
+      const y = xs.map((x) => Math.min(most, steps[x - C + D - C] ?? 0));
       const wrong = xs.filter((x) => x <= 0);
-      law.draw({ x: [-far, far], range: [0, 1.1 * Math.max(...y)], curves: [
+      law.draw({ x: [-far, far], range: [0, most], curves: [
         { xs, y, look: "pa-noise" }, { xs: wrong, y: y.slice(0, wrong.length), look: "pa-label pa-thick" }], marks: [{ x: C }] });
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
       const clutter = (q * (D - C)) / C ** 2;
       const side = clutter > BOUNDARY ? "beyond" : "within";
       say(`On average ${number(q * (D - C))} random features stand against a signal of ${C}: ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C². ` +
-        `Counting all patches errs in ${percent(counting)} of the inputs; listening to each set by itself errs in ${percent(listening)}.`);
+        `Counting all patches errs in ${percent(counting)} of the inputs; listening to each set by itself errs in ${percent(listening)}.` +
+        (listening > counting ? " Here listening is the worse: so many random sets speak with one voice." : ""));
     }
 
     return {
       fields: FIELDS,
+      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1 },
       ready: true,
       repaint: draw,
       check({ D, C, q, seed: drawn }) {

@@ -23,6 +23,7 @@
     let risk = null;
     let seen = {};
     let finish;
+    let begun = Boolean(location.hash); // without an address it begins at the beginning
     const ready = new Promise((done) => (finish = done));
 
     // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
@@ -109,6 +110,7 @@
     return {
       fields: FIELDS,
       ready,
+      guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: () => change({ q: 0.8 }) },
       repaint: draw,
       check(setting) {
         checkLaw(setting);
@@ -128,7 +130,8 @@
           throw error;
         }
         time.stop();
-        time.fit(run.steps, run.steps);
+        time.fit(run.steps, begun ? run.steps : 0);
+        begun = true;
         work();
       },
       outside: {

@@ -10,7 +10,7 @@
 
   const FIELDS = [
     { key: "patch", label: "patch, row by row", value: 28, from: 1, to: N, step: 1 },
-    { key: "epoch", value: 2 },
+    { key: "epoch", value: 0 },
   ];
 
   const known = new Map();
@@ -103,6 +103,7 @@
 
     return {
       fields: FIELDS,
+      guess: { question: "When half of the pictures are guessed right, how much of the map is there?", options: ["Hardly any", "About half", "Nearly all"], right: 2 },
       repaint: draw,
       check(setting) {
         whole("patch", setting.patch, 1);

@@ -204,15 +204,19 @@
       bare: true,
       repaint: draw,
       show: () => say(words()),
-      outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture) },
+      outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture), shown: () => whose },
     };
   }
 
-  /** The mean color of a picture, for checks: whose picture is shown. */
+  /** The mean color of a picture, for checks; null for the cat under file://, where no page may read a file's pixels. */
   function mean(picture) {
     const context = h("canvas", { width: 1, height: 1 }).getContext("2d");
     context.drawImage(picture, 0, 0, 1, 1);
-    return Array.from(context.getImageData(0, 0, 1, 1).data);
+    try {
+      return Array.from(context.getImageData(0, 0, 1, 1).data);
+    } catch {
+      return null;
+    }
   }
 
   mount("heap", build);

@@ -284,6 +284,7 @@
     let width = 0; // asking the page for it at each frame would lay the page out again and again
     const room = { left: 52, right: 12, top: 8, bottom: 36 };
     const scale = log ? Math.log : (y) => y;
+    let held = null;
 
     /** From the least to the largest, out to halves of the ticks' steps: it stays while curves move a little. */
     function reach({ curves, levels = [] }) {
@@ -292,6 +293,12 @@
         for (const v of typeof y === "number" ? [y] : y)
           if (Number.isFinite(v) && (!log || v > 1e-300)) [low, high] = [Math.min(low, v), Math.max(high, v)];
       if (low > high) return log ? [0.1, 1] : [0, 1]; // nothing to draw yet
+      // The axis stays while what is drawn fits on it and fills a third of it.
+      if (held && low >= held[0] && high <= held[1] && 3 * (scale(high) - scale(low)) >= scale(held[1]) - scale(held[0])) return held;
+      return (held = around(low, high));
+    }
+
+    function around(low, high) {
       if (high - low < 1e-300) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
       if (log) return [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high)) / 2)];
       const half = stride(low, high, 4) / 2;
@@ -314,8 +321,8 @@
       const upright = (x, look) => ["line", { class: look, x1: pixel(X(x)), x2: pixel(X(x)), y1: top, y2: bottom }];
       const word = (x, y, anchor, text) => ["text", { x: pixel(x), y: pixel(y), "text-anchor": anchor }, text];
       const parts = [];
-      for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", number(y)));
-      for (const x of ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", number(x, 5)));
+      for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
+      for (const x of ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
       parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
       for (const { y, look } of data.levels ?? []) if (!log || y > 0) parts.push(across(y, `pa-level ${look ?? ""}`));
       for (const { x } of data.marks ?? []) parts.push(upright(x, "pa-mark"));
@@ -325,6 +332,7 @@
         if (data.at != null && !xs && Number.isFinite(Y(y[data.at])))
           parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[data.at])), r: 4.5 }]);
       }
+      for (const { name, look, above } of data.curves) if (name) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right), y: pixel(Y(above)), "text-anchor": "end" }, name]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
       put(parts);
     }
@@ -412,7 +420,7 @@
         if (!link) return;
         event.preventDefault();
         load ??= start(box, owner);
-        load(new URL(link.href).hash);
+        load(new URL(link.href).hash, true);
         box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
       });
       if (box.dataset.figure) offer(box, name);
@@ -446,8 +454,12 @@
       const stage = h("div", { class: "pa-stage" });
       const sentence = h("p", { class: "pa-sentence", role: "status" });
       let notice = null; // why a setting is refused; it stands until the reader moves something
+      let last = ["", false];
+      let veiled = false; // until the reader has guessed, or moved something
       const say = (text, refused = false) => {
+        last = [text, refused];
         if (notice) [text, refused] = [notice, true];
+        if (veiled && !refused) text = "Guess first, or move something: then the picture shows itself.";
         if (sentence.textContent !== text) sentence.textContent = text;
         sentence.classList.toggle("pa-refused", refused);
         stage.classList.toggle("pa-stale", refused);
@@ -473,6 +485,7 @@
       };
       /** Show a setting: at most once a frame, however fast a slider moves. */
       const change = (next) => {
+        unveil();
         setting = { ...setting, ...next };
         if (queued) return;
         queued = true;
@@ -497,6 +510,19 @@
       const explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
       // What the picture says stands above it, below what moves it, unless the explorable has a place of its own.
       if (!stage.contains(sentence)) stage.querySelector(":scope > :is(.pa-panels, figure, div:not(.pa-controls, .pa-player, .pa-tools))").before(sentence);
+      const ask = explorable.guess && guess({ ...explorable.guess, then: () => { unveil(); say(ask.tell() + last[0]); explorable.guess.then?.(); } });
+      const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
+      const unveil = () => {
+        if (!veiled) return;
+        veil(false);
+        say(...last);
+      };
+      if (ask && !(owner ? location.hash : box.dataset.state)) {
+        stage.prepend(ask.element);
+        veil(true);
+        // What moves the picture ends the guessing; that hears of it first.
+        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess")) unveil(); });
+      }
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
       page.hidden = !box.dataset.page;
       const code = explorable.code && notebook(() => explorable.code(setting));
@@ -514,8 +540,9 @@
         return found;
       };
       /** An address that is refused changes nothing: neither the setting nor itself. */
-      const load = (hash) => {
+      const load = (hash, asked = false) => {
         clearTimeout(pending);
+        if (asked) unveil();
         try {
           setting = read(hash);
         } catch (error) {
@@ -532,7 +559,7 @@
       load(owner ? location.hash : box.dataset.state ?? "");
       const changed = explorable.show;
       explorable.show = (next) => { changed(next); if (code?.element.open) code.show(); };
-      if (owner) addEventListener("hashchange", () => load(location.hash));
+      if (owner) addEventListener("hashchange", () => load(location.hash, true));
       if (owner || explorable.bare) {
         // For checks from outside: never the numbers of another setting than the address names.
         const guarded = (f) => (...given) => {

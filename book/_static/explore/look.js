@@ -10,12 +10,12 @@
     { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
     { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05 },
     { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8] },
-    { key: "loss", label: "loss", value: "hinge", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]] },
+    { key: "loss", label: "loss", value: "logistic", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]] },
     { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]] },
     { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]] },
-    { key: "steps", label: "steps", value: 500, from: 100, to: 2000, step: 100, rare: true },
+    { key: "steps", label: "steps", value: 1000, from: 100, to: 2000, step: 100, rare: true },
     { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
-    { key: "rate", label: "step size", value: 0.1, from: 0.01, to: 0.5, scale: "log", rare: true },
+    { key: "rate", label: "step size", value: 2, from: 0.01, to: 5, scale: "log", rare: true },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1, rare: true },
     { key: "gone", value: "", text: /^(\d{1,2}(\.\d{1,2})*)?$/, what: "list of tokens such as 3.5.7" },
   ];
@@ -159,6 +159,7 @@
 
     return {
       fields: FIELDS,
+      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1 },
       ready,
       repaint: draw,
       check(setting) {

@@ -84,7 +84,7 @@
         context.fill();
       }
     });
-    const curves = chart({ title: "", xlabel: "epoch", height: 210 });
+    const curves = chart({ title: "Strings that are right, pictures that are right", xlabel: "epoch", height: 210 });
     const go = (to) => {
       [epoch, reached] = [to, Math.max(reached, to)];
       const wanted = new Set(links[epoch]);
@@ -100,8 +100,8 @@
         grid.paint();
       });
       const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? v : NaN));
-      curves.draw({ x: [0, last], at: epoch, range: [0, 1],
-        curves: [{ y: cut(near.map((n) => n / count)), look: "pa-same", name: "strings between neighbors" }, { y: cut(accuracy), look: "pa-label", name: "pictures guessed right" }] });
+      curves.draw({ x: [0, last], at: epoch, range: [0, 1], format: percent,
+        curves: [{ y: cut(near.map((n) => n / count)), look: "pa-same", name: "the map", above: 0.36 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.86 }] });
       tell();
     };
     const tell = () => {
@@ -120,7 +120,7 @@
   mount("network", ({ stage, say, sentence }) => {
     const { D, C, q } = essay.network;
     const SIDE = Math.sqrt(D);
-    const [ROUNDS, LEARNED] = [10, 360];
+    const [ROUNDS, LEARNED] = [10, 300];
     const LETTERS = "ABCDEFGHI";
     const sets = (() => {
       const random = uniform(11);
@@ -135,7 +135,7 @@
     const inputs = drawInputs(sets, q, ROUNDS, random);
     const labels = inputs.map(() => (random() < 0.5 ? 1 : -1));
     // The model learns on other inputs of the same law, while the reader plays.
-    const run = new SampleDescent({ sets, q, diagonal: 1, rate: 0.003, score_rate: 0.003 * D ** 2 });
+    const run = new SampleDescent({ sets, q, diagonal: 1, rate: 0.002, score_rate: 0.02 * D ** 2 });
     const learning = new Promise((done) => inFrames(say, () => true, (until) => {
       do run.advance(drawInputs(sets, q, 512, random)); while (run.step < LEARNED && performance.now() < until);
       if (run.step >= LEARNED) done();
@@ -210,13 +210,13 @@
     const { C, q, least, most, curves, listening, boundary } = essay.counting;
     const [low, high, top] = [-32, 40, 0.26]; // of the sum, and of its chance
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
-    const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 330", "aria-label": "The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong" });
+    const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 540", "aria-label": "The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong" });
     const put = shapes(svg);
     const errors = h("svg:svg", { role: "img", viewBox: "0 0 320 220", "aria-label": "The error against the random features, in units of the set's size squared: the sum climbs, listening to sets stays low" });
     const putErrors = shapes(errors);
     let [D, reached] = [least, 0];
     const X = (x) => 30 + ((x - low) / (high - low)) * 560;
-    const Y = (p) => 280 - (Math.min(p, top) / top) * 250;
+    const Y = (p) => 490 - (Math.min(p, top) / top) * 450;
     const U = (x) => 36 + (x / 3.7) * 276;
     const V = (y) => 176 - (y / 0.32) * 160;
     const line = (points, x, y) => points.map(([a, b], k) => `${k ? "L" : "M"}${pixel(x(a))} ${pixel(y(b))}`).join("");
@@ -224,15 +224,15 @@
       const law = walk(D - C, q);
       const at = (n) => law[n - C + (D - C)] ?? 0;
       const parts = [];
-      for (let n = -30; n <= 40; n += 10) parts.push(["text", { x: X(n), y: 302, "text-anchor": "middle" }, number(n)]);
-      parts.push(["text", { x: 310, y: 324, "text-anchor": "middle" }, "sum of all patches, times the label"]);
+      for (let n = -30; n <= 40; n += 10) parts.push(["text", { x: X(n), y: 512, "text-anchor": "middle" }, number(n)]);
+      parts.push(["text", { x: 310, y: 534, "text-anchor": "middle" }, "sum of all patches, times the label"]);
       const bar = (X(1) - X(0)) * 0.86;
       for (let n = low; n <= high; n++) {
         const p = at(n);
-        const tall = 280 - Y(p);
+        const tall = 490 - Y(p);
         if (tall > 0.05) parts.push(["rect", { class: n < 0 ? "pa-wrong" : n === 0 ? "pa-wrong pa-tied" : "pa-counted", x: pixel(X(n) - bar / 2), width: pixel(bar), y: pixel(Y(p)), height: pixel(tall) }]);
       }
-      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: 280, y2: 280 }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 20, y2: 280 }],
+      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: 490, y2: 490 }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 20, y2: 490 }],
         ["text", { x: X(C) + 6, y: 26 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(-2), y: 26, "text-anchor": "end" }, "here the sum is wrong"]);
       put(parts);
       const clutter = (q * (D - C)) / C ** 2;
@@ -262,6 +262,8 @@
   mount("own", ({ stage, say, sentence }) => {
     const [SIDE, C, D, STEPS, BATCH, Q] = [6, 4, 36, 150, 512, 0.3];
     const LETTERS = "ABCDEFGHI";
+    // The sets' own colors, strong enough for lines on their tints, which are the same in the dark.
+    const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
     let [sets, run, kept, picked, at, waiting] = [blocks, null, [], -1, 0, true];
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
@@ -272,9 +274,9 @@
       for (let i = 0; i < D; i++)
         for (const j of best[i]) {
           const own = sets[i] === sets[j];
-          context.strokeStyle = color(own ? "same" : "other");
-          context.globalAlpha = own ? 0.85 : 0.35;
-          context.lineWidth = own ? 0.055 : 0.03;
+          context.strokeStyle = own ? STRONG[LETTERS.indexOf(sets[i])] : "#1f2328";
+          context.globalAlpha = own ? 0.9 : 0.22;
+          context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
           context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
           context.lineTo((j % SIDE) + 0.5, Math.floor(j / SIDE) + 0.5);
@@ -346,7 +348,7 @@
       const next = letter && write(letter.toUpperCase());
       if (next) begin(next);
     } });
-    const found = chart({ title: "Strings inside a set", xlabel: "step, each tick ten times as many", height: 150 });
+    const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), onstep: (k) => { at = times[k]; paint(); } });
     function paint() {
@@ -359,7 +361,7 @@
       strings.paint();
       const share = kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
       const seen = Math.min(at, kept.length - 1);
-      found.draw({ x: [0, 50], range: [0, 1], curves: [{ y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
+      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [{ y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
       const told = at >= STEPS ? asked.tell() : "";
       say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
         : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${at >= STEPS ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
@@ -412,7 +414,7 @@
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const small = h("canvas", { width: CELLS, height: CELLS });
-    const colors = palette(small, "same", "other");
+    const colors = palette(stage, "same", "other");
     const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, darker where the least risk is lower, with the ball and its way", (context, color) => {
       context.translate(46, 8);
       context.save();
@@ -602,7 +604,7 @@
         lit.textContent = `${count} of ${lamps.length} know all sets`;
         lamps[0].parentElement.setAttribute("aria-label", `${count} of ${lamps.length} lamps are lit`);
         const xs = error.map((_, t) => t * every);
-        curve.draw({ x: [0, steps], range: [0, 0.016], marks: [{ x: at * every }], curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
+        curve.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, marks: [{ x: at * every }], curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
       }
       const large = runs[sizes.at(-1)];
       const count = (t) => large.exact[t].reduce((a, b) => a + b, 0);

@@ -66,12 +66,21 @@
     svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); place(event); });
     svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Where the scores go: drag the dot"), svg),
+      h("figcaption", {}, "Where the scores go, darker where the least risk is lower: drag the dot"), svg),
     legend([["pa-same", "companions win ground"], ["pa-other", "strangers win ground"], ["pa-level", "γ = ρ"], ["pa-signal", "the way of your start"]]));
 
     function paint() {
       const parts = [];
       const step = (2 * RANGE) / CELLS;
+      const depth = plane.map((v) => v && Math.log(v.loss));
+      const known = depth.filter((d) => d !== null);
+      const [least, most] = [Math.min(...known), Math.max(...known)];
+      plane.forEach((v, k) => { // the lower the least risk, the darker the ground
+        if (!v) return;
+        const side = SIZE / CELLS;
+        const shade = 0.45 * ((most - depth[k]) / (most - least || 1)) ** 1.6;
+        parts.push(h("svg:rect", { class: `pa-ground ${(k % CELLS) > Math.floor(k / CELLS) ? "pa-same" : "pa-other"}`, x: ((k % CELLS) * side).toFixed(1), y: (SIZE - (Math.floor(k / CELLS) + 1) * side).toFixed(1), width: (side + 0.3).toFixed(1), height: (side + 0.3).toFixed(1), "fill-opacity": shade.toFixed(3) }));
+      });
       plane.forEach((v, k) => {
         if (!v) return;
         const [i, j] = [k % CELLS, Math.floor(k / CELLS)];
@@ -149,6 +158,7 @@
 
     return {
       fields: FIELDS,
+      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1 },
       ready,
       repaint: draw,
       check(setting) {

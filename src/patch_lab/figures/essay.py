@@ -134,7 +134,7 @@ def boundary() -> float:
 
 @cache
 def forgotten() -> dict:
-    """Ten runs on samples of three sizes: whether association is exact at each recorded step, and the error."""
+    """Ten runs on samples of three sizes: is association exact at each recorded step, and the error."""
     record = load("transience")
     runs = {}
     for n in FORGOTTEN["sizes"]:
@@ -209,19 +209,16 @@ def still_strings() -> str:
     """The strings at three epochs, as SVG in the page's colors."""
     parts = []
     for at, epoch in enumerate((0, strings()["done"][0], len(strings()["links"]) - 1)):
+        x, y = 9.5 * at + 1, 1.5
         for link in strings()["links"][epoch]:
             (r, c), (s, d) = divmod(link // 64, 8), divmod(link % 64, 8)
-            near = abs(r - s) + abs(c - d) == 1
-            x, y = 9.5 * at + 1, 1.5
-            parts.append(
-                f'<path class="{"pa-same" if near else "pa-other"}" d="M{x + c} {y + r}Q{x + (c + d) / 2 + 0.12 * (s - r)} '
-                f'{y + (r + s) / 2 - 0.12 * (d - c)} {x + d} {y + s}"/>'
-            )
+            look = "pa-same" if abs(r - s) + abs(c - d) == 1 else "pa-other"
+            over = f"{x + (c + d) / 2 + 0.12 * (s - r):g} {y + (r + s) / 2 - 0.12 * (d - c):g}"
+            parts.append(f'<path class="{look}" d="M{x + c} {y + r}Q{over} {x + d} {y + s}"/>')
         parts.append(f'<text x="{9.5 * at + 0.8}" y="0.8">epoch {epoch}</text>')
-    return (
-        f'<svg viewBox="0 0 28 9.5" role="img" aria-label="{STILLS["strings"]}" fill="none" stroke="currentColor" '
-        f'stroke-width="0.07">{"".join(parts)}</svg>'
-    )
+    label = STILLS["strings"]
+    drawn = 'fill="none" stroke="currentColor" stroke-width="0.07"'
+    return f'<svg viewBox="0 0 28 9.5" role="img" aria-label="{label}" {drawn}>{"".join(parts)}</svg>'
 
 
 def still_grids() -> str:
@@ -241,16 +238,16 @@ def still_grids() -> str:
 #: What the stills show, in words.
 STILLS = {
     "heap": (
-        "Two squares of pieces of a photograph of a cat. Put together by the similarities of a trained network "
-        "the cat is whole; put together by those of a network before training the pieces lie in disorder."
+        "Two squares of pieces of a photograph of a cat. Put together by the similarities of a trained "
+        "network the cat is whole; put together by those before training the pieces lie in disorder."
     ),
     "strings": (
         "An eight by eight grid of places three times, its most similar pairs joined by strings: at first in "
         "all directions, then mostly between neighbors, with long arcs between mirror images."
     ),
     "grids": (
-        "A fourteen by fourteen grid of places twice, its most similar pairs joined by strings. Before training "
-        "the strings are a tangle; after it they are exactly the lines of the grid."
+        "A fourteen by fourteen grid of places twice, its most similar pairs joined by strings. Before "
+        "training the strings are a tangle; after it they are exactly the lines of the grid."
     ),
 }
 

@@ -1,0 +1,267 @@
+"""The essay: its scenes have the library's numbers, answer to keyboard and touch, and keep to themselves."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from browser import SITE
+from bs4 import BeautifulSoup
+from page_measures import measure
+from page_visits import PHONE
+from PIL import Image
+
+from patch_association.exact.linear import labeling_error, linear_error
+from patch_association.exact.risk import PopulationRisk
+from patch_association.images.locality import grid_distances
+from patch_lab.dynamics.slow_scores import velocity
+from patch_lab.images.puzzle import assemble, cosines
+from patch_lab.records import decode, load
+
+PAGE = SITE / "book" / "next_to.html"
+SCENES = ("heap", "strings", "network", "counting", "sets", "valleys", "forgotten")
+NAMES = dict(zip(SCENES, ("heap", "strings", "network", "drowns", "own", "ball", "forgotten")))
+#: How far the text below moved, summed over what the browser calls layout shifts that no reader caused.
+SHIFT = """() => { window.shift = 0; new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({type: 'layout-shift', buffered: true}); }"""
+
+
+@contextmanager
+def essay(browser, scene: str | None = None, **context):
+    """The essay with a scene on the screen; nothing may be asked of the network, nothing may be thrown."""
+    page = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | context)).new_page()
+    heard, asked = [], []
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(PAGE.as_uri())
+    if scene:
+        place = page.locator(f"[data-scene={scene}]")
+        place.scroll_into_view_if_needed()
+        page.wait_for_function(f"() => window.explorables?.{NAMES[scene]}")
+        yield page, place
+    else:
+        yield page, None
+    page.context.close()
+    assert heard == []
+    assert [url for url in asked if not url.startswith((SITE.as_uri(), "data:", "blob:"))] == []
+
+
+def of(page, scene: str, call: str, argument=None):
+    """What a scene tells to checks."""
+    return page.evaluate(f"argument => window.explorables.{NAMES[scene]}.{call}", argument)
+
+
+def test_the_heap_is_the_puzzle_of_the_library(browser):
+    with essay(browser, "heap") as (page, place):
+        sheets = of(page, "heap", "sheets()")
+        page.wait_for_function("() => window.explorables.heap.time() === 1")  # moves by itself, once
+        said = place.locator(".pa-sentence").inner_text()
+    G = decode(load("vit_encodings").one(model="ViT-Tiny/16")["similarity"])
+    here = assemble(G)
+    linked = np.zeros((196, 196), bool)
+    linked[tuple(np.transpose(sheets["vit"]["links"]))] = True
+    np.testing.assert_array_equal(linked | linked.T, here.links)
+    np.testing.assert_array_equal(sheets["vit"]["places"], here.places)
+    assert (here.links & (grid_distances(14) == 1)).sum() // 2 == sheets["vit"]["joined"] == 364
+    assert "364 of the 364" in said and "196 of 196" in said
+
+
+def picture(size=(320, 200), color=(10, 200, 30), form="PNG") -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, color).save(file, form)
+    return file.getvalue()
+
+
+FILES = {
+    "photo.png": (picture(), None),
+    "photo.webp": (picture(form="WEBP"), None),
+    "drawing.svg": (
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90" fill="#0ac81e"/></svg>',
+        None,
+    ),
+    "empty.jpg": (b"", "is empty"),
+    "words.jpg": (b"no picture at all", "cannot read"),
+    "half.png": (picture()[:60], "cannot read"),
+    "tiny.png": (picture((5, 300)), "too few"),
+    "large.jpg": (b"\xff\xd8" + bytes(41_000_000), "41 MB"),
+}
+
+
+def test_any_picture_of_ones_own_or_a_sentence(browser):
+    """Each file in turn: after one that cannot be read the next one can; the cat stays until then."""
+    with essay(browser, "heap", reduced_motion="reduce") as (page, place):
+        page.wait_for_function("() => window.explorables.heap.time() === 1")
+        for name, (content, refused) in sorted(FILES.items(), key=lambda file: file[1][1] is None):
+            before = of(page, "heap", "shown()")
+            place.locator("input[type=file]").set_input_files(
+                [
+                    {
+                        "name": name,
+                        "mimeType": "application/octet-stream" if "svg" not in name else "image/svg+xml",
+                        "buffer": content,
+                    }
+                ]
+            )
+            if refused:
+                page.wait_for_function(
+                    "words => document.querySelector('[data-scene=heap] .pa-sentence').textContent.includes(words)",
+                    arg=refused,
+                )
+                assert of(page, "heap", "shown()") == before == "the picture"
+            else:
+                page.wait_for_function("() => Math.abs(window.explorables.heap.mean()?.[1] - 200) < 4")
+                page.wait_for_function(
+                    "() => document.querySelector('[data-scene=heap] .pa-sentence').textContent.includes('your picture')"
+                )
+
+
+def test_strings_are_those_of_the_record(browser):
+    run = load("cifar10_study").one(epochs=40, width=64, tile=32, seed=0, model="vanilla")
+    beside = grid_distances(8) == 1
+    first, second = np.triu_indices(64, 1)
+    with essay(browser, "strings") as (page, _):
+        for epoch in (1, 4, 40):
+            P = decode(run["positions"])[epoch - 1].astype(float)
+            P -= P.mean(axis=0)
+            K = cosines(P @ P.T)[first, second]
+            top = np.argsort(-K, kind="stable")[:112]
+            there = of(page, "strings", "at(argument)", epoch)
+            assert there["near"] == beside[first[top], second[top]].sum()
+            assert sorted(there["links"]) == sorted((64 * first[top] + second[top]).tolist())
+            assert there["accuracy"] == run["metrics"][epoch - 1]["val_accuracy"]
+
+
+def test_the_model_of_the_game_knows_the_sets_and_answers_as_the_library_does(browser):
+    with essay(browser, "network") as (page, place):
+        for _ in range(10):
+            place.get_by_role("button", name="plus").press("Enter")
+        page.wait_for_function(
+            "() => document.querySelectorAll('[data-scene=network] .pa-loud').length === 4"
+        )
+        inputs, sets = np.array(of(page, "network", "inputs()")), np.array(of(page, "network", "sets()"))
+        labels = np.array(of(page, "network", "labels()"))
+        learned = of(page, "network", "learned()")
+        marks = place.locator(".pa-score b").all_inner_texts()
+    A = np.reshape(learned["A"], (36, 36))
+    z = 36 * learned["alpha"] * inputs @ torch.softmax(torch.tensor(A), 1).numpy().T  # (10, 36)
+    right = ((z**3 + 0.01 * z).sum(axis=1) > 0).sum()
+    sums = inputs.sum(axis=1)
+    assert marks == [f"{(labels > 0).sum()}", f"{(sums > 0).sum() + (sums == 0).sum() / 2:g}", f"{right}"]
+    same = np.equal.outer(sets, sets) & ~np.eye(36, dtype=bool)
+    best = np.argsort(np.where(np.eye(36, dtype=bool), np.inf, -A), axis=1)[:, :3]
+    assert np.take_along_axis(same, best, axis=1).mean() > 0.98
+
+
+def test_counting_errs_as_the_library_says(browser):
+    with essay(browser, "counting") as (page, place):
+        slider = place.locator("input[type=range]")
+        for _ in range(7):
+            slider.press("ArrowRight")
+        D, counting, listening = of(page, "counting", "now()")
+    assert D == 36
+    assert counting == pytest.approx(linear_error(36, 4, 0.3, ties="half"), abs=1e-12)
+    assert listening == pytest.approx(labeling_error(36, 4, 0.3), abs=1e-12)
+
+
+def test_sets_are_drawn_by_hand_by_key_and_by_an_initial_and_found(browser):
+    with essay(browser, "sets", reduced_motion="reduce") as (page, place):
+        before = of(page, "sets", "sets()")
+        box = place.locator(".pa-own").bounding_box()
+        at = lambda k: (box["x"] + box["width"] * (k + 0.5) / 6, box["y"] + box["height"] / 12)  # noqa: E731
+        page.mouse.move(*at(0))
+        page.mouse.down()
+        page.mouse.move(*at(3), steps=4)
+        page.mouse.up()
+        dragged = of(page, "sets", "sets()")
+        assert (dragged[0], dragged[3]) == (before[3], before[0]) and dragged != before
+        cells = place.locator("button.pa-cell")
+        cells.nth(0).press("Enter")
+        cells.nth(3).press("Enter")
+        assert of(page, "sets", "sets()") == before
+        place.get_by_label("Your initial").fill("é")
+        page.wait_for_function("before => window.explorables.own.sets() !== before", arg=before)
+        page.wait_for_function("() => window.explorables.own.step() === 150")
+        drawn = of(page, "sets", "sets()")
+        assert sorted(drawn) == sorted("ABCDEFGHI" * 4)
+        assert of(page, "sets", "association()")["exact"]
+
+
+def test_the_ball_follows_the_reduced_flow(browser):
+    with essay(browser, "valleys", reduced_motion="reduce") as (page, place):
+        place.get_by_role("button", name="That depends on q").press("Enter")
+        page.wait_for_function(
+            "() => window.explorables.ball.setting().q === 0.9 && window.explorables.ball.ball()[0] < -0.5"
+        )
+        assert "valley of strangers" in place.locator(".pa-sentence").inner_text()
+        risk = PopulationRisk(12, 4, 0.9)
+        for gamma, rho in [(0, 0), (-1.5, 0.5), (2.0, -1.0)]:
+            there = of(page, "valleys", "at(...argument)", [gamma, rho])
+            by_gamma, by_rho, _ = velocity(risk, 1.0, gamma, rho)
+            assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
+
+
+def test_the_lamps_are_those_of_the_record(browser):
+    record = load("transience")
+    with essay(browser, "forgotten", reduced_motion="reduce") as (page, place):
+        slider = place.locator("input[type=range]")
+        for presses in (1, 4, 10):
+            for _ in range(presses):
+                slider.press("ArrowRight")
+            at = of(page, "forgotten", "at()") // 60
+            for n, lit in of(page, "forgotten", "lit()").items():
+                margins = np.array(record.one(n=int(n), q=0.3)["margin"])[:, at]
+                assert lit == (margins > 0).sum()
+
+
+@pytest.mark.parametrize("scene", SCENES[1:])
+def test_a_guess_comes_first_and_a_finger_can_make_it(browser, scene):
+    with essay(browser, scene, has_touch=True, viewport=PHONE, reduced_motion="reduce") as (page, place):
+        first = place.locator(".pa-sentence").inner_text()
+        assert not re.search("(You|you) guessed", first)
+        place.locator(".pa-guess button").first.tap()
+        page.wait_for_function(
+            f"first => document.querySelector('[data-scene={scene}] .pa-sentence').textContent !== first",
+            arg=first,
+        )
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_nothing_jumps_and_the_first_scene_is_soon_there(browser):
+    with essay(browser) as (page, _):
+        page.evaluate(SHIFT)
+        for scene in SCENES:
+            page.locator(f"[data-scene={scene}]").scroll_into_view_if_needed()
+            page.wait_for_timeout(400)
+        assert page.evaluate("window.shift") < 0.05
+    assert measure(browser, PAGE).bytes <= 1_500_000
+
+
+def test_every_scene_has_its_ways_and_without_script_its_picture(browser):
+    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+    assert [scene["data-scene"] for scene in soup.select("section[data-scene]")] == list(SCENES)
+    for scene in soup.select("section[data-scene]"):
+        assert {"the theorem", "the notebook"} <= {link.get_text() for link in scene.select(".pa-ways a")}
+    picture = soup.find("meta", property="og:image")["content"]
+    assert picture.endswith("_static/share.png")
+    with Image.open(SITE / "_static" / "share.png") as drawn:
+        assert drawn.size == (1200, 630)
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(PAGE.as_uri())
+    stills = page.locator("[data-scene] .pa-still-scene :is(svg, img)")
+    shown = [stills.nth(k).is_visible() for k in range(stills.count())]
+    page.context.close()
+    assert shown.count(True) >= len(SCENES)
+
+
+def test_the_text_is_of_the_length_that_it_says(browser):
+    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+    article = soup.select_one("article")
+    for aside in article.select(".pa-scene, figure, .prev-next-area, script"):
+        aside.decompose()
+    words = len(re.findall(r"[A-Za-z]+", " ".join(p.get_text() for p in article.select("p"))))
+    assert 1000 <= words <= 1500
