@@ -1,4 +1,4 @@
-"""Draw the front page's picture, book/_static/question.svg: an input, the learned scores, the sets found.
+"""Draw the README's picture, book/_static/question.svg: an input, the learned scores, the sets found.
 
 The scores are learned here, by gradient descent on model (T); nothing in the picture is drawn by
 hand. Run it again after a change of the data, the model or the figures' style.

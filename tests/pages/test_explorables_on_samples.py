@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from browser import SITE
 from page_visits import opened
 from scipy.stats import norm
 

@@ -443,7 +443,8 @@
       context.stroke();
       context.restore();
       context.fillStyle = color("ink");
-      context.font = "15px 'Book Sans', sans-serif";
+      const letters = Math.max(15, (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width);
+      context.font = `${letters}px 'Book Sans', sans-serif`;
       context.textAlign = "center";
       for (let v = -2; v <= 2; v++) {
         context.fillText(number(v), X(v), SIZE + 20);
