@@ -196,7 +196,7 @@
       }
       table.setAttribute("aria-label", rows.map(({ who, words }) => `${words}: ${points[who].length ? number(points[who].reduce((a, b) => a + b, 0)) : "not yet known"}`).join("; "));
       const total = (who) => number(points[who].reduce((a, b) => a + b, 0));
-      if (!round) say(`Four of the ${D} tiles agree on the answer. Which four is fixed, and hidden. All others speak at random, or not at all.`);
+      if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
       else if (!open) say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
       else say(`You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. Here are your inputs once more, sorted by the hidden sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
     }
