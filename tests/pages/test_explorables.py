@@ -247,6 +247,7 @@ def test_the_valleys_are_those_of_the_reduced_flow(browser):
 
 def test_the_start_of_the_valleys_can_be_dragged(browser):
     with opened(browser, "valleys") as page:
+        page.locator(".pa-plane").scroll_into_view_if_needed()  # the guess stands above it
         box = page.locator(".pa-plane").bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.3)
         page.mouse.down()
