@@ -95,6 +95,8 @@ EVIDENCE = [("setting/a", "ours-a")]
         (replace(WHOLE, because="At $q = 0.3$."), EVIDENCE, ["ours-a types the number 0.3"]),
         (replace(WHOLE, condition="7 runs"), EVIDENCE, ["ours-a types the number 7"]),
         (replace(WHOLE, kind="definition", evidence={}, requires=()), [], []),
+        (replace(WHOLE, verdict="seen in one network", condition=""), EVIDENCE,
+         ["ours-a was measured and names no knob that was turned"]),
         (WHOLE, [*EVIDENCE, ("setting/a", "ours-b")], ["setting/a has evidence of no claim ours-b"]),
         (WHOLE, [("setting/b", "ours-a")], ["setting/b has evidence of no claim ours-a"]),
     ],

@@ -55,7 +55,7 @@ FILES = {
     ),
     "shallow_removal": ("shallow-removal", "shallow-removal-noisy"),
     "backgrounds": ("background-classes", "background-spurious", "background-starts"),
-    "two_theories": ("two-theories", "two-theories-turned"),
+    "two_theories": ("two-theories", "two-theories-turned", "two-theories-rare"),
     "deeper": (
         "deeper-simple",
         "deeper-vit",

@@ -80,6 +80,22 @@ def turned_cell(
     }
 
 
+def rare_cell(kind: str, rate: float, steps: int, batch: int) -> dict:
+    """Errors on rare patterns, (R,), at another rate, length and batch."""
+    run = follow_bench(
+        LAWS["rare"],
+        kind,
+        seeds=TURNED_SEEDS,
+        steps=steps,
+        batch=batch,
+        rate=rate,
+        points=1,
+        n_test=5000,
+        seed=1,
+    )
+    return {"error": rounded(run.errors[-1].tolist(), 4)}
+
+
 _USUAL = dict(q=0.3, rate=0.02, steps=4000, batch=128, diagonal=1.0)
 _SLOW = dict(_USUAL, rate=0.002, steps=5000)
 #: Who solves its law at six sets, then at nine as in the first sweep; each with one knob turned.
@@ -99,10 +115,10 @@ TURNED = (
         )
     ),
     *(
-        dict(settings, groups=3, keys=2, kind=kind)
-        for kind in ("both", "positional", "content")
+        dict(settings, groups=3, keys=2, kind="both")
         for settings in (_USUAL, dict(_USUAL, rate=0.005, steps=8000), dict(_USUAL, q=0.5))
     ),
+    dict(_USUAL, groups=3, keys=2, kind="positional"),
     dict(_SLOW, groups=9, keys=1, kind="positional"),
     dict(_SLOW, groups=1, keys=9, kind="content"),
 )
@@ -134,5 +150,17 @@ SWEEPS = (
         run=turned_cell,
         data=lambda: drawn(LAWS["crossed"], 0),
         config=dict(seeds=TURNED_SEEDS, set_size=3, **_TRAINED),
+    ),
+    Sweep(
+        name="two-theories-rare",
+        summary="Rare patterns at another rate, length or batch.",
+        cells=tuple(
+            dict(kind=kind, **settings)
+            for kind in ("identity", "uniform", "content")
+            for settings in (dict(rate=0.005, steps=1600, batch=64), dict(rate=0.02, steps=800, batch=16))
+        ),
+        run=rare_cell,
+        data=lambda: drawn(LAWS["rare"], 0),
+        config=dict(seeds=TURNED_SEEDS, law=repr(LAWS["rare"]), **_TRAINED),
     ),
 )  # fmt: skip
