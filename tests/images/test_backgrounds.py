@@ -97,33 +97,3 @@ def test_backgrounds_are_what_they_are_called(tmp_path):
         set(backgrounds(str(tmp_path), 99, 0, held_out)[:, 0, 0, 0].tolist()) for held_out in (False, True)
     )
     assert seen == {0, 10, 20, 30, 40} and held == {50}
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: backgrounds("no/such/folder", 3, 0),
-            "source must be 'clean', 'noise', 'plants' or a folder .* 'no/such/folder' with 0",
-        ),
-        (lambda: made(side=17), "side must be at most the 16 pixels"),
-        (lambda: made().most_covered(17, 4), "count must be at most the 16 patches"),
-        (
-            lambda: compose(
-                torch.zeros(2, 3, 8, 8).byte(), torch.zeros(2), torch.zeros(2, 3, 9, 9).byte(), 0
-            ),
-            "backgrounds must be uint8 like the pictures",
-        ),
-        (
-            lambda: logits_of(
-                ViT(ViTConfig(image_size=16, attention="positional", depth=1, heads=1, width=4, mlp_width=4)),
-                torch.zeros(1, 3, 16, 16),
-                torch.zeros(1, 2, dtype=torch.long),
-            ),
-            "model must be a vanilla ViT with mean pooling",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

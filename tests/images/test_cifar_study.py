@@ -1,7 +1,5 @@
 """The study on CIFAR-10: its cells, one cell on made-up pictures, interrupted and not, and its record."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,6 @@ from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT
 from patch_lab.cli import main
 from patch_lab.images.data.augment import draw
-from patch_lab.images.training import run as training
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.trainer import Trainer, make_model
 from patch_lab.records import decode, load
@@ -49,14 +46,6 @@ def test_the_record_that_ships(capsys):
         assert row["test_accuracy"] == pytest.approx(row["val_accuracy"], abs=0.04)
     assert main(["sweep"]) == 0
     assert f"cifar10_study  (48 cells, {len(record)} of them recorded in " in capsys.readouterr().out
-
-
-def test_one_recipe_for_both_kinds_of_attention():
-    one, other = (study.settings(kind, 10, 32, 0, 64) for kind in ("vanilla", "positional"))
-    assert {key for key in one if one[key] != other[key]} == {"attention"}
-    assert (one["heads"], one["mlp_width"], one["warmup_epochs"]) == (2, 128, 1.0)
-    with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got 48"):
-        study.settings("vanilla", 10, 32, 0, 48)
 
 
 def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
@@ -121,14 +110,6 @@ def test_what_is_watched(small):
     assert found["recall"] == encoding_locality(P, shuffle).recall != encoding_locality(P).recall
     assert study.watched(model, data, GridPermutation(32, 2))["recall"] == encoding_locality(P).recall
     assert np.abs(decode(found["positions"]) - P.detach().numpy()).max() < 1e-3
-
-
-def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
-    monkeypatch.setattr(
-        training, "train", lambda *a, **k: replace(training.ImageRun(None, {"finished": False}), stopped_by=2)
-    )
-    with pytest.raises(KeyboardInterrupt, match="vanilla-64-2-4-0 was stopped by signal 2"):
-        study.train_cell("vanilla", epochs=2, tile=4, seed=0, width=64)
 
 
 @pytest.mark.slow

@@ -82,9 +82,3 @@ def test_a_step_is_timed_without_what_is_made_once(small, monkeypatch):
     monkeypatch.setattr("time.process_time", lambda: now[0])
     own = study.COMMON | study_larger.PAPER | {"attention": "vanilla"}
     assert study_larger._step_cpu_s(own, steps=4) == 0.25 and clock == [1, 3, 1]
-
-
-def test_a_missing_file_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATCH_ASSOCIATION_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match="tiny_imagenet_halfA.npz is missing: put tiny_imagenet_halfA.npz"):
-        study_larger.tiny_data()

@@ -7,7 +7,7 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.vit import ViT, ViTConfig
+from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.sets import validation_split
 from patch_lab.images.exchange import correlations, matched, mean_maps
@@ -78,19 +78,6 @@ def test_correlations_are_of_all_pairs_of_patches():
             expected = np.corrcoef(a[layer, head].numpy().ravel(), b[layer, head].numpy().ravel())[0, 1]
             assert float(found[layer, head]) == pytest.approx(expected, abs=1e-6)
     torch.testing.assert_close(correlations(a, 2 * a + 1), torch.ones(2, 3, dtype=torch.float64))
-
-
-def test_what_is_no_map_is_refused():
-    maps = torch.rand(1, 2, 4, 4)
-    for function in (matched, correlations):
-        with pytest.raises(ValueError, match=r"own must be maps of shape \(L, H, N, N\), got \(2, 4, 4\)"):
-            function(maps[0], maps)
-        with pytest.raises(ValueError, match=r"other must be maps of shape .* got ndarray"):
-            function(maps, maps.numpy())
-        with pytest.raises(ValueError, match=r"one shape, got \(1, 2, 4, 4\), \(1, 1, 4, 4\)"):
-            function(maps, maps[:, :1])
-    with pytest.raises(ValueError, match="at least one picture, got none"):
-        mean_maps(ViT(ViTConfig.named("reader")), torch.zeros(0, 3, 32, 32))
 
 
 @pytest.mark.slow

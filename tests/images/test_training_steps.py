@@ -59,12 +59,6 @@ def test_looking_ahead_by_hand(total):
     assert slow < total - 1 and network.stages[0].first_norm.num_batches_tracked == total
 
 
-@pytest.mark.parametrize("name", ["download", "mirrored_test", "lookahead", "compile"])
-def test_a_switch_is_true_or_false(name):
-    with pytest.raises(ValueError, match=f"{name} must be true or false, got 'no'"):
-        replace(TINY, **{name: "no"})
-
-
 def test_a_run_has_its_schedule_and_looks_ahead():
     """The same steps by hand: batches of the feed, the rates of the triangle, a look after five steps."""
     config = replace(

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from dataclasses import replace
 from types import ModuleType
 
@@ -12,12 +11,10 @@ from torch import nn
 from vision_shim import compare_with
 
 from patch_lab.images.one_layer import KINDS, PARTS, layer_of
-from patch_lab.records import load
-from patch_lab.sweeps import registry, run_sweep, vit_blocks
+from patch_lab.sweeps import registry, run_sweep
 from patch_lab.sweeps.vit_blocks import CPU, GPU, measure_layers
 
 SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
-EXTRA = r"pip install 'patch-association\[compare\]'"
 TINY = replace(CPU, batches={4: 2}, rounds=5)
 
 
@@ -139,26 +136,6 @@ def test_parts_of_other_layers(stand_ins):
         assert SMALL["mlp_width"] in hidden
 
 
-@pytest.mark.parametrize("library", ["timm", "vit_pytorch"])
-def test_without_a_library_the_extra_is_named(library, monkeypatch, stand_ins):
-    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ValueError, match=rf"needs {library.replace('_', '-')}, .*{EXTRA}"):
-        measure_layers(TINY, "layer", 4)
-
-
-def test_refusals(stand_ins, monkeypatch):
-    with pytest.raises(
-        ValueError, match="kind must be one of vanilla, positional, timm, vit-pytorch, got 'x'"
-    ):
-        layer_of("x", "layer", **SMALL)
-    with pytest.raises(ValueError, match="part must be one of attention, layer, got 'mlp'"):
-        layer_of("timm", "mlp", **SMALL)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="PyTorch sees none here"):
-        registry()["vit_blocks_gpu"].run(part="layer", tokens=64, precision="float32")
-
-
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_every_kind_is_measured(stand_ins, part, precision):
@@ -169,49 +146,6 @@ def test_every_kind_is_measured(stand_ins, part, precision):
     assert all(len(seconds) == 5 and min(seconds) > 0 for seconds in found["seconds"].values())
     assert torch.get_num_threads() == threads and torch.equal(torch.get_rng_state(), state)
     json.dumps(found)
-
-
-def test_kinds_take_turns_and_share_the_beginning(monkeypatch):
-    """Everyone once a round and first in its turn, after a warm-up that does not count."""
-    asked, clock = [], iter(range(1000))
-
-    def timed(machine, layer, x):
-        asked.append(layer)
-        return float(next(clock))
-
-    monkeypatch.setattr(vit_blocks, "_timed", timed)
-    found = vit_blocks._in_turn(replace(CPU, rounds=2), {"a": 1, "b": 2, "c": 3}, None)
-    assert asked == [1, 2, 3, 1, 2, 3, 2, 3, 1]
-    assert found == {"a": [3.0, 8.0], "b": [4.0, 6.0], "c": [5.0, 7.0]}
-
-
-def test_a_timing_is_a_mean_of_steps_and_leaves_no_gradient(monkeypatch):
-    calls = []
-    monkeypatch.setattr(vit_blocks, "train_step", lambda layer, x: calls.append(x.sum().backward()))
-    clock = iter([10.0, 16.0])
-    monkeypatch.setattr(time, "process_time", lambda: next(clock))
-    x = torch.ones(3, requires_grad=True)
-    assert vit_blocks._timed(replace(CPU, steps=3), None, x) == 2.0
-    assert len(calls) == 3 and x.grad is None
-
-
-def test_the_peak_of_a_gpu_is_what_a_step_adds(monkeypatch):
-    said = []
-    for name, value in {
-        "synchronize": None,
-        "reset_peak_memory_stats": None,
-        "memory_allocated": 100,
-        "max_memory_allocated": 170,
-    }.items():
-        monkeypatch.setattr(torch.cuda, name, lambda name=name, value=value: said.append(name) or value)
-    layer = nn.Linear(2, 2)
-    assert vit_blocks._peak_bytes(layer, torch.ones(1, 2, requires_grad=True)) == 70
-    assert (
-        said.index("reset_peak_memory_stats")
-        < said.index("memory_allocated")
-        < said.index("max_memory_allocated")
-    )
-    assert layer.weight.grad is None
 
 
 def test_on_a_gpu(stand_ins):
@@ -238,11 +172,3 @@ def test_the_sweep_names_the_other_libraries_and_its_device(stand_ins, tmp_path)
     record = run_sweep(quick, tmp_path / "blocks.json", progress=False)
     assert {"timm", "vit-pytorch", "torch"} <= set(record.provenance["versions"])
     assert "cores of" in record.provenance["hardware"]
-
-
-def test_the_chapters_numbers_can_be_read_from_the_record():
-    record = load("vit_blocks")
-    assert record.config == registry()["vit_blocks"].config
-    for row, cell in zip(record.results, registry()["vit_blocks"].cells, strict=True):
-        assert cell.items() <= row.items() and set(row["seconds"]) == set(KINDS)
-    assert {"timm", "vit-pytorch"} <= set(record.provenance["versions"])

@@ -119,25 +119,6 @@ def test_rare_patterns_have_the_errors_of_their_gaussian_sums():
         assert abs(error - expected) < 5.5 * np.sqrt(expected / 4000)  # two-sided, below 1e-7
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: CrossedData(0, 1, 2, 0.3), "num_groups"),
-        (lambda: CrossedData(1, 1, 2, 1.5), "q"),
-        (lambda: RarePatterns(num_tokens=81), "multiple of 4"),
-        (lambda: RarePatterns(spread=1.0), "spread"),
-        (lambda: blind_error(12, 3, 0.3, 3), "num_classes"),
-        (lambda: enumerated_errors(3, 3, 1, 0.3), "8 patches"),
-        (lambda: Bench("local", 1, 4, 2), "kind"),
-        (lambda: Design(scores="vanilla"), "scores"),
-        (lambda: Design(block=True, width=6, heads=4), "multiple of 4 heads"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bench_is_its_equation(kind):
     bench = Bench(kind, 2, 6, 3, score_std=1.0, value_std=1.0, form_std=1.0)

@@ -11,7 +11,7 @@ from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.certify import exactly, signs
+from patch_lab.certify import signs
 from patch_lab.certify.cover import Inequality, cover
 from patch_lab.certify.descent import Descent, Undecided, ahead
 from patch_lab.certify.field import Field
@@ -153,34 +153,6 @@ def test_wrong_claims_are_not_certified():
         ahead([arb(0.1), arb(0.5, 1.0), arb(0)])
 
 
-def test_a_cover_goes_on_from_its_checkpoint(tmp_path):
-    field = RoundedField(atoms(6, 2, "2/5"), 1, TENTH)
-    problem = Inequality("towards", "rho", 1, (0.05, 0.1), (0.3, 0.6), (0.3, 0.6))
-    whole = cover(problem, field)
-    path, calls = tmp_path / "cover.json", []
-
-    def stop(state):
-        calls.append(state["boxes"])
-        if len(calls) == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        cover(problem, field, checkpoint=path, every=0.0, tell=stop)
-    again = cover(problem, field, checkpoint=path)
-    assert (again.boxes, again.least) == (whole.boxes, whole.least) and not path.exists()
-
-
-def test_nothing_moves_and_what_would():
-    assert exactly.no_movement(6, 2, 3) > 0
-    law = atoms(6, 2, "1/2")
-    broken = replace(law, features=law.features + (np.arange(law.features.shape[1]) == 0))
-    assert not np.array_equal(broken.features, law.features)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exactly, "atoms", lambda *arguments: broken)
-        with pytest.raises(Undecided, match="not zero"):
-            exactly.no_movement(6, 2, 3)
-
-
 @pytest.mark.parametrize(("D", "C", "q"), [(16, 4, "3/10"), (16, 4, "4/5"), (12, 4, "1/20"), (8, 2, "1/10")])
 def test_signs_are_those_of_the_float_margin(D, C, q):
     law = signs.law_at(D - C, C, arb(1) * Fraction(q).numerator / Fraction(q).denominator)
@@ -220,34 +192,7 @@ def test_the_command(capsys):
         prove("nothing-moves", Options("floats"))
 
 
-def test_inexact_arguments_are_refused():
-    with pytest.raises(ValueError, match="exact"):
-        atoms(16, 4, 0.3)
-    with pytest.raises(ValueError, match="atoms"):
-        atoms(64, 4, "1/10")
-    with pytest.raises(ValueError, match="binary"):
-        Towards((TENTH, Fraction(1, 2)), Fraction(1, 128), Fraction(1, 2), Fraction(1, 2)).inequalities(
-            16, 4, TENTH, TENTH
-        )
-
-
 def test_a_run_of_ones_own_is_proved_or_refuted():
     assert lead_run("1/5", "1/300", steps=3).prove(Options())["steps"] == 3
     with pytest.raises(Undecided, match="step 77"):
         lead_run("4/5", "1/540", steps=80).prove(Options())
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ({"q": "2"}, "q must lie"),
-        ({"q": "a half"}, "q must be an exact fraction"),
-        ({"rate": "-1"}, "rate must be positive"),
-        ({"q": 0.3}, "q must be an exact fraction"),
-        ({"diagonal": float("nan")}, "diagonal must be an exact fraction"),
-        ({"steps": -1}, "steps"),
-    ],
-)
-def test_a_run_of_ones_own_refuses_nonsense(setting, words):
-    with pytest.raises(ValueError, match=words):
-        lead_run(**setting)

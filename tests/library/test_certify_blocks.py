@@ -12,11 +12,9 @@ from scipy.optimize import brentq
 
 from patch_lab.certify.blocks import every_number_of_sets, moment_certificates, one_by_one, two_inequalities
 from patch_lab.certify.descent import Undecided
-from patch_lab.certify.statements import BLOCKS
 from patch_lab.setting.optimality import CubicForm, cubic_form
 
 pytestmark = pytest.mark.usefixtures("sixty_four_bits")
-SIX = ("one", "two_inside", "three_inside", "two_outside", "pair_outside", "three_outside")
 
 
 def weighted_inputs(D, C, q):
@@ -117,21 +115,6 @@ def test_where_a_row_refutes_the_condition_nothing_is_proved(D, C, q):
     assert cubic_form(D, C, float(Fraction(q))).largest(96)[0] > 1e-4
     with pytest.raises(Undecided, match="-3u"):
         two_inequalities(D, C, q)
-
-
-@pytest.mark.parametrize("setting", [one for one in BLOCKS if one[0] <= 16])
-def test_the_settings_of_the_statement(setting):
-    D, C, q = setting
-    found = two_inequalities(D, C, q)
-    form = cubic_form(D, C, float(Fraction(q)))
-    for name in SIX:
-        if name in found:
-            assert float(found[name].mid()) == pytest.approx(getattr(form, name), rel=1e-6, abs=1e-12)
-
-
-def test_two_sets_are_refused():
-    with pytest.raises(ValueError, match="three sets"):
-        two_inequalities(8, 4, "1/2")
 
 
 # Many sets

@@ -11,15 +11,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from patch_lab import records
-from patch_lab.certify import statements
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.ends import End
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
 from patch_lab.certify.rounded import RoundedField
-from patch_lab.certify.runs import Options
-from patch_lab.certify.statements import STATEMENTS, prove, quick
 
 D, C, Q, NU = 8, 2, Fraction(1, 2), Fraction(1, 10_000)
 END = End(
@@ -97,25 +93,3 @@ def test_the_derivatives_on_the_face_are_those_of_a_step(engine):
     other, others = field.derivatives_at(point[0], point[1], point[2].exp())
     assert all(a.overlaps(b) for a, b in zip(gradient, other))
     assert all(a.overlaps(b) for row, line in zip(hessian, others) for a, b in zip(row, line))
-
-
-def test_an_end_elsewhere_is_refused(monkeypatch):
-    """The numbers in the text of the statement are checked, not repeated."""
-    monkeypatch.setattr(End, "prove", lambda *a: ({}, arb(0.0908), arb(0.00386925)))
-    with pytest.raises(Undecided, match="alpha tends"):
-        prove("where-it-ends", Options())
-    monkeypatch.setattr(End, "prove", lambda *a: ({}, arb(0.0907075), arb(0.0039)))
-    with pytest.raises(Undecided, match="k is"):
-        prove("where-it-ends", Options())
-
-
-def test_the_quick_statements_are_chosen_by_their_recorded_seconds(monkeypatch):
-    seconds = {
-        row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
-    }
-    assert len(quick()) >= 3 and sum(seconds[name] for name in quick()) < statements.QUICK
-    left = [seconds[name] for name in STATEMENTS if name in seconds and name not in quick()]
-    assert min(left) + sum(seconds[name] for name in quick()) >= statements.QUICK
-    assert quick(0.1) == ("nothing-moves",) and set(quick(1e9)) == set(STATEMENTS)
-    monkeypatch.setitem(STATEMENTS, "new", STATEMENTS["nothing-moves"])
-    assert "new" not in quick(1e9)

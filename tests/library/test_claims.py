@@ -2,16 +2,11 @@
 
 import json
 import math
-import os
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from patch_association.intervals import Estimate, proportion
-from patch_lab import _files
 from patch_lab.ledger import Ledger, Number, exact, sampled
-from patch_lab.ledger import ledger as room
 from patch_lab.ledger.evidence import ChapterRun, read_run, write_run
 
 TABLE = """
@@ -84,15 +79,6 @@ def test_recording_then_replaying(recorded):
     assert [file.name for file in recorded.with_suffix("").rglob("*.json")] == ["first.json"]
 
 
-def test_the_environment_records_too(path, monkeypatch):
-    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "1")
-    give(Ledger.at(path))
-    monkeypatch.setenv("PATCH_ASSOCIATION_RECORD", "0")
-    give(Ledger.at(path))
-    with pytest.raises(AssertionError, match="'largest'"):
-        give(Ledger.at(path), largest=exact("largest", 4))
-
-
 def test_recording_starts_a_file_afresh(recorded):
     """What an older run left, of this claim or of others, is not mixed with a new one."""
     file, old = recorded.with_suffix("") / "setting/first.json", {"old": exact("old", 1)}
@@ -122,15 +108,6 @@ def test_recording_again_changes_nothing_but_what_has_changed(path, relative, ke
     assert Ledger.at(path)["ours-first"].evidence["x"].name == "renamed"
 
 
-def test_entries_by_source_chapter_and_part(path):
-    ledger = Ledger.at(path)
-    assert [claim.id for claim in ledger.select(source="ours")] == ["ours-first"]
-    assert [claim.id for claim in ledger.select(chapter="setting/second")] == ["jelassi2022-second"]
-    assert len(ledger.select(part="setting")) == 2 and ledger.select(part="images") == []
-    with pytest.raises(ValueError, match="source must be one of jelassi2022, li2023, ours, got 'theirs'"):
-        ledger.select(source="theirs")
-
-
 @pytest.mark.parametrize("change", [4e-10, 0.0, -4e-10])
 def test_evidence_within_its_tolerance_passes(path, change):
     give(Ledger.at(path, record=True), extra=exact("extra", 0.5))
@@ -152,13 +129,6 @@ def test_what_differs_at_the_recorded_setting_stops_the_chapter(recorded, eviden
     setting = r"setting/first at n = 3, sizes = \[1, 2\]: claim 'ours-first': "
     with pytest.raises(AssertionError, match=setting + ".*" + message):
         give(Ledger.at(recorded), **evidence)
-
-
-def test_a_number_that_is_missing_stops_the_chapter(recorded):
-    ledger = Ledger.at(recorded)
-    ledger.chapter("setting/first", n=3, sizes=[1, 2])
-    with pytest.raises(AssertionError, match="'good' was recorded and is missing now"):
-        ledger.check("ours-first", {"largest": exact("largest", 3)})
 
 
 def test_other_parameters_than_the_recorded_ones_are_not_taken_for_a_setting(recorded):
@@ -196,92 +166,6 @@ def test_a_verdict_that_its_numbers_do_not_support_stops_the_chapter(recorded, r
         give(Ledger.at(recorded, record=record))
 
 
-def test_a_requirement_of_a_number_that_is_not_there(path):
-    path.write_text(TABLE.replace("abs(largest - n)", "abs(smallest - n)"))
-    with pytest.raises(ValueError, match="'ours-first'.* names 'smallest'; there are n, good, largest"):
-        give(Ledger.at(path, record=True))
-
-
-def test_a_reason_of_a_number_that_is_not_there(recorded):
-    recorded.write_text(TABLE.replace("{largest}", "{smallest}"))
-    with pytest.raises(
-        ValueError, match="'ours-first' says {smallest} and its evidence has good, largest, n"
-    ):
-        give(Ledger.at(recorded)).__repr__()
-    recorded.write_text(TABLE.replace("{largest}", "{largest:interval}"))
-    with pytest.raises(ValueError, match="'largest' has no interval to show"):
-        give(Ledger.at(recorded)).__repr__()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda ledger: ledger.check("ours-first", {"x": exact("x", 1)}), r'call chapter\("setting/first"'),
-        (lambda ledger: ledger.chapter("setting/third"), "one of setting/first, setting/second, got "
-                                                         "'setting/third'"),
-        (lambda ledger: ledger.chapter("setting/first", f=len), "parameter f must be a number, a text "
-                                                                "or a list"),
-        (lambda ledger: ledger.chapter("setting/first", x=math.inf), "parameter x must be a number"),
-        (lambda ledger: give(ledger, "ours-third"), "no claim 'ours-third'; it has ours-first, "
-                                                    "jelassi2022-second"),
-        (lambda ledger: give(ledger, "jelassi2022-second"), "belongs to setting/second, and "
-                                                            "setting/first is being"),
-        (lambda ledger: give(ledger, x=0.5), "'ours-first' needs a dict with a Number at least, got"),
-        (lambda ledger: give(ledger, **{"a b": exact("x", 1)}), "a key must be a name like "
-                                                                "largest_gap, got 'a b'"),
-        (lambda ledger: give(ledger, more=exact("largest", 1)), "two numbers are called 'largest'"),
-    ],
-)  # fmt: skip
-def test_refused_calls(path, call, message):
-    with pytest.raises(ValueError, match=message):
-        call(Ledger.at(path))
-
-
-def test_no_evidence_is_refused(path):
-    ledger = Ledger.at(path)
-    ledger.chapter("setting/first")
-    with pytest.raises(ValueError, match="'ours-first' needs a dict with a Number at least, got {}"):
-        ledger.check("ours-first", {})
-
-
-@pytest.mark.parametrize("name", ["missing.toml", "mine.json", "."])
-def test_a_ledger_is_a_toml_file(path, name):
-    (path.parent / "mine.json").write_text("{}")
-    with pytest.raises(ValueError, match="path must be the TOML file of a ledger, got"):
-        Ledger.at(path.parent / name)
-
-
-def test_recording_does_not_touch_an_installed_package(path, monkeypatch):
-    """The same call in a source checkout goes through."""
-    (path.parent / "pyproject.toml").write_text("")
-    for folder, refused in (("site-packages", True), ("src", False)):
-        here = path.parent / folder / "patch_association" / "claims"
-        monkeypatch.setattr(room, "HERE", here)
-        ledger = Ledger([path], here / "evidence", record=True)
-        if refused:
-            with pytest.raises(
-                ValueError, match="would overwrite the ledger of the installed package in .*clone"
-            ):
-                give(ledger)
-        else:
-            give(ledger)
-        assert (here / "evidence").exists() != refused
-        give(Ledger.at(path, record=True))  # an own ledger is one's own
-
-
-def test_a_failed_recording_keeps_the_old_evidence(recorded, monkeypatch):
-    before = (recorded.with_suffix("") / "setting/first.json").read_bytes()
-
-    def fail(*arguments):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(_files.os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        give(Ledger.at(recorded, record=True), largest=exact("largest", 2))
-    assert (recorded.with_suffix("") / "setting/first.json").read_bytes() == before
-    assert os.listdir(recorded.with_suffix("") / "setting") == ["first.json"]
-
-
 def test_the_card_escapes_what_is_no_mathematics(path):
     evidence = {"odd": exact('$|x|$ at "q" < 1 & `C` | D', 3, unit="<b>")}
     card = give(Ledger.at(path, record=True), **evidence)
@@ -300,36 +184,6 @@ def test_the_card_escapes_what_is_no_mathematics(path):
     assert repr(card).splitlines()[0] == first
 
 
-def test_the_card_of_a_definition_has_no_verdict(path):
-    ledger = Ledger.at(path, record=True)
-    ledger.chapter("setting/second")
-    markdown = ledger.check("jelassi2022-second", {"x": exact("x", 1)})._repr_markdown_()
-    assert "**definition, as used here** · Definition 2" in markdown and "pa-used" in markdown
-    assert "\n\nSometimes.\n\nAlways.\n\n" in markdown
-
-
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
-        (np.int64(3), 3),
-        (np.arange(2.0), [0.0, 1.0]),
-        ((1, "a", None, True), [1, "a", None, True]),
-        (range(2), [0, 1]),
-    ],
-)
-def test_parameters_are_kept_as_plain_values(path, value, kept):
-    ledger = Ledger.at(path, record=True)
-    ledger.chapter("setting/second", value=value)
-    ledger.check("jelassi2022-second", {"x": exact("x", 1)})
-    assert Ledger.at(path)["jelassi2022-second"].parameters == {"value": kept}
-
-
-@pytest.mark.parametrize("value", [3, np.int64(3), True, np.bool_(True)])
-def test_whole_numbers_must_be_reproduced_exactly(value):
-    number = exact("count", value)
-    assert type(number.value) is int and number.tolerance == 0 and number.show() == str(int(value))
-
-
 def test_sampled_numbers_say_what_they_rest_on(tmp_path):
     estimate = proportion(5, 100)
     number = sampled("error", estimate, n=100, seeds=1, unit="%")
@@ -342,33 +196,6 @@ def test_sampled_numbers_say_what_they_rest_on(tmp_path):
     run = ChapterRun({"q": 0.1}, {"ours-a": {"error": number, "gap": tiny, "count": exact("count", 3)}})
     write_run(tmp_path / "a.json", run)
     assert read_run(tmp_path / "a.json") == run and read_run(tmp_path / "b.json") is None
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: exact("x", "3"), "x must be a number, got '3'"),
-        (lambda: exact("x", None), "x must be a number, got None"),
-        (lambda: exact(" ", 3), "evidence needs a name with paired dollar signs, got ' '"),
-        (lambda: exact("$x", 3), "paired dollar signs, got '\\$x'"),
-        (lambda: replace(exact("x", 3), value="3"), "'x' must hold numbers, got"),
-        (lambda: replace(exact("x", 3), kind="guessed"), "must be exact or sampled .* got 'guessed' and 0"),
-        (lambda: sampled("x", 0.5), "sampled evidence 'x' must say n or seeds"),
-        (lambda: sampled("x", 0.5, n=3), "without an interval must state its tolerance"),
-        (lambda: sampled("x", 0.5, n=0, tolerance=1), "n must be at least 1, got 0"),
-        (lambda: sampled("x", 0.5, n=3, tolerance=-1), "tolerance must be at least 0, got -1"),
-        (lambda: sampled("x", 1.0, n=3, tolerance=math.inf), "tolerance must be a finite number, got inf"),
-    ],
-)  # fmt: skip
-def test_refused_evidence(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize("parameters", [{"PRESET": "paper"}, {"PRESET": "reader", "seed": -1}])
-def test_the_book_knows_two_presets_and_no_negative_seed(parameters):
-    with pytest.raises(ValueError, match="must be"):
-        room.chapter("setting/structure", **parameters)
 
 
 UNDEFINED = [exact("largest", math.nan), sampled("largest", Estimate(1.0, 0.0, math.inf, 3), n=3)]

@@ -21,20 +21,6 @@ def test_the_default_setting():
 
 
 @pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: DEFAULT.score_rate(0), "num_patches"),
-        (lambda: DEFAULT.score_rate(16, -1.0), "rate"),
-        (lambda: initial_alpha(2, 0.01), "degree"),
-        (lambda: initial_alpha(3, -1), "linear"),
-    ],
-)
-def test_bad_arguments_are_refused(call, name):
-    with pytest.raises(ValueError, match=name):
-        call()
-
-
-@pytest.mark.parametrize(
     "chapter", sorted({*(ROOT / "book").glob("setting/*.md"), *(ROOT / "book").glob("[dt][yr]*/*.md")})
 )
 def test_a_chapter_whose_parameters_differ_is_listed(chapter):

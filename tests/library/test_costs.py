@@ -43,8 +43,3 @@ def test_a_pass_of_descent_costs_its_formula():
     # X v and X^T h run as products of a matrix and a plain vector, which the counter leaves out.
     assert cost["flops"] - 2 * 50 * 4 * 16 * 6 == seen
     assert descent_cost(50, 16, 6, steps=9, seeds=2)["flops"] == 10 * cost["flops"]
-
-
-def test_refuses_bad_arguments():
-    with pytest.raises(ValueError, match="num_patches must be at least 1, got 0"):
-        self_attention_flops(1, 0, 4)

@@ -131,22 +131,3 @@ def test_the_linear_weight_is_the_share_of_the_linear_part():
     mu = dilution.linear_weight(D, C, gamma, nu, response=alpha * eps * g * C)
     expected = C * (alpha * eps * g) ** 3 * (((n + t / g) ** 3).sum() + mu * t)
     assert (z**3 + nu * z).sum() == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "call, said",
-    [
-        (lambda: dilution.diluted_error(8, 3, 0.1, 1.0), "multiple"),
-        (lambda: dilution.diluted_error(8, 2, 1.5, 1.0), "q must"),
-        (lambda: dilution.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
-        (lambda: dilution.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
-        (lambda: dilution.diluted_limit(4, -1.0, 1.0), "chi"),
-        (lambda: dilution.diluted_limit(4, 1.0, -1.0), "strength"),
-        (lambda: dilution.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
-        (lambda: dilution.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
-        (lambda: dilution.in_set_mass(8, 2, math.nan), "gamma"),
-    ],
-)
-def test_bad_input_is_refused(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()

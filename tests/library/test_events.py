@@ -20,12 +20,6 @@ def run(alpha, gamma, rho, loss, steps=None):
     return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
 
 
-@pytest.mark.parametrize("horizon", [0, -5.0])
-def test_a_horizon_behind_the_start_is_refused(horizon):
-    with pytest.raises(ValueError, match=f"horizon must be positive, got {horizon}"):
-        run_to_the_horizon(PopulationRisk(6, 2, 0.3), 1.0, horizon)
-
-
 def test_events_of_a_run_that_shows_all_three():
     found = events(
         run(
@@ -80,38 +74,3 @@ def axes():
     yield axes
     fig.canvas.draw()
     plt.close(fig)
-
-
-def test_draw_events_marks_what_happened(axes):
-    shown = run([0.1, 1, 1.1], [0, 0.1, 0.5], [0, -0.1, -0.2], [0.7, 0.4, 0.1])
-    found = {"T0": 1, "T1": None}
-    figures.draw_events(axes[:, 0], shown, found, "title")
-    figures.label_events(axes[0, 0], found)
-    assert [text.get_text() for text in axes[0, 0].texts] == [r"$\mathcal{T}_0$"]
-    dotted = [line for line in axes[1, 0].lines if line.get_linestyle() == ":"]
-    assert len(dotted) == 1 and dotted[0].get_ydata()[0] == 0.2  # max |rho|
-    marks = [line for line in axes[2, 0].lines if list(line.get_xdata()) == [2, 2]]
-    assert len(marks) == 1
-
-
-def test_draw_constants_shows_the_sign(axes):
-    ax = axes[0, 0]
-    figures.draw_constants(ax, [1, 2, 3], [0.5, -0.25, 0.1], [0.5, 0.5, 0.1], xlabel="$D$")
-    full, hollow = ax.lines[1], ax.lines[2]
-    assert list(full.get_xdata()) == [1, 3] and list(hollow.get_xdata()) == [2]
-    assert hollow.get_ydata()[0] == 0.25 and ax.lines[3].get_ydata()[2] == pytest.approx(1.0)
-
-
-def test_the_other_drawings(axes):
-    partition_same = np.kron(np.eye(2, dtype=bool), np.ones((2, 2), dtype=bool))
-    scalars = run([1, 1], [0, 1], [0, -1], [1, 1])
-    figures.draw_entries(axes[0, 0], [0, 1], np.zeros((2, 4, 4)), partition_same, scalars)
-    assert len(axes[0, 0].lines) == 4 + 8 + 2 + 1  # companions, strangers, two scalars, zero
-    figures.draw_atoms(axes[0, 1], [8, 12], {"a": [10, 100], "b": [5, None]})
-    assert list(axes[0, 1].lines[1].get_xdata()) == [8]
-    figures.draw_drift(axes[1, 0], [0.1, 0.2], [[1e-3, 0], [8e-3, 0]], 0.15, "q")
-    assert axes[1, 0].lines[0].get_ydata() == pytest.approx([1, 1])
-    flow = [*np.meshgrid([1.0, 2.0, 3.0], [-1.0, 0.0]), np.array([[0.1, 0.2, 0.3], [0.2, np.nan, 0.4]])]
-    path, mark = ([0, 1.5], [0, -0.5]), (1, -0.3)
-    figures.draw_portrait(axes[1, 1], [0, 1, 2], [-1, 0], flow, path, "title", mark)
-    assert list(axes[1, 1].lines[0].get_xdata()) == [0, 1.5] and axes[1, 1].get_xlim() == (0, 2)

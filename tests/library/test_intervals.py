@@ -162,30 +162,3 @@ def test_a_power_law_with_noise_equals_polyfit_and_its_interval_covers():
         assert law.exponent.value == pytest.approx(slope) and math.log(law.factor) == pytest.approx(intercept)
         covered += law.exponent.low <= -0.5 <= law.exponent.high
     assert 60 <= covered < 100
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: power_law([1, 2], [1, 2]), r"x must be \(K,\) and values \(K, S\)"),
-        (lambda: power_law([1, 1], np.ones((2, 2))), "x not all equal"),
-        (lambda: power_law([1, 2], np.zeros((2, 2))), "must be positive and finite"),
-        (lambda: proportion(3, 2), "successes must be at most trials, got 3 of 2"),
-        (lambda: proportion(-1, 2), "successes must be at least 0, got -1"),
-        (lambda: proportion(0, 0), "trials must be at least 1, got 0"),
-        (lambda: proportion(0.5, 2), "successes must be an integer of at least 0, got 0.5"),
-        (lambda: proportion(1, 2, 1.0), "level must lie strictly between 0 and 1, got 1.0"),
-        (lambda: proportion(1, 2, math.nan), "got nan"),
-        (lambda: mean([1.0, 2.0], "95%"), "got '95%'"),
-        (lambda: mean([1.0]), "values must be at least two finite numbers, got 1 of which 1 finite"),
-        (lambda: mean([1.0, math.nan]), "got 2 of which 1 finite"),
-        (lambda: power_law([1, 2], np.ones((2, 2)), resamples=0), "resamples must be at least 1, got 0"),
-        (lambda: power_law([1, 2], np.ones((2, 2)), seed=-1), "seed must be at least 0, got -1"),
-        (lambda: power_law([1, 2], np.ones((2, 2)), level=0), "got 0"),
-        (lambda: odds_ratio([[1, 2], [3, 4]]), r"shape \(tables, 2, 2\), got \(2, 2\)"),
-        (lambda: odds_ratio([[[1, 0], [3, 4]]]), "zero, infinite or not defined"),
-    ],
-)
-def test_refusals(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

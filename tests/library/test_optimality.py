@@ -49,9 +49,3 @@ def test_where_the_condition_holds():
         assert abs(cubic_form(D, C, q).largest(120)[0]) < 1e-9  # at a block
     value, row = cubic_form(12, 4, 0.8).largest(120)
     assert value > 1e-4 and row.min() >= 0 and row.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("wrong", [(8, 4, 0.3), (16, 4, 0.0), (16, 4, 1.5), (15, 4, 0.3)])
-def test_bad_arguments_are_refused(wrong):
-    with pytest.raises(ValueError):
-        cubic_form(*wrong)

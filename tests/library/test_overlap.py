@@ -167,14 +167,3 @@ def test_elementary_symmetric_polynomials_from_power_sums():
         found = elementary_symmetric([(x**i).sum() for i in range(1, C + 1)], C)
         assert found == pytest.approx(subsets_inside(np.ones(5), x, C))
     assert comb(7, 3) == elementary_symmetric(np.full((3, 1), 7.0), 3)[0]
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="set_size"):
-        equal_weights(1, 1.0, 0.5)
-    with pytest.raises(ValueError, match="per_set"):
-        far_sets_told(4, 1.0, -1.0)
-    with pytest.raises(ValueError, match="must reach 0.05"):
-        samples_per_set(lambda t: 0.2, 0.05)
-    with pytest.raises(ValueError, match=r"active must be \(n, D\)"):
-        overlap_rule(np.ones(4, dtype=bool), 2)

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
-from patch_lab.transfer.complexity import sample_complexity
 from patch_lab.transfer.discovery import likelihood_sets
-from patch_lab.transfer.mismatch import SeveralFeatures, reassign
 from patch_lab.transfer.sample_bounds import (
     binomial_ratio,
     genie_error,
@@ -142,34 +140,3 @@ def test_binomial_ratio_by_counting(C, more):
     n, M = np.arange(C + more + 1), C + more
     exact = [math.comb(int(k), C) / math.comb(M, C) for k in n]  # comb is 0 where k < C
     np.testing.assert_allclose(binomial_ratio(n, C, M), exact, rtol=1e-12)
-
-
-BAD_SIZES = st.sampled_from([(5, 2), (0, 1), (4, -1), (4.0, 2), (True, 1), ("4", 2)])
-
-
-@given(sizes=BAD_SIZES)
-@settings(max_examples=12, deadline=None)
-def test_bounds_refuse_bad_sizes(sizes):
-    for call in (
-        lambda: genie_error(*sizes, 0.2, 3),
-        lambda: lower_bound(*sizes, 0.2, 0.05),
-        lambda: known_sets_error(*sizes, 0.2),
-        lambda: wrong_sign(*sizes, 0.2, 1),
-    ):
-        with pytest.raises(ValueError, match="num_patches|set_size"):
-            call()
-
-
-@given(q=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=1.001), st.just(float("nan")), st.text()))
-@settings(max_examples=25, deadline=None)
-def test_bounds_refuse_bad_probabilities(q):
-    for call in (
-        lambda: genie_error(8, 2, q, 3),
-        lambda: lower_bound(8, 2, 0.2, q),
-        lambda: wrong_sign(8, 2, q, 1),
-        lambda: reassign(Partition([0, 0, 1, 1]), q),
-        lambda: SeveralFeatures([Partition([0, 0, 1, 1])], 4, q),
-        lambda: sample_complexity([1, 2], np.full((3, 2), 0.1), target=q),
-    ):
-        with pytest.raises(ValueError, match="got"):
-            call()

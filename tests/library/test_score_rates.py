@@ -97,9 +97,3 @@ def test_equal_off_diagonal_scores_answer_like_the_majority():
         risk = PopulationRisk(D, C, q, degree, LINEAR)
         for beta, rho in ((4.0, 0.0), (0.5, 0.5), (1.0, -2.0)):
             assert risk.error(0.15, beta, rho, rho) == pytest.approx(linear_error(D, C, q, "half"), abs=1e-12)
-
-
-@pytest.mark.parametrize("size, alpha", [((6, 1), 0.1), ((4, 4), 0.1), ((6, 2), 0.0)])
-def test_rates_that_do_not_exist_are_refused(size, alpha):
-    with pytest.raises(ValueError, match="companions, strangers and alpha"):
-        score_rates(PopulationRisk(*size, 0.3), alpha, 1.0, 0.0, 0.0)

@@ -58,12 +58,3 @@ def test_two_inputs_are_enough_for_a_risk_of_zero():
     run = train(data.balanced(2, seed=1), start, steps=2000, rate=0.1, margin=1.2)
     assert 2 * noise_bound(run.weights, 0.001)[0] <= 0.2
     assert measure(run.weights, data.sample(2000, seed=5)).risk[0] == 0
-
-
-def test_what_has_no_bound_is_refused():
-    data = PatternData(4, 0.75, 0.25)
-    own = initial_weights(data, [0], num_neurons=2, head="per position")
-    with pytest.raises(ValueError, match="weights must share one head over positions"):
-        noise_bound(own, 0.1)
-    with pytest.raises(ValueError, match="radius must be at least 0"):
-        noise_bound(initial_weights(data, [0], num_neurons=2), -0.1)

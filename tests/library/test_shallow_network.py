@@ -136,20 +136,3 @@ def test_identity_attention_on_joined_neighbors_is_a_convolution(width, seed):
     features = torch.nn.functional.conv1d(padded, kernel)  # (n, ma, L)
     wanted = (torch.relu(weights.output[0] @ features) * weights.head[0][:, None]).sum(1).mean(-1)
     assert (found - wanted).abs().max() < 1e-12
-
-
-def test_bad_shapes_and_names_are_refused():
-    weights, tokens = random_weights(1, 4), random_tokens(2, 4)
-    with pytest.raises(ValueError, match="attention must be one of .*, got 'linear'"):
-        output(weights, tokens, "linear")
-    with pytest.raises(ValueError, match="loss must be 'hinge' or 'logistic', got 'square'"):
-        loss_and_gradient(weights, tokens, loss="square")
-    with pytest.raises(ValueError, match="the weights must fit"):
-        Weights(weights.head, weights.output, weights.value[:, :3], weights.key, weights.query)
-    with pytest.raises(ValueError, match="width must be at most the 4 tokens, got 5"):
-        with_neighbors(tokens, 5)
-    uneven = Tokens(tokens.X, tokens.y, torch.tensor([[0.4, 0.2, 0.2, 0.2]] * 2), tokens.probability, None)
-    with pytest.raises(ValueError, match="tokens must count alike for a convolution"):
-        with_neighbors(uneven, 2)
-    with pytest.raises(ValueError, match="trials must be one or more sets"):
-        stack([])

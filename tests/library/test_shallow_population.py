@@ -100,14 +100,6 @@ def test_probabilities_of_counts_are_those_of_draws():
     assert alpha > 0.5 and confusion < 0.3 and alpha + confusion == pytest.approx(0.8)
 
 
-def test_laws_that_are_too_large_are_refused():
-    data = PatternData(50, 0.4, 0.2, counts="multinomial")
-    with pytest.raises(ValueError, match="max_atoms must be at least 316251, .* got 1000"):
-        population(data, max_atoms=1000)
-    with pytest.raises(ValueError, match="data must be a PatternData, got int"):
-        population(3)
-
-
 @pytest.mark.parametrize("attention", ["softmax", "uniform", "identity"])
 def test_noise_moves_the_output_as_the_first_order_says(attention):
     data = PatternData(20, 0.4, 0.2, noise=1e-4, shuffled=True)
@@ -192,19 +184,6 @@ def test_frozen_attention_stands_still_and_trained_attention_moves():
         end = train(population(data), start, steps=20, rate=0.2, variant=variant).weights
         assert torch.equal(end.key, start.key) is not moves
         assert torch.equal(end.head, start.head) and not torch.equal(end.value, start.value)
-
-
-def test_bad_training_arguments_are_refused():
-    data = PatternData(10, 0.4, 0.2, counts="multinomial", num_patterns=3)
-    law, start = population(data), initial_weights(data, [0], num_neurons=4)
-    with pytest.raises(ValueError, match="variant must be one of .*, got 'linear'"):
-        train(law, start, steps=1, rate=0.1, variant="linear")
-    with pytest.raises(ValueError, match="batch must be left out where inputs count differently"):
-        train(law, start, steps=1, rate=0.1, batch=2)
-    with pytest.raises(ValueError, match="record must name steps up to 3, got 4"):
-        train(law, start, steps=3, rate=0.1, record=[4])
-    with pytest.raises(ValueError, match="rate must be smaller than 1e"):
-        train(law, start, steps=50, rate=1e9)
 
 
 def test_a_mixture_has_the_risk_of_its_parts():

@@ -40,10 +40,3 @@ def test_relative_steps_follow_the_plain_descent():
     steps = round(float(np.exp(run.log_time[k, 0])) / 0.01)
     plain = train(law, start, steps=steps, rate=0.01, loss="logistic")
     assert measure(plain.weights, law).mass[0] == pytest.approx(run.mass[k, 0], abs=2e-3)
-
-
-def test_a_run_that_does_not_arrive_is_refused():
-    data = PatternData(20, 0.5, 0.1, noise=0.0)
-    law, start = population(data), initial_weights(data, [0], num_neurons=10)
-    with pytest.raises(ValueError, match="max_steps must be larger than 3: y F is .* of 5"):
-        follow_logistic(law, start, until=5.0, max_steps=3)

@@ -85,11 +85,3 @@ def test_strengths_scale():
         risk = PopulationRisk(D, 4, 4.8 / (D - 4), linear=0.0, prune=1e-12 if D > 16 else None)
         assert equal == pytest.approx(best_alpha(risk, 0.0), rel=1e-6)
         assert block == pytest.approx(best_alpha(risk, 0.0, 0.0, -60.0), rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    "wrong", [(8, 4, 0.3), (12, 1, 0.3), (16, 4, 0.0), (16, 4, 1.2), (15, 4, 0.3), (16, 4, 0.3, 2)]
-)
-def test_bad_arguments_are_refused(wrong):
-    with pytest.raises(ValueError):
-        FirstMove(*wrong)

@@ -60,12 +60,6 @@ def test_headers_belong_to_columns_and_rows():
     ]
 
 
-def test_a_plain_count_is_no_row_header():
-    frame = pd.DataFrame({"x": [1, 2]})
-    assert table(frame).row_headers == 0 and table(frame, index=True).row_headers == 1
-    assert table(frame.rename_axis("step")).header == ["step", "x"]
-
-
 @pytest.mark.parametrize(
     ("values", "options", "texts"),
     [
@@ -98,31 +92,3 @@ def test_intervals_stay_in_one_piece_and_stand_under_one_another():
     assert all(" " not in text for text in shown)
     assert len({text.index("[") for text in shown}) == 1 and len(set(map(len, shown))) == 1
     assert shown[0].replace("\u00a0", " ").strip() == "0.123 [0.100, 0.150]"
-
-
-def test_mathematics_and_markup():
-    frame = pd.DataFrame({"$x < y$": ["a & b", "<b>"]})
-    shown = table(frame, caption="See $q$.")._repr_html_()
-    assert r'<span class="math notranslate nohighlight">\(x &lt; y\)</span>' in shown
-    assert r"\(q\)" in shown and "a &amp; b" in shown and "&lt;b&gt;" in shown
-
-
-def test_text_for_a_terminal():
-    frame = pd.DataFrame({"$q$": [0.1, 0.25], "error": [0.0123, 0.5]}).set_index("$q$")
-    assert repr(table(frame, digits={"error": "1%"})) == "$q$   error\n0.10   1.2%\n0.25  50.0%".replace(
-        "$q$   error", " $q$  error"
-    )
-
-
-@pytest.mark.parametrize(
-    ("frame", "options"),
-    [
-        ([[1, 2]], {}),
-        (pd.DataFrame(), {}),
-        (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), {}),
-        (pd.DataFrame({"x": [1]}), {"digits": {"y": 2}}),
-    ],
-)
-def test_refusals(frame, options):
-    with pytest.raises(ValueError, match="DataFrame|not in"):
-        table(frame, **options)

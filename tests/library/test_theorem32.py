@@ -155,22 +155,6 @@ def test_the_bound_falls_faster_than_powers():
     assert bounds[0] < 1e-10 and slopes[1] > slopes[0] > 5
 
 
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: constructions.violations(np.ones((3, 4)), Partition([0, 0, 1, 1])), "shape"),
-        (lambda: constructions.violations(np.full((4, 4), np.nan), Partition([0, 0, 1, 1])), "finite"),
-        (lambda: constructions.violations(np.ones((4, 4)), Partition([0, 0, 1, 1]), "never"), "ties"),
-        (lambda: constructions.paired_encodings(Partition([0, 0, 1, 1, 2, 2])), "even number"),
-        (lambda: constructions.paired_encodings(Partition([0, 0, 1, 1]), lift=0.0), "lift"),
-        (lambda: constructions.hard_attention_bound(12, 4, 0.5, 3, 2), "pooled_sets"),
-    ],
-)
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_bound_is_its_formula(k):
     D, C, q, p = 2**20, 8, 1e-4, 3

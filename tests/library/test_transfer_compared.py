@@ -19,7 +19,7 @@ from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
 from patch_lab.transfer.fine_tuning import usual_step
 from patch_lab.transfer.logistic import linear_test_error, tuned_logistic
-from patch_lab.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
+from patch_lab.transfer.recorded import averaged_by_patches, errors_by_size
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
@@ -149,11 +149,6 @@ def test_the_plain_sum_needs_the_dimension_too():
     assert errors[400] > 0.15 and errors[8000] < 0.001
 
 
-def test_an_unknown_search_is_refused():
-    with pytest.raises(ValueError, match="search must be one of 'likelihood'.*got 'guess'"):
-        learners.by_search(DATA, 5, 0, "guess")
-
-
 CELLS = [
     {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 10, "errors": [0.3, 0.4]},
     {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 0, "errors": [0.1, 0.2]},
@@ -181,11 +176,6 @@ def test_recorded_cells_become_one_table_of_sizes_and_seeds():
     assert sizes.tolist() == [1, 2] and errors.tolist() == [[0.2, 0.1], [0.4, 0.3], [0.6, 0.5]]
 
 
-def test_tables_by_the_number_of_patches():
-    assert list(by_patches(CELLS[:4])) == [36, 64]
-    assert by_patches(of("b"))[36][1].shape == (3, 2)
-
-
 def test_cells_of_several_models_are_averaged_seed_by_seed():
     cells = [
         {
@@ -205,8 +195,3 @@ def test_cells_of_several_models_are_averaged_seed_by_seed():
     cells[1]["sizes"] = [1, 3]
     with pytest.raises(ValueError, match="differ in model must have the same sizes.*D = 3"):
         averaged_by_patches(cells, over="model")
-
-
-def test_cells_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"same seeds at every size, got \[1, 2\]"):
-        errors_by_size(of("c"))
