@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,43 +14,6 @@ import set_up
 
 REPOSITORY = set_up.ROOT
 Usage = namedtuple("Usage", "total used free")
-
-
-def test_supported_pythons_are_those_of_the_package():
-    assert 'requires-python = ">=3.10,<3.14"' in (set_up.ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert (set_up.OLDEST, set_up.NEWEST) == ((3, 10), (3, 13))
-
-
-@pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    """A project of its own, with a finished environment that holds one package."""
-    for name in ("pyproject.toml", "constraints.txt"):
-        shutil.copy(set_up.ROOT / name, tmp_path)
-    for name, place in PLACES.items():
-        monkeypatch.setattr(set_up, name, tmp_path / place)
-    for folder in ("torch", "torch-2.0.dist-info"):
-        (tmp_path / "lib" / "python3" / "site-packages" / folder).mkdir(parents=True)
-    (tmp_path / "python").touch()
-    (tmp_path / "set-up.json").write_text(json.dumps(set_up.wanted() | {"installed": set_up.installed()}))
-    return tmp_path
-
-
-PLACES = {"ROOT": ".", "VENV": ".", "STAMP": "set-up.json", "LOG": "set-up.log", "PYTHON": "python"}
-
-
-def test_nothing_is_done_when_nothing_changed(elsewhere, monkeypatch):
-    """A changed requirement, a lost package, or an unfinished set-up: it is done again."""
-    done = []
-    monkeypatch.setattr(set_up, "install", lambda lock: done.append("installed"))
-    assert set_up.main() == 0 and done == []
-    (elsewhere / "constraints.txt").write_text("# others\n")
-    assert set_up.main() == 0 and done == ["installed"]
-    set_up.STAMP.write_text(json.dumps(set_up.wanted() | {"installed": set_up.installed()}))
-    assert set_up.main() == 0 and done == ["installed"]
-    (elsewhere / "lib" / "python3" / "site-packages" / "torch").rmdir()
-    assert set_up.main() == 0 and done == ["installed"] * 2
-    set_up.STAMP.unlink()
-    assert set_up.main() == 0 and done == ["installed"] * 3
 
 
 COMMAND = """

@@ -5,13 +5,12 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.locality import encoding_locality, locality
+from patch_association.images.locality import encoding_locality
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.vit import ViT
 from patch_lab.cli import main
 from patch_lab.images.data.augment import draw
 from patch_lab.images.training.config import TrainConfig
-from patch_lab.images.training.trainer import Trainer, make_model
+from patch_lab.images.training.trainer import Trainer
 from patch_lab.records import decode, load
 from patch_lab.sweeps import registry, study
 
@@ -90,38 +89,3 @@ def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind
         assert row["recall"] == pytest.approx(encoding_locality(P[epoch], shuffle).recall, abs=0.02)
         assert np.shape(row["attention"]) == (2, 2)
     assert "positions" not in study.train_cell(**cell | {"seed": 1})
-
-
-def test_what_is_watched(small):
-    """The mean map of each head, the shuffle undone; as seen where it cuts patches apart."""
-    config, data = TrainConfig(**study.settings("vanilla", 2, 8, 0, 64)), study.pictures()
-    model = make_model(config, 2, 32, 3)
-    assert isinstance(model, ViT)
-    shuffle = GridPermutation(32, 8)
-    found = study.watched(model, data, shuffle)
-    mean, std = (t[:, None, None] for t in data.statistics())
-    with torch.no_grad():
-        S = model((shuffle(data.train_images[:8]).float() / 255 - mean) / std, return_all=True)[1][
-            "attention"
-        ]
-    head = S[1].mean(dim=0)[0]
-    assert found["attention"][1][0] == locality(shuffle.undo(head, 4), 8).recall != locality(head, 8).recall
-    P = model.positions[0]
-    assert found["recall"] == encoding_locality(P, shuffle).recall != encoding_locality(P).recall
-    assert study.watched(model, data, GridPermutation(32, 2))["recall"] == encoding_locality(P).recall
-    assert np.abs(decode(found["positions"]) - P.detach().numpy()).max() < 1e-3
-
-
-@pytest.mark.slow
-def test_rates_are_tried_on_validation_pictures(small):
-    found = study.rate_cell("positional", 4e-3)
-    assert {len(found[name]) for name in ("val_accuracy", "train_accuracy")} == {study.RATE_EPOCHS}
-    assert found not in (study.rate_cell("positional", 1e-3), study.wide_rate_cell("positional", 4e-3))
-
-
-@pytest.mark.parametrize(("name", "width"), [("cifar10_study_rates", 64), ("cifar10_study_rates_wide", 128)])
-def test_each_width_has_the_rate_that_was_best_for_vanilla_attention(name, width):
-    ends = {run["lr"]: run["val_accuracy"][-1] for run in load(name)}
-    best = max(ends, key=lambda lr: ends[lr])
-    assert load(name).config["width"] == width and min(ends) < best < max(ends)
-    assert study.settings("vanilla", 10, 32, 0, width)["lr"] == best

@@ -11,7 +11,6 @@ from patch_lab.images.dissect import (
     fixed,
     kl,
     logit_shares,
-    neighbor_maps,
     parts_only,
     start,
     through,
@@ -73,13 +72,6 @@ def test_own_attention_changes_nothing_and_other_attention_does(model, pictures)
     assert kl(model(pictures), model(pictures)).abs().max() < 1e-12
 
 
-def test_some_heads_are_fixed_and_the_others_are_not(model, pictures):
-    inside = Inside(model.blocks[0], start(model, pictures))
-    own, maps = inside.logits().softmax(-1), torch.eye(17, dtype=torch.float64).expand(2, 17, 17)
-    S = fixed(maps, [1])(inside)
-    assert torch.equal(S[:, 0], own[:, 0]) and torch.equal(S[:, 1], maps[1].expand(6, 17, 17))
-
-
 @pytest.mark.parametrize("after_norm", [False, True])
 def test_four_parts_make_the_logits(model, pictures, after_norm):
     inside = Inside(model.blocks[1], start(model, pictures))
@@ -123,14 +115,6 @@ def test_without_content_all_is_position(model):
     torch.testing.assert_close(parts_only(inside.x.mean(0), PARTS[:1])(inside), inside.logits().softmax(-1))
     shares = logit_shares(parts, 16)
     torch.testing.assert_close(shares[..., 0], shares[..., 4])
-
-
-def test_neighbor_maps():
-    S = neighbor_maps(3, (0, -1), 10)
-    assert S[4].tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]  # the middle looks to its left
-    assert S[3, 3] == 1 and S[9, 9] == 1  # at the border, and the class token: itself
-    assert torch.equal(S.sum(1), torch.ones(10))
-    assert neighbor_maps(3, (1, 0), 9)[1, 4] == 1
 
 
 def test_a_network_with_fixed_attention(model, pictures):

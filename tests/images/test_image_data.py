@@ -9,20 +9,7 @@ from PIL import Image
 
 from patch_lab.images.data import ENVIRONMENT, embedded, load
 from patch_lab.images.data.folder import Pictures, load_folder, read_picture
-from patch_lab.images.data.packed import load_crops
 from patch_lab.images.data.sets import ImageSet, validation_split
-
-
-@pytest.mark.parametrize(
-    ("name", "classes", "shape"), [("photographs", 7, (3, 32, 32)), ("digits", 10, (1, 8, 8))]
-)
-def test_embedded_sets(name, classes, shape):
-    data = load(name)
-    assert len(data.classes) == classes and tuple(data.train_images.shape[1:]) == shape
-    # Prefixes are balanced: the classes take turns.
-    assert data.train_labels[: 20 * classes].bincount().tolist() == [20] * classes
-    assert data.digest() == load(name).digest()
-    assert all(label for label in data.classes)
 
 
 def test_test_windows_come_from_parts_that_training_never_saw():
@@ -154,20 +141,3 @@ def test_decompression_bombs_are_refused(folder, monkeypatch, limit):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
     with pytest.raises(ValueError, match="bomb.png is too large a picture: Image size .60000 pixels"):
         read_picture(path)
-
-
-def test_a_file_of_whole_jpegs(tmp_path):
-    blobs = []
-    for k in range(3):
-        buffer = io.BytesIO()
-        Image.new("RGB", (24, 24), (80 * k, 9, 9)).save(buffer, "JPEG")
-        blobs.append(buffer.getvalue())
-    arrays = dict(jpeg=np.frombuffer(b"".join(blobs), np.uint8), length=np.array([len(b) for b in blobs]))
-    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6, 7]))
-    images, labels = load_crops(tmp_path / "crops.npz")
-    assert labels.tolist() == [5, 6, 7] and tuple(images.shape) == (3, 3, 24, 24)
-    want = np.asarray(Image.open(io.BytesIO(blobs[2]))).transpose(2, 0, 1)
-    assert np.array_equal(images[2].numpy(), want) and len(load_crops(tmp_path / "crops.npz", 2)[1]) == 2
-    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6]))
-    with pytest.raises(ValueError, match="crops.npz contradicts itself: 2 labels, 3 lengths"):
-        load_crops(tmp_path / "crops.npz")

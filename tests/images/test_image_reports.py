@@ -5,16 +5,12 @@ import pytest
 import torch
 
 from patch_association.images.locality import (
-    encoding_locality,
     grid_distances,
-    locality,
     passing_pairs,
-    similarity,
 )
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViTConfig
 from patch_lab.images.convolution import small_cnn
-from patch_lab.images.flops import cost_table, counted_flops, ratio, vit_flops
+from patch_lab.images.flops import counted_flops, vit_flops
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -26,20 +22,6 @@ def test_counted_operations(kind, changes):
     config = ViTConfig.named("reader", attention=kind, shared_positions=shared, **changes)
     for batch in (1, 3):
         assert counted_flops(config, batch) == vit_flops(config).forward(batch)
-
-
-def test_the_table_of_costs():
-    config = ViTConfig.named("small")
-    table = cost_table(config, (8, 4), batch_size=32)
-    assert table.index.tolist() == [16, 64] and table.columns[-1] == "ratio at B = 32"
-    for (_, shown), patch_size in zip(table.iterrows(), (8, 4)):
-        v, p = (
-            vit_flops(ViTConfig.named("small", patch_size=patch_size, attention=kind))
-            for kind in ("vanilla", "positional")
-        )
-        want = [v.per_image / 1e6, p.per_image / 1e6, p.per_batch / 1e6]
-        want.append(ratio(ViTConfig.named("small", patch_size=patch_size), 32))
-        assert shown.tolist() == pytest.approx(want, rel=1e-12)
 
 
 def test_passing_pairs_are_counted():
@@ -56,24 +38,6 @@ def test_passing_pairs_are_counted():
     for wrong in (np.zeros((9, 9)), np.zeros((8, 8), dtype=bool), np.zeros((9, 4), dtype=bool)):
         with pytest.raises(ValueError, match=r"passing must be \(N, N\) booleans of a square grid"):
             passing_pairs(wrong)
-
-
-def test_locality_of_encodings():
-    """Of centered cosines: neither a common part nor lengths count; a shuffle is undone."""
-    P = torch.randn(16, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    want = locality(similarity(P, centered=True, cosine=True), 4)
-    assert encoding_locality(P) == want
-    assert encoding_locality(7 * P + 3).recall == pytest.approx(want.recall)
-    shuffle = GridPermutation(16, 8, seed=4)
-    shuffled = P[torch.from_numpy(shuffle.patch_order(4))]
-    assert encoding_locality(shuffled) != want
-    undone = encoding_locality(shuffled, shuffle)
-    assert undone.recall == pytest.approx(want.recall)
-    assert undone.correlation == pytest.approx(want.correlation)
-    with pytest.raises(ValueError, match="16 encodings do not fit pictures of 6 pixels a side"):
-        encoding_locality(P, GridPermutation(6, 2))
-    with pytest.raises(ValueError, match="similarities must be finite with shape"):
-        encoding_locality(P[:15])
 
 
 def test_a_small_cnn_starts_from_its_seed_alone():

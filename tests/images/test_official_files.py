@@ -81,13 +81,6 @@ def test_cifar100_has_its_fine_labels(small):
     assert np.array_equal(data.train_images.numpy(), PIXELS[1])
 
 
-def test_house_numbers_have_the_digit_zero(small):
-    data = load("svhn", small)
-    assert data.train_labels.tolist() == [1, 0, 3, 9] and len(data.classes) == 10
-    assert np.array_equal(data.train_images.numpy(), PIXELS[1])
-    assert np.array_equal(data.test_images.numpy(), PIXELS[2])
-
-
 @pytest.fixture
 def server():
     """Serves one content; ``stop_after`` cuts the connection."""

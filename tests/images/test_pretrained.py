@@ -103,26 +103,6 @@ def test_a_network_without_attention():
         attention_of(network, torch.zeros(1, 3, 64, 64))
 
 
-def test_other_families_of_timm():
-    """Heads that are mixed after the softmax, attention between channels; after a refusal no hook is left."""
-    timm = compare_with("timm")
-    shape = dict(img_size=24, patch_size=8, embed_dim=16, depth=2, num_heads=2, num_classes=3)
-    network = timm.models.cait.Cait(**shape)
-    said = "Cait has a layer without the attention of a ViT: expected timm's, .* got TalkingHeadAttn"
-    with pytest.raises(ValueError, match=said):
-        attention_of(network, PICTURES)
-    channels = timm.models.xcit.Xcit(**shape)
-    said = r"Xcit shows no attention of shape \(B, heads, tokens, tokens\), got \(3, 2, 8, 8\) for 9 tokens"
-    with pytest.raises(ValueError, match=said):
-        attention_of(channels, PICTURES)
-    mixed = theirs()
-    mixed.blocks[2].attn = network.blocks[0].attn
-    with pytest.raises(ValueError, match="got TalkingHeadAttn"):
-        attention_of(mixed, PICTURES)
-    for module in (*channels.modules(), *mixed.modules()):
-        assert not module._forward_hooks and not module._forward_pre_hooks
-
-
 def test_positional_attention_is_one_for_all_pictures():
     model = ViT(ViTConfig.named("reader", attention="positional", image_size=24, patch_size=8))
     S = attention_of(model, PICTURES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from patch_association.images.locality import grid_distances, similarity
-from patch_lab.images.puzzle import assemble, cosines
+from patch_lab.images.puzzle import assemble
 from patch_lab.records import decode, load
 
 
@@ -43,12 +43,6 @@ def test_random_encodings_know_nothing():
     found = [assemble(similarity(start)) for start in starts]
     assert np.mean([one.at_place for one in found]) < 0.1
     assert np.mean([one.beside for one in found]) < 0.1
-
-
-def test_cosines_are_those_of_centered_encodings():
-    P = np.random.default_rng(0).standard_normal((9, 4)) + 3
-    expected = similarity(P, centered=True, cosine=True)
-    np.testing.assert_allclose(cosines(P @ P.T), expected, atol=1e-12)
 
 
 def test_neither_the_sign_of_an_eigenvector_nor_a_last_digit_moves_a_piece(monkeypatch):

@@ -11,7 +11,6 @@ from torch import nn
 
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
-from patch_lab.figures.images import montage
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.training.short import guess, in_double, train_short
@@ -123,42 +122,6 @@ def test_a_shuffle_at_the_test_alone(data):
     assert (shuffled == logits.argmax(dim=1).numpy()).all() and (shuffled != whole).any()
 
 
-def test_the_defaults_are_those_of_the_chapters(data):
-    model, explicit = small("vanilla"), small("vanilla")
-    shown = train_short(model, data, 3)
-    settings = dict(
-        batch_size=64, lr=3e-3, permutation=GridPermutation(16, 16), seed=0
-    )  # one tile: no shuffle
-    assert shown.losses.tolist() == train_short(explicit, data, 3, **settings).losses.tolist()
-
-
-def test_pictures_in_double(data):
-    found = in_double(data)(data.test_images[:2])
-    mean, std = data.statistics()
-    assert found.dtype == torch.float64
-    for channel in range(3):
-        want = (data.test_images[:2, channel].numpy() / 255 - float(mean[channel])) / float(std[channel])
-        assert np.abs(found[:, channel].numpy() - want).max() < 1e-12
-    assert abs(in_double(data)(data.train_images).mean().item()) < 1e-6
-    shuffle = GridPermutation(16, 2)
-    shown = in_double(data, shuffle)(data.test_images)
-    assert torch.equal(shown, in_double(data)(shuffle(data.test_images)))
-
-
-def test_montage_puts_row_i_in_the_place_of_patch_i():
-    rows = np.arange(9)[:, None] * 100 + np.arange(9)[None, :]
-    picture = montage(rows)
-    for i in range(9):
-        r, c = divmod(i, 3)
-        assert (picture[3 * r : 3 * r + 3, 3 * c : 3 * c + 3].reshape(-1) == rows[i]).all()
-
-
-def test_kept_bytes_counts_what_autograd_saves():
-    model = nn.Sequential(nn.Linear(5, 7), nn.Tanh())
-    # Saved: the input of the layer (4 x 5), the output of tanh (4 x 7), which the square saves again.
-    assert vit_steps.kept_bytes(model, torch.randn(4, 5)) == 4 * (4 * 5 + 4 * 7)
-
-
 def test_the_peak_is_the_most_that_is_held_at_once():
     """Two of 4 MB at once, of three in all."""
 
@@ -168,10 +131,3 @@ def test_the_peak_is_the_most_that_is_held_at_once():
         return -x
 
     assert vit_steps.peak_bytes(step) == 8_000_000
-
-
-def test_a_step_is_measured_for_both_kinds(monkeypatch):
-    monkeypatch.setitem(vit_steps.SHAPES, "small", ("reader", {"image_size": 8}, 2))
-    found = vit_steps.vit_step("small")
-    assert found["tokens"] == 4 and found["batch"] == 2
-    assert set(found["seconds"]) == set(found["kept_bytes"]) == {"vanilla", "positional"}

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import torch
 from training import toy_set
 
 from patch_association.images.vit import ViTConfig
@@ -23,23 +22,6 @@ def small(tmp_path, monkeypatch):
     few = dict(batch_size=8, depth=1, width=24, heads=2, mlp_width=24, epochs=1, warmup_epochs=0.1)
     monkeypatch.setattr(study_larger, "PAPER", study_larger.PAPER | few)
     return tmp_path
-
-
-def test_half_the_side_is_the_mean_of_four():
-    data = toy_set(12, size=8)
-    found = study_larger.halved(data)
-    assert found.image_size == 4 and found.origin == f"{data.origin}, at 4 pixels"
-    for part in ("train", "test"):
-        x, half = getattr(data, f"{part}_images"), getattr(found, f"{part}_images")
-        assert half.dtype == torch.uint8
-        for i, j in ((0, 0), (3, 1)):
-            four = x[:, :, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].double().mean(dim=(2, 3))
-            assert ((half[:, :, i, j].double() - four).abs() <= 0.5).all()
-    white = toy_set(4, size=8)
-    white.train_images.fill_(255)  # four of 255 do not fit into a byte
-    assert (study_larger.halved(white).train_images == 255).all()
-    with pytest.raises(ValueError, match="the side of a picture to be halved must be even, got 7"):
-        study_larger.halved(toy_set(4, size=7))
 
 
 def test_the_cells():
@@ -68,17 +50,3 @@ def test_a_cell_of_the_papers_vit_says_what_a_step_costs(small):
     found = study_larger.paper_cell("vanilla")
     assert 0 < found["step_cpu_s"] < 10 and len(found["metrics"]) == 1
     assert (small / "cifar10_paper_size" / "vanilla" / "record.json").exists()
-
-
-def test_a_step_is_timed_without_what_is_made_once(small, monkeypatch):
-    """Runs of one and of three epochs that take 2 s and 1 s an epoch: the 2 s are no part of a step."""
-    clock, now = [], [0.0]
-
-    def train(config, **_):
-        now[0] += 2.0 + config.epochs
-        clock.append(config.epochs)
-
-    monkeypatch.setattr("patch_lab.images.training.run.train", train)
-    monkeypatch.setattr("time.process_time", lambda: now[0])
-    own = study.COMMON | study_larger.PAPER | {"attention": "vanilla"}
-    assert study_larger._step_cpu_s(own, steps=4) == 0.25 and clock == [1, 3, 1]

@@ -38,10 +38,6 @@ def test_the_cells():
             assert {**cell, "tile": study.WHOLE, "seed": seed} in of_study
 
 
-def test_groups_of_layers():
-    assert groups(4) == [[0], [1], [2], [3], [0, 1], [2, 3], [0, 1, 2, 3]]
-
-
 def test_what_takes_the_place_of_maps():
     own, raw = torch.rand(2, 3, 2, 16, 16, generator=torch.Generator().manual_seed(4)).softmax(dim=-1)
     found = dict(zip(study_swapped.MAPS, alternatives(own, raw, 4, 7), strict=True))
@@ -59,25 +55,6 @@ def test_what_takes_the_place_of_maps():
     assert torch.equal(found["another's, places shuffled"], matched(own, scattered))
     for S in found.values():
         torch.testing.assert_close(S.sum(dim=-1), torch.ones(3, 2, 16))
-
-
-def test_heads_are_put_in_the_order_that_fits():
-    own = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
-    orders = torch.tensor([[2, 0, 3, 1], [0, 1, 2, 3], [3, 2, 1, 0]])
-    other = torch.stack([layer[order] for layer, order in zip(own, orders)])
-    assert torch.equal(matched(own, other), own)
-    noise = 1e-3 * torch.rand(other.shape, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(matched(own, other + noise), own, atol=1e-3, rtol=0)
-
-
-def test_correlations_are_of_all_pairs_of_patches():
-    a, b = torch.rand(2, 2, 3, 5, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    found = correlations(a, b)
-    for layer in range(2):
-        for head in range(3):
-            expected = np.corrcoef(a[layer, head].numpy().ravel(), b[layer, head].numpy().ravel())[0, 1]
-            assert float(found[layer, head]) == pytest.approx(expected, abs=1e-6)
-    torch.testing.assert_close(correlations(a, 2 * a + 1), torch.ones(2, 3, dtype=torch.float64))
 
 
 @pytest.mark.slow

@@ -12,10 +12,9 @@ from training import TINY, same_model, toy_set
 from patch_association.images.locality import locality, similarity
 from patch_lab.images.training import run as training
 from patch_lab.images.training.checkpoint import CheckpointWarning
-from patch_lab.images.training.feed import ResidentFeed, make_feed
+from patch_lab.images.training.feed import make_feed
 from patch_lab.images.training.processes import OneProcess
 from patch_lab.images.training.run import train
-from patch_lab.images.training.step import precision_type
 from patch_lab.images.training.trainer import Trainer
 
 CPU = OneProcess(torch.device("cpu"))
@@ -66,16 +65,6 @@ def test_the_record(tmp_path):
     assert np.array_equal(P, run.model.positions.detach().numpy())
     want = locality(similarity(P[0], centered=True, cosine=True), 4)
     assert record["locality"]["as_seen"] == vars(want)
-
-
-def test_the_test_pictures_are_looked_at_once(monkeypatch):
-    asked = []
-    real = ResidentFeed.evaluation
-    monkeypatch.setattr(
-        ResidentFeed, "evaluation", lambda self, split: asked.append(split) or real(self, split)
-    )
-    train(TINY, progress=False)
-    assert asked == ["val", "val", "val", "test"]
 
 
 @pytest.mark.slow
@@ -170,14 +159,6 @@ def test_what_is_watched_joins_the_metrics_of_each_epoch(tmp_path):
     assert resumed.record["metrics"] == whole.record["metrics"]
 
 
-def test_minutes_stop_a_run_with_a_checkpoint(tmp_path):
-    config = replace(TINY, minutes=1e-9)
-    run = train(config, tmp_path, progress=False)
-    assert not run.record["finished"] and (tmp_path / "checkpoint.pt").exists()
-    done = train(replace(TINY, minutes=0.0), tmp_path, resume=True, progress=False)
-    assert done.record["test"] == train(TINY, progress=False).record["test"]
-
-
 def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_path):
     config = replace(TINY, checkpoint_seconds=0.0)
     whole = train(config, tmp_path, progress=False)
@@ -191,16 +172,6 @@ def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_pa
 def test_a_loss_that_is_not_finite_stops_the_run():
     with pytest.raises(ValueError, match=r"the training loss is (nan|inf) in epoch 1: lower lr"):
         train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
-
-
-def test_bfloat16_trains_too():
-    run = train(
-        replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2),
-        data=toy_set(),
-        progress=False,
-    )
-    assert run.record["test"]["accuracy"] > 0.95
-    assert precision_type(TINY, torch.device("cpu")) == torch.float32
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Training keeps what it promises: records, signals, folders that cannot be written, runs read back."""
 
-import json
 import os
 import signal
 import time
@@ -8,11 +7,10 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 import pytest
-import torch
 from training import TINY, same_model
 
 from patch_lab.images.training import run as training
-from patch_lab.images.training.run import load_run, train
+from patch_lab.images.training.run import train
 from patch_lab.images.training.trainer import Trainer
 
 
@@ -22,27 +20,6 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-def test_a_record_is_never_overwritten(tmp_path):
-    """A folder with a record and without a checkpoint: a run copied from elsewhere, or begun and killed."""
-    train(replace(TINY, epochs=1), tmp_path / "run", progress=False)
-    record = tmp_path / "only" / "record.json"
-    record.parent.mkdir()
-    kept = (tmp_path / "run" / "record.json").read_text()
-    record.write_text(kept)
-    with pytest.raises(ValueError, match="holds a training run already"):
-        train(replace(TINY, epochs=1), record.parent, progress=False)
-    with pytest.raises(ValueError, match="holds a finished record and no checkpoint"):
-        train(replace(TINY, epochs=1), record.parent, resume=True, progress=False)
-    assert record.read_text() == kept
-    for damaged in ("{", "[]", '{"name": 1}'):
-        record.write_text(damaged)
-        with pytest.raises(ValueError, match="record.json is no record of a training run"):
-            train(replace(TINY, epochs=1), record.parent, progress=False)
-        assert record.read_text() == damaged
-    record.write_text('{"finished": false}')  # killed before its first checkpoint: it begins again
-    assert train(replace(TINY, epochs=1), record.parent, resume=True, progress=False).record["finished"]
 
 
 EVERY_STEP = replace(TINY, epochs=2, checkpoint_seconds=0.0, augment="randaugment")
@@ -113,19 +90,3 @@ def test_one_process_at_a_time_trains_into_a_folder(tmp_path, monkeypatch):
     finally:
         os.close(other)
     assert train(replace(TINY, epochs=1), tmp_path, progress=False).record["finished"]
-
-
-@pytest.mark.parametrize("model", [dict(attention="vanilla"), dict(model="small_cnn")])
-def test_a_run_is_read_back_in_one_call(tmp_path, model):
-    run = train(replace(TINY, **model), tmp_path, progress=False)
-    again = load_run(tmp_path)
-    assert same_model(run.model, again.model) and again.record == json.loads(json.dumps(run.record))
-    data = training.load_data(TINY)
-    mean, std = (torch.tensor(again.record["data"][k])[:, None, None] for k in ("mean", "std"))
-    with torch.no_grad():
-        found = again.model((data.test_images.float() / 255 - mean) / std).argmax(1)
-    assert (found == data.test_labels).float().mean() == pytest.approx(run.record["test"]["accuracy"])
-    assert again.record["data"]["classes"] == [str(k) for k in range(10)]
-    (tmp_path / "record.json").unlink()
-    with pytest.raises(ValueError, match="holds no training run: there is no record.json"):
-        load_run(tmp_path)

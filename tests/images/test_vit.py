@@ -93,15 +93,6 @@ def test_maps_larger_than_the_tokens_are_made_again_instead_of_kept(width, heads
         assert (found - want).norm() <= 0.05 * want.norm() + 1e-3
 
 
-def test_maps_that_are_asked_for_are_there_at_every_size():
-    shape = dict(image_size=8, patch_size=1, depth=2, heads=4, width=8, mlp_width=8)
-    model = ViT(ViTConfig(attention="positional", **shape))
-    pictures = torch.randn(1, 3, 8, 8)
-    logits, out = model(pictures, return_all=True)
-    assert [tuple(S.shape) for S in out["attention"]] == [(4, 64, 64)] * 2
-    torch.testing.assert_close(logits, model(pictures))
-
-
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("positions", ["paper", "input"])
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
@@ -200,25 +191,6 @@ def test_everything_is_returned_on_request(attention, pooling):
     P = model.positions[0, :16]
     torch.testing.assert_close(out["similarity"][0], P @ P.T)
     assert tuple(out["tokens"].shape) == (5, N, 8)
-
-
-def test_one_P_per_layer():
-    model = ViT(small(attention="positional", shared_positions=False))
-    assert tuple(model.positions.shape) == (2, 16, 8)
-    _first, second = model(pictures(), return_all=True)[1]["attention"]
-    torch.testing.assert_close(second, model.blocks[1].attention.attention(model.positions[1]))
-    assert tuple(model.similarity().shape) == (2, 16, 16)
-
-
-def test_cached_attention_gives_the_same_and_ends_with_its_context():
-    model = ViT(small(attention="positional"))
-    before = model(pictures())
-    with model.cached_attention():
-        torch.testing.assert_close(model(pictures()), before)
-    torch.nn.init.normal_(model.positions)
-    assert not torch.allclose(model(pictures()), before, atol=1e-4)
-    with pytest.raises(ValueError, match="only positional attention can be cached"):
-        ViT(small(attention="vanilla")).cached_attention().__enter__()
 
 
 def test_named_configurations():

@@ -172,12 +172,6 @@ def test_moments_are_polynomials():
         assert Fraction(int(value.p), int(value.q)) == exact
 
 
-def test_every_size_up_to_a_few():
-    signs.one_by_one(4, Fraction(3, 10), 3, 40)
-    with pytest.raises(Undecided):
-        signs.one_by_one(4, Fraction(1, 20), 3, 40)
-
-
 def test_the_command(capsys):
     assert main(["certify", "--list"]) == 0
     listed = capsys.readouterr().out

@@ -80,17 +80,6 @@ def test_a_trap_is_covered_on_all_of_its_region(trap):
         assert problem.alpha == parts.get(name, (a, b)), name
 
 
-def test_what_lies_in_a_trap():
-    for trap, inside in ((TOWARDS, (0.2, 1.0, -0.5)), (AWAY, (0.2, -2.0, -0.4))):
-        assert trap.holds([arb(x) for x in inside])
-        for k, outside in ((0, 0.4), (0, 0.01), (1, -1.0 if trap is AWAY else 0.6), (2, -0.01)):
-            assert not trap.holds([arb(outside if i == k else x) for i, x in enumerate(inside)])
-        assert not trap.holds([arb(0.2, 0.2), *(arb(x) for x in inside[1:])])
-    assert not AWAY.holds([arb(0.2), arb(-2.0), arb(-0.8)])
-    with pytest.raises(ValueError, match="Y < X0 < X"):
-        Away(AWAY.alpha, AWAY.slab, AWAY.X0, AWAY.Y, AWAY.X)
-
-
 def test_the_signs_over_a_range_of_q_are_those_of_the_float_margin():
     pieces = signs.window(9, 3, 3, Fraction(1, 10), Fraction(1, 20_000))
     assert pieces[0][0] == Fraction(1, 10) and pieces[-1][1] == 1

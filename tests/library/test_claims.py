@@ -6,8 +6,7 @@ import math
 import pytest
 
 from patch_association.intervals import Estimate, proportion
-from patch_lab.ledger import Ledger, Number, exact, sampled
-from patch_lab.ledger.evidence import ChapterRun, read_run, write_run
+from patch_lab.ledger import Ledger, exact, sampled
 
 TABLE = """
 [[claim]]
@@ -79,17 +78,6 @@ def test_recording_then_replaying(recorded):
     assert [file.name for file in recorded.with_suffix("").rglob("*.json")] == ["first.json"]
 
 
-def test_recording_starts_a_file_afresh(recorded):
-    """What an older run left, of this claim or of others, is not mixed with a new one."""
-    file, old = recorded.with_suffix("") / "setting/first.json", {"old": exact("old", 1)}
-    write_run(file, ChapterRun({}, {"ours-first": old, "ours-gone": old}))
-    give(Ledger.at(recorded, record=True))
-    run = read_run(file)
-    assert run and {claim: list(numbers) for claim, numbers in run.numbers.items()} == {
-        "ours-first": ["good", "largest"]
-    }
-
-
 @pytest.mark.parametrize(("relative", "kept"), [(1e-12, True), (1e-6, False)])
 def test_recording_again_changes_nothing_but_what_has_changed(path, relative, kept):
     """Another machine rounds differently: the file stays as it is, and a real change is written."""
@@ -139,11 +127,6 @@ def test_other_parameters_than_the_recorded_ones_are_not_taken_for_a_setting(rec
         ledger.check("ours-first", {"largest": exact("largest", 3)})
 
 
-def test_the_recorded_tolerance_decides_not_the_fresh_one():
-    tight, loose = Number("x", 1.0, "sampled", 0.1, n=5), Number("x", 1.2, "sampled", 9.0, n=5)
-    assert loose.differs_from(tight) and tight.differs_from(loose) is None
-
-
 def test_at_another_setting_nothing_stops_and_both_are_shown(recorded):
     card = give(Ledger.at(recorded), n=4, largest=exact("largest at 4", 40), extra=exact("extra", 2))
     markdown = card._repr_markdown_()
@@ -182,20 +165,6 @@ def test_the_card_escapes_what_is_no_mathematics(path):
     assert markdown.count("<div") == markdown.count("</div>") == 2
     first = "Proposition 1 & its <converse> for n (this book): holds only if q is at most 3"
     assert repr(card).splitlines()[0] == first
-
-
-def test_sampled_numbers_say_what_they_rest_on(tmp_path):
-    estimate = proportion(5, 100)
-    number = sampled("error", estimate, n=100, seeds=1, unit="%")
-    assert number.tolerance == (estimate.high - estimate.low) / 2
-    assert number.show_basis() == "95% [0.016, 0.113], n = 100, 1 seed" and number.show() == "0.050 %"
-    tiny = sampled("gap", Estimate(-3e-9, -5e-9, 1e-9, 5), seeds=5)
-    assert tiny.show() == "−3 × 10⁻⁹" and tiny.show_basis() == "95% [−5 × 10⁻⁹, 10⁻⁹], 5 seeds"
-    same = sampled("mean", Estimate(2.0, 2.0, 2.0, 3), seeds=3)
-    assert same.tolerance == 2e-9 and same.show_basis() == "95% [2, 2], 3 seeds"
-    run = ChapterRun({"q": 0.1}, {"ours-a": {"error": number, "gap": tiny, "count": exact("count", 3)}})
-    write_run(tmp_path / "a.json", run)
-    assert read_run(tmp_path / "a.json") == run and read_run(tmp_path / "b.json") is None
 
 
 UNDEFINED = [exact("largest", math.nan), sampled("largest", Estimate(1.0, 0.0, math.inf, 3), n=3)]

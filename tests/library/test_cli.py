@@ -33,15 +33,6 @@ def test_claims_as_csv(capsys):
         assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence.values())
 
 
-def test_claims_as_text(capsys):
-    assert main(["claims"]) == 0
-    out = capsys.readouterr().out
-    assert all(f"{claim.id}  [{claim.standing}" in out for claim in shipped())
-    last = out.splitlines()[-1]
-    assert last.startswith(f"{len(shipped())} entries: ")
-    assert all(f"{count} {word}" in last for word, count in shipped().totals().items())
-
-
 def test_claims_of_a_ledger_of_ones_own(tmp_path, capsys):
     file = tmp_path / "mine.toml"
     file.write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
@@ -115,11 +106,3 @@ def test_help_imports_nothing_that_takes_seconds():
     for words in (["--help"], ["--version"], ["sweep", "--help"]):
         code = f"import sys; from patch_lab.cli import main\ntry: main({words})\nfinally: assert not {heavy}"
         assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
-
-
-@pytest.mark.slow
-def test_the_module_runs_as_the_command_does():
-    """``torchrun -m patch_association train`` needs the package itself to be runnable."""
-    command = [sys.executable, "-m", "patch_lab", "train", "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True)
-    assert shown.returncode == 0 and "--preset" in shown.stdout and "--resume" in shown.stdout

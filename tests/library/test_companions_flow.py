@@ -64,14 +64,3 @@ def test_strangers_die_out_like_one_over_time():
     off = np.abs(rho + np.log(taus) - constant)
     assert off[0] > off[2] and off[2] < 0.02
     assert abs(gamma[2] - BETA) < abs(gamma[0] - BETA) and abs(gamma[2] - BETA) < 0.02
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.5])
-def test_near_the_face_gamma_comes_down_and_the_end_is_a_minimum(alpha):
-    """What theorem "The end of a run" proves of every setting; the sign at gamma = infinity as a limit."""
-    for gamma in (BETA + 1, BETA + 3, BETA + 6):
-        for rho in (-9.0, -14.0):
-            assert slope(1, alpha, gamma, rho, h=1e-3) * math.exp(gamma) > 1e-6
-    h = 1e-2
-    bend = loss(alpha, BETA + h, -30.0) - 2 * loss(alpha, BETA, -30.0) + loss(alpha, BETA - h, -30.0)
-    assert bend / h**2 > 1e-7

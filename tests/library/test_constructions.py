@@ -3,22 +3,19 @@
 import itertools
 from fractions import Fraction
 
-import numpy as np
 import pytest
 import torch
 from enumeration import consecutive_sets, error_of_sign, set_sums
-from hypothesis import given, settings
-from strategies import partitions, scored_partitions
+from hypothesis import given
+from strategies import partitions
 
 from patch_association.data import SpatialData
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 from patch_lab.setting.constructions import (
     association_scores,
-    chain_encodings,
     derangement_scores,
     hard_attention_error,
-    query_key_for,
     violations,
 )
 
@@ -72,43 +69,3 @@ def test_association_and_derangement_scores(partition):
         assert deranged[i, j] == (1.5 if follows else 0)
     assert not violations(deranged, partition).any()
     assert violations(association_scores(partition, 1.0), partition).all()
-
-
-@settings(max_examples=30)
-@given(scored_partitions())
-def test_violations_by_choosing_top_c_in_every_way(case):
-    A, partition = case
-    D, C = partition.num_patches, partition.set_size
-    kind, strict = violations(A, partition), violations(A, partition, ties="strict")
-    by_index = violations(A, partition, ties="index")
-    for i in range(D):
-        best = sum(sorted(A[i], reverse=True)[:C])
-        tops = [top for top in itertools.combinations(range(D), C) if sum(A[i, list(top)]) == best]
-        meets = [any(partition.same_set[i, j] for j in top) for top in tops]
-        assert (kind[i], strict[i]) == (all(meets), any(meets))
-        first = sorted(range(D), key=lambda j: (-A[i, j], j))[:C]
-        assert by_index[i] == any(partition.same_set[i, j] for j in first)
-
-
-@pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (4, 3), (6, 2)])
-def test_a_chain_of_encodings_violates_exactly_c_rows(L, C):
-    partition = Partition(np.random.default_rng(0).permutation(np.repeat(np.arange(L), C)))
-    P = chain_encodings(partition)
-    marked = violations(P @ P.T, partition)
-    assert (marked == (partition.labels == L - 1)).all() and marked.sum() == C
-
-
-def test_a_gram_matrix_violates_at_least_c_rows():
-    """The set of the longest encoding attends to itself, whatever the encodings."""
-    generator = np.random.default_rng(1)
-    for _ in range(50):
-        partition = Partition(generator.permutation(np.repeat(np.arange(3), 2)))
-        P = generator.standard_normal((3, 4))[partition.labels]
-        assert violations(P @ P.T, partition).sum() >= 2
-
-
-def test_any_scores_come_from_invertible_encodings():
-    generator = np.random.default_rng(2)
-    A, P = generator.standard_normal((2, 7, 7))
-    W_Q, W_K = query_key_for(A, P)
-    assert np.allclose((P @ W_Q) @ (P @ W_K).T, A, atol=1e-9)

@@ -8,7 +8,7 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_lab import figures
-from patch_lab.dynamics.events import events, run_to_the_horizon, spread_steps
+from patch_lab.dynamics.events import events, run_to_the_horizon
 from patch_lab.dynamics.valley import best_alpha
 
 
@@ -51,13 +51,6 @@ def test_events_that_do_not_happen_are_none():
     short = run([1.0] * 3, [0, 0.2, 0.3], [0, -0.1, -0.15], [1] * 3)
     longer = run([1.0] * 4, [0, 0.2, 0.3, 0.5], [0, -0.1, -0.15, -0.4], [1] * 4)
     assert events(short, 1.0)["T1"] == 1 and events(longer, 1.0)["T1"] == 3
-
-
-@pytest.mark.parametrize("steps, count", [(1, 10), (7, 100), (10_000, 40)])
-def test_spread_steps_begins_and_ends_where_the_run_does(steps, count):
-    chosen = spread_steps(steps, count)
-    assert chosen[0] == 0 and chosen[-1] == steps and len(chosen) <= min(count, steps + 1)
-    assert (np.diff(chosen) > 0).all()
 
 
 def test_the_rate_is_stable_and_small():

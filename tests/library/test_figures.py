@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from patch_association.intervals import Estimate
 from patch_lab.figures import (
     CATEGORIES,
     COLORS,
-    draw_estimate,
     draw_matrix,
     look,
     new_figure,
@@ -101,15 +99,6 @@ def test_every_category_stands_out_on_its_page(category):
 @pytest.mark.parametrize(("sight", "least"), [("all", 0.15), ("deuteranope", 0.1), ("protanope", 0.09)])
 def test_colors_of_a_palette_can_be_told_apart(palette, theme, sight, least):
     assert nearest([DARK[color] for color in palette] if theme == "dark" else palette, sight) >= least
-
-
-@pytest.mark.parametrize("horizontal", [False, True])
-def test_an_estimate_is_drawn_with_its_own_interval(horizontal):
-    _, ax = new_figure()
-    estimate = Estimate(0.5, 0.2, 0.6, n=10)
-    _, _, (bar,) = draw_estimate(ax, 3.0, estimate, horizontal=horizontal, fmt="o")
-    ends = np.array([[3.0, 0.2], [3.0, 0.6]])
-    assert np.allclose(bar.get_segments()[0], ends[:, ::-1] if horizontal else ends)
 
 
 def texts(ax):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from fractions import Fraction
 
 import pytest
 from flint import arb
 
-from patch_association.shallow.training import VARIANTS
 from patch_lab import records
-from patch_lab.beyond.gaussian_learners import RECIPES
 from patch_lab.certify import statements
-from patch_lab.certify.field import ball
-from patch_lab.certify.runs import END, PRECISION, RUNS
+from patch_lab.certify.runs import RUNS
 from patch_lab.certify.statements import STATEMENTS
-from patch_lab.certify.traps import Towards
 
 # --- the certified statements: what the text says is what the computation is given
 
@@ -74,25 +69,6 @@ def test_a_recorded_run_ends_in_the_region_that_is_covered(name):
         assert other.trap == run.trap and all(x <= y for x, y in zip(rates, other.trap_rates))
 
 
-def test_the_region_says_what_the_statement_says_of_gamma():
-    """ "From step 2003 on gamma stays above 0.63"."""
-    run = RUNS["companions-lead"]
-    assert "From step 2003 on $\\gamma$ stays above 0.63" in STATEMENTS["companions-lead"].text
-    assert run.steps == 2003 and isinstance(run.trap, Towards)
-    assert -math.log(run.trap.Y) > 0.63 and run.errors_at == (1, 710, 2003)
-
-
-def test_the_end_begins_in_the_region_that_both_runs_reach():
-    trap = RUNS["companions-lead"].trap
-    assert (END.alpha, END.Y) == (trap.alpha, trap.Y) == (RUNS["single-rate"].trap.alpha, Fraction(17, 32))
-    for value in (END.near, END.beyond, END.X):  # read as doubles, so they must be doubles
-        assert Fraction(float(value)) == value
-    assert END.beyond < END.near < END.Y and 0 < END.X < trap.X
-    low, high = (ball(x) for x in END.alpha)
-    assert low < ball(Fraction("0.090707")) and ball(Fraction("0.090708")) < high
-    assert PRECISION == 64
-
-
 def test_the_sizes_of_the_proofs_are_those_of_the_text(monkeypatch):
     text = STATEMENTS["blocks-are-best"].text
     sizes = re.findall(r"\((\d+), (\d+), ([\d.]+)\)", text)
@@ -131,29 +107,3 @@ def test_the_sizes_of_the_proofs_are_those_of_the_text(monkeypatch):
 
 
 # --- what was trained
-
-
-def test_the_recorded_learners_are_those_that_are_trained_today():
-    recorded = records.load("gaussian").config["recipes"]
-    assert {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()} == recorded
-    for kind, recipe in RECIPES.items():
-        model = recipe.make(16, 4, 0)
-        number = re.search(r"(?:diagonal|≈) (\d)", recipe.title)
-        if kind.startswith("free"):
-            assert model.diagonal == int(number[1])
-        elif kind.startswith("gram"):  # rows of P have this squared length on average
-            assert float((model.encodings.detach() ** 2).sum(1).mean()) == pytest.approx(
-                int(number[1]), rel=0.25
-            )
-        elif kind.startswith("vit"):
-            assert model.positional == ("positional" in kind)
-
-
-def test_variants_of_the_second_theory_are_what_its_text_says():
-    """Section 3 trains attention; "frozen" keeps W_K and W_Q; the other two have none to train."""
-    assert VARIANTS == {
-        "trained": ("softmax", True),
-        "frozen": ("softmax", False),
-        "uniform": ("uniform", False),
-        "identity": ("identity", False),
-    }

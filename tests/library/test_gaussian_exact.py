@@ -181,19 +181,6 @@ def test_no_threshold_beats_the_vote():
     assert found.linear.value == pytest.approx(np.abs(shares - 0.5).mean(), abs=1e-10)
 
 
-def test_drawn_partitions_vote_almost_as_well_as_all_and_never_better():
-    every, drawn = (blind_errors(3, 3, n=2000, most=most) for most in (280, 279))
-    assert every.exact and not drawn.exact and drawn.partitions == 139
-    assert every.partitions == 280 and 0 < drawn.saved.value < every.saved.value
-    assert abs(every.linear.value - linear_disagreement(3)) < 0.01
-
-
-def test_one_patch_a_set_and_two_sets_leave_nothing_to_vote_on():
-    assert blind_errors(5, 1, n=50).blind.value == 0
-    two = blind_errors(2, 3, n=50)
-    assert two.linear.value < 1e-12 and two.blind.value < 1e-12
-
-
 # --- the critical diagonal
 
 

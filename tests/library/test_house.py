@@ -63,15 +63,3 @@ def test_the_readmes_commands_are_in_the_makefile():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\bmake ([a-z-]+)", " ".join(re.findall(r"```.*?```|`[^`]+`", readme, re.S))))
     assert {"book", "test"} <= named <= targets
-
-
-def test_the_readmes_files_and_folders_exist():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#]+)\)", readme)
-    folders = re.findall(r"`((?:book|src|tests|benchmarks)/[\w/]*)`", readme)
-    missing = [name for name in (*links, *folders) if "://" not in name and not (ROOT / name).exists()]
-    assert missing == []
-
-
-def test_the_command_is_installed_under_its_name():
-    assert PROJECT["scripts"] == {"patch-association": "patch_lab.cli:main"}

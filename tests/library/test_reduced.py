@@ -5,8 +5,6 @@ import pytest
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.dynamics import slow_scores as library
-from patch_lab.dynamics.events import stable_rate
 from patch_lab.dynamics.slow_scores import FlowLine, distance_bounds, flow_line, lag, portrait, tube, velocity
 from patch_lab.dynamics.valley import best_alpha
 
@@ -81,27 +79,3 @@ def test_the_tube_is_of_the_reduced_risk():
     assert found.speed[0] == pytest.approx(np.hypot(*V))
     ahead, behind = (best_alpha(RISK, 1.0, *(sign * V)) for sign in (1, -1))
     assert found.drag[0] == pytest.approx(abs(ahead - behind) / 2, rel=1e-3)
-
-
-def test_no_tube_is_a_bound_of_infinity_and_not_a_search_without_end():
-    """At the largest stable rate alpha is stiffer somewhere in every tube."""
-    risk = PopulationRisk(12, 4, 0.2, 5, linear=0.0)
-    line = flow_line(risk, 1.0, 300.0 * np.arange(9) / 8)
-    assert distance_bounds(risk, 1.0, line, 256, stable_rate(risk, 1.0)) == (np.inf, np.inf)
-
-
-def test_a_rate_beyond_one_over_the_curvature_has_no_bound():
-    risk = PopulationRisk(12, 4, 0.2, linear=0.0)
-    line = flow_line(risk, 1.0, np.linspace(0, 1, 5))
-    largest = 1 / tube(risk, 1.0, line, 0.0, 0.0).most.max()
-    assert 0 < max(distance_bounds(risk, 1.0, line, 0.01, 0.99 * largest)) < 1e-8
-    assert distance_bounds(risk, 1.0, line, 0.01, 1.01 * largest) == (np.inf, np.inf)
-
-
-def test_the_tube_is_sampled_on_both_sides_of_the_line(monkeypatch):
-    seen, real = [], library._surroundings
-    monkeypatch.setattr(library, "_surroundings", lambda *a: seen.append(a[2:]) or real(*a))
-    line = FlowLine(*(np.array([x]) for x in (0.0, 0.4, -0.1, 1.0)))
-    tube(RISK, 1.0, line, 0.05, 0.02)
-    around = [(0.4, -0.1), (0.45, -0.1), (0.35, -0.1), (0.4, -0.05), (0.4, -0.15)]
-    assert sorted(seen) == [pytest.approx((*place, 0.02)) for place in sorted(around)]

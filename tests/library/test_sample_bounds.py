@@ -18,9 +18,7 @@ from patch_lab.transfer.sample_bounds import (
     genie_error,
     known_sets_error,
     lower_bound,
-    set_mean_cosine,
     unseen_sets,
-    wrong_sign,
 )
 
 
@@ -70,14 +68,6 @@ def test_genie_without_samples_is_the_linear_error_and_falls_with_samples():
     assert genie_error(36, 4, 0.4, 2000) == pytest.approx(known_sets_error(36, 4, 0.4), rel=1e-9)
 
 
-@given(L=st.integers(1, 12), N=st.integers(0, 30))
-@settings(max_examples=30, deadline=None)
-def test_unseen_sets_has_the_known_mean(L, N):
-    law = unseen_sets(L, N)
-    assert law.sum() == pytest.approx(1.0) and (law >= 0).all()
-    assert law @ np.arange(L + 1) == pytest.approx(L * (1 - 1 / L) ** N)
-
-
 @given(
     L=st.integers(2, 60),
     C=st.integers(2, 5),
@@ -123,16 +113,6 @@ def test_no_learner_here_beats_the_genie():
         errors.append((margin < 0).mean() + 0.5 * (margin == 0).mean())
     floor = genie_error(D, 4, 16 / D, N)
     assert np.mean(errors) > floor and np.mean(errors) < linear_error(D, 4, 16 / D, ties="half")
-
-
-def test_wrong_sign_and_cosine_against_fine_tuning_start():
-    """Two enumerable cases of the sign, and the cosine of the set mean drawn 2000 times (z < 6)."""
-    assert wrong_sign(4, 2, 1.0, 1) == 0.5 * 0.25  # 2 + two signs: ties only, at -2
-    assert wrong_sign(6, 2, 1.0, 1) == 3 / 16  # 2 + four signs: -4 (1/16) is lost, -2 (4/16) is a tie
-    draws = np.random.default_rng(0).standard_normal((2000, 63)) * math.sqrt(1 / 64 / (4 * 2))
-    cosines = 1 / np.sqrt(1 + (draws**2).sum(axis=1))
-    assert abs(cosines.mean() - set_mean_cosine(4, 2, 64)) < 6 * cosines.std() / math.sqrt(2000) + 1e-3
-    assert set_mean_cosine(4, 2, 1) == 1  # in one dimension there is no other direction
 
 
 @given(st.integers(1, 6), st.integers(0, 30))

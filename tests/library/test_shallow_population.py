@@ -158,15 +158,6 @@ def test_batches_find_the_same_fit_as_a_check_of_every_input():
     assert (other.weights.output - after.weights.output).abs().max() > 1e-6
 
 
-def test_a_few_quiet_batches_are_not_yet_a_fit():
-    """Single inputs as batches miss some input for long; the run goes on until every hinge is zero."""
-    data = PatternData(10, 0.5, 0.1, noise=0.1)
-    for seed in range(6):
-        tokens, start = data.sample(12, seed=seed), initial_weights(data, [4], num_neurons=30)
-        run = train(tokens, start, steps=5000, rate=0.2, batch=1, seed=seed)
-        assert run.fitted_at[0] > 0 and run.loss[-1, 0] == 0
-
-
 def test_trials_in_a_batch_run_as_they_would_alone():
     data = PatternData(10, 0.5, 0.1, noise=0.05)
     sets = [data.sample(12, seed=k) for k in range(2)]

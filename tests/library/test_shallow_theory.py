@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
+from scipy.stats import binom
 from shallow_oracle import printed_mass
 
 from patch_association.exact.linear import linear_error
@@ -29,11 +29,9 @@ from patch_lab.shallow_vit.theory import (
     class_overlap,
     direction_noise,
     expected_maximum,
-    log10_least_risk,
     lucky_bound,
     lucky_share,
     samples_for_averages,
-    samples_for_rare_kinds,
     stopping_risk,
     time_to_fit,
 )
@@ -120,20 +118,6 @@ def test_the_noise_of_the_first_direction_is_that_of_draws():
     assert class_overlap(a, b, M) == pytest.approx(((p[0] + p[1]) ** 2).sum() / 2)
 
 
-def test_the_least_risk_of_gaussian_noise_is_the_overlap_of_two_gaussians():
-    # One token decides between the classes: distance sqrt(2), so the overlap is 2 Phi(-sqrt(2) / (2 c_0)).
-    found = log10_least_risk(0.5, 0.4, 0.5, 10)
-    assert 10**found == pytest.approx(2 * norm.cdf(-math.sqrt(2) / (2 * 0.5)))
-    assert log10_least_risk(0.3, 0.2, 0.01, 100) < -10_000
-
-
-def test_rare_kinds_are_seen_after_so_many_samples():
-    n = samples_for_rare_kinds(0.02, 0.05)
-    missed = 2 * 0.98**n - 0.96**n
-    assert missed == pytest.approx(0.05, rel=1e-9)
-    assert samples_for_rare_kinds(0.02, 0.05, kinds=1) == pytest.approx(math.log(0.05) / math.log(0.98))
-
-
 def test_lucky_neurons_are_counted_exactly():
     rows = np.random.default_rng(2).standard_normal((400_000, 4))
     angle = 0.6
@@ -164,29 +148,6 @@ def test_the_extended_network_is_model_1_with_one_head_and_one_output():
     run = train_extended(model, law, law.y[:, None], law.relevant, steps=40, rate=rate)
     assert (model.key[0] - ours.weights.key[0]).abs().max() < 1e-12
     assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
-
-
-def test_heads_classes_and_a_skip_connection():
-    data = PatternData(20, 0.4, 0.1, num_patterns=6, dim=6, noise=0.0)
-    starts = initial_weights(data, [0, 1], num_neurons=200)
-    law = population(data)
-    two = ExtendedViT([starts.trial(0), starts.trial(1)])
-    assert two.output.shape == (200, 12) and two.value.shape == (2, 6, 6)
-    skip = ExtendedViT([starts.trial(0)], skip=True)
-    X = law.X.expand(2, -1, -1)
-    assert not torch.allclose(skip(X, law.share)[0], ExtendedViT([starts.trial(0)])(X, law.share)[0])
-    # Four classes by two signs: patterns 1 to 4 in turn are the majority.
-    share = torch.tensor([[0.4 if j == k else 0.1 if j < 4 else 0.15 for j in range(6)] for k in range(4)])
-    four = type(law)(law.X, torch.ones(4), share.double(), torch.full((4,), 0.25).double(), law.pattern)
-    labels = torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
-    relevant = torch.eye(4, 6, dtype=torch.bool)
-    model = ExtendedViT([starts.trial(0)], num_outputs=2)
-    run = train_extended(model, four, labels, relevant, steps=3000, rate=0.5)
-    assert run.loss[-1] == 0 and run.error == 0 and run.mass[-1] > run.mass[0]
-    with pytest.raises(ValueError, match="skip must come with one head"):
-        ExtendedViT([starts.trial(0), starts.trial(1)], skip=True)
-    with pytest.raises(ValueError, match="starts must be one Weights of one trial"):
-        ExtendedViT([starts])
 
 
 @given(

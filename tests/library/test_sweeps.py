@@ -111,43 +111,7 @@ def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
         run_quietly(sweep(), out, backend="dask", overwrite=True)
 
 
-def test_a_cell_runs_on_one_thread(out):
-    import torch
-
-    def threads(number):
-        return {"threads": torch.get_num_threads()}
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        assert run_quietly(sweep(threads, ({"number": 0},)), out).results[0]["threads"] == 1
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-
-
 # --- nothing is thrown away unasked ------------------------------------------------------------------
-
-
-def test_a_finished_record_is_not_overwritten_unasked(out):
-    calls = []
-
-    def counted(**cell):
-        calls.append(cell)
-        return measure(**cell)
-
-    first = run_quietly(sweep(counted), out)
-    before = out.read_bytes()
-    with pytest.raises(ValueError, match=r"demo\.json holds a record already: overwrite it, or choose"):
-        run_quietly(sweep(counted), out)
-    assert run_quietly(sweep(counted), out, resume=True) == first  # it is finished: nothing is run again
-    assert out.read_bytes() == before and calls == list(CELLS)
-    run_quietly(sweep(counted), out, overwrite=True, limit=2)
-    assert out.read_bytes() == before and len(kept(out)) == 2  # the old one stays until the new one is whole
-    run_quietly(sweep(counted), out, resume=True)
-    assert len(calls) == 2 * len(CELLS) and os.listdir(out.parent) == ["demo.json"]
-    with pytest.raises(ValueError, match="give one of them"):
-        run_quietly(sweep(), out, resume=True, overwrite=True)
 
 
 def test_a_sweep_that_grows(tmp_path, out):

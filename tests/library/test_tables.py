@@ -1,13 +1,11 @@
 """Frames as tables: what a reader, a screen reader and a terminal get."""
 
-import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from patch_association.intervals import Estimate, proportion
 from patch_lab.figures import table
 
 DIGIT = "\u2007"
@@ -78,17 +76,3 @@ def test_headers_belong_to_columns_and_rows():
 def test_cells(values, options, texts):
     shown = one(values, **options)
     assert [text.rstrip("\u2007\u2008") for text in shown] == [text.rstrip("\u2007\u2008") for text in texts]
-
-
-@pytest.mark.parametrize("values", [[0.001234, 1.5, 120.0], [1e-9, 2.5, 300.25], [0.5, 0.25, np.nan]])
-def test_points_stand_under_one_another(values):
-    """Every cell holds as many digits, or spaces of a digit's width, behind its point."""
-    behind = {len(text) - len(re.split("[.\u2008]", text)[0]) for text in one(values)}
-    assert len(behind) == 1, one(values)
-
-
-def test_intervals_stay_in_one_piece_and_stand_under_one_another():
-    shown = one([Estimate(0.1234, 0.1, 0.15, 9), proportion(10, 10)])
-    assert all(" " not in text for text in shown)
-    assert len({text.index("[") for text in shown}) == 1 and len(set(map(len, shown))) == 1
-    assert shown[0].replace("\u00a0", " ").strip() == "0.123 [0.100, 0.150]"

@@ -46,13 +46,6 @@ def test_patch_weights_have_the_enumerated_law(weights, q):
         assert law.at(value) == pytest.approx(chance, abs=1e-12)
 
 
-def test_one_weight_per_set_is_that_weight_on_each_patch():
-    per_set = np.array([2, -1, 5, 2])
-    a = linear.weighted_law(per_set, 3, 0.4)
-    b = linear.weighted_law(np.repeat(per_set[:, None], 3, axis=1), 3, 0.4)
-    assert a.start == b.start and np.abs(a.mass - b.mass).max() < 1e-15
-
-
 def test_the_monotone_link_is_the_best_threshold():
     law = linear.weighted_law(np.array([1, 3, 4]), 2, 0.6)
     support, mass = law.support, law.mass
@@ -157,16 +150,6 @@ def test_the_boundary_is_the_least_size():
     )
 
 
-def test_equal_weights_reach_the_spread_bound_as_sets_grow():
-    gaps = []
-    for C in (4, 16, 64):
-        L = C + 1  # q = 1, so that q (D - C) / C^2 = 1
-        bound = linear_bounds.spread_weights_bound(np.ones((L, C)), 1.0)
-        assert bound == pytest.approx(norm.cdf(-1) - 0.56 / C)
-        gaps.append(linear.linear_error(L * C, C, 1.0, "half") - bound)
-    assert gaps[0] > gaps[1] > gaps[2] > 0
-
-
 @given(c=st.floats(1, 50), x=st.floats(0.02, 0.98), y=st.floats(0.02, 0.98))
 @settings(max_examples=200, deadline=None)
 def test_the_normal_error_is_convex_in_the_share_of_energy(c, x, y):
@@ -174,16 +157,6 @@ def test_the_normal_error_is_convex_in_the_share_of_energy(c, x, y):
         return norm.cdf(-math.sqrt(c * share / (1 - share)))
 
     assert psi((x + y) / 2) <= (psi(x) + psi(y)) / 2 + 1e-12
-
-
-@pytest.mark.parametrize("kappa", [linear.BOUNDARY, 0.76, 0.78])
-def test_the_tangent_stays_below_a_quarter(kappa):
-    s = kappa**-0.5
-    alpha = norm.cdf(-s) + s * norm.pdf(s) / 2
-    beta = s * norm.pdf(s) / 2
-    assert alpha < 0.2480
-    u = np.linspace(0, 60, 20_001)
-    assert (np.minimum(0.25, norm.cdf(-s * np.sqrt(u))) >= alpha - beta * u - 1e-12).all()
 
 
 def test_unequal_weights_win_at_tiny_sizes():
@@ -291,23 +264,6 @@ def test_one_heavy_set_wins_what_the_formula_says(L, C):
     assert (won > 0) == ((L, C) != (3, 3)) and won >= 0
     if L == 3:
         assert won == Fraction(math.comb(2 * C, C // 2) - 2 * math.comb(C, C // 2), 3 * 4**C)
-
-
-def test_the_heavy_set_wins_from_some_q_on():
-    # Weights (3, 2, 2, 2, 2) at C = 3: against ties by half between .988 and .989, against ties forgiven
-    # between .998 and .999.
-    for q, beats_half, beats_forgiven in ((988, 0, 0), (989, 1, 0), (998, 1, 0), (999, 1, 1)):
-        heavy, tied = _wrong_and_tied((3, 2, 2, 2, 2), 3, Fraction(q, 1000))
-        wrong, even = _wrong_and_tied((1,) * 5, 3, Fraction(q, 1000))
-        assert (heavy + tied / 2 < wrong + even / 2) == beats_half
-        assert (heavy + tied / 2 < wrong) == beats_forgiven
-
-
-def test_at_two_sets_equal_weights_are_the_best_predictor():
-    for C, q in ((1, Fraction(1, 3)), (2, Fraction(1, 2)), (4, Fraction(1))):
-        assert _wrong_and_tied((1, 1), C, q) == (0, (q / 2) ** C)
-        # At a tie both sets are unanimous, with opposite signs: both labels are equally likely.
-        assert linear.search_weights(2, C, float(q), 3)[0] == pytest.approx(float(q / 2) ** C / 2, abs=1e-12)
 
 
 @given(weights=st.lists(st.integers(2, 5), min_size=2, max_size=6), C=st.integers(1, 4), q=st.floats(0.05, 1))

@@ -51,13 +51,6 @@ def test_block_attention_is_the_dense_softmax(scores, level):
     assert block.in_set_mass == pytest.approx(float(block.matrix()[0, SHUFFLED.labels == 2].sum()), abs=1e-14)
 
 
-def test_hard_and_uniform_attention_are_limits():
-    nearly = BlockAttention(SHUFFLED, 60.0, 60.0)
-    assert torch.allclose(BlockAttention.hard(SHUFFLED).matrix(), nearly.matrix(), atol=1e-15)
-    assert BlockAttention.uniform(SHUFFLED).level == "all"
-    assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
-
-
 def test_fine_tuning_is_model_T_under_gradient_descent():
     """One explicit step of autograd through SimplifiedViT moves v as fine_tune does."""
     data = SpatialData(SHUFFLED, 5, 0.4, feature=random_feature(5, 3))
@@ -108,17 +101,6 @@ def test_the_order_of_patches_does_not_matter():
         reads = (y[:, None, None] * attention.read(inputs))[None]
         values.append(fine_tune(reads, attention, [6], [0], steps=30).value)
     assert torch.allclose(*values, atol=1e-12)
-
-
-def test_constant_rate_and_clipped_steps_reach_the_same_direction():
-    """Clipping changes the clock, not the path: a small constant rate ends at the same direction."""
-    data = SpatialData(Partition(np.repeat(np.arange(9), 4)), 16, 16 / 36)
-    attention = BlockAttention.hard(data.partition)
-    reads = draw_reads(data, attention, 8, [0, 1, 2])
-    fast = fine_tune(reads, attention, [8], [0, 1, 2], steps=400)
-    slow = fine_tune(reads, attention, [8], [0, 1, 2], Constant(0.01 / 36**2), steps=20_000)
-    cosine = torch.nn.functional.cosine_similarity(fast.value, slow.value, dim=-1)
-    assert float(cosine.min()) > 0.995
 
 
 def test_drawn_reads_have_the_law_of_reading_samples():

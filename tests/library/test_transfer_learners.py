@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
-from patch_association.training import Clipped, HeldOut
+from patch_association.training import HeldOut
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.complexity import growth_fits, sample_complexity, slope_interval
 from patch_lab.transfer.discovery import (
@@ -83,19 +83,6 @@ def test_scratch_learns_association_with_many_samples():
     run = train_from_scratch(data, 400, 0, usual_step(16, 30.0), steps=150, diagonal=2.0)
     assert run.recall[-1, 0] > 0.8 > 0.3 > association(np.eye(16), data.partition).recall
     assert torch.equal(run.final.scores[0].diagonal(), torch.full((16,), 2.0, dtype=torch.float64))
-
-
-def test_clipping_holds_the_first_steps_back_and_then_lets_go():
-    """A step moves v by at most the named share of its length."""
-    data = SpatialData(Partition(np.repeat(np.arange(4), 4)), 12, 0.4)
-    moves = []
-    for step in (0, 1, 300):
-        before, after = (
-            train_from_scratch(data, 50, 0, Clipped(0.002, 0.5, clip=0.05), steps=step + more).final
-            for more in (0, 1)
-        )
-        moves.append(float((after.value - before.value).norm() / before.value.norm()))
-    assert moves[:2] == pytest.approx([0.05, 0.05], rel=1e-12) and moves[2] < 0.03
 
 
 def test_logistic_regression_is_stationary_and_its_error_is_right():

@@ -8,8 +8,7 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association.structure import Partition
-from patch_lab.sweeps import Sweep, registry, run_sweep, transfer_cells
-from patch_lab.sweeps import transfer as sweeps
+from patch_lab.sweeps import registry, transfer_cells
 
 SMALL = {
     "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),
@@ -33,12 +32,6 @@ SMALL = {
 }
 
 
-def test_every_sweep_is_registered_once():
-    names = [sweep.name for sweep in sweeps.SWEEPS]
-    assert sorted(names) == sorted(SMALL)
-    assert all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, monkeypatch):
@@ -51,18 +44,6 @@ def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, mo
     assert json.dumps(first, allow_nan=False) == json.dumps(again, allow_nan=False)
     errors = np.array(first["errors"])
     assert errors.shape[0] == 2 and ((errors >= 0) & (errors <= 1)).all()
-
-
-def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
-    whole = registry()["transfer-discovery"]
-    cells = tuple(
-        dict(SMALL["transfer-discovery"], learner=learner)
-        for learner in ("likelihood", "coactivation", "coactivation, refined")
-    )
-    sweep = Sweep(whole.name, whole.summary, cells, whole.run, whole.config)
-    expected = run_sweep(sweep, tmp_path / "whole.json", progress=False).results
-    run_sweep(sweep, tmp_path / "parts.json", progress=False, limit=1)
-    assert run_sweep(sweep, tmp_path / "parts.json", progress=False, resume=True).results == expected
 
 
 def test_wrong_sets_never_join_two_patches_of_one_true_set():

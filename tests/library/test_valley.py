@@ -11,10 +11,8 @@ from patch_lab.dynamics.valley import (
     curvature,
     drift_along,
     follow_valley,
-    largest_settling_rate,
     run_outcome,
     score_drift,
-    upward_crossing,
 )
 
 RISK = PopulationRisk(12, 4, 0.5)
@@ -28,11 +26,6 @@ def test_the_floor_is_where_a_search_over_the_loss_ends(gamma, rho):
     )
     assert alpha == pytest.approx(search.x, rel=1e-5)
     assert abs(RISK.gradient(alpha, 1.0, gamma, rho)[0]) < 1e-9
-
-
-def test_a_vote_that_is_never_wrong_has_no_best_alpha():
-    with pytest.raises(ValueError, match="must have a minimum in alpha below 100"):
-        best_alpha(PopulationRisk(8, 4, 0.5), 1.0)
 
 
 def test_curvature_is_the_second_derivative_of_the_loss():
@@ -82,11 +75,6 @@ def test_where_companions_are_pushed_apart_there_is_no_path():
             follow_valley(RISK, until=until, points=points)
 
 
-def test_the_settling_rate_found_by_bisection_is_two_over_the_curvature():
-    found = largest_settling_rate(RISK, 1.0, halvings=10)
-    assert found == pytest.approx(2 / curvature(RISK, best_alpha(RISK, 1.0), 1.0), rel=0.02)
-
-
 def test_the_line_of_mean_score_zero():
     at_zero, above = drift_along(RISK, 1.0, [0.0, 0.6])
     alpha = best_alpha(RISK, 1.0)
@@ -95,12 +83,6 @@ def test_the_line_of_mean_score_zero():
     alpha = best_alpha(RISK, 1.0, gamma, rho)
     assert above == pytest.approx(np.subtract(*score_drift(RISK, alpha, 1.0, gamma, rho)))
     assert 3 * gamma + 8 * rho == pytest.approx(0)
-
-
-def test_crossings():
-    assert upward_crossing([0, 1, 2, 3], [1.0, -1.0, 3.0, 4.0]) == pytest.approx(1.25)
-    with pytest.raises(ValueError, match="must cross zero upwards, got values from -3 to 2"):
-        upward_crossing([0, 1], [2.0, -3.0])
 
 
 def test_three_fates_of_a_run():

@@ -14,9 +14,6 @@ from pathlib import Path
 import nbformat
 import play
 import pytest
-import yaml
-from book_labels import read_book
-from edition import make, pinned
 from notebooks import ROOT
 
 #: What is changed in each chapter, all of it together.
@@ -64,25 +61,3 @@ def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel
         notebook = play.changed(notebook, found[parameter], value)
     monkeypatch.setenv("PYTHONPATH", str(wheel))
     assert play.run(notebook) is None
-
-
-@pytest.mark.slow
-def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
-    """Its chapters are the edition's, and all else, Binder's environment too, is the commit's."""
-    if shutil.which("git") is None:
-        pytest.skip("not compared: no git here")
-    git("init", "-q", "--bare", str(tmp_path))
-    subprocess.run([clone / ".ci" / "publish_notebooks", str(tmp_path)], check=True, capture_output=True)
-    branch = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["branch"]
-    book = read_book()
-    replaced = git("diff", "--name-only", f"{branch}~", branch, cwd=tmp_path).split()
-    assert sorted(replaced) == sorted(f"{file}.ipynb" for file in book.numbers)
-    name = "book/setting/structure"
-    published = nbformat.reads(git("show", f"{branch}:{name}.ipynb", cwd=tmp_path), as_version=4)
-    commit = git("rev-parse", "HEAD", cwd=clone).strip()
-    wanted = make(name, book)
-    install = next(cell for cell in wanted.cells if cell.cell_type == "code")
-    install.source = pinned(install.source, commit, (ROOT / "constraints.txt").read_text(encoding="utf-8"))
-    assert f"patch-association@{commit}" in install.source
-    assert published == wanted
-    assert git("rev-parse", f"{branch}~", cwd=tmp_path).strip() == commit

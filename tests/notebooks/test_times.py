@@ -7,7 +7,7 @@ import re
 
 import execute
 import times
-from notebooks import ROOT, chapters, name_of
+from notebooks import chapters, name_of
 
 MEASURED = json.loads(times.TIMES.read_text(encoding="utf-8"))
 
@@ -17,9 +17,3 @@ def test_every_chapter_was_measured_and_none_takes_longer_than_a_reader_waits():
     for name, entry in MEASURED.items():
         assert 0 < entry["seconds"] <= execute.LIMIT_S, name
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", entry["date"]) and "one thread" in entry["machine"]
-
-
-def test_the_front_page_counts_each_chapter_once():
-    page = (ROOT / "book" / "index.md").read_text(encoding="utf-8")
-    lists = [found.split() for found in re.findall(r"^:::\{reading-time\}\n(.*?)^:::", page, re.M | re.S)]
-    assert sorted(lists[-1]) == sorted(MEASURED)
