@@ -64,18 +64,6 @@ def test_each_operation_is_pils(name):
             )
 
 
-def test_each_picture_gets_its_own_operation():
-    images = photographs().train_images[:15].float()
-    value = policies.strength(torch.arange(15), torch.tensor(0.5), 32)
-    together = policies.apply(images, torch.arange(15), value)
-    for i in range(15):
-        assert torch.equal(
-            together[i : i + 1], policies.apply(images[i : i + 1], torch.tensor([i]), value[i : i + 1])
-        )
-    changed = (together != images).flatten(1).any(1)
-    assert changed[1:].all() and not changed[0]
-
-
 def test_draws_follow_the_policy():
     """Frequencies within 6 standard errors: a false alarm less than once in 10^8."""
     n = 40_000

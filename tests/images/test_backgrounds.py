@@ -82,18 +82,3 @@ def test_a_run_depends_on_its_seed_alone_and_learns():
     assert runs[0][1].all()
     fresh = with_head(model, 5, seed=1)
     assert fresh.head.out_features == 5 and torch.equal(fresh.embed.weight, model.embed.weight)
-
-
-def test_backgrounds_are_what_they_are_called(tmp_path):
-    assert not backgrounds("clean", 3, 0).any()
-    noise = backgrounds("noise", 50, 1)
-    assert noise.shape == (50, 3, 32, 32) and torch.equal(noise, backgrounds("noise", 50, 1))
-    assert not torch.equal(noise, backgrounds("noise", 50, 2))
-    from PIL import Image
-
-    for k in range(6):
-        Image.fromarray(np.full((40, 50, 3), 10 * k, dtype=np.uint8)).save(tmp_path / f"{k}.png")
-    seen, held = (
-        set(backgrounds(str(tmp_path), 99, 0, held_out)[:, 0, 0, 0].tolist()) for held_out in (False, True)
-    )
-    assert seen == {0, 10, 20, 30, 40} and held == {50}

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from training import toy_set
 
 from patch_association.images.locality import encoding_locality
 from patch_association.images.permutation import GridPermutation
 from patch_lab.cli import main
-from patch_lab.images.data.augment import draw
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.trainer import Trainer
 from patch_lab.records import decode, load
@@ -45,20 +43,6 @@ def test_the_record_that_ships(capsys):
         assert row["test_accuracy"] == pytest.approx(row["val_accuracy"], abs=0.04)
     assert main(["sweep"]) == 0
     assert f"cifar10_study  (48 cells, {len(record)} of them recorded in " in capsys.readouterr().out
-
-
-def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
-    usual = study.settings("vanilla", 10, 32, 0, 64)
-    monkeypatch.setattr(study, "SHORT", 1)
-    asked, real = [], study.settings
-    monkeypatch.setattr(study, "settings", lambda *a: asked.append(real(*a)) or asked[-1])
-    study.unmirrored_cell("vanilla")
-    assert {key for key in usual if usual[key] != asked[0][key]} == {"augment", "epochs", "warmup_epochs"}
-    drawn = [draw(each["augment"], 3, 32, torch.Generator()).flipped for each in (asked[0], usual)]
-    assert drawn[0] is None and drawn[1] is not None
-    assert [path.name for path in small.iterdir()] == ["vanilla-64-1-32-0-shift"]
-    config = load("cifar10_study_unmirrored").config
-    assert config["augment"] == "shift" and config["epochs"] == 10 and config["width"] == 64
 
 
 @pytest.mark.slow

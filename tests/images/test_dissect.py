@@ -11,7 +11,6 @@ from patch_lab.images.dissect import (
     fixed,
     kl,
     logit_shares,
-    parts_only,
     start,
     through,
 )
@@ -102,19 +101,6 @@ def test_the_position_part_is_the_mean_stream_normed_with_each_tokens_own_number
     q = W[4:8] @ (position + norm.bias) + b[4:8]  # head 1 of queries: rows 4..7
     k = W[12:16] @ content  # head 1 of keys
     assert part == pytest.approx(float(q @ k) / 4**0.5, abs=1e-12)
-
-
-def test_without_content_all_is_position(model):
-    """The same picture every time: what is not its mean is zero."""
-    same = torch.randn(1, 3, 16, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).expand(
-        4, -1, -1, -1
-    )
-    inside = Inside(model.blocks[0], start(model, same))
-    parts = inside.parts(inside.x.mean(0))
-    assert max(parts[name].abs().max() for name in PARTS[1:]) < 1e-12
-    torch.testing.assert_close(parts_only(inside.x.mean(0), PARTS[:1])(inside), inside.logits().softmax(-1))
-    shares = logit_shares(parts, 16)
-    torch.testing.assert_close(shares[..., 0], shares[..., 4])
 
 
 def test_a_network_with_fixed_attention(model, pictures):

@@ -67,28 +67,6 @@ def test_the_residual_cnn_by_hand():
         residual_cnn()(torch.zeros(2, 3, 8, 9))
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-def test_a_whitened_stem_decorrelates_patches(channels):
-    """Responses to the pictures are uncorrelated, with moments l / (l + 0.0005), l those of patches."""
-    pictures = torch.nn.functional.avg_pool2d(
-        torch.randn(130, channels, 20, 20, generator=torch.Generator().manual_seed(0)), 3, 1
-    )
-    network = residual_cnn(2, channels, widths=(4,))
-    network.whiten(pictures)
-    z = torch.nn.functional.conv2d(pictures, network.stem.weight).double()  # (130, 8 c, 17, 17)
-    half = 4 * channels
-    assert torch.equal(z[:, :half], -z[:, half:])
-    rows = z[:, :half].movedim(1, -1).flatten(0, -2)
-    patches = torch.nn.functional.unfold(pictures, 2).movedim(1, -1).flatten(0, 1).double()  # (places, 4 c)
-    squares = torch.linalg.eigvalsh(patches.T @ patches / len(patches))  # in rising order, as directions are
-    wanted = torch.diag(squares / (squares + 5e-4))
-    torch.testing.assert_close(rows.T @ rows / len(rows), wanted, atol=1e-5, rtol=0)
-    assert squares.min() < 0.1
-    assert not network.stem.bias.any()
-    network(pictures).square().sum().backward()
-    assert network.stem.weight.grad is None and network.stem.bias.grad.abs().sum() > 0
-
-
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])
 
 

@@ -75,12 +75,6 @@ def test_cifar10_is_read_from_its_archive(small):
     assert len(load("cifar10", small, train_size=3).train_labels) == 3
 
 
-def test_cifar100_has_its_fine_labels(small):
-    data = load("cifar100", small)
-    assert data.train_labels.tolist() == [5, 6, 7, 8] and data.test_labels.tolist() == [8, 7, 6, 5]
-    assert np.array_equal(data.train_images.numpy(), PIXELS[1])
-
-
 @pytest.fixture
 def server():
     """Serves one content; ``stop_after`` cuts the connection."""

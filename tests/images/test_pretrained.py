@@ -9,7 +9,6 @@ import torch
 from vision_shim import compare_with
 
 from patch_association.images.pretrained import attention_of, encodings_of, vit_of
-from patch_association.images.vit import ViT, ViTConfig
 from patch_association.images.weights import read_weights
 from patch_lab.sweeps import vit_tiny
 
@@ -74,14 +73,6 @@ def test_the_public_weights_are_one_model_by_both_ways():
     torch.testing.assert_close(by_hook, by_ours, atol=1e-5, rtol=1e-3)
 
 
-def test_a_model_is_left_as_it_was():
-    model = theirs().train()
-    before = [block.attn.fused_attn for block in model.blocks]
-    attention_of(model, PICTURES)
-    assert model.training and [block.attn.fused_attn for block in model.blocks] == before
-    assert all(not block.attn.attn_drop._forward_hooks for block in model.blocks)
-
-
 def test_weights_from_a_file(tmp_path):
     model = theirs()
     np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
@@ -101,13 +92,6 @@ def test_a_network_without_attention():
             call(network)
     with pytest.raises(ValueError, match="ResNet shows no attention"):
         attention_of(network, torch.zeros(1, 3, 64, 64))
-
-
-def test_positional_attention_is_one_for_all_pictures():
-    model = ViT(ViTConfig.named("reader", attention="positional", image_size=24, patch_size=8))
-    S = attention_of(model, PICTURES)
-    assert tuple(S.shape) == (1, 3, 4, 9, 9) and torch.equal(S[:, 0], S[:, 2])
-    assert torch.equal(encodings_of(model), model.positions[0])
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf])

@@ -43,17 +43,3 @@ def test_random_encodings_know_nothing():
     found = [assemble(similarity(start)) for start in starts]
     assert np.mean([one.at_place for one in found]) < 0.1
     assert np.mean([one.beside for one in found]) < 0.1
-
-
-def test_neither_the_sign_of_an_eigenvector_nor_a_last_digit_moves_a_piece(monkeypatch):
-    """As between one thread and two. Random encodings: pieces with the same links lie at one point."""
-    G = similarity(np.random.default_rng(0).standard_normal((196, 192)))
-    before, eigh = assemble(G).places, np.linalg.eigh
-
-    def other(A):
-        values, vectors = eigh(A)
-        noise = 1e-15 * np.random.default_rng(1).standard_normal(vectors.shape)
-        return values, -(vectors + noise)
-
-    monkeypatch.setattr(np.linalg, "eigh", other)
-    assert (assemble(G).places == before).all()

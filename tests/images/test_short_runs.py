@@ -2,7 +2,6 @@
 
 import copy
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.training.short import guess, in_double, train_short
-from patch_lab.sweeps import vit_steps
 
 
 @pytest.fixture(scope="module")
@@ -101,17 +99,6 @@ def test_a_short_run_is_what_its_docstring_says(data, steps, seed):
     assert run.right.tolist() == right and not model.training
 
 
-def test_all_test_pictures_are_asked_in_their_order(data):
-    """More of them than one batch of the test holds, with labels that only their number can tell."""
-    many = replace(
-        data, test_images=data.test_images[:1].repeat(1201, 1, 1, 1), test_labels=torch.arange(1201) % 3
-    )
-    run = train_short(with_norms(), many, 1, batch_size=4)
-    guess = run.right[:3].tolist().index(True)
-    assert run.right.tolist() == [k % 3 == guess for k in range(1201)]
-    assert run.accuracy == pytest.approx((1201 - guess + 2) // 3 / 1201)
-
-
 def test_a_shuffle_at_the_test_alone(data):
     """A model trained on whole pictures and asked about shuffled ones."""
     model, shuffle = with_norms(), GridPermutation(16, 2)
@@ -120,14 +107,3 @@ def test_a_shuffle_at_the_test_alone(data):
     assert ((whole == data.test_labels.numpy()) == run.right).all() and not model.training
     logits = model(in_double(data)(shuffle(data.test_images)))
     assert (shuffled == logits.argmax(dim=1).numpy()).all() and (shuffled != whole).any()
-
-
-def test_the_peak_is_the_most_that_is_held_at_once():
-    """Two of 4 MB at once, of three in all."""
-
-    def step():
-        x = torch.ones(10**6)
-        x = -x
-        return -x
-
-    assert vit_steps.peak_bytes(step) == 8_000_000

@@ -44,9 +44,3 @@ def test_a_cell_of_a_hundred_classes(small, monkeypatch):
     usual = study.settings("positional", 1, 32, 2, 64)
     assert {key for key in usual if usual[key] != asked[0][key]} == {"dataset"}
     assert [path.name for path in (small / "tiny_imagenet_study").iterdir()] == ["positional-1-2"]
-
-
-def test_a_cell_of_the_papers_vit_says_what_a_step_costs(small):
-    found = study_larger.paper_cell("vanilla")
-    assert 0 < found["step_cpu_s"] < 10 and len(found["metrics"]) == 1
-    assert (small / "cifar10_paper_size" / "vanilla" / "record.json").exists()

@@ -38,25 +38,6 @@ def test_the_cells():
             assert {**cell, "tile": study.WHOLE, "seed": seed} in of_study
 
 
-def test_what_takes_the_place_of_maps():
-    own, raw = torch.rand(2, 3, 2, 16, 16, generator=torch.Generator().manual_seed(4)).softmax(dim=-1)
-    found = dict(zip(study_swapped.MAPS, alternatives(own, raw, 4, 7), strict=True))
-    assert torch.equal(found["own"], own) and (found["uniform"] == 1 / 16).all()
-    for i, j in ((0, 0), (5, 6), (11, 15)):
-        row, column = divmod(j, 4)
-        assert torch.equal(found["own, mirrored"][..., i, j], own[..., i, 4 * row + 3 - column])
-    averages = found["own, heads averaged"], found["another's, heads averaged"]
-    for each, maps in zip(averages, (own, raw)):
-        torch.testing.assert_close(each, maps.mean(dim=1, keepdim=True).expand(3, 2, 16, 16))
-    assert torch.equal(found["own, heads exchanged"], own[:, [1, 0]])
-    assert torch.equal(found["another's"], matched(own, raw))
-    places = torch.randperm(16, generator=torch.Generator().manual_seed(7))
-    scattered = raw[..., places, :][..., places]
-    assert torch.equal(found["another's, places shuffled"], matched(own, scattered))
-    for S in found.values():
-        torch.testing.assert_close(S.sum(dim=-1), torch.ones(3, 2, 16))
-
-
 @pytest.mark.slow
 def test_a_cell(small):
     found = study_swapped.swapped_cell("positional", width=64, epochs=1, seed=1, other=2)

@@ -144,21 +144,6 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
     assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
 
 
-def test_what_is_watched_joins_the_metrics_of_each_epoch(tmp_path):
-    """Whether or not the run was interrupted, and without changing it."""
-
-    def watch(model):
-        return {"length": float(model.positions.detach().norm())}
-
-    alone, whole = train(TINY, progress=False), train(TINY, progress=False, watch=watch)
-    assert same_model(alone.model, whole.model)
-    lengths = [row["length"] for row in whole.record["metrics"]]
-    assert len(set(lengths)) == 3 and lengths[-1] == watch(whole.model)["length"]
-    train(replace(TINY, minutes=1e-9), tmp_path, progress=False, watch=watch)
-    resumed = train(TINY, tmp_path, resume=True, progress=False, watch=watch)
-    assert resumed.record["metrics"] == whole.record["metrics"]
-
-
 def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_path):
     config = replace(TINY, checkpoint_seconds=0.0)
     whole = train(config, tmp_path, progress=False)
@@ -172,19 +157,3 @@ def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_pa
 def test_a_loss_that_is_not_finite_stops_the_run():
     with pytest.raises(ValueError, match=r"the training loss is (nan|inf) in epoch 1: lower lr"):
         train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", [dict(attention="vanilla"), dict(attention="positional"), dict(model="residual_cnn")]
-)
-def test_bfloat16_follows_float32(model):
-    """Ten steps from one start: losses agree to three digits of bfloat16, and not to the bit."""
-    config = replace(TINY, val_size=0, train_size=None, epochs=1, batch_size=20, warmup_epochs=0.0, **model)
-    losses = [
-        train(replace(config, precision=p), data=toy_set(200, size=16), progress=False).record["metrics"][0][
-            "train_loss"
-        ]
-        for p in ("float32", "bf16")
-    ]
-    assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=2e-2)

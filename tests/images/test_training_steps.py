@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training import TINY, same_model, toy_set
+from training import TINY, toy_set
 
 from patch_association.images.permutation import GridPermutation
 from patch_lab.images.convolution import residual_cnn
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
-from patch_lab.images.training.run import train
-from patch_lab.images.training.step import Lookahead, TrainStep, evaluate, learning_rate, make_optimizer
-from patch_lab.images.training.trainer import first_pictures, make_model
+from patch_lab.images.training.step import TrainStep, evaluate, learning_rate, make_optimizer
+from patch_lab.images.training.trainer import make_model
 
 CPU = OneProcess(torch.device("cpu"))
 
@@ -35,40 +34,6 @@ def test_the_schedule():
     assert learning_rate(0, 1, 0, 1.0, "triangle") == pytest.approx(0.07)
     with pytest.raises(ValueError, match="schedule must be one of cosine, triangle, got 'step'"):
         replace(TINY, schedule="step")
-
-
-def test_a_run_has_its_schedule_and_looks_ahead():
-    """The same steps by hand: batches of the feed, the rates of the triangle, a look after five steps."""
-    config = replace(
-        TINY, model="residual_cnn", augment="reflect-flip", optimizer="sgd", clip=0.0, val_size=0
-    )
-    config = replace(config, schedule="triangle", lookahead=True, epochs=2, warmup_epochs=0.5, lr=0.1)
-    data = toy_set(140, size=16)
-    run = train(config, data=data, progress=False)
-    feed = ResidentFeed(data, config, CPU)
-    model = make_model(config, 2, 16, 3)
-    model.whiten(first_pictures(feed))
-    step = TrainStep(model, make_optimizer(model, config), config, *data.statistics())
-    ahead, rates = Lookahead(model, 14), []
-    pictures = itertools.chain(feed.epoch(0), feed.epoch(1))
-    for done, (images, labels) in enumerate(pictures, start=1):
-        rates.append(learning_rate(done - 1, 14, 4, 0.1, "triangle"))
-        step(images, labels, rates[-1])
-        ahead.after(model, done)
-    assert done == 14 and same_model(run.model, model)
-    assert [row["lr"] for row in run.record["metrics"]] == [rates[6], rates[13]]
-
-
-@pytest.mark.parametrize("model", ["vit", "small_cnn"])
-def test_decay_is_for_matrices(model):
-    network = made(replace(TINY, model=model))
-    optimizer = make_optimizer(network, TINY)
-    decayed, free = ([id(p) for p in group["params"]] for group in optimizer.param_groups)
-    assert [group["weight_decay"] for group in optimizer.param_groups] == [TINY.weight_decay, 0]
-    for name, parameter in network.named_parameters():
-        want = decayed if parameter.ndim >= 2 and name != "positions" else free
-        assert id(parameter) in want
-    assert len(decayed) + len(free) == len(list(network.parameters()))
 
 
 def test_a_step_is_adamw_with_clipping_and_smoothing():

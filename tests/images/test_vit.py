@@ -54,17 +54,6 @@ def test_several_heads_split_the_width():
     torch.testing.assert_close(attention(X, P)[0], attention.output(torch.cat(heads, dim=-1)))
 
 
-@pytest.mark.parametrize("layer", [SelfAttention, PositionalAttention])
-def test_both_ways_through_a_layer_agree(layer):
-    """Fused kernel against the explicit maps; computed scores against given ones."""
-    attention = layer(8, 2)
-    X, P = torch.randn(3, 5, 8), torch.randn(5, 8)
-    if layer is SelfAttention:
-        torch.testing.assert_close(attention(X, P)[0], attention(X, P, True)[0])
-    else:
-        torch.testing.assert_close(attention(X, P)[0], attention(X, P, attention.attention(P))[0])
-
-
 def gradients(out, attention, *inputs):
     return torch.autograd.grad(out.square().sum(), [*attention.parameters(), *inputs])
 
@@ -178,19 +167,6 @@ def test_values_of_positional_attention_do_not_see_the_positions():
     before = model(pictures())
     torch.nn.init.normal_(model.positions)
     torch.testing.assert_close(model(pictures()), before)
-
-
-@pytest.mark.parametrize("attention", ["vanilla", "positional"])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_everything_is_returned_on_request(attention, pooling):
-    model = ViT(small(attention=attention, pooling=pooling))
-    logits, out = model(pictures(), return_all=True)
-    torch.testing.assert_close(logits, model(pictures()))
-    N = model.config.num_tokens
-    assert [tuple(S.shape[-3:]) for S in out["attention"]] == [(2, N, N)] * 2
-    P = model.positions[0, :16]
-    torch.testing.assert_close(out["similarity"][0], P @ P.T)
-    assert tuple(out["tokens"].shape) == (5, N, 8)
 
 
 def test_named_configurations():

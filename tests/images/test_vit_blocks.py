@@ -57,16 +57,3 @@ def test_vit_pytorchs_layer_is_ours_without_three_biases():
                 target.load_state_dict(source.state_dict())
         # Layer norms stay at their start; vit-pytorch's have another epsilon, 1e-5.
         torch.testing.assert_close(ours(tokens()), theirs(tokens()), rtol=0, atol=1e-4)
-
-
-def test_parts_of_our_layers():
-    """ "attention" is the layer's first half without the residual sum."""
-    for kind in ("vanilla", "positional"):
-        half = layer_of(kind, "attention", **SMALL)
-        whole = layer_of(kind, "layer", **SMALL)
-        whole.load_state_dict(half.state_dict())
-        x = tokens()
-        between = x + half(x)
-        want = between + whole.block.mlp(whole.block.mlp_norm(between))
-        torch.testing.assert_close(whole(x), want)
-    assert not torch.equal(half(x), layer_of("vanilla", "attention", **SMALL)(x))

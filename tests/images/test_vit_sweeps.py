@@ -210,24 +210,6 @@ def test_attention_is_measured(moving, monkeypatch):
         assert name == "lengths" or high.max() <= 1
 
 
-def test_intervals_by_groups_of_pictures(monkeypatch):
-    """A mean has the interval that resampled groups give it; where pictures do not differ, none."""
-    generator = torch.Generator().manual_seed(0)
-    each = torch.rand(20, generator=generator)  # a group's sum
-    sums = torch.zeros(1, 20, 1, 2, 2)
-    sums[0, :, 0, 0, 1], sums[0, :, 0, 1, 0] = each, 1 - each
-    found = vit_attention._each(sums, lambda S: S[0, 1] / S.sum())
-    assert found["value"][0][0] == pytest.approx(each.mean().item(), abs=1e-4)
-    width = found["high"][0][0] - found["low"][0][0]
-    assert width == pytest.approx(2 * 1.96 * each.std().item() / 20**0.5, rel=0.3)
-    drawn = np.array([[0.1, 0.2, 0.3]])  # percentiles leave out a value of 0.35
-    assert vit_attention._interval(np.array([0.35]), drawn)["high"][0] > 0.58
-    assert vit_attention._interval(np.array([0.35]), drawn, most=0.5)["high"] == [0.5]
-    assert vit_attention._interval(np.array([0.05]), drawn)["low"][0] < -0.18
-    alike = vit_attention._each(torch.ones(1, 20, 1, 2, 2), lambda S: S[0, 1] / S.sum())
-    assert alike["low"] == alike["value"] == alike["high"] == [[0.25]]
-
-
 @pytest.mark.slow
 def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""

@@ -114,31 +114,6 @@ def test_an_invalid_argument_is_named_and_shown(function, valid, data):
         assert any(f"got {text}" in message for text in shown), message
 
 
-@given(
-    st.integers(1, 40), st.integers(1, 40), st.sampled_from([Partition.random, linear_error, labeling_error])
-)
-def test_sizes_that_do_not_divide(D, C, function):
-    arguments = (D, C) if function == Partition.random else (D, C, 0.5)
-    if D % C == 0:
-        function(*arguments)
-    else:
-        with pytest.raises(
-            ValueError, match=f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}"
-        ):
-            function(*arguments)
-
-
-@given(*(st.integers(1, 12) for _ in range(4)))
-def test_blocks_that_do_not_tile(height, width, block_height, block_width):
-    arguments = (height, width, block_height, block_width)
-    if height % block_height or width % block_width:
-        came = f"got a {height} x {width} grid and {block_height} x {block_width} blocks"
-        with pytest.raises(ValueError, match=came):
-            Partition.blocks(*arguments)
-    else:
-        assert Partition.blocks(*arguments).num_patches == height * width
-
-
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
 def test_sets_of_unequal_size(labels):
     sizes = sorted(labels.count(label) for label in set(labels))

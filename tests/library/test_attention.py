@@ -91,11 +91,6 @@ def test_softmax_forgets_the_level_of_a_row_and_survives_large_scores():
     assert softmax_attention(A, 2.0)[1, 1].item() == pytest.approx(1 / (1 + math.exp(-0.5)))
 
 
-def test_values_of_no_width():
-    X, P, W_Q, W_K, _ = matrices(3, 2, 2, 1, (4,))
-    assert positional_attention(X, P, W_Q, W_K, torch.zeros(2, 0, dtype=torch.float64)).shape == (4, 3, 0)
-
-
 @given(st.integers(0, 4), st.data())
 def test_shapes_and_types_that_do_not_fit(which, data):
     """One of the five matrices replaced by one of another shape, type or kind."""
@@ -133,27 +128,3 @@ def test_shapes_and_types_that_do_not_fit(which, data):
         else:
             assert message.startswith((f"{names[which]} must have", f"{names[which]} must be"))
             assert str(came) in message
-
-
-@pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, "2", None, True])
-def test_scales_that_divide_nothing(scale):
-    with pytest.raises(ValueError, match=f"scale must be .*, got {scale!r}"):
-        softmax_attention(torch.zeros(2, 2), scale)
-
-
-@pytest.mark.parametrize(
-    "A", [torch.zeros(2, 3), torch.zeros(4), torch.zeros(2, 2, dtype=torch.int64), [[1.0]]]
-)
-def test_scores_that_are_no_square(A):
-    with pytest.raises(
-        ValueError, match=r"A must (have shape \(\.\.\., D, D\), got|be a floating-point tensor, got)"
-    ):
-        softmax_attention(A)
-
-
-def test_query_and_key_must_be_as_wide():
-    X, P, W_Q, W_K, W_V = matrices(4, 3, 2, 5)
-    with pytest.raises(ValueError, match="as many columns, got 2 and 1"):
-        self_attention(X, P, W_Q, W_K[:, :1], W_V)
-    with pytest.raises(ValueError, match=r"D, d >= 1, got \(0, 3\)"):
-        self_attention(X[:0], P[:0], W_Q, W_K, W_V)

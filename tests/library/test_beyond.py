@@ -26,7 +26,6 @@ from patch_lab.beyond import (
     null_recall,
     p_value,
     shuffled_inputs,
-    train_together,
 )
 from patch_lab.beyond.blind_error import enumerated_errors, subset_score
 
@@ -163,16 +162,6 @@ def test_no_seed_feels_another(design):
     maps = network.maps(X[0])
     assert maps.shape == (3, design.layers, design.heads, 4, 4)
     assert torch.allclose(maps.sum(-1), torch.ones(()), atol=1e-5)
-
-
-def test_training_lowers_the_error_of_every_seed():
-    data = CrossedData(2, 1, set_size=2, q=0.2)
-    network = Bench("uniform", 3, 4, data.dim)
-    X, y = (t[None] for t in (data.draw(400, seed=9).X, data.draw(400, seed=9).y))
-    before = torch.nn.functional.softplus(-y * network(X.expand(3, -1, -1, -1))).mean(1)
-    taken = list(train_together(network, data.draw, steps=60, batch=16, rate=0.05, points=3))
-    after = torch.nn.functional.softplus(-y * network(X.expand(3, -1, -1, -1))).mean(1)
-    assert taken == [20, 40, 60] and (after < before).all()
 
 
 def test_interactions_are_mixed_differences():

@@ -11,17 +11,13 @@ from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.certify import signs
 from patch_lab.certify.cover import Inequality, cover
 from patch_lab.certify.descent import Descent, Undecided, ahead
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
 from patch_lab.certify.rounded import RoundedField, exp, logistic
 from patch_lab.certify.runs import RUNS, Options, lead_run
-from patch_lab.certify.statements import STATEMENTS, prove
 from patch_lab.certify.traps import Towards
-from patch_lab.cli import main
-from patch_lab.dynamics.first_move import FirstMove
 
 ENGINES = [Field, RoundedField]
 TENTH = Fraction(1, 10)
@@ -151,39 +147,6 @@ def test_wrong_claims_are_not_certified():
     assert trap.holds(box) and not trap.holds([box[0], arb(0.6), box[2]])
     with pytest.raises(Undecided):
         ahead([arb(0.1), arb(0.5, 1.0), arb(0)])
-
-
-@pytest.mark.parametrize(("D", "C", "q"), [(16, 4, "3/10"), (16, 4, "4/5"), (12, 4, "1/20"), (8, 2, "1/10")])
-def test_signs_are_those_of_the_float_margin(D, C, q):
-    law = signs.law_at(D - C, C, arb(1) * Fraction(q).numerator / Fraction(q).denominator)
-    assert signs.sign_at(law, 3) == (1 if FirstMove(D, C, float(Fraction(q))).margin > 0 else -1)
-    assert abs(float(sum((P for _, P, _ in law), arb(0)).mid()) - 1) < 1e-12
-
-
-def test_moments_are_polynomials():
-    q, n = Fraction(3, 10), 5
-    moments = signs._random_moments(q, 6)
-    for k in range(7):
-        exact = sum(
-            math.prod(1 - q if x == 0 else q / 2 for x in s) * sum(s) ** k
-            for s in itertools.product((-1, 0, 1), repeat=n)
-        )
-        value = moments[k](n)
-        assert Fraction(int(value.p), int(value.q)) == exact
-
-
-def test_the_command(capsys):
-    assert main(["certify", "--list"]) == 0
-    listed = capsys.readouterr().out
-    assert all(name in listed for name in STATEMENTS)
-    assert main(["certify", "nothing-moves"]) == 0 and "certified" in capsys.readouterr().out
-    assert main(["certify", "no-such-statement"]) == 2
-    with pytest.MonkeyPatch.context() as patch:
-        refuted = replace(STATEMENTS["nothing-moves"], prove=lambda options: ahead([arb(0), arb(0), arb(0)]))
-        patch.setitem(STATEMENTS, "nothing-moves", refuted)
-        assert main(["certify", "nothing-moves"]) == 1 and "NOT certified" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="arithmetic"):
-        prove("nothing-moves", Options("floats"))
 
 
 def test_a_run_of_ones_own_is_proved_or_refuted():

@@ -116,15 +116,6 @@ def test_the_certificate_by_moments_is_the_two_stated_inequalities():
         assert [Fraction(int(f(n).p), int(f(n).q)) for f in polynomials] == list(expected)
 
 
-def test_positive_from_some_n_on():
-    from flint import fmpq_poly
-
-    square = fmpq_poly([6, -5, 1])  # (x - 2)(x - 3)
-    assert [signs.positive_from(square, n) for n in (0, 2, 3, 4)] == [False, False, False, True]
-    assert not signs.positive_from(fmpq_poly([1, 1, -1]), 50)
-    assert not signs.positive_from(fmpq_poly([]), 3)  # zero is not positive
-
-
 def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
     tried = []
     monkeypatch.setattr(signs, "one_by_one", lambda *arguments: tried.append(arguments))

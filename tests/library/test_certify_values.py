@@ -12,12 +12,10 @@ from flint import arb
 
 from patch_lab.certify import rounded, signs
 from patch_lab.certify.descent import Undecided
-from patch_lab.certify.field import _logistic, ball
-from patch_lab.certify.jets import variables
-from patch_lab.certify.polynomials import AWAY, TOWARDS, bracket
+from patch_lab.certify.field import ball
+from patch_lab.certify.polynomials import bracket
 from patch_lab.certify.rounded import logistic
-from patch_lab.certify.signs import law_at, one_by_one, sign_at
-from patch_lab.dynamics.first_move import FirstMove
+from patch_lab.certify.signs import law_at, one_by_one
 
 U = 2.0**-53
 
@@ -75,52 +73,10 @@ def test_the_logistic_function_on_an_interval_is_tight(mid, rad):
     assert 2 * ds[0] <= (top - min(slopes)) * (1 + 1e-8) + 1e-10 * top
 
 
-def test_the_logistic_function_far_out():
-    """Beyond 700 the exponential is cut off: 0 and 1 take its place."""
-    (w, dw), (s, ds) = logistic((np.array([800.0, -800.0, 0.0]), np.array([1.0, 1.0, 900.0])))
-    assert w[0] - dw[0] <= 0 and w[0] + dw[0] < 1e-300 and w[1] + dw[1] >= 1 and w[1] - dw[1] > 1 - 1e-11
-    assert (s - ds <= 0).all() and s[0] + ds[0] < 1e-300 and s[1] + ds[1] < 1e-300
-    assert w[2] - dw[2] <= 0 and w[2] + dw[2] >= 1 and s[2] + ds[2] >= 0.25
-
-
 # --- balls
 
 
-@pytest.mark.parametrize(("mid", "rad"), [(0.2, 1e-8), (0.2, 0.1), (0.0, 0.4), (-3.0, 1.0), (2.0, 3.0)])
-def test_the_slope_of_a_wide_ball_comes_from_its_ends(mid, rad):
-    w, s = _logistic(arb(mid, rad))
-    for x in np.linspace(mid - rad, mid + rad, 9):
-        exact = 1 / (1 + arb(float(x)).exp())
-        assert w.overlaps(exact) and s.overlaps(exact * (1 - exact))
-    ends = [1 / (1 + math.exp(x)) for x in (mid - rad, mid + rad)]
-    slopes = [x * (1 - x) for x in ends]
-    top = 0.25 if mid - rad < 0 < mid + rad else max(slopes)
-    assert float(w.rad()) <= (ends[0] - ends[1]) / 2 * 1.001 + 1e-9
-    assert float(s.upper()) <= top + 1e-6 and float(s.lower()) >= min(slopes) - 1e-6
-
-
 # --- charts and brackets, by Euler's formula on one input
-
-
-@pytest.mark.parametrize(("chart", "sign"), [(TOWARDS, -1), (AWAY, 1)])
-def test_a_chart_is_the_softmax_in_other_letters(chart, sign):
-    """u times the monomials are D alpha (Lambda, Gamma, Xi), and u Z = D alpha."""
-    D, C, beta, gamma, rho = 12, 4, 0.7, 0.4, -0.3
-    y, z = math.exp(sign * gamma), math.exp(rho)
-    e = [math.exp(v) for v in (beta, gamma, rho)]
-    Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
-    scale = e[1] if sign < 0 else 1.0  # what the chart divides by
-    u = 1.7 * scale / Z  # at D alpha = 1.7
-    at = variables([arb(u), arb(y), arb(z)])
-    assert float(chart.sum_of_row(at, arb(e[0]), D, C).value) * u == pytest.approx(1.7)
-    exponents = [(3, 0, 0), (1, 1, 1), (0, 2, 1), (0, 0, 3)]
-    beta_powers = [arb(e[0]) ** k for k in range(4)]
-    found = chart.monomials(at, beta_powers, exponents, 0)
-    for (a, b, c), jet in zip(exponents, found):
-        expected = 1.7**3 * e[0] ** a * e[1] ** b * e[2] ** c / Z**3
-        assert float(jet.value) == pytest.approx(expected, rel=1e-12)
-    dropped = chart.monomials(at, beta_powers, [(1, 1, 1)], 1)[0]
-    assert float(dropped.value) == pytest.approx(float(found[1].value) / y, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["alpha", "gamma", "rho"])
@@ -163,13 +119,6 @@ def test_the_law_of_the_votes_and_of_the_turned_votes():
     for M, (P, W) in exact.items():
         assert law[M][0].overlaps(ball(P)) and law[M][1].overlaps(ball(W))
         assert max(float(x.rad()) for x in law[M]) < 1e-15
-
-
-@pytest.mark.parametrize("q", ["1/10", "3/10", "9/10"])
-def test_the_sign_at_degree_five_where_a_power_is_no_product(q):
-    """At p = 3 the factor M^(p-2) is M (p-2) as well."""
-    margin = FirstMove(16, 4, float(Fraction(q)), 5).margin
-    assert sign_at(law_at(12, 4, ball(Fraction(q))), 5) == (1 if margin > 0 else -1)
 
 
 def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):

@@ -149,24 +149,6 @@ def test_a_verdict_that_its_numbers_do_not_support_stops_the_chapter(recorded, r
         give(Ledger.at(recorded, record=record))
 
 
-def test_the_card_escapes_what_is_no_mathematics(path):
-    evidence = {"odd": exact('$|x|$ at "q" < 1 & `C` | D', 3, unit="<b>")}
-    card = give(Ledger.at(path, record=True), **evidence)
-    markdown = card._repr_markdown_()
-    assert r"| $\vert x\vert $ at " + '"q" &lt; 1 &amp; \\`C\\` \\| D | 3 &lt;b&gt; | exact |' in markdown
-    assert (
-        "**holds only if** $q$ is at most 3 · Proposition 1 &amp; its &lt;converse&gt; for $n$, this book"
-        in markdown
-    )
-    assert "\n\nAlways $a < b$, \\*never\\* &lt;b&gt;not&lt;/b&gt;.\n\n" in markdown
-    assert r"of $2^{n}$ runs, 0.50 \[0.19, 0.81\] at n = 3, \[that\] is so." in markdown
-    assert "95% \\[0.19,\u00a00.81\\], 10\u00a0seeds" in markdown  # no line breaks inside an interval
-    assert '<div class="pa-verdict pa-conditional">' in markdown
-    assert markdown.count("<div") == markdown.count("</div>") == 2
-    first = "Proposition 1 & its <converse> for n (this book): holds only if q is at most 3"
-    assert repr(card).splitlines()[0] == first
-
-
 UNDEFINED = [exact("largest", math.nan), sampled("largest", Estimate(1.0, 0.0, math.inf, 3), n=3)]
 
 

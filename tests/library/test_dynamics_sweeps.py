@@ -12,16 +12,7 @@ from patch_association.training import (
     idealized_start,
     perturbed_start,
 )
-from patch_lab.dynamics import realistic as settings
 from patch_lab.sweeps import coupling
-
-
-def test_a_realistic_cell_is_its_run():
-    small = settings.Setting(side=4, q=0.4, n=300, steps=20, rate=0.02, ratio=256)
-    run = settings.train_setting(small, "blocks", seed=3, records=5)
-    again = settings.train_setting(small, "blocks", seed=3, records=5)
-    assert run.steps.tolist() == [0, 5, 10, 15, 20] and run.step.score_rate == pytest.approx(256 * 0.02)
-    assert np.array_equal(run.loss, again.loss) and np.isfinite(run.test_error).all()
 
 
 def test_the_gap_of_entries_is_against_the_ideal_of_the_same_step():

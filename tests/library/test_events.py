@@ -2,14 +2,9 @@
 
 from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 
-from patch_association.exact.risk import PopulationRisk
-from patch_lab import figures
-from patch_lab.dynamics.events import events, run_to_the_horizon
-from patch_lab.dynamics.valley import best_alpha
+from patch_lab.dynamics.events import events
 
 
 def run(alpha, gamma, rho, loss, steps=None):
@@ -51,19 +46,3 @@ def test_events_that_do_not_happen_are_none():
     short = run([1.0] * 3, [0, 0.2, 0.3], [0, -0.1, -0.15], [1] * 3)
     longer = run([1.0] * 4, [0, 0.2, 0.3, 0.5], [0, -0.1, -0.15, -0.4], [1] * 4)
     assert events(short, 1.0)["T1"] == 1 and events(longer, 1.0)["T1"] == 3
-
-
-def test_the_rate_is_stable_and_small():
-    for q, diagonal in ((0.1, 1.0), (0.3, 4.0)):
-        risk = PopulationRisk(16, 4, q, linear=1e-4)
-        alpha = run_to_the_horizon(risk, diagonal, 200).alpha
-        assert (np.diff(alpha)[:3] > 0).all()
-        assert alpha.max() <= 1.01 * best_alpha(risk, diagonal)  # no overshoot
-
-
-@pytest.fixture
-def axes():
-    fig, axes = figures.new_figure(3, 2)
-    yield axes
-    fig.canvas.draw()
-    plt.close(fig)

@@ -10,25 +10,15 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from patch_association._streams import Stream, generator
-from patch_association.data import GaussianData
-from patch_association.structure import Partition
 from patch_lab.beyond import gaussian
 from patch_lab.beyond.gaussian import linear_disagreement, sample_linear_disagreement
-from patch_lab.beyond.known_filter import blind_errors, num_partitions, partitions
+from patch_lab.beyond.known_filter import blind_errors
 
 # --- how much of the label is linear
-
-
-def test_two_sets_are_linear():
-    data = GaussianData(Partition.blocks(2, 4, 2, 2), 8, filters="convolution")
-    X, y = data.sample(5000)
-    assert torch.equal(torch.sign(data.set_responses(X).sum(dim=1)), y)
-    assert linear_disagreement(2) == 0
 
 
 @pytest.mark.parametrize("L", [3, 4])
@@ -53,11 +43,6 @@ def test_given_the_shape_only_the_mean_and_the_radius_are_left(L):
     counted = (np.sign(h.sum(1)) != np.sign((h**3).sum(1))).mean()
     exact = gaussian.disagreement_given_skew((omega**3).sum(), L)
     assert abs(counted - exact) < 6 * 0.5 / math.sqrt(400_000)
-
-
-def test_the_limit_is_reached_slowly_from_below():
-    values = [sample_linear_disagreement(L, 20_000).value for L in (4, 16, 64, 512)]
-    assert values == sorted(values) and values[-1] < gaussian.LIMIT and gaussian.LIMIT - values[-1] < 0.003
 
 
 # --- equal weights are best
@@ -140,12 +125,6 @@ def _plain_partitions(L: int, C: int) -> set:
     return found
 
 
-@pytest.mark.parametrize(("L", "C"), [(2, 3), (3, 2), (4, 2), (5, 1)])
-def test_every_partition_once(L, C):
-    made = {frozenset(map(frozenset, one)) for one in partitions(L, C).tolist()}
-    assert made == _plain_partitions(L, C) and len(made) == num_partitions(L, C) == len(partitions(L, C))
-
-
 @pytest.mark.parametrize(("L", "C"), [(3, 2), (4, 2)])
 def test_the_vote_counted(L, C):
     """Labels of all partitions on plain draws: their majority errs as often as the library says."""
@@ -215,11 +194,3 @@ def test_the_critical_diagonal_by_simulation(L, C):
     assert abs(parts.mean()) < 8 * parts.std(ddof=1) / math.sqrt(40)  # 39 degrees of freedom: below 1e-8
     # It could have failed: a tenth more or less of the diagonal's exponential is seen.
     assert np.mean(P) > 0 > np.mean(R)
-
-
-def test_the_ratio_falls_to_one_fifth():
-    values = [gaussian.critical_ratio(L, n=20_000) for L in (3, 4, 9, 64, 512)]
-    assert values == sorted(values, reverse=True) and values[0] < 0.3
-    assert abs(values[-1] - gaussian.RATIO_LIMIT) < 0.005
-    with pytest.raises(ValueError, match="num_sets must be at least 3"):
-        gaussian.critical_ratio(2)

@@ -9,8 +9,8 @@ import torch
 from patch_association.data import GaussianData
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition
-from patch_lab.beyond.adam import error_on, first_step, train
 from patch_lab.beyond.adam import test_inputs as draw_test_inputs  # not a test
+from patch_lab.beyond.adam import train
 from patch_lab.beyond.gaussian_learners import RECIPES, GramScores, OneLayerViT, make_learner
 
 FOUR = Partition.blocks(4, 4, 2, 2)
@@ -71,13 +71,6 @@ def test_only_positional_attention_ignores_the_input():
 # --- training
 
 
-def test_outputs_of_zero_count_by_half():
-    X, y = DATA.sample(50)
-    assert error_on(lambda part: torch.zeros(len(part)), X, y) == 0.5
-    assert error_on(lambda part: DATA.labeling_function(part), X, y) == 0
-    assert error_on(lambda part: -DATA.labeling_function(part), X, y) == 1
-
-
 def test_no_input_is_drawn_twice():
     drawn = []
 
@@ -94,27 +87,6 @@ def test_no_input_is_drawn_twice():
 
 
 # --- the uniform start
-
-
-def test_at_uniform_attention_all_rows_of_the_gradient_agree():
-    model, (X, y) = SimplifiedViT(16, 8, diagonal=0.0), DATA.sample(500)
-    with torch.no_grad():
-        model.value.copy_(0.1 * torch.arange(8.0))
-    # The diagonal is held by detaching it; a free copy of the scores shows the whole gradient.
-    A = torch.zeros(16, 16, dtype=torch.float64, requires_grad=True)
-    z = 16 * (X @ model.value.detach()) @ torch.softmax(A, dim=1).T
-    loss = torch.nn.functional.softplus(-y * (z**3 + 0.01 * z).sum(1)).mean()
-    (gradient,) = torch.autograd.grad(loss, A)
-    assert gradient.abs().max() > 1e-3
-    assert torch.allclose(gradient, gradient[:1].expand(16, 16), rtol=0, atol=1e-12)
-
-
-def test_the_diagonal_decides_the_direction_of_the_first_step():
-    data = GaussianData(FOUR, 1, filters=np.ones((4, 1)))
-    assert abs(first_step(data, 0.0, n=2000).value) < 1e-12
-    assert first_step(data, 0.5).high < 0 < first_step(data, 2.0).low
-    with pytest.raises(ValueError, match="multiple of parts"):
-        first_step(data, 1.0, n=1001)
 
 
 # --- the sweep

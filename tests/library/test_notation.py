@@ -90,30 +90,3 @@ OTHER_SIGMAS = re.compile(r"\\sigma(?:\^\{?[24k]|\^\{2|\^\{-|\s*\\?[|]|\s*\\lver
 def test_sigma_without_an_index_is_the_activation(path):
     found = [match[0] for match in OTHER_SIGMAS.finditer(path.read_text(encoding="utf-8"))]
     assert not found, f"{path.name}: {found}"
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        (r"N D \sigma^2", True),
-        (r"\sigma^4 d", True),
-        (r"\sigma |\mathbf v_\perp|", True),
-        (r"x/\sigma_\ell", True),
-        (r"(2k-1)!!\, \sigma^{2k}", True),
-        (r"\sigma_\xi^2 = 1/d", False),
-        (r"\sigma(x) = x^p", False),
-        (r"\sigma_A", False),
-    ],
-)
-def test_another_sigma_is_seen(text, seen):
-    assert bool(OTHER_SIGMAS.search(text)) == seen
-
-
-@pytest.mark.parametrize(
-    "path", sorted(path for part in ("setting", "transfer") for path in (ROOT / "book" / part).glob("*.md"))
-)
-def test_kappa_is_the_ratio_of_the_rates_and_nothing_else(path):
-    """Chapters that have no second rate have no kappa."""
-    text = path.read_text(encoding="utf-8")
-    uses = re.findall(r".{0,40}\\kappa(?![a-zA-Z]).{0,20}", text)
-    assert not [use for use in uses if "eta" not in use], uses

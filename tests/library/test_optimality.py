@@ -42,10 +42,3 @@ def test_blocks_are_stationary():
     risk = PopulationRisk(16, 4, 0.3, linear=0.0)
     alpha = best_alpha(risk, 0.0, 0.0, -60.0)
     assert (16 * alpha) ** 3 / 16 == pytest.approx(form.strength, rel=1e-6)
-
-
-def test_where_the_condition_holds():
-    for D, C, q in [(16, 4, 0.3), (9, 3, 0.3), (8, 2, 0.3)]:
-        assert abs(cubic_form(D, C, q).largest(120)[0]) < 1e-9  # at a block
-    value, row = cubic_form(12, 4, 0.8).largest(120)
-    assert value > 1e-4 and row.min() >= 0 and row.sum() == pytest.approx(1)

@@ -37,17 +37,6 @@ def test_the_score_counts_subsets_one_by_one(D, C, equal):
     assert np.allclose(rule.score(U[:10], U[10:]), np.subtract(support[:10], support[10:]))
 
 
-def test_a_set_that_two_samples_share_weighs_nothing_and_other_patches_by_their_activations():
-    active = np.zeros((4, 12), dtype=bool)
-    for row, patches in enumerate([(0, 1, 2, 4), (0, 1, 2, 5), (3, 4, 5, 6), (4, 7, 8, 9)]):
-        active[row, list(patches)] = True
-    weights = overlap_rule(active, 3).weights
-    k = np.array([0, 0, 0, 1, 2, 1, 1, 1, 1, 1, 0, 0])  # only the two last samples share no set
-    expected = 1 / (1 + k * 3 * np.exp(4 / 4) / 1.0)
-    expected[:3] = 0
-    assert np.allclose(weights, expected)
-
-
 def test_no_rule_beats_the_best_over_all_partitions():
     """D = 4, C = 2, one sample, everything enumerated: partitions, coefficients, both labels."""
     D, C, q, L = 4, 2, 0.6, 2

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from myst_nb.core.variables import format_plain_text
 
-from patch_association.intervals import Estimate, proportion
-from patch_lab.prose import glue, number, show, with_interval
+from patch_association.intervals import Estimate
+from patch_lab.prose import glue, number, show
 
 
 @pytest.mark.parametrize(
@@ -30,22 +30,6 @@ from patch_lab.prose import glue, number, show, with_interval
 )
 def test_number(x, digits, text):
     assert number(x, digits) == text
-
-
-@pytest.mark.parametrize(
-    ("estimate", "options", "text"),
-    [
-        (Estimate(0.1234567, 0.1, 0.15, 9), {}, "0.123 [0.100, 0.150]"),
-        (Estimate(2e-5, 1e-5, 3e-5, 9), {}, "0.000020 [0.000010, 0.000030]"),
-        (Estimate(0.1234567, 0.1, 0.15, 9), {"as_percent": True}, "12.3% [10.0, 15.0]"),
-        (proportion(10, 10), {"as_percent": True}, "100% [69, 100]"),
-        (Estimate(-0.0999, -0.12, -0.089, 9), {"as_percent": True, "unit": ""}, "−10.0 [−12.0, −8.9]"),
-        (Estimate(3.0, 2.0, 4.5, 9), {"unit": " steps"}, "3.0 steps [2.0, 4.5]"),
-        (Estimate(3e-9, 0.0, 5e-9, 9), {"as_percent": True}, "3 × 10⁻⁷% [0, 5 × 10⁻⁷]"),
-    ],
-)
-def test_with_interval(estimate, options, text):
-    assert with_interval(estimate, **options) == text
 
 
 def shown(monkeypatch, **texts):

@@ -134,18 +134,6 @@ def test_columns_are_stacked_and_decoded():
         GRID.column("path")
 
 
-def test_differences_pair_the_cells():
-    """By hand: at q = 0.5 and 0.25, in this order, 36 q - 16 q."""
-    turned = Record("turned", "", {}, GRID.results[::-1])
-    large, small = dict(part="a", D=36), dict(part="a", D=16)
-    assert turned.differences("at.end.error", large, small, by="q").tolist() == [10.0, 5.0]
-    swapped = Record("swapped", "", {}, [*GRID.results[:2], GRID.results[3], GRID.results[2]])
-    assert swapped.differences("at.end.error", large, small, by="q").tolist() == [10.0, 5.0]
-    for other in (dict(part="b"), dict(D=16, q=0.5), dict(q=0.5)):
-        with pytest.raises(ValueError, match="cells must pair by q, got"):
-            GRID.differences("D", dict(D=16), other, by="q")
-
-
 # --- numbers --------------------------------------------------------------------------------------
 
 

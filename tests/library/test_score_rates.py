@@ -7,9 +7,8 @@ import pytest
 import torch
 from enumeration import consecutive_sets, inputs
 
-from patch_association.exact.linear import linear_error
 from patch_association.exact.risk import PopulationRisk
-from patch_lab.dynamics.draw_noise import draw_moments, draws_needed
+from patch_lab.dynamics.draw_noise import draw_moments
 from patch_lab.dynamics.score_rates import score_rates
 
 CASES = [(6, 2, Fraction(3, 10), 3), (6, 3, Fraction(1, 2), 3), (6, 2, Fraction(4, 5), 5)]
@@ -52,15 +51,6 @@ def test_moments_of_one_draw(D, C, q, degree, point):
         assert ours[name] == pytest.approx((mean, p @ (column - mean) ** 2), rel=1e-10, abs=1e-13)
 
 
-def test_draws_needed_is_where_the_standard_error_is_that_share_of_the_mean():
-    needed = draws_needed({"a": (2.0, 9.0), "b": (0.0, 1.0), "c": (-0.5, 0.0)}, relative=0.01)
-    assert needed["a"] == pytest.approx(9 / 0.02**2) and needed["b"] == float("inf") and needed["c"] == 0
-    assert np.sqrt(9.0 / needed["a"]) == pytest.approx(0.01 * 2.0)
-    for wrong in (0, -1e-3, float("nan")):
-        with pytest.raises(ValueError, match="relative"):
-            draws_needed({"a": (1.0, 1.0)}, wrong)
-
-
 @pytest.mark.parametrize("D, C, q, degree", CASES)
 @pytest.mark.parametrize("point", POINTS)
 def test_rates_are_the_velocity_formula_of_the_chapter(D, C, q, degree, point):
@@ -84,16 +74,3 @@ def test_rates_are_the_velocity_formula_of_the_chapter(D, C, q, degree, point):
     bound = alpha**degree * (1 + growth) / D
     assert ours.constant_outside == pytest.approx(abs(velocity[-1]) / bound, rel=1e-9, abs=1e-12)
     assert ours.slope == pytest.approx(p @ w, rel=1e-12)
-
-
-def test_where_gamma_equals_beta_strangers_move_by_a_share_of_companions():
-    for D, C, degree in ((16, 4, 3), (24, 4, 3), (12, 3, 5)):
-        ours = score_rates(PopulationRisk(D, C, 0.3, degree), 0.1, 0.7, 0.7, -0.2)
-        assert ours.outside == pytest.approx(-ours.inside / (D // C - 1), rel=1e-9)
-
-
-def test_equal_off_diagonal_scores_answer_like_the_majority():
-    for D, C, q, degree in ((16, 4, 0.3, 3), (16, 4, 0.8, 5), (12, 3, 1.0, 3)):
-        risk = PopulationRisk(D, C, q, degree, LINEAR)
-        for beta, rho in ((4.0, 0.0), (0.5, 0.5), (1.0, -2.0)):
-            assert risk.error(0.15, beta, rho, rho) == pytest.approx(linear_error(D, C, q, "half"), abs=1e-12)

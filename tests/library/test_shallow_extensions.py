@@ -1,13 +1,12 @@
 """Appendix G token by token: the extended network with loops, and its gradient by autograd."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patch_association.shallow import PatternData, initial_weights
-from patch_association.shallow.tokens import Tokens, drawn
-from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_association.shallow.tokens import Tokens
+from patch_lab.shallow_vit.extensions import ExtendedViT
 
 
 def one_input(heads, W_O, head, X, skip):
@@ -53,31 +52,6 @@ def test_heads_outputs_and_the_skip_connection_are_their_formulas(num_heads, cla
     assert (F - G).abs().max() < 1e-12
     assert max(float((x - y).abs().max()) for x, y in zip(ours, theirs)) < 1e-12
     assert S.shape == (3, num_heads, 5, 5) and (S.sum(dim=-2) - 1).abs().max() < 1e-12
-
-
-def test_a_step_is_that_of_descent():
-    data = PatternData(5, 0.4, 0.2, num_patterns=3, dim=4, noise=0.1)
-    model = ExtendedViT([initial_weights(data, [1], num_neurons=6, output_std=0.5)], num_outputs=2, skip=True)
-    tokens = data.sample(4, seed=2)
-    labels = torch.stack([tokens.y, tokens.y.roll(1)], dim=1)
-    before = [parameter.detach().clone() for parameter in model.parameters()]
-    loss = (1 - (labels * model(tokens.X, tokens.share)[0]).sum(-1)).clamp(min=0).mean()
-    slopes = torch.autograd.grad(loss, list(model.parameters()))
-    run = train_extended(model, tokens, labels, tokens.relevant, steps=1, rate=0.3)
-    assert run.loss[0] == pytest.approx(float(loss.detach()), abs=1e-12)
-    for parameter, start, slope in zip(model.parameters(), before, slopes):
-        assert (parameter - (start - 0.3 * slope)).abs().max() < 1e-12
-
-
-def test_sets_of_patterns_go_through_model_1_as_single_ones_do():
-    """G.2: where the vectors of a set are equal, sets are patterns, and outputs and gradients agree."""
-    data = PatternData(6, 0.5, 1 / 6, num_patterns=3, dim=4, noise=0.0)
-    start = initial_weights(data, [3], num_neurons=8, output_std=0.5)
-    law = data.sample(4, seed=1)
-    twins = drawn(law.X.repeat_interleave(2, dim=1), law.y, law.pattern.repeat_interleave(2, dim=1))
-    model = ExtendedViT([start])
-    (one, _), (two, _) = model(law.X, law.share), model(twins.X, twins.share)
-    assert (one - two).abs().max() < 1e-12
 
 
 def four_classes(own=0.4, other=0.05):

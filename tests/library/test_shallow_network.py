@@ -1,6 +1,5 @@
 """Model (1) and its gradient by hand, against the printed formula and autograd."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +9,6 @@ from patch_association.shallow import (
     PatternData,
     Tokens,
     Weights,
-    attention_map,
     initial_weights,
     loss_and_gradient,
     measure,
@@ -18,7 +16,7 @@ from patch_association.shallow import (
     stack,
     with_neighbors,
 )
-from patch_association.shallow.network import ATTENTION, loss_and_slope
+from patch_association.shallow.network import ATTENTION
 
 NAMES = ("output", "value", "key", "query")
 
@@ -92,14 +90,6 @@ def test_weighted_tokens_are_repeated_tokens(L, seed, per_position):
         assert (getattr(gradient, name)[0] - slopes[name]).abs().max() < 1e-12 * scale
 
 
-def test_attention_maps_are_columns_of_distributions():
-    weights, tokens = random_weights(2, 4), random_tokens(3, 4)
-    for attention in ATTENTION:
-        S = attention_map(weights, tokens.X, tokens.share, attention)
-        assert S.shape == (2, 3, 4, 4)
-        assert (S.sum(dim=-2) - 1).abs().max() < 1e-14 and (S >= 0).all()
-
-
 def test_attention_mass_is_the_left_side_of_15():
     data = PatternData(10, 0.4, 0.2, dim=6)
     tokens, weights = data.sample(5, seed=3), initial_weights(data, [2], num_neurons=4)
@@ -114,15 +104,6 @@ def test_attention_mass_is_the_left_side_of_15():
         for X, where in zip(tokens.X, tokens.confusion)
     ]
     assert abs(found.confused[0] - float(sum(confused)) / 5) < 1e-14
-
-
-def test_the_hinge_has_slope_only_inside_its_margin():
-    F = torch.tensor([[0.5, 1.0, 1.5, -2.0]], dtype=torch.float64)
-    y, p = torch.tensor([1.0, 1.0, 1.0, -1.0]), torch.full((4,), 0.25, dtype=torch.float64)
-    value, slope = loss_and_slope(F, y, p)
-    assert value.tolist() == [0.125] and slope.tolist() == [[-0.25, 0, 0, 0]]
-    value, slope = loss_and_slope(F, y, p, margin=1.6)
-    assert value[0] == pytest.approx(0.25 * (1.1 + 0.6 + 0.1)) and slope[0, 3] == 0
 
 
 @settings(max_examples=10)

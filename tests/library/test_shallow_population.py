@@ -145,19 +145,6 @@ def test_training_stops_where_every_hinge_is_zero():
     assert (shorter.fitted_at == -1).all() and (shorter.loss[-1] > 0).all()
 
 
-def test_batches_find_the_same_fit_as_a_check_of_every_input():
-    data = PatternData(10, 0.5, 0.1, noise=0.05)
-    tokens, start = data.sample(30, seed=0), initial_weights(data, [4], num_neurons=50)
-    run = train(tokens, start, steps=5000, rate=0.2, batch=7, seed=1)
-    t = int(run.fitted_at[0])
-    assert t > 0 and run.loss[-1, 0] == 0
-    before = train(tokens, start, steps=t - 1, rate=0.2, batch=7, seed=1)
-    after = train(tokens, start, steps=t, rate=0.2, batch=7, seed=1)
-    assert before.loss[-1, 0] > 0 and after.loss[-1, 0] == 0
-    other = train(tokens, start, steps=t, rate=0.2, batch=7, seed=2)
-    assert (other.weights.output - after.weights.output).abs().max() > 1e-6
-
-
 def test_trials_in_a_batch_run_as_they_would_alone():
     data = PatternData(10, 0.5, 0.1, noise=0.05)
     sets = [data.sample(12, seed=k) for k in range(2)]
@@ -166,15 +153,6 @@ def test_trials_in_a_batch_run_as_they_would_alone():
     for r in range(2):
         alone = train(sets[r], start.trial(r), steps=40, rate=0.2)
         assert (both.weights.value[r] - alone.weights.value[0]).abs().max() < 1e-12
-
-
-def test_frozen_attention_stands_still_and_trained_attention_moves():
-    data = PatternData(10, 0.4, 0.2)
-    start = initial_weights(data, [0], num_neurons=20, output_std=0.3)
-    for variant, moves in (("trained", True), ("frozen", False), ("uniform", False), ("identity", False)):
-        end = train(population(data), start, steps=20, rate=0.2, variant=variant).weights
-        assert torch.equal(end.key, start.key) is not moves
-        assert torch.equal(end.head, start.head) and not torch.equal(end.value, start.value)
 
 
 def test_a_mixture_has_the_risk_of_its_parts():

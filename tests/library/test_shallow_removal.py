@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shallow_oracle import printed_mass
 
-from patch_association.shallow import PatternData, initial_weights
 from patch_lab.shallow_vit.sparsify import (
     attention_received,
     fractions_after,
-    keep_attended,
     least_risk_after_random_removal,
 )
 
@@ -70,13 +68,3 @@ def test_a_token_receives_what_the_printed_softmax_gives_it(counts, score):
         assert float(received[j]) == pytest.approx(by_hand, abs=1e-12)
     order = np.argsort(np.array(counts), kind="stable")
     assert (np.diff(received.numpy()[order]) > -1e-12).all(), "the common patterns receive most"
-
-
-def test_attention_at_the_start_prunes_what_is_rare():
-    common = PatternData(60, 0.4, 0.1, num_patterns=4, noise=0.0)
-    rare = PatternData(60, 0.2, 0.1, num_patterns=4, noise=0.0)
-    for data, kept in ((common, 1.0), (rare, 0.0)):
-        start = initial_weights(data, [0], value_error=0.0, score_error=0.0)
-        inputs = data.balanced(6, seed=1)
-        count = int(data.class_counts()[0, 0]) if kept else 42  # as many as show the commonest patterns
-        assert keep_attended(inputs, start, count).relevant.double().mean() == pytest.approx(kept)

@@ -28,11 +28,9 @@ from patch_lab.shallow_vit.theory import (
     attention_ceiling,
     class_overlap,
     direction_noise,
-    expected_maximum,
     lucky_bound,
     lucky_share,
     samples_for_averages,
-    stopping_risk,
     time_to_fit,
 )
 
@@ -91,17 +89,6 @@ def test_the_time_to_fit_is_that_of_a_run(variant, a, b):
     start = initial_weights(data, [0], num_neurons=3000, value_error=0.0, output_std=1e-5)
     run = train(population(data), start, steps=20_000, rate=0.02, variant=variant)
     assert 0.02 * run.fitted_at[0] == pytest.approx(time_to_fit(a, b, variant, 4), rel=0.04)
-
-
-def test_the_growth_of_a_maximum():
-    draws = np.random.default_rng(0).standard_normal((200_000, 9))
-    for n in (1, 2, 8):
-        # The maximum of a few normals has a standard deviation below 1.
-        assert expected_maximum(n) == pytest.approx(draws[:, :n].max(axis=1).mean(), abs=6 / 200_000**0.5)
-    stopped = np.clip(draws[:, :8].min(axis=1) - draws[:, 8], 0, None)
-    assert stopping_risk(8) == pytest.approx(stopped.mean(), abs=6 * stopped.std() / 200_000**0.5)
-    assert expected_maximum(1) == pytest.approx(0, abs=1e-12)
-    assert expected_maximum(2) == pytest.approx(math.pi**-0.5, abs=1e-12)
 
 
 def test_the_noise_of_the_first_direction_is_that_of_draws():

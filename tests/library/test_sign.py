@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from patch_association.exact.risk import PopulationRisk
-from patch_lab.dynamics.first_move import FirstMove, best_strengths, lower_edge, upper_edge, window
+from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge, window
 from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 
@@ -67,21 +67,3 @@ def test_the_edges():
     assert off[0] > off[1] > off[2] > 0 and off[2] < 0.01
     assert highs[0] < highs[1] < highs[2] < upper_edge(4)
     assert window(6, 2) == pytest.approx((math.nan, math.nan), nan_ok=True)
-
-
-def test_the_second_reversal():
-    # As q -> 0: Delta(u*) / P[M = -1] -> -[4/n + (4C-2)/(n(n-1))].
-    for D, C in [(12, 4), (16, 4), (9, 3), (8, 2)]:
-        move, n = FirstMove(D, C, 1e-5), D - C
-        wrong = move._laws[0].at(-1)
-        assert move.delta(move.strength) / wrong == pytest.approx(
-            -(4 / n + (4 * C - 2) / (n * (n - 1))), rel=1e-3
-        )
-
-
-def test_strengths_scale():
-    for D in (16, 64):
-        equal, block = best_strengths(D, 4, 4.8 / (D - 4))
-        risk = PopulationRisk(D, 4, 4.8 / (D - 4), linear=0.0, prune=1e-12 if D > 16 else None)
-        assert equal == pytest.approx(best_alpha(risk, 0.0), rel=1e-6)
-        assert block == pytest.approx(best_alpha(risk, 0.0, 0.0, -60.0), rel=1e-5)

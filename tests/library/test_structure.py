@@ -5,7 +5,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from scipy import stats
 from strategies import partitions, sizes
@@ -60,10 +59,6 @@ def test_labels_cannot_be_changed_behind_the_partitions_back():
     assert partition.labels.tolist() == [0, 0, 1, 1]
     with pytest.raises(ValueError, match="read-only"):
         partition.labels[0] = 1
-
-
-def test_a_tensor_of_labels_will_do():
-    assert Partition(torch.tensor([3, 3, 4, 4])) == Partition([0, 0, 1, 1])
 
 
 def test_blocks_number_the_patches_row_by_row():

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_sweeps import CELLS, kept, measure, run_quietly, sweep
+from small_sweeps import CELLS, measure, run_quietly, sweep
 
 from patch_lab.records import read
 from patch_lab.sweeps import CellError, journal
@@ -67,21 +67,6 @@ def fails(seed, q):
     if seed == 1:
         raise RuntimeError("out of memory")
     return measure(seed, q)
-
-
-@pytest.mark.parametrize("options", [{}, {"jobs": 2}])
-def test_an_error_in_a_cell_names_the_cell_and_keeps_the_others(out, options):
-    with pytest.raises(
-        CellError,
-        match=r'cell {"seed": 1, "q": 0\.\d+} of sweep \'demo\' failed: RuntimeError: out of memory; ',
-    ) as raised:
-        run_quietly(sweep(fails), out, **options)
-    cells = kept(out) if out.with_name("demo.json.partial").exists() else []
-    said = f"{len(cells)} of 6 cells are kept in {out}.partial, and --resume goes on"
-    assert (said if cells else "nothing to resume") in str(raised.value) and not out.exists()
-    assert all(cell["seed"] != 1 for cell in cells) and (options or len(cells) == 2)
-    assert "in fails" in str(raised.value.__cause__)  # the traceback
-    assert run_quietly(sweep(), out, resume=True).results[0]["error"] == measure(0, 0.25)["error"]
 
 
 # --- side by side ---------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import linprog
-from scipy.stats import norm
 
 from patch_association.exact import linear, linear_bounds
 from patch_association.exact.integer_sums import trinomial
@@ -89,10 +88,6 @@ def test_sums_of_signs_are_not_too_small(a, s):
     assert (sums > s * size - 1e-12).mean() / 2 >= linear_bounds.rademacher_tail(s) - 1e-12
 
 
-def test_the_tail_bound_is_attained_by_two_equal_weights():
-    assert linear_bounds.rademacher_tail(0.0) == pytest.approx(1 / 4)  # P[e1 + e2 > 0] = 1/4
-
-
 STYLES = {
     "equal": lambda L, rng: np.ones((L, 1), int),
     "one strong": lambda L, rng: np.r_[25, np.ones(L - 1, int)][:, None],
@@ -137,26 +132,11 @@ def test_the_limit_is_its_integral(chi):
     assert linear_bounds.any_weights_limit(chi) == pytest.approx(float(integral), abs=1e-8)
 
 
-def test_the_bound_tends_to_its_limit_from_below():
-    kappa, q = 100, 0.5
-    bounds = [linear_bounds.any_weights_bound(int(kappa * C / q) * C, C, q) for C in (4, 16, 64)]
-    assert bounds[0] < bounds[1] < bounds[2] < linear_bounds.any_weights_limit(kappa)
-
-
 def test_the_boundary_is_the_least_size():
     D = linear_bounds.any_weights_boundary(4, 0.5)
     assert (
         linear_bounds.any_weights_bound(D, 4, 0.5) >= 1 / 8 > linear_bounds.any_weights_bound(D - 4, 4, 0.5)
     )
-
-
-@given(c=st.floats(1, 50), x=st.floats(0.02, 0.98), y=st.floats(0.02, 0.98))
-@settings(max_examples=200, deadline=None)
-def test_the_normal_error_is_convex_in_the_share_of_energy(c, x, y):
-    def psi(share):
-        return norm.cdf(-math.sqrt(c * share / (1 - share)))
-
-    assert psi((x + y) / 2) <= (psi(x) + psi(y)) / 2 + 1e-12
 
 
 def test_unequal_weights_win_at_tiny_sizes():
@@ -273,13 +253,3 @@ def test_what_unequal_weights_win_is_bounded(weights, C, q):
     error = linear.best_monotone_error(linear.weighted_law(np.array(weights), C, q))
     most = (0.469 + 0.56 * max(weights) / min(weights)) / math.sqrt(q * n)
     assert error >= linear.linear_error(n + C, C, q, "half") - most
-
-
-def test_what_is_won_without_ties_is_of_order_one_over_c():
-    # L = C, q = 1, one set in eight of weight C, the others of weight C - 1; the limit is .0197.
-    for C in (9, 17, 25):
-        weights = np.r_[np.full(C // 16 * 2 + 1, C), np.full(C - C // 16 * 2 - 1, C - 1)]
-        law = linear.weighted_law(weights, C, 1.0)
-        assert law.at(0) == 0
-        won = linear.linear_error(C * C, C, 1.0, "half") - law.below(0)
-        assert 0.0197 < C * won < 0.05

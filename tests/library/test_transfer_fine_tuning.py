@@ -91,18 +91,6 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
 
 
-def test_the_order_of_patches_does_not_matter():
-    data = SpatialData(SHUFFLED, 6, 0.3)
-    X, y = data.sample(6, seed=0)
-    swap = np.random.default_rng(1).permutation(12)
-    values = []
-    for labels, inputs in ((SHUFFLED.labels, X), (SHUFFLED.labels[swap], X[:, swap])):
-        attention = BlockAttention(Partition(labels), 3.0, 2.0)
-        reads = (y[:, None, None] * attention.read(inputs))[None]
-        values.append(fine_tune(reads, attention, [6], [0], steps=30).value)
-    assert torch.allclose(*values, atol=1e-12)
-
-
 def test_drawn_reads_have_the_law_of_reading_samples():
     """First and second moments at set level; 4000 draws. Each |z| < 6: false alarm below 1e-6 in all."""
     data = SpatialData(SHUFFLED, 4, 0.3, feature=random_feature(4, 2))

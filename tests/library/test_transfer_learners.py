@@ -23,8 +23,6 @@ from patch_lab.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_lab.transfer.fine_tuning import fine_tune, usual_step
-from patch_lab.transfer.learners import train_from_scratch
 from patch_lab.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
 from patch_lab.transfer.mismatch import (
     Heads,
@@ -66,23 +64,7 @@ def test_score_of_found_sets_is_the_bayes_rule():
         assert value == pytest.approx(K + mean)
 
 
-def test_likelihood_search_does_not_depend_on_the_order_of_patches():
-    data = SpatialData(Partition.random(16, 4, 2), 8, 0.3)
-    s, y, _ = data.sample_coefficients(60, 1)
-    active = s * y[:, None] > 0
-    swap = np.random.default_rng(0).permutation(16)
-    plain, swapped = likelihood_sets(active, 4), likelihood_sets(active[:, swap], 4)
-    assert {frozenset(t) for t in plain.sets} == {frozenset(int(swap[i]) for i in t) for t in swapped.sets}
-
-
 # --- from scratch, logistic regression --------------------------------------------------------------
-
-
-def test_scratch_learns_association_with_many_samples():
-    data = SpatialData(Partition(np.repeat(np.arange(4), 4)), 12, 0.4)
-    run = train_from_scratch(data, 400, 0, usual_step(16, 30.0), steps=150, diagonal=2.0)
-    assert run.recall[-1, 0] > 0.8 > 0.3 > association(np.eye(16), data.partition).recall
-    assert torch.equal(run.final.scores[0].diagonal(), torch.full((16,), 2.0, dtype=torch.float64))
 
 
 def test_logistic_regression_is_stationary_and_its_error_is_right():
@@ -135,18 +117,6 @@ def test_one_feature_and_one_head_is_assumption_1():
     tau = several.noise_std * float(value[1:].norm())
     expected = float(HeldOut(single, 40_000).errors_under(attention, 0.05, tau, linear=0.1))
     assert abs(error - expected) < 6 * math.sqrt(2 * expected * (1 - expected) / 40_000)
-
-
-def test_two_heads_read_two_partitions():
-    one, two = Partition(np.repeat(np.arange(9), 4)), Partition(np.tile(np.arange(9), 4))
-    data = SeveralFeatures([one, two], 16, 8 / 36)
-    sizes, seeds = [32], [0, 1, 2]
-    errors = []
-    for heads in (Heads([BlockAttention.hard(one)]), Heads([BlockAttention.hard(p) for p in (one, two)])):
-        reads = draw_several(data, heads, 32, seeds)
-        tuned = fine_tune(reads, heads, sizes, seeds, steps=150)
-        errors.append(several_errors(tuned.value, heads, data, draws=2000).mean())
-    assert errors[1] < 0.03 < 0.06 < errors[0]
 
 
 def test_shared_attention_of_one_partition_is_block_attention_and_of_two_their_union():

@@ -45,14 +45,6 @@ def test_the_stable_rate_is_two_over_the_curvature(multiple, settles):
     assert ended == settles
 
 
-def test_drift_is_one_step_of_descent():
-    before = dict(alpha=0.3, gamma=0.4, rho=-0.1)
-    run = descend_population(RISK, Constant(0.0, 0.5), steps=1, diagonal=1.5, **before)
-    inside, outside = score_drift(RISK, 0.3, 1.5, 0.4, -0.1)
-    assert run.gamma[1] - 0.4 == pytest.approx(0.5 * inside, rel=1e-12)
-    assert run.rho[1] + 0.1 == pytest.approx(0.5 * outside, rel=1e-12)
-
-
 @pytest.mark.parametrize("share", [0.2, 0.6])
 def test_the_length_of_a_run_is_foretold(share):
     """Single rate: the integral along the valley against plain gradient descent."""
@@ -65,14 +57,6 @@ def test_the_length_of_a_run_is_foretold(share):
     halfway = np.interp(path.time[5] / rate, run.steps, run.gamma)
     assert halfway == pytest.approx(path.gamma[5], rel=0.01)
     assert path.steps(144 * rate) == pytest.approx(path.steps(rate) / 144)
-
-
-def test_where_companions_are_pushed_apart_there_is_no_path():
-    with pytest.raises(ValueError, match="must grow, got -.*push companions apart"):
-        follow_valley(PopulationRisk(12, 4, 0.9), beta=1.0)
-    for until, points in ((0.0, 10), (1.0, 0)):
-        with pytest.raises(ValueError, match="until must be positive|points must be at least 1"):
-            follow_valley(RISK, until=until, points=points)
 
 
 def test_the_line_of_mean_score_zero():
