@@ -1,17 +1,15 @@
 """The official files: fetched, verified, read without unpacking, and refused by name when damaged."""
 
 import hashlib
-import http.server
 import io
 import tarfile
-import threading
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from patch_lab.images.data import load, official
-from patch_lab.images.data.official import OFFICIAL, verified
+from patch_lab.images.data.official import OFFICIAL
 
 G = np.random.default_rng(0)
 PIXELS = {k: G.integers(0, 256, (4, 3, 32, 32), dtype=np.uint8) for k in range(6)}
@@ -73,37 +71,3 @@ def test_cifar10_is_read_from_its_archive(small):
     assert np.array_equal(data.test_images.numpy(), PIXELS[0]) and data.test_labels.tolist() == [9, 8, 7, 6]
     assert data.classes == tuple(f"class{k}" for k in range(10)) and data.origin == "official cifar10 files"
     assert len(load("cifar10", small, train_size=3).train_labels) == 3
-
-
-@pytest.fixture
-def server():
-    """Serves one content; ``stop_after`` cuts the connection."""
-
-    class Server(http.server.BaseHTTPRequestHandler):
-        content, stop_after, asked = b"", None, 0
-
-        def do_GET(self):
-            Server.asked += 1
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(self.content)))
-            self.end_headers()
-            self.wfile.write(self.content[: self.stop_after])
-
-        def log_message(self, *args):
-            """Quiet."""
-
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-    thread.start()
-    yield Server, f"http://127.0.0.1:{httpd.server_address[1]}/file.bin"
-    httpd.shutdown()
-    httpd.server_close()
-    thread.join()
-
-
-def test_a_file_is_fetched_once(server, tmp_path):
-    handler, url = server
-    handler.content = bytes(range(256)) * 40
-    for _ in range(2):
-        assert verified(tmp_path / "new", url, sha(handler.content), download=True) == handler.content
-    assert handler.asked == 1 and [p.name for p in (tmp_path / "new").iterdir()] == ["file.bin"]

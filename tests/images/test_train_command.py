@@ -6,7 +6,7 @@ import json
 import pytest
 
 from patch_lab.images.training import cli
-from patch_lab.images.training.config import PRESETS, TrainConfig, preset, with_settings
+from patch_lab.images.training.config import TrainConfig, with_settings
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,6 @@ from patch_lab.images.training.config import PRESETS, TrainConfig, preset, with_
 def test_settings(setting, key, value):
     got = getattr(with_settings(TrainConfig(), [setting]), key)
     assert got == value and type(got) is type(value)
-
-
-def test_presets():
-    assert set(PRESETS) == {"smoke", "cifar10", "cifar10-cnn", "cifar100", "svhn", "imagenet"}
-    for name in ("cifar10", "cifar100", "svhn"):
-        assert (preset(name).epochs, preset(name).batch_size, preset(name).patch_size) == (300, 128, 4)
-    assert (preset("imagenet").vit, preset("imagenet").batch_size) == ("tiny", 1024)
-    with pytest.raises(ValueError, match="there is no preset 'large'; there are smoke, cifar10"):
-        preset("large")
 
 
 def command(*words):

@@ -169,20 +169,6 @@ def test_values_of_positional_attention_do_not_see_the_positions():
     torch.testing.assert_close(model(pictures()), before)
 
 
-def test_named_configurations():
-    small_images, tiny = ViTConfig.named("small"), ViTConfig.named("tiny")
-    assert (small_images.depth, small_images.heads, small_images.width, small_images.mlp_width) == (
-        7,
-        12,
-        384,
-        384,
-    )
-    # The published size of ViT-tiny/16 at 224 pixels.
-    assert sum(p.numel() for p in ViT(tiny).parameters()) == 5_717_416
-    with pytest.raises(ValueError, match="there is no ViT called 'huge'; there are small, tiny, reader"):
-        ViTConfig.named("huge")
-
-
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 @pytest.mark.parametrize("tile", [2, 4])
 def test_training_does_not_see_a_shuffle_of_patches(attention, tile):

@@ -174,15 +174,6 @@ def test_one_set_has_nothing_to_separate(D):
     assert math.isnan(measured.recall) if D == 1 else measured.recall == 1
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.bool])
-def test_tensors_of_any_type_with_or_without_gradient(dtype):
-    partition = Partition([0, 0, 1, 1])
-    scores = torch.from_numpy(partition.same_set).to(dtype)
-    if dtype.is_floating_point:
-        scores.requires_grad_()
-    assert association(scores, partition).exact
-
-
 @pytest.mark.parametrize(
     ("scores", "came"),
     [

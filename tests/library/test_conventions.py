@@ -6,18 +6,9 @@ from pathlib import Path
 import conventions
 import pytest
 
-from patch_association.defaults import DEFAULT, initial_alpha
-from patch_lab.conventions import SINGLE_RATE
+from patch_association.defaults import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_the_default_setting():
-    assert (DEFAULT.degree, DEFAULT.linear, DEFAULT.set_size, DEFAULT.diagonal) == (3, 0.01, 4, 1.0)
-    assert DEFAULT.alpha == pytest.approx(0.1) and initial_alpha(5, 16.0) == pytest.approx(2)
-    assert DEFAULT.score_rate(16) == pytest.approx(256 * DEFAULT.rate)
-    assert DEFAULT.score_rate(16, rate=0.1) == pytest.approx(25.6)
-    assert SINGLE_RATE.score_rate(16, 0.1) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(

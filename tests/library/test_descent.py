@@ -77,16 +77,6 @@ def test_prefactor_one_with_the_rate_times_D_squared_is_the_same_descent():
     assert abs(ours.inside_mean[-1] - ours.inside_mean[0]).min() > 0.01  # it moved
 
 
-def test_the_literal_rate_and_the_default_differ_by_the_number_of_patches_squared():
-    law = small_law()
-    samples, start = Samples.draw(law, 200, [0]), idealized_start(law, 1)
-    one = descend(samples, start, Constant(0.01, score_rate=0.01), steps=5)
-    many = descend(samples, start, Constant(0.01), steps=5)
-    assert (many.step.rate, many.step.score_rate) == (0.01, 0.36)
-    assert many.inside_mean[1, 0] == pytest.approx(36 * one.inside_mean[1, 0], rel=1e-9)
-    assert many.alpha[1, 0] == pytest.approx(one.alpha[1, 0], rel=1e-12)
-
-
 # --- the two processes and the truth ----------------------------------------------------------
 
 
@@ -266,13 +256,3 @@ def test_threads_change_nothing_and_are_given_back():
         torch.set_num_threads(threads)
     for run in runs[1:]:
         assert torch.equal(run.final.scores, runs[0].final.scores) and (run.loss == runs[0].loss).all()
-
-
-def test_float32_runs_near_float64():
-    law = small_law()
-    X, y = Samples.draw(law, 500, [0]).X, Samples.draw(law, 500, [0]).y
-    start = realistic_start(law, [0])
-    double = descend(Samples(law, X, y), start, Constant(0.02, 0.5), steps=20)
-    single = descend(Samples(law, X.float(), y.float()), start, Constant(0.02, 0.5), steps=20)
-    assert single.final.scores.dtype == torch.float32
-    assert np.abs(double.loss - single.loss).max() < 1e-5

@@ -1,7 +1,6 @@
 """The drawings run and say what they should; the palette can be read."""
 
 import io
-import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,18 +26,6 @@ def book_style():
     plt.close("all")
 
 
-# Machado, Oliveira & Fernandes (2009): how linear sRGB looks to a complete deuteranope and protanope.
-SIGHT = {
-    "all": np.eye(3),
-    "deuteranope": np.array(
-        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
-    ),
-    "protanope": np.array(
-        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
-    ),
-}
-
-
 def linear(color):
     return np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)])
 
@@ -53,34 +40,9 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-def oklab(rgb):
-    """Ottosson's OKLab of linear sRGB: distances in it follow what is seen."""
-    to_cones = [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-    to_lab = [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-    return to_lab @ np.cbrt(to_cones @ np.clip(rgb, 0, 1))
-
-
-def nearest(colors, sight):
-    seen = [oklab(SIGHT[sight] @ linear(color)) for color in colors]
-    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2))
-
-
 def test_contrast_and_distance_of_known_pairs():
     assert contrast("black", "white") == pytest.approx(21)
     assert contrast("#777777", "white") == pytest.approx(4.48, abs=0.01)
-    assert nearest(["black", "white"], "all") == pytest.approx(1, abs=1e-3)
-    # The first edition's green and crimson, which a deuteranope could not tell apart.
-    assert (
-        nearest(["#117A48", "#A8174B"], "all") > 0.2 > 0.05 > nearest(["#117A48", "#A8174B"], "deuteranope")
-    )
 
 
 @pytest.mark.parametrize("quantity", COLORS)
@@ -92,13 +54,6 @@ def test_every_quantity_can_be_read_on_its_page(quantity):
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_every_category_stands_out_on_its_page(category):
     assert contrast(category, "white") >= 3 and contrast(DARK[category], DARK[PAPER]) >= 4.5
-
-
-@pytest.mark.parametrize("palette", [tuple(COLORS.values()), CATEGORIES], ids=["quantities", "categories"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("sight", "least"), [("all", 0.15), ("deuteranope", 0.1), ("protanope", 0.09)])
-def test_colors_of_a_palette_can_be_told_apart(palette, theme, sight, least):
-    assert nearest([DARK[color] for color in palette] if theme == "dark" else palette, sight) >= least
 
 
 def texts(ax):

@@ -9,7 +9,6 @@ import pytest
 from flint import arb
 
 from patch_lab import records
-from patch_lab.certify import statements
 from patch_lab.certify.runs import RUNS
 from patch_lab.certify.statements import STATEMENTS
 
@@ -67,43 +66,6 @@ def test_a_recorded_run_ends_in_the_region_that_is_covered(name):
     if run.lemma is not None:  # the other statement's cover is for the same region and faster rates
         other = RUNS[run.lemma]
         assert other.trap == run.trap and all(x <= y for x, y in zip(rates, other.trap_rates))
-
-
-def test_the_sizes_of_the_proofs_are_those_of_the_text(monkeypatch):
-    text = STATEMENTS["blocks-are-best"].text
-    sizes = re.findall(r"\((\d+), (\d+), ([\d.]+)\)", text)
-    assert [(int(D), int(C), Fraction(q)) for D, C, q in sizes] == [
-        (D, C, Fraction(q)) for D, C, q in statements.BLOCKS
-    ]
-    tried = []
-    monkeypatch.setattr(statements.exactly, "no_movement", lambda *sizes: tried.append(sizes))
-    statements.prove("nothing-moves")
-    text = STATEMENTS["nothing-moves"].text
-    assert {tuple(map(int, x)) for x in re.findall(r"\((\d+), (\d+), (\d+)\)", text)} == set(tried)
-    monkeypatch.setattr(statements.signs, "every_number_of_sets", lambda *sizes: {"got": sizes})
-    C, q, p, _ = statements.prove("first-move-every-size")["got"]
-    name = "first-move-every-size"
-    assert (C, q, p) == (said(name, "C"), said(name, "q"), said(name, "p"))
-
-    def window(*arguments):
-        tried.append(arguments)
-        return [(Fraction(0), Fraction(1), 0)]
-
-    monkeypatch.setattr(statements.signs, "window", window)
-    with pytest.raises(ArithmeticError):
-        statements.prove("first-move-window")
-    D, C, p, start, width = tried[-1]
-    name = "first-move-window"
-    assert (D, C, p) == (said(name, "D"), said(name, "C"), said(name, "p"))
-    assert rf"${float(start)} \le q \le 1$" in STATEMENTS[name].text and width < Fraction(1, 1000)
-    monkeypatch.setattr(
-        statements, "quadrant", lambda D, C, q, beta, exact: tried.append((D, C, q, beta)) or {}
-    )
-    statements.prove("quadrant-keeps")
-    assert tried[-3:] == [(16, 4, Fraction(q), 1) for q in ("0.3", "0.1", "0.5")]
-    assert r"$D = 16$, $C = 4$, $p = 3$, $\nu = 0$, $\sigma_A = 1$, $q = 0.3$, 0.1 and 0.5" in (
-        STATEMENTS["quadrant-keeps"].text
-    )
 
 
 # --- what was trained

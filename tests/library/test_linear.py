@@ -221,13 +221,6 @@ def test_decoding_reads_every_set_sum_and_reaches_the_labeling_error(L, C):
     assert labeling_error(L * C, C, float(q)) == pytest.approx(float(wrong), abs=1e-12)
 
 
-def test_decoding_many_scores_at_once():
-    weights = decoding_weights(3, 2)
-    assert weights == [1, 5, 25]
-    sums = np.random.default_rng(0).integers(-2, 3, (7, 4, 3))
-    assert (decode((sums * weights).sum(axis=-1).astype(np.int32), 3, 2) == sums).all()
-
-
 def test_a_sum_of_exactly_nine_tenths_does_not_pass():
     """C = 10: nine is 0.9 C, and 0.9 C is not above itself."""
     q = 0.9

@@ -104,7 +104,3 @@ def test_chance_recall():
     assert chance_recall(4, 4) == 1
     with pytest.raises(ValueError, match="set_size 1"):
         chance_recall(4, 1)
-
-
-def test_repr():
-    assert repr(Partition.random(12, 3)) == "Partition(12 patches = 4 sets of 3)"

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association.structure import Partition
 from patch_lab.sweeps import registry, transfer_cells
 
 SMALL = {
@@ -44,14 +43,6 @@ def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, mo
     assert json.dumps(first, allow_nan=False) == json.dumps(again, allow_nan=False)
     errors = np.array(first["errors"])
     assert errors.shape[0] == 2 and ((errors >= 0) & (errors <= 1)).all()
-
-
-def test_wrong_sets_never_join_two_patches_of_one_true_set():
-    partition = Partition(np.repeat(np.arange(9), 4))
-    wrong = transfer_cells.fixed_attention("wrong sets", partition).partition
-    assert not (wrong.same_set & partition.same_set & ~np.eye(36, dtype=bool)).any()
-    with pytest.raises(ValueError, match="no attention"):
-        transfer_cells.fixed_attention("other", partition)
 
 
 def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
