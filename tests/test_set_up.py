@@ -3,50 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-import time
 from collections import namedtuple
 
 import pytest
 import set_up
 
-REPOSITORY = set_up.ROOT
 Usage = namedtuple("Usage", "total used free")
-
-
-COMMAND = """
-import signal, sys
-sys.path.insert(0, "tools")
-import set_up
-from pathlib import Path
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
-place, slow = Path(sys.argv[1]), ["sh", "-c", "echo begun >> done; sleep 2; echo ended >> done"]
-set_up.ROOT = place
-with set_up.alone() as lock:
-    set_up.run(slow, lock)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "log"),
-    [
-        (signal.SIGKILL, "begun ended begun ended"),  # its command goes on, and is waited for
-        (signal.SIGTERM, "begun begun ended"),  # its command ends with it
-        (signal.SIGINT, "begun begun ended"),
-    ],
-)
-def test_a_second_set_up_never_meets_a_command_of_the_first(tmp_path, number, log):
-    command = [sys.executable, "-c", COMMAND, str(tmp_path)]
-    first = subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL)
-    while not (tmp_path / "done").exists():
-        time.sleep(0.02)
-    first.send_signal(number)
-    assert first.wait() != 0
-    subprocess.run(command, cwd=REPOSITORY, check=True, timeout=60)
-    assert (tmp_path / "done").read_text().split() == log.split()
 
 
 def test_a_failure_is_explained_and_pip_does_what_uv_cannot(elsewhere, capsys):

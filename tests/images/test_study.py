@@ -8,7 +8,6 @@ from training import toy_set
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.maps import AttentionMaps, attention_maps
-from patch_lab.images.training import short as study
 from patch_lab.images.training.short import coupled_runs, in_double, train_short
 
 DATA = toy_set(60, size=16)
@@ -39,19 +38,6 @@ def test_coupled_runs_agree_and_move(attention, pooling):
     assert np.array_equal(found.original.losses, alone.losses)
     start = ViT(model.config, seed=2).positions
     assert found.moved == (model.positions - start).detach().abs().max().item()
-
-
-def test_runs_that_are_not_coupled_are_seen(monkeypatch):
-    """With the shuffle of the pictures another one than that of the encodings, everything differs."""
-    shuffle, other = GridPermutation(16, 4, seed=1), GridPermutation(16, 4, seed=2)
-    real = study.train_short
-    monkeypatch.setattr(
-        study,
-        "train_short",
-        lambda *a, permutation=None, **k: real(*a, permutation=permutation and other, **k),
-    )
-    found = coupled_runs(shape("vanilla"), DATA, shuffle, steps=5, batch_size=8, lr=1e-2)
-    assert found.losses_apart > 1e-6 and found.positions_apart > 1e-6
 
 
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])

@@ -104,31 +104,6 @@ def test_under_autocast_both_kinds_keep_their_tokens_in_single_precision(attenti
         assert (rough - want).norm() <= 0.05 * want.norm() + 1e-5
 
 
-def test_in_bfloat16_training_on_a_cpu_writes_attention_out(monkeypatch):
-    """The same function and gradients as the fused product, which is kept everywhere else."""
-    torch.manual_seed(0)
-    attention, X = SelfAttention(16, 2), torch.randn(3, 5, 16)
-    expected = attention(X)[0]
-    expected.square().sum().backward()
-    gradient = attention.query_key.weight.grad.clone()
-    attention.zero_grad()
-    fused, calls = torch.nn.functional.scaled_dot_product_attention, []
-    monkeypatch.setattr(
-        torch.nn.functional, "scaled_dot_product_attention", lambda *a: calls.append(a) or fused(*a)
-    )
-    with torch.autocast("cpu", torch.bfloat16):
-        found, S = attention(X)
-        found.float().square().sum().backward()
-    assert S is None and calls == []
-    torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.02)
-    scale = gradient.abs().max()
-    torch.testing.assert_close(attention.query_key.weight.grad / scale, gradient / scale, rtol=0, atol=0.05)
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        attention(X)
-    attention(X)
-    assert len(calls) == 2
-
-
 @pytest.mark.parametrize("positions", ["paper", "input", "layers"])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_both_kinds_share_every_parameter_and_its_start(positions, pooling):

@@ -14,11 +14,8 @@ from patch_lab.records import decode
 from patch_lab.records.codec import from_bits
 from patch_lab.sweeps import vit_attention, vit_interventions, vit_tiny
 from patch_lab.sweeps.vit_interventions import (
-    additive,
-    changed_positions,
     corners,
     edits_of,
-    principal,
 )
 
 L, H, GRID = 12, 3, 4
@@ -141,26 +138,6 @@ def test_shift_heads_look_where_they_should(moving):
         S[layer](Inside(moving.model.blocks[layer], moving.seen[layer][:2])) for layer in (1, 2)
     )
     assert left_right[0, 0, 5, [4, 6]].tolist() == up_down[0, 1, 5, [1, 9]].tolist() == [0.5] * 2
-
-
-def test_encodings_are_changed_as_named(theirs):
-    P = torch.randn(N, 12, generator=torch.Generator().manual_seed(2))
-    table = P.reshape(GRID, GRID, 12)
-    fit = additive(P).reshape(GRID, GRID, 12)
-    want = table.mean(1, keepdim=True) + table.mean(0, keepdim=True) - table.mean((0, 1))
-    torch.testing.assert_close(fit, want)
-    torch.testing.assert_close(additive(additive(P)), additive(P), atol=1e-6, rtol=1e-5)
-    assert sorted(changed_positions(P, "shuffled", 1)[:, 0].tolist()) == sorted(P[:, 0].tolist())
-    assert not torch.equal(changed_positions(P, "shuffled", 1), changed_positions(P, "shuffled", 2))
-    assert changed_positions(P, "zero", 0).abs().max() == 0
-    blurred = changed_positions(P, "averaged over neighbors", 0)
-    torch.testing.assert_close(blurred[5], (P[5] + P[4] + P[6] + P[1] + P[9]) / 5)
-    moved = changed_positions(P, "corners replaced", 0)
-    assert corners(GRID) == [0, 3, 12, 15] and torch.equal(moved[5], P[5])
-    torch.testing.assert_close(moved[15], (P[14] + P[11]) / 2)
-    torch.testing.assert_close(principal(P, 12), P, atol=1e-5, rtol=1e-4)
-    assert torch.linalg.matrix_rank(principal(P, 2) - P.mean(0)) == 2
-    assert torch.equal(changed_positions(P, "of DeiT", 0), theirs)
 
 
 def test_attention_is_measured(moving, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -103,22 +102,6 @@ def test_the_brackets_are_the_derivatives_of_a_homogeneous_form(name):
 
 
 # --- the sign of the first move
-
-
-def test_the_law_of_the_votes_and_of_the_turned_votes():
-    """Both sum to one (signs have mean zero); by every draw at n = 4, a set of three, q = 1/3."""
-    law = {M: (P, W) for M, P, W in law_at(4, 3, arb(1) / 3)}
-    exact: dict = {}
-    for s in itertools.product((-1, 0, 1), repeat=4):
-        chance = math.prod(Fraction(2, 3) if v == 0 else Fraction(1, 6) for v in s)
-        P, W = exact.get(3 + sum(s), (0, 0))
-        exact[3 + sum(s)] = P + chance, W + chance * (1 - s[0]) * (1 - s[1])
-    assert (
-        set(law) == set(exact) and sum(P for P, _ in exact.values()) == sum(W for _, W in exact.values()) == 1
-    )
-    for M, (P, W) in exact.items():
-        assert law[M][0].overlaps(ball(P)) and law[M][1].overlaps(ball(W))
-        assert max(float(x.rad()) for x in law[M]) < 1e-15
 
 
 def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):

@@ -17,7 +17,6 @@ from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 from patch_association.training import (
     Constant,
-    Diverged,
     HeldOut,
     Samples,
     Start,
@@ -238,21 +237,3 @@ def test_drawn_samples_follow_assumption_1(dtype):
     chance = (2 + 4 * 0.3) / 6
     assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
     assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)
-
-
-def test_threads_change_nothing_and_are_given_back():
-    law, threads = small_law(), torch.get_num_threads()
-    runs = []
-    try:
-        for count in (1, 2, 3):
-            torch.set_num_threads(count)
-            samples = Samples(law, *next(Samples.draw(law, 300, [0]).chunks()), chunk=37)
-            runs.append(descend(samples, realistic_start(law, [0]), Constant(0.02, 0.5), steps=10))
-            assert torch.get_num_threads() == count
-            with pytest.raises(Diverged):
-                descend(samples, realistic_start(law, [0]), Constant(50.0), steps=200)
-            assert torch.get_num_threads() == count
-    finally:
-        torch.set_num_threads(threads)
-    for run in runs[1:]:
-        assert torch.equal(run.final.scores, runs[0].final.scores) and (run.loss == runs[0].loss).all()

@@ -14,7 +14,6 @@ from patch_association.intervals import (
     odds_ratio,
     power_law,
     proportion,
-    rounded,
     shared_error,
 )
 
@@ -99,22 +98,6 @@ def test_pictures_that_all_seeds_share_widen_the_interval(likeness):
 
 def test_text():
     assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.12 [0.10, 0.20]"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "texts"),
-    [
-        ((0.1553, 0.1492, 0.1641), ("0.155", "0.149", "0.164")),
-        ((1234.4, 900.0, 1456.0), ("1,230", "900", "1,460")),  # a width of hundreds: tens are enough
-        ((469.3, 430.2, 512.9), ("469", "430", "513")),
-        ((-0.0004, -0.02, 0.018), ("0.000", "-0.020", "0.018")),
-        ((3e-9, 0.0, 5e-9), ("3e-09", "0", "5e-09")),
-        ((5.5, 4.0, math.inf), ("5.5", "4", "inf")),
-        ((2.0, 2.0, 2.0), ("2", "2", "2")),
-    ],
-)
-def test_the_width_of_an_interval_says_how_its_numbers_are_rounded(numbers, texts):
-    assert rounded(*numbers) == texts
 
 
 def test_the_odds_ratio_of_one_table_and_of_copies_is_woolfs():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import notation
 import numpy as np
 import pytest
@@ -21,7 +18,6 @@ from patch_association.structure import Partition
 from patch_association.training import Constant, Samples, descend_population
 from patch_lab.transfer.block_attention import BlockAttention
 
-ROOT = Path(__file__).resolve().parents[2]
 GROUPS = notation.load()
 SYMBOLS = [(group.title, symbol) for group in GROUPS for symbol in group.symbols]
 
@@ -71,22 +67,3 @@ def test_a_symbol_is_listed_once_where_it_is_meant():
         assert len(seen) == len(set(seen)), group.title
     everywhere = [one.tex for group in GROUPS if not group.pages for one in group.symbols]
     assert len(everywhere) == len(set(everywhere))
-
-
-#: sigma is the activation; the noise is sigma_xi, the diagonal sigma_A, a standard deviation of a proof s.
-OTHER_SIGMAS = re.compile(r"\\sigma(?:\^\{?[24k]|\^\{2|\^\{-|\s*\\?[|]|\s*\\lvert|\s*\\lVert|_\\ell|_J)")
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(
-        path for part in ("setting", "dynamics", "transfer") for path in (ROOT / "book" / part).glob("*.md")
-    )
-    + sorted(
-        ROOT / "src/patch_lab/ledger/table" / f"{part}.toml" for part in ("setting", "dynamics", "transfer")
-    ),
-    ids=lambda path: path.stem,
-)
-def test_sigma_without_an_index_is_the_activation(path):
-    found = [match[0] for match in OTHER_SIGMAS.finditer(path.read_text(encoding="utf-8"))]
-    assert not found, f"{path.name}: {found}"

@@ -73,24 +73,6 @@ def pairings(patches):
             yield ((first, partner), *others)
 
 
-@pytest.mark.parametrize("others", [[3], [2, 4], [1, 3], [2, 2, 3]])
-def test_the_chance_that_a_patch_is_unseen_over_all_partitions(others):
-    """The weight of far_sets_told for patch 0, in samples that share only it, against the posterior."""
-    C, D, samples, following = 2, 8, [], 1
-    for b in others:
-        samples.append({0, *range(following, following + b)})
-        following += b
-    unseen = possible = 0
-    for partition in pairings(list(range(D))):  # uniform, and so is each sample's signal set
-        for signals in product(partition, repeat=len(samples)):
-            fits = all(set(S) <= active for S, active in zip(signals, samples))
-            if fits and len(set(signals)) == len(signals):  # single samples, as the learner was told
-                possible += 1
-                unseen += all(0 not in S for S in signals)
-    odds = sum(C / (b - C + 1) if b >= C else np.inf for b in others)
-    assert unseen / possible == pytest.approx(1 / (1 + odds))
-
-
 @pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_told, True)])
 def test_the_limit_is_the_error_at_many_patches(law, told):
     """An input at D = 4000 with the real counts around its patches; false alarm below 1e-6, and bias 1/D."""

@@ -1,7 +1,6 @@
 """Recorded runs: whole, reproducible, and with their provenance."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from patch_lab.records import (
     decode,
     encode,
     fingerprint,
-    hardware,
     load,
     names,
     parse,
@@ -39,17 +37,6 @@ def test_round_trip(tmp_path):
     RECORD.save(path)
     assert read(path) == RECORD
     assert read(path).to_json() == path.read_text(encoding="utf-8") == RECORD.to_json()
-
-
-def test_provenance():
-    made = RECORD.provenance
-    assert set(made) == {"commit", "date", "hardware", "python", "versions", "wall_s"}
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"]) and made["wall_s"] == 83.2
-    assert set(made["versions"]) == {"patch-association", "numpy", "scipy", "torch"}
-    assert all(re.match(r"\d", version) for version in made["versions"].values())
-    assert made["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert re.match(r"\d+ cores of \S", hardware())
-    assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?|installed", made["commit"])
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-import torch
 
 from patch_association.shallow import train
-from patch_association.structure import Partition
 from patch_lab import records
 from patch_lab.beyond import follow_bench
 from patch_lab.sweeps import (
@@ -94,20 +92,3 @@ def test_a_small_cell_comes_out_the_same_twice_in_the_form_of_the_record(name, m
 
 #: Settings that decide which columns a cell has.
 _SAME = {"law", "kind", "name", "longest", "noisy"}
-
-
-def test_what_is_known_of_groups_and_keys_is_read_off_the_parameters():
-    data = two_theories.LAWS["crossed"]
-    bench = follow_bench(data, "both", seeds=2, steps=1, batch=4, points=1, n_test=10).bench
-    same = torch.as_tensor(Partition(data.groups).same_set)
-    with torch.no_grad():
-        bench.scores.copy_(same.to(bench.scores).expand_as(bench.scores))
-        bench.form.zero_()
-        keys = slice(1, 1 + data.num_keys)
-        bench.form[0, keys, keys] = torch.eye(data.num_keys)
-        bench.form[1, keys, keys] = 1 - torch.eye(data.num_keys)
-        bench.value.zero_()
-        bench.value[:, 0], bench.value[:, 1] = 4.0, 3.0
-    found = two_theories.knowledge(bench, data)
-    assert found["leak"] == [0.6, 0.6] and found["keys"] == [1.0, 0.0]
-    assert found["groups_auc"] == [1.0, 1.0] and found["groups_exact"] == [True, True]

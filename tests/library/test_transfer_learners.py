@@ -14,7 +14,7 @@ from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
 from patch_association.training import HeldOut
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
-from patch_lab.transfer.complexity import growth_fits, sample_complexity, slope_interval
+from patch_lab.transfer.complexity import growth_fits
 from patch_lab.transfer.discovery import (
     FoundSets,
     coactivation,
@@ -143,16 +143,6 @@ def test_shared_attention_of_one_partition_is_block_attention_and_of_two_their_u
 # --- sample complexity ------------------------------------------------------------------------------
 
 
-def test_complexity_uses_the_mean_so_that_one_wrong_seed_counts():
-    errors = np.full((20, 2), 0.001)
-    errors[0, 0] = errors[1, 0] = 0.95
-    result = sample_complexity([2, 8], errors)
-    assert np.median(errors[:, 0]) < 0.05 and 2 < result.value < 8
-    assert result.low <= result.value <= result.high and result.n == 20
-    never = sample_complexity([1, 2], np.full((5, 2), 0.4))
-    assert math.isinf(never.value) and never.censored == 1.0
-
-
 @given(exponent=st.floats(-1, 2), scale=st.floats(0.5, 50))
 @settings(max_examples=20, deadline=None)
 def test_fits_recover_their_own_laws(exponent, scale):
@@ -161,16 +151,6 @@ def test_fits_recover_their_own_laws(exponent, scale):
     assert power.parameters["exponent"] == pytest.approx(exponent, abs=1e-9) and power.rss < 1e-18
     polylog = {f.law: f for f in growth_fits(D, scale * np.log(D) ** 2)}["polylog 2"]
     assert polylog.rss < 1e-18 and polylog.parameters["a"] == 0.0
-
-
-def test_slope_interval_covers_a_planted_slope():
-    generator, D = np.random.default_rng(0), [50, 100, 200, 400]
-    sizes = [np.array([d // 2, d, 2 * d]) for d in D]
-    errors = [
-        np.clip(np.array([0.1, 0.05, 0.0]) + 0.005 * generator.standard_normal((30, 3)), 0, 1) for _ in D
-    ]
-    slope, low, high, censored = slope_interval(D, sizes, errors, target=0.06)
-    assert low < 1.0 < high and abs(slope - 1) < 0.1 and censored == 0
 
 
 # --- bad input --------------------------------------------------------------------------------------

@@ -4,9 +4,7 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
-from patch_association._streams import Stream, generator
 from patch_lab.sweeps import registry, transfer_cells
 
 SMALL = {
@@ -43,16 +41,3 @@ def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, mo
     assert json.dumps(first, allow_nan=False) == json.dumps(again, allow_nan=False)
     errors = np.array(first["errors"])
     assert errors.shape[0] == 2 and ((errors >= 0) & (errors <= 1)).all()
-
-
-def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
-    data = transfer_cells.downstream(16, 5)
-    model = transfer_cells.fixed_attention("hard", data.partition)
-    s, y, _ = data.sample_coefficients(3, 7)
-    reads = transfer_cells.draw_reads(data, model, 3, [7])[0]
-    noise = (reads - model.read(torch.from_numpy(s * y[:, None])[..., None] * data.feature)).numpy()[..., 1:]
-    for stream in Stream:
-        if stream == Stream.READ_NOISE:
-            continue
-        same = generator(7, stream).standard_normal((3, 4, 5))[..., 1:]
-        assert abs(np.corrcoef(noise.ravel(), same.ravel())[0, 1]) < 0.95
