@@ -146,10 +146,10 @@ def test_the_cells_of_larger():
     for one, other in zip(tiny[::2], tiny[1::2]):  # pairs, side by side
         assert one | {"model": "positional"} == other and one["model"] == "vanilla"
     assert {(c["epochs"], c["seed"]) for c in tiny} == {(e, k) for e in (10, 40) for k in (0, 1, 2)}
-    paper = ViTConfig.named("small_larger")
+    paper = ViTConfig.named("small")
     config = TrainConfig(**study.COMMON | study_larger.PAPER)
     assert (paper.depth, paper.heads, paper.width, paper.mlp_width, paper.patch_size) == (7, 12, 384, 384, 4)
-    assert config.vit == "small_larger" and set(config.vit_changes()) == {"attention", "patch_size"}
+    assert config.vit == "small" and set(config.vit_changes()) == {"attention", "patch_size"}
 
 
 def test_a_cell_of_a_hundred_classes(small_larger, monkeypatch):

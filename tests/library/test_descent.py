@@ -20,7 +20,6 @@ from patch_association.training import (
     HeldOut,
     Samples,
     Start,
-    StreamedSamples,
     descend,
     descend_population,
     idealized_start,
@@ -202,12 +201,12 @@ def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
     alone = descend(Samples.draw(law, 730, [1]), realistic_start(law, [1]), **settings_)
     assert np.abs(together.loss[:, 1] - alone.loss[:, 0]).max() < 1e-13
     assert (together.final.scores[1] - alone.final.scores[0]).abs().max() < 1e-13
-    # Held on disk, read in chunks of every kind, or drawn again at each pass.
+    # Held on disk, or read in chunks of every kind.
     path = tmp_path / "X.npy"
     np.save(path, samples.X.numpy())
     mapped = torch.from_numpy(np.load(path, mmap_mode="c"))
     sources = [Samples(law, samples.X, samples.y, [4, 1, 7], chunk=c) for c in (1, 7, 730, 10_000)]
-    sources += [Samples(law, mapped, samples.y, chunk=100), StreamedSamples(law, 730, [4, 1, 7], chunk=300)]
+    sources += [Samples(law, mapped, samples.y, chunk=100)]
     for source in sources:
         assert sum(X.shape[1] for X, _ in source.chunks()) == 730
         run = descend(source, realistic_start(law, [4, 1, 7]), **settings_)
