@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
-from collections import namedtuple
 
 import pytest
 import set_up
 
-Usage = namedtuple("Usage", "total used free")
+PLACES = {"ROOT": ".", "VENV": ".", "STAMP": "set-up.json", "LOG": "set-up.log", "PYTHON": "python"}
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A project of its own."""
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(set_up.ROOT / name, tmp_path)
+    for name, place in PLACES.items():
+        monkeypatch.setattr(set_up, name, tmp_path / place)
+    (tmp_path / "set-up.json").write_text("{}")
+    return tmp_path
 
 
 def test_a_failure_is_explained_and_pip_does_what_uv_cannot(elsewhere, capsys):

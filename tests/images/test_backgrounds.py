@@ -66,6 +66,7 @@ def test_removed_patches_are_gone_and_the_others_stay_where_they_were():
     assert (logits_of(model, images, keep) - before).abs().max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_run_depends_on_its_seed_alone_and_learns():
     bright, dark = made(40, 1, 16, 220), made(40, 2, 16, 30)
     scenes = type(bright)(

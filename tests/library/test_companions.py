@@ -152,7 +152,7 @@ def test_no_attention_beats_the_blocks(D, C, q):
     assert losses.min() < best + 0.03  # and it comes near
 
 
-# --- Attacks on the slow flow and the end of runs: enumeration and differences, without the library
+# --- The slow flow and the end of runs: by enumeration and differences, without the library
 
 
 D, C, Q, BETA = 6, 2, 0.4, 1.0

@@ -97,6 +97,7 @@ def test_the_readmes_code_runs(code, tmp_path):
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
+@pytest.mark.slow
 def test_the_readmes_first_block_is_five_lines_that_train():
     namespace = {}
     statements = [node for node in ast.parse(BLOCKS[0]).body if not isinstance(node, ast.Import)]

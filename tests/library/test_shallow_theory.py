@@ -211,6 +211,7 @@ def test_the_product_with_x_log_x_tends_to_one():
     assert (np.diff(away) < 0).all() and away[-1] < 0.02
 
 
+@pytest.mark.slow
 def test_relative_steps_follow_the_plain_descent():
     """Small relative steps and small plain steps go through the same masses at the same outputs and times."""
     data = PatternData(20, 0.5, 0.1, noise=0.0)

@@ -72,6 +72,7 @@ def fails(seed, q):
 # --- side by side ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_results_of_one(tmp_path, out):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
     run_quietly(sweep(), out, jobs=2, limit=3)
