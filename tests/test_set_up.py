@@ -15,12 +15,14 @@ PLACES = {"ROOT": ".", "VENV": ".", "STAMP": "set-up.json", "LOG": "set-up.log",
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A project of its own."""
+    """A project of its own, with a finished environment that holds one package."""
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(set_up.ROOT / name, tmp_path)
     for name, place in PLACES.items():
         monkeypatch.setattr(set_up, name, tmp_path / place)
-    (tmp_path / "set-up.json").write_text("{}")
+    (tmp_path / "lib" / "python3" / "site-packages" / "torch-2.0.dist-info").mkdir(parents=True)
+    (tmp_path / "python").touch()
+    (tmp_path / "set-up.json").write_text(json.dumps(set_up.wanted() | {"installed": set_up.installed()}))
     return tmp_path
 
 
