@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.optimize import linprog
 
 from patch_association.exact import linear, linear_bounds
@@ -237,3 +238,12 @@ def test_what_unequal_weights_win_is_bounded(weights, C, q):
     error = linear.best_monotone_error(linear.weighted_law(np.array(weights), C, q))
     most = (0.469 + 0.56 * max(weights) / min(weights)) / math.sqrt(q * n)
     assert error >= linear.linear_error(n + C, C, q, "half") - most
+
+
+@pytest.mark.parametrize("chi", [0.5, 2.0, 5.0, 19.7, 400.0])
+def test_the_limit_is_its_integral(chi):
+    corners = [min(1, 1 / (s**2 * chi)) for s in (0.868, 0.396)]
+    integral = quad(lambda x: linear_bounds.rademacher_tail(1 / math.sqrt(chi * x)), 1e-9, 1, points=corners)[
+        0
+    ]
+    assert linear_bounds.any_weights_limit(chi) == pytest.approx(float(integral), abs=1e-8)
