@@ -1,8 +1,7 @@
-"""Layers and ViTs written out head by head from any library's parameters: what both sides must compute."""
+"""Layers of any library and our ViTs, written out head by head: what both sides must compute."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -19,10 +18,6 @@ def parts(layer: Any):
         a = block.attention
         stacked = torch.cat([a.query_key.weight, a.value.weight]), torch.cat([a.query_key.bias, a.value.bias])
         return block.attention_norm, stacked, a.output, block.mlp_norm, block.mlp[0], block.mlp[2]
-    if hasattr(block, "self_attn"):  # torch.nn.TransformerEncoderLayer
-        a = block.self_attn
-        stacked = a.in_proj_weight, a.in_proj_bias
-        return block.norm1, stacked, a.out_proj, block.norm2, block.linear1, block.linear2
     if hasattr(block, "attn"):  # timm
         a = block.attn
         return block.norm1, (a.qkv.weight, a.qkv.bias), a.proj, block.norm2, block.mlp.fc1, block.mlp.fc2
@@ -54,30 +49,15 @@ def layer(layer: Any, x, heads: int, P=None, S=None):
     return x + last(F.gelu(first(mlp_norm(x))))
 
 
-def vit(model: Any, pictures):
-    """The logits of a ViT without class token, of this library (its default choices) or of another."""
-    if isinstance(model, ViT):
-        c, P = model.config, model.positions[0]
-        positional = c.attention == "positional"
-        x = model.embed(patches(pictures, c.patch_size))
-        x = x if positional else x + P
-        for block in model.blocks:
-            x = layer(block, x, c.heads, P if positional else None)
-        return model.head(model.norm(x.mean(dim=1)))
-    if hasattr(model, "patch_embed"):  # timm
-        embed = model.patch_embed.proj
-        x = patches(pictures, embed.kernel_size[0]) @ embed.weight.flatten(1).T + embed.bias
-        x = x + model.pos_embed
-        for block in model.blocks:
-            x = layer(block, x, block.attn.num_heads)
-        return model.head(model.fc_norm(x.mean(dim=1)))
-    # vit-pytorch, which reads a patch pixel by pixel where the others read it color by color
-    colors = patches(pictures, model.patch_size[0]).unflatten(-1, (pictures.shape[1], -1))
-    _, pixel_norm, embed, token_norm = model.to_patch_embedding
-    x = token_norm(embed(pixel_norm(colors.mT.flatten(-2)))) + model.pos_embedding
-    for mixed, mlp in model.transformer.layers:
-        x = layer(SimpleNamespace(mixed=mixed, mlp=mlp), x, mixed.heads)
-    return model.mlp_head(model.transformer.norm(x).mean(dim=1))
+def vit(model: ViT, pictures):
+    """The logits of a ViT without class token, with the default choices of this library."""
+    c, P = model.config, model.positions[0]
+    positional = c.attention == "positional"
+    x = model.embed(patches(pictures, c.patch_size))
+    x = x if positional else x + P
+    for block in model.blocks:
+        x = layer(block, x, c.heads, P if positional else None)
+    return model.head(model.norm(x.mean(dim=1)))
 
 
 def gradients(function, leaves) -> list[torch.Tensor]:

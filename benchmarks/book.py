@@ -1,8 +1,8 @@
 """Time the book itself: set-up, builds, tests, pages. ``book.py [--keep] [PART ...]``
 
 The parts are ``clone`` (set-up and builds in a fresh clone: minutes, and the network for what pip has not
-in its cache), ``tests`` (all of them: fifteen minutes), ``pages`` (the built pages of this checkout, in
-Chromium) and ``frames`` (what a frame costs while one drags). With ``--keep`` what was measured replaces
+in its cache), ``tests`` (all of them: fifteen minutes) and ``pages`` (the built pages of this checkout, in
+Chromium). With ``--keep`` what was measured replaces
 these parts in ``benchmarks/kept_book.json``, which the book's page on speed shows, and a machine that is
 busy with something else is refused.
 """
@@ -18,7 +18,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from _frames import drag
 from timing import asked
 
 from patch_lab._files import write_atomically
@@ -99,21 +98,6 @@ def pages() -> list[dict]:
     return rows
 
 
-def frames() -> list[dict]:
-    """CPU time of a frame while q is dragged through Theorem 4.1 at (16, 4), 400 steps each."""
-    sys.path.append(str(ROOT / "tools"))
-    from browser import SITE, chromium
-
-    with chromium() as browser:
-        cost = [drag(browser, SITE / "book" / "explore" / "descent.html") for _ in range(_ROUNDS)]
-    name = "a frame while q is dragged on explore/descent"
-    shares = (("median", 0.5), ("95 of 100 frames", 0.95))
-    return [
-        _row(f"{name}: {words}", "ms", [sorted(found)[int(share * len(found))] for found in cost])
-        for words, share in shares
-    ]
-
-
 def _opened(browser, page: Path) -> dict[str, float]:
     """Milliseconds from navigation to each of what is shown, where the page has it."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
@@ -143,7 +127,7 @@ def _row(name: str, unit: str, values: list[float]) -> dict:
     return found | {"low": min(values), "high": max(values)}
 
 
-PARTS = {"clone": clone, "tests": tests, "pages": pages, "frames": frames}
+PARTS = {"clone": clone, "tests": tests, "pages": pages}
 
 
 def main() -> int:

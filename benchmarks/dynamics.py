@@ -13,7 +13,7 @@ from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
-from patch_association.training import Constant, Samples, descend, loss_and_gradients, realistic_start
+from patch_association.training import Samples, loss_and_gradients
 
 _MOVING = ("alpha", "gamma", "rho")  # what PopulationRisk.gradient is with respect to
 _LAWS = ((16, 0.3), (36, 0.2), (64, 0.1))
@@ -50,51 +50,6 @@ def gradients_against_autograd(num_patches: int, n: int, order: str, read: float
     same = close(1e-7)  # torch's softplus is linear beyond 20
     row = compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", same, rounds)
     return row | {"bandwidth_share": 2 * X.nbytes / least(by_hand) / read}
-
-
-def single_against_double(num_patches: int, n: int, read: float, rounds: int = 5) -> dict:
-    """The same gradient in single precision: half the bytes, so half the time where memory is the limit."""
-    samples = Samples.draw(SpatialData(Partition.random(num_patches, 4), num_patches, 0.2), n, [0])
-    double = (samples.X, samples.y, *_weights(num_patches))
-    X, y, A, v = double
-    single = X.float(), y.float(), A.float(), v.float()
-
-    def ours():
-        return loss_and_gradients(single[0], single[1], single[2], single[3])
-
-    row = compare(
-        f"gradient of model (T) in single precision, D = d = {num_patches}, N = {n}",
-        ours,
-        lambda: loss_and_gradients(X, y, A, v),
-        "double precision",
-        close(1e-3),
-        rounds,
-    )
-    return row | {"bandwidth_share": 2 * single[0].nbytes / least(ours) / read}
-
-
-def seeds_in_a_batch(num_patches: int, n: int, read: float, seeds: int = 10, steps: int = 10) -> dict:
-    """Ten steps of ten pre-trainings at once, against one after the other; a run reads eleven times."""
-    law = SpatialData(Partition.random(num_patches, 4), num_patches, 0.2)
-    batch = Samples.draw(law, n, range(seeds))
-    alone = [Samples(law, batch.X[i : i + 1], batch.y[i : i + 1], [i]) for i in range(seeds)]
-    step = Constant(rate=0.005, score_rate=0.005 * num_patches**2)
-
-    def run(samples):
-        start = realistic_start(law, samples.seeds)
-        final = descend(samples, start, step, steps=steps, progress=False).final
-        return [(A, v) for A, v in zip(final.scores, final.value)]
-
-    row = compare(
-        f"ten pre-trainings, D = d = {num_patches}, N = {n}",
-        lambda: run(batch),
-        lambda: [run(samples) for samples in alone],
-        "one after the other",
-        close(1e-9),
-        5,
-    )
-    share = 2 * (steps + 1) * batch.X.nbytes / least(lambda: run(batch)) / read
-    return row | {"bandwidth_share": share}
 
 
 def _weights(D):
@@ -185,43 +140,17 @@ def exact_gradient_against_autograd(q: float = 0.3, set_size: int = 2, rounds: i
     )
 
 
-def fused_gradient(num_patches: int, q: float, rounds: int = 15) -> dict:
-    """The gradient of the population risk in one pass of small blocks, against three passes of torch.
-
-    The other way is what one would write first: whole arrays, and torch's threads. Where cores are shared,
-    its threads wait for one another.
-    """
-    risk = PopulationRisk(num_patches, 4, q)
-    point = {"alpha": 1.6 / num_patches, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
-    phi, p = torch.from_numpy(risk.support.copy()), torch.from_numpy(risk.probability.copy())
-
-    def whole():
-        weights, slopes = risk.weights_and_slopes(**point)
-        F = phi.T @ torch.from_numpy(weights)  # (atoms, features) @ (features,)
-        return -slopes @ (phi @ (p * torch.sigmoid(-F))).numpy()
-
-    name = f"gradient of the population risk, D = {num_patches}, q = {q:g}: {risk.probability.size:,} atoms"
-    against = f"whole arrays, torch with {torch.get_num_threads()} threads"
-    return compare(name, lambda: risk.gradient(**point), whole, against, close(1e-9), rounds)
-
-
 def bench_gradient_of_the_model() -> Iterator[dict]:
-    """The gradient on samples: against autograd in both orders, in single precision, many seeds at once."""
+    """The gradient on samples: against autograd in both orders."""
     read = bytes_a_second()
     sizes = ((16, 8000), (36, 2000), (64, 500), (100, 300), (144, 200))
     orders = ("(S X) v", "S (X v)")
-    yield from (
-        *(gradients_against_autograd(D, n, order, read) for D, n in sizes for order in orders),
-        *(single_against_double(D, n, read) for D, n in ((16, 8000), (64, 500))),
-        *(seeds_in_a_batch(D, n, read) for D, n in ((16, 200), (64, 200))),
-    )
+    yield from (gradients_against_autograd(D, n, order, read) for D, n in sizes for order in orders)
 
 
 def bench_exact_gradient() -> Iterator[dict]:
-    """The gradient of the population, against sampling, autograd and whole arrays."""
+    """The gradient of the population, against sampling and autograd."""
     yield from (
         *(exact_gradient_against_monte_carlo(D, q, p) for D, q in _LAWS for p in (3, 5)),
         exact_gradient_against_autograd(),
-        fused_gradient(16, 0.3),
-        fused_gradient(64, 0.1),
     )

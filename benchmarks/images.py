@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import _training_loops as training_loops
 import _written_out as written_out
 import torch
-from _networks import OPPONENTS, network_of
 from timing import close, compare
-from torch import nn
 
-from patch_association.images.layers import Block
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.flops import attention_flops
 from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
@@ -99,34 +94,6 @@ def _torchvision_or_not() -> None:
 
 
 @_one_thread
-def bench_positional_inference() -> Iterator[dict]:
-    """Forward passes of whole networks: positional with its maps kept, our vanilla, timm's and vit-pytorch's.
-
-    A library that is not installed is named and left out.
-    """
-    _torchvision_or_not()
-    for patch_size, tokens, batch in _CASES:
-        vanilla = ViTConfig.named("small", patch_size=patch_size, depth=_DEPTH)
-        ours = ViT(replace(vanilla, attention="positional")).eval()
-        pictures = torch.randn(batch, 3, 32, 32)
-        for kind, name in OPPONENTS.items():
-            try:
-                theirs = network_of(kind, vanilla)
-            except ValueError as error:
-                print(f"left out: {error}")
-                continue
-            with torch.no_grad(), ours.cached_attention():
-                row = compare(
-                    f"positional ViT, inference with cached attention, {tokens} tokens, {batch} pictures",
-                    partial(ours, pictures),
-                    partial(theirs, pictures),
-                    name,
-                    _as_written(*(partial(written_out.vit, model, pictures) for model in (ours, theirs))),
-                )
-            yield row
-
-
-@_one_thread
 def bench_layer_against_other_libraries() -> Iterator[dict]:
     """A positional layer beside our vanilla one and those of timm and vit-pytorch, three ways.
 
@@ -189,81 +156,3 @@ def bench_layer_against_other_libraries() -> Iterator[dict]:
             peak = peak_bytes(_step(ours, grown)) / peak_bytes(_step(theirs, grown))
             rows.append(row | {"memory": kept, "peak": peak})
             yield from (row | {"formula": formula} for row in rows)
-
-
-@_one_thread
-def bench_training_throughput() -> Iterator[dict]:
-    """An epoch by this library's loop, against a DataLoader and the same model."""
-    for vit, number in (("reader", 2000), ("small", 200)):
-        ours, theirs = training_loops.loops(vit, number)
-        pair = partial(ours, ours.batches), partial(theirs, theirs.batches)
-        # In an epoch each side draws crops and mirrors of its own; on a batch as it is, both must agree.
-        row = compare(
-            f'training the ViT "{vit}", {number:,} pictures',
-            *pair,
-            "a DataLoader loop",
-            training_loops.same(vit),
-            5,
-        )
-        yield row | {"a_second": number / row["ours_s"]}
-
-
-@_one_thread
-def bench_block_against_pytorch() -> Iterator[dict]:
-    """One layer against PyTorch's own, which also shows that our vanilla layer is no easy opponent."""
-    for _, tokens, batch in _CASES:
-        x, P = (
-            torch.randn(batch, tokens, 384, requires_grad=True),
-            torch.randn(tokens, 384, requires_grad=True),
-        )
-        stock = nn.TransformerEncoderLayer(
-            384, 12, 384, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
-        )
-        for kind, positional in (("positional", True), ("vanilla", False)):
-            block = Block(384, 12, 384, positional=positional)
-            inputs = (x, P, None) if positional else (x, None, False)
-            written = (
-                partial(
-                    written_out.gradients,
-                    partial(written_out.layer, layer, x, 12, encodings),
-                    _leaves(layer, x, encodings),
-                )
-                for layer, encodings in ((block, P if positional else None), (stock, None))
-            )
-            yield compare(
-                f"{kind} layer, forward and backward, {tokens} tokens, {batch} inputs",
-                _step(block, *inputs),
-                _step(stock, x),
-                "torch.nn.TransformerEncoderLayer",
-                _as_written(*written),
-            )
-
-
-@_one_thread
-def bench_mixing() -> Iterator[dict]:
-    """S V for a whole batch: one matrix product per head against one that copies S for every picture."""
-    for _, tokens, batch in _CASES:
-        S = torch.softmax(torch.randn(12, tokens, tokens), dim=-1).requires_grad_()
-        channels_first = torch.randn(12, 32 * 4 * batch, tokens, requires_grad=True)  # (H, d_h B, N)
-        unfolded = channels_first.detach().view(12, 32, 4 * batch, tokens)
-        pictures_first = unfolded.permute(2, 0, 3, 1).contiguous().requires_grad_()  # (B, H, N, d_h)
-
-        def ours(S=S, v=channels_first):
-            mixed = v @ S.transpose(1, 2)
-            return [mixed, *torch.autograd.grad(mixed.square().sum(), (v, S))]
-
-        def theirs(S=S, v=pictures_first):
-            mixed = S @ v
-            return [mixed, *torch.autograd.grad(mixed.square().sum(), (v, S))]
-
-        def same(a, b):
-            in_order = [x.permute(1, 3, 0, 2) for x in b[:2]]  # (B, H, N, d_h) -> (H, d_h, B, N)
-            close(1e-3)(a, [*in_order, b[2]])
-
-        yield compare(
-            f"S V, forward and backward, {tokens} tokens, {4 * batch} pictures",
-            ours,
-            theirs,
-            "broadcasting S over the batch",
-            same,
-        )

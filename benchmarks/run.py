@@ -58,12 +58,10 @@ def _results(module) -> list[dict]:
 
 
 def _line(row: dict) -> str:
-    value = row.get("exponent", row.get("ratio", row.get("value")))
+    value = row.get("ratio", row.get("value"))
     found = (
         f"{value:8.3g} {row.get('unit', 'x' if 'ratio' in row else '')} [{row['low']:.3g}, {row['high']:.3g}]"
     )
-    if "exponent" in row:
-        return f"{found}  {row['name']}: exponent in size (stated: {row['stated']})"
     if "ratio" in row:
         times = f"{row['ours_s']:.3g} s against {row['theirs_s']:.3g} s ({row['theirs']})"
         return f"{found}  {row['name']}: {times}"

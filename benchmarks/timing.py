@@ -89,31 +89,6 @@ def arrays(results) -> list[np.ndarray]:
     return [np.asarray(results, dtype=np.float64).ravel()]
 
 
-def growth(
-    name: str, case: Callable[[int], Callable[[], object]], sizes, stated: str, rounds: int = 5
-) -> dict:
-    """The exponent with which the time of ``case(size)()`` grows in size, by least squares on a log scale.
-
-    One exponent a round, all sizes in turn; their median and quartiles beside the ``stated`` cost.
-    """
-    passes = [(call, _calls(call)) for call in map(case, sizes)]
-    times = [[_seconds(call, calls) for call, calls in passes] for _ in range(rounds)]
-    logs = [math.log(size) for size in sizes]
-    slopes = [statistics.linear_regression(logs, [math.log(t) for t in row]).slope for row in times]
-    low, exponent, high = statistics.quantiles(slopes, n=4)
-    seconds = [statistics.median(column) for column in zip(*times)]
-    return {
-        "name": name,
-        "sizes": list(sizes),
-        "seconds": seconds,
-        "exponent": exponent,
-        "low": low,
-        "high": high,
-        "stated": stated,
-        "rounds": rounds,
-    }
-
-
 def bytes_a_second(size: int = 2**26) -> float:
     """How fast the threads of torch read memory: a sum over 512 MB of doubles, the best of five."""
     x = torch.ones(size, dtype=torch.float64)

@@ -36,12 +36,6 @@ def test_a_workflow_may_read_and_runs_pinned_actions_and_targets_that_exist(path
                 assert (ROOT / file).is_file(), file
 
 
-def test_records_are_compared_where_the_history_is():
-    (path,) = (path for path in WORKFLOWS if path.stem == "test-and-publish")
-    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
-    assert [jobs[name]["steps"][0]["with"] for name in ("everything", "library")] == [{"fetch-depth": 0}] * 2
-
-
 @pytest.mark.parametrize("branch", ["main", "launch-notebooks", ""])
 def test_no_branch_but_the_notebooks_is_replaced(tmp_path, branch):
     (tmp_path / ".ci").mkdir()

@@ -35,10 +35,10 @@ PARTS = {
     "beyond": "beyond",
 }
 FAMILIES = {
-    "holds": "holds",
+    "holds": "holds, or seen",
     "conditional": "holds only if",
     "fails": "fails as stated",
-    "untested": "not tested",
+    "untested": "open",
 }
 
 

@@ -71,22 +71,7 @@ def _more(row: dict) -> str:
         notes.append(f"{digits(row['peak'])} of the peak")
     if "formula" in row:
         notes.append(f"{digits(row['formula'])} of vanilla's products")
-    if "a_second" in row:
-        notes.append(f"{digits(row['a_second'])} pictures a second")
     return f" ({'; '.join(notes)})" if notes else ""
-
-
-def grown(rows: list[dict]) -> str:
-    """A table of exponents: sizes, times at the least and the largest, fitted and stated."""
-    lines = ["| what | sizes | times | exponent | stated |", "|:--|--:|--:|--:|--:|"]
-    for row in rows:
-        sizes, times = ((x[0], x[-1]) for x in (row["sizes"], row["seconds"]))
-        fitted = f"{row['exponent']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-        lines.append(
-            f"| {row['name']} | {sizes[0]:,} to {sizes[1]:,} | {seconds(times[0])} to {seconds(times[1])} "
-            f"| {fitted} | {row['stated']} |"
-        )
-    return "\n".join(lines)
 
 
 def measured(parts: dict[str, dict]) -> str:
@@ -129,8 +114,7 @@ class Timed(SphinxDirective):
             self.env.note_dependency(str(KEPT_BOOK))
             text = measured(json.loads(KEPT_BOOK.read_text(encoding="utf-8")) if KEPT_BOOK.exists() else {})
         elif name in results:
-            rows = results[name]
-            text = grown(rows) if "exponent" in rows[0] else compared(rows)
+            text = compared(results[name])
         else:
             raise self.error(f"expected machine, book or one of {', '.join(results)}, got {name!r}")
         holder = nodes.container(classes=["pa-timed"])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image, ImageEnhance, ImageOps
-from vision_shim import compare_with
 
 from patch_lab.images.data import policies
-from patch_lab.images.data.augment import CHOICES, augment, draw, normalize
+from patch_lab.images.data.augment import CHOICES, augment, draw
 from patch_lab.images.data.embedded import photographs
 
 NAMES = policies.OPERATIONS
@@ -65,40 +64,6 @@ def test_each_operation_is_pils(name):
             )
 
 
-def test_each_picture_gets_its_own_operation():
-    images = photographs().train_images[:15].float()
-    value = policies.strength(torch.arange(15), torch.tensor(0.5), 32)
-    together = policies.apply(images, torch.arange(15), value)
-    for i in range(15):
-        assert torch.equal(
-            together[i : i + 1], policies.apply(images[i : i + 1], torch.tensor([i]), value[i : i + 1])
-        )
-    changed = (together != images).flatten(1).any(1)
-    assert changed[1:].all() and not changed[0]
-
-
-def test_policies_have_25_pairs():
-    for name in ("cifar10", "svhn"):
-        table = policies.policy(name)
-        assert tuple(table.shape) == (25, 2, 3)
-        assert (
-            0 <= table[..., 1].min()
-            and table[..., 1].max() <= 0.9
-            and set(table[..., 2].flatten().tolist()) <= set(range(10))
-        )
-    with pytest.raises(ValueError, match="there is no AutoAugment policy 'x'; there are cifar10, svhn"):
-        policies.policy("x")
-
-
-@pytest.mark.parametrize("name", ["cifar10", "svhn"])
-def test_policies_are_torchvisions(name):
-    transforms = compare_with("torchvision.transforms")
-    theirs = transforms.AutoAugment(transforms.AutoAugmentPolicy(name)).policies
-    table = policies.policy(name).tolist()
-    ours = [tuple((NAMES[int(o)], round(p, 1), int(m)) for o, p, m in pair) for pair in table]
-    assert ours == [tuple((o, p, m or 0) for o, p, m in pair) for pair in theirs]
-
-
 def test_draws_follow_the_policy():
     """Frequencies within 6 standard errors: a false alarm less than once in 10^8."""
     n = 40_000
@@ -131,21 +96,6 @@ def test_shift_and_flip_are_windows_of_the_padded_picture():
     )
 
 
-def test_windows_of_a_picture_that_reflection_continues():
-    images = torch.randint(256, (60, 3, 16, 12), generator=seeded(), dtype=torch.uint8)
-    assert draw("reflect-flip", 2, 32, seeded()).padding == 2
-    draws = draw("reflect-flip", 60, 16, seeded(1), padding=3)
-    out = augment(images, draws)
-    padded = torch.nn.functional.pad(images.double(), (3, 3, 3, 3), mode="reflect")
-    for i in range(60):
-        top, left = int(draws.top[i]), int(draws.left[i])
-        window = padded[i, :, top : top + 16, left : left + 12]
-        assert torch.equal(out[i].double(), window.flip(2) if draws.flipped[i] else window)
-    assert set(draws.left.tolist()) == set(range(7)) and 0 < draws.flipped.sum() < 60
-    with pytest.raises(ValueError, match="by reflection must be less than the side of 8 pixels, got 8"):
-        draw("reflect-flip", 2, 8, seeded(), padding=8)
-
-
 @pytest.mark.parametrize("choice", CHOICES)
 def test_augmentation_is_seeded_and_by_picture(choice):
     """The same draws for a whole and for its parts: what several processes and a resumed run rely on."""
@@ -157,16 +107,3 @@ def test_augmentation_is_seeded_and_by_picture(choice):
     assert torch.equal(augment(images[odd], draws[odd]), whole[odd])
     assert torch.equal(augment(images, draw(choice, 24, 32, seeded(3))), whole)
     assert torch.equal(whole, images) == (choice == "none")
-
-
-def test_what_augmentation_refuses():
-    with pytest.raises(ValueError, match="augment must be one of none, shift"):
-        draw("mixup", 3, 32, seeded())
-    with pytest.raises(ValueError, match="images must be uint8"):
-        augment(torch.zeros(1, 3, 8, 8), draw("none", 1, 8, seeded()))
-
-
-def test_normalised_pictures_have_mean_zero_and_deviation_one():
-    data = photographs()
-    x = normalize(data.train_images, *data.statistics())
-    assert x.mean(dim=(0, 2, 3)).abs().max() < 1e-4 and (x.std(dim=(0, 2, 3)) - 1).abs().max() < 1e-4

@@ -66,6 +66,7 @@ def test_removed_patches_are_gone_and_the_others_stay_where_they_were():
     assert (logits_of(model, images, keep) - before).abs().max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_run_depends_on_its_seed_alone_and_learns():
     bright, dark = made(40, 1, 16, 220), made(40, 2, 16, 30)
     scenes = type(bright)(
@@ -82,48 +83,3 @@ def test_a_run_depends_on_its_seed_alone_and_learns():
     assert runs[0][1].all()
     fresh = with_head(model, 5, seed=1)
     assert fresh.head.out_features == 5 and torch.equal(fresh.embed.weight, model.embed.weight)
-
-
-def test_backgrounds_are_what_they_are_called(tmp_path):
-    assert not backgrounds("clean", 3, 0).any()
-    noise = backgrounds("noise", 50, 1)
-    assert noise.shape == (50, 3, 32, 32) and torch.equal(noise, backgrounds("noise", 50, 1))
-    assert not torch.equal(noise, backgrounds("noise", 50, 2))
-    from PIL import Image
-
-    for k in range(6):
-        Image.fromarray(np.full((40, 50, 3), 10 * k, dtype=np.uint8)).save(tmp_path / f"{k}.png")
-    seen, held = (
-        set(backgrounds(str(tmp_path), 99, 0, held_out)[:, 0, 0, 0].tolist()) for held_out in (False, True)
-    )
-    assert seen == {0, 10, 20, 30, 40} and held == {50}
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: backgrounds("no/such/folder", 3, 0),
-            "source must be 'clean', 'noise', 'plants' or a folder .* 'no/such/folder' with 0",
-        ),
-        (lambda: made(side=17), "side must be at most the 16 pixels"),
-        (lambda: made().most_covered(17, 4), "count must be at most the 16 patches"),
-        (
-            lambda: compose(
-                torch.zeros(2, 3, 8, 8).byte(), torch.zeros(2), torch.zeros(2, 3, 9, 9).byte(), 0
-            ),
-            "backgrounds must be uint8 like the pictures",
-        ),
-        (
-            lambda: logits_of(
-                ViT(ViTConfig(image_size=16, attention="positional", depth=1, heads=1, width=4, mlp_width=4)),
-                torch.zeros(1, 3, 16, 16),
-                torch.zeros(1, 2, dtype=torch.long),
-            ),
-            "model must be a vanilla ViT with mean pooling",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -1,22 +1,22 @@
 """The study on CIFAR-10: its cells, one cell on made-up pictures, interrupted and not, and its record."""
 
-from dataclasses import replace
+import json
 
 import numpy as np
 import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.locality import encoding_locality, locality
+from patch_association.images.locality import encoding_locality, locality, similarity
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.vit import ViT
+from patch_association.images.vit import ViTConfig
 from patch_lab.cli import main
-from patch_lab.images.data.augment import draw
-from patch_lab.images.training import run as training
-from patch_lab.images.training.config import TrainConfig
-from patch_lab.images.training.trainer import Trainer, make_model
+from patch_lab.images.convolution import QuickNet
+from patch_lab.images.training.config import TrainConfig, preset
+from patch_lab.images.training.run import load_run
+from patch_lab.images.training.trainer import Trainer
 from patch_lab.records import decode, load
-from patch_lab.sweeps import registry, study
+from patch_lab.sweeps import images, registry, study, study_cnn, study_larger
 
 
 @pytest.fixture
@@ -51,28 +51,6 @@ def test_the_record_that_ships(capsys):
     assert f"cifar10_study  (48 cells, {len(record)} of them recorded in " in capsys.readouterr().out
 
 
-def test_one_recipe_for_both_kinds_of_attention():
-    one, other = (study.settings(kind, 10, 32, 0, 64) for kind in ("vanilla", "positional"))
-    assert {key for key in one if one[key] != other[key]} == {"attention"}
-    assert (one["heads"], one["mlp_width"], one["warmup_epochs"]) == (2, 128, 1.0)
-    with pytest.raises(ValueError, match="the width of a ViT must be a multiple of 32, got 48"):
-        study.settings("vanilla", 10, 32, 0, 48)
-
-
-def test_the_runs_without_mirroring_differ_in_that_alone(small, monkeypatch):
-    usual = study.settings("vanilla", 10, 32, 0, 64)
-    monkeypatch.setattr(study, "SHORT", 1)
-    asked, real = [], study.settings
-    monkeypatch.setattr(study, "settings", lambda *a: asked.append(real(*a)) or asked[-1])
-    study.unmirrored_cell("vanilla")
-    assert {key for key in usual if usual[key] != asked[0][key]} == {"augment", "epochs", "warmup_epochs"}
-    drawn = [draw(each["augment"], 3, 32, torch.Generator()).flipped for each in (asked[0], usual)]
-    assert drawn[0] is None and drawn[1] is not None
-    assert [path.name for path in small.iterdir()] == ["vanilla-64-1-32-0-shift"]
-    config = load("cifar10_study_unmirrored").config
-    assert config["augment"] == "shift" and config["epochs"] == 10 and config["width"] == 64
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
 def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind):
@@ -103,44 +81,134 @@ def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small, monkeypatch, kind
     assert "positions" not in study.train_cell(**cell | {"seed": 1})
 
 
-def test_what_is_watched(small):
-    """The mean map of each head, the shuffle undone; as seen where it cuts patches apart."""
-    config, data = TrainConfig(**study.settings("vanilla", 2, 8, 0, 64)), study.pictures()
-    model = make_model(config, 2, 32, 3)
-    assert isinstance(model, ViT)
-    shuffle = GridPermutation(32, 8)
-    found = study.watched(model, data, shuffle)
-    mean, std = (t[:, None, None] for t in data.statistics())
-    with torch.no_grad():
-        S = model((shuffle(data.train_images[:8]).float() / 255 - mean) / std, return_all=True)[1][
-            "attention"
-        ]
-    head = S[1].mean(dim=0)[0]
-    assert found["attention"][1][0] == locality(shuffle.undo(head, 4), 8).recall != locality(head, 8).recall
-    P = model.positions[0]
-    assert found["recall"] == encoding_locality(P, shuffle).recall != encoding_locality(P).recall
-    assert study.watched(model, data, GridPermutation(32, 2))["recall"] == encoding_locality(P).recall
-    assert np.abs(decode(found["positions"]) - P.detach().numpy()).max() < 1e-3
+# --- The residual CNN of the study: its cells, one cell on made-up pictures, and its record
 
 
-def test_a_run_that_was_stopped_is_no_result(small, monkeypatch):
-    monkeypatch.setattr(
-        training, "train", lambda *a, **k: replace(training.ImageRun(None, {"finished": False}), stopped_by=2)
-    )
-    with pytest.raises(KeyboardInterrupt, match="vanilla-64-2-4-0 was stopped by signal 2"):
-        study.train_cell("vanilla", epochs=2, tile=4, seed=0, width=64)
+@pytest.fixture
+def small_cnn(tmp_path, monkeypatch):
+    """The sweep on eighty made-up pictures of 32 pixels, two epochs, checkpoints in a folder."""
+    monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
+    few = dict(batch_size=16, epochs=2, warmup_epochs=1.0)
+    monkeypatch.setattr(study_cnn, "CNN", study_cnn.CNN | few)
+    monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
+    return tmp_path
+
+
+def test_the_cells_are_those_of_the_figure():
+    cells = {(cell["tile"], cell["seed"]) for cell in registry()["cifar10_study_cnn"].cells}
+    assert cells == {(s, k) for s in (32, 16, 8, 4, 2) for k in (0, 1, 2)}
+    config, recipe = TrainConfig(**study_cnn.CNN).as_dict(), preset("cifar10-cnn").as_dict()
+    differ = {name: config[name] for name in config if config[name] != recipe[name]}
+    assert differ == dict(val_size=0, mirrored_test=True, device="cpu", precision="bf16", threads=1)
 
 
 @pytest.mark.slow
-def test_rates_are_tried_on_validation_pictures(small):
-    found = study.rate_cell("positional", 4e-3)
-    assert {len(found[name]) for name in ("val_accuracy", "train_accuracy")} == {study.RATE_EPOCHS}
-    assert found not in (study.rate_cell("positional", 1e-3), study.wide_rate_cell("positional", 4e-3))
+def test_a_cell(small_cnn):
+    found = study_cnn.cnn_cell(tile=4, seed=1)
+    assert json.loads(json.dumps(found)) == found and found["test_n"] == 80
+    assert len(found["metrics"]) == 2 and "val_accuracy" not in found
+    assert 0 <= found["test_mirrored_accuracy"] <= 1
+    run = load_run(small_cnn / "cifar10_study_cnn" / "4-1")
+    assert isinstance(run.model, QuickNet) and run.record["config"]["tile"] == 4
+    stem = run.model.stem.weight  # still as whitening left it
+    assert torch.equal(stem[:12], -stem[12:])
 
 
-@pytest.mark.parametrize(("name", "width"), [("cifar10_study_rates", 64), ("cifar10_study_rates_wide", 128)])
-def test_each_width_has_the_rate_that_was_best_for_vanilla_attention(name, width):
-    ends = {run["lr"]: run["val_accuracy"][-1] for run in load(name)}
-    best = max(ends, key=lambda lr: ends[lr])
-    assert load(name).config["width"] == width and min(ends) < best < max(ends)
-    assert study.settings("vanilla", 10, 32, 0, width)["lr"] == best
+def test_the_record_that_ships_of_cnn():
+    record = load("cifar10_study_cnn")
+    right = [row["test_accuracy"] for row in record.where(tile=32)]
+    assert len(record) == 15 and sum(right) / len(right) > 0.9
+    for row in record:
+        assert len(row["metrics"]) == record.config["epochs"] and row["test_n"] == 10_000
+        assert row["test_accuracy"] < row["metrics"][-1]["train_accuracy"]
+        assert row["test_mirrored_accuracy"] == pytest.approx(row["test_accuracy"], abs=0.03)
+
+
+# --- A hundred classes and the paper's ViT, on made-up pictures: what is trained, and how a step is timed
+
+
+@pytest.fixture
+def small_larger(tmp_path, monkeypatch):
+    """Both sweeps on eighty made-up pictures of 32 pixels, with checkpoints in a folder of the test."""
+    monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study_larger, "_tiny", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=16))
+    monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=2))
+    monkeypatch.setattr(study, "_WATCHED", 8)
+    monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
+    few = dict(batch_size=8, depth=1, width=24, heads=2, mlp_width=24, epochs=1, warmup_epochs=0.1)
+    monkeypatch.setattr(study_larger, "PAPER", study_larger.PAPER | few)
+    return tmp_path
+
+
+def test_the_cells_of_larger():
+    tiny = [dict(cell) for cell in registry()["tiny_imagenet_study"].cells]
+    for one, other in zip(tiny[::2], tiny[1::2]):  # pairs, side by side
+        assert one | {"model": "positional"} == other and one["model"] == "vanilla"
+    assert {(c["epochs"], c["seed"]) for c in tiny} == {(e, k) for e in (10, 40) for k in (0, 1, 2)}
+    paper = ViTConfig.named("small")
+    config = TrainConfig(**study.COMMON | study_larger.PAPER)
+    assert (paper.depth, paper.heads, paper.width, paper.mlp_width, paper.patch_size) == (7, 12, 384, 384, 4)
+    assert config.vit == "small" and set(config.vit_changes()) == {"attention", "patch_size"}
+
+
+def test_a_cell_of_a_hundred_classes(small_larger, monkeypatch):
+    asked, real = [], study.trained
+    monkeypatch.setattr(study, "trained", lambda own, *rest: asked.append(own) or real(own, *rest))
+    found = study_larger.tiny_cell("positional", epochs=1, seed=2)
+    assert json.loads(json.dumps(found)) == found and "positions" not in found
+    assert len(found["metrics"]) == 1 and found["test_n"] == 80
+    usual = study.settings("positional", 1, 32, 2, 64)
+    assert {key for key in usual if usual[key] != asked[0][key]} == {"dataset"}
+    assert [path.name for path in (small_larger / "tiny_imagenet_study").iterdir()] == ["positional-1-2"]
+
+
+# --- The sweep on permuted CIFAR-10, and the record that ships
+
+
+def test_the_sweep_is_registered_with_every_cell():
+    sweep = registry()["cifar10_permuted"]
+    cells = [tuple(cell.values()) for cell in sweep.cells]
+    assert len(set(cells)) == len(cells) == 65
+    assert {tile for model, tile, _ in cells if model == "small_cnn"} == {2, 4, 8, 16, 32}
+    # A ViT is shown with the tiles that it can follow, and with one that cuts its patches.
+    assert {tile for model, tile, _ in cells if model == "positional"} == {2, 4, 8, 32}
+
+
+@pytest.mark.parametrize("model", ["positional", "vanilla", "small_cnn"])
+def test_a_cell_of_sweep(model, monkeypatch):
+    """On small made-up pictures: the keys, what depends on the tile, and that JSON holds it."""
+    data = toy_set(200, size=32)
+    monkeypatch.setattr(images, "_data", lambda: data)
+    monkeypatch.setattr(images, "_COMMON", images._COMMON | dict(val_size=40, epochs=1, batch_size=40))
+    found = images.permuted_cifar10(model, tile=4, seed=0)
+    assert json.loads(json.dumps(found)) == found and found["test_n"] == 200
+    if model == "small_cnn":
+        assert "locality" not in found
+        return
+    assert set(found["locality"]) == set(found["attention"]) == {"as_seen", "undone"}
+    assert decode(found["positions"]).shape == (64, 64)
+    cut = images.permuted_cifar10(model, tile=2, seed=1)
+    assert set(cut["locality"]) == {"as_seen"} and "positions" not in cut
+
+
+def test_the_record_that_ships_of_sweep():
+    """Every cell of the sweep, its settings, and numbers that follow from the P that it holds."""
+    record, sweep = load("cifar10_permuted"), registry()["cifar10_permuted"]
+    assert record.config == json.loads(json.dumps(dict(sweep.config)))
+    assert [{key: row[key] for key in ("model", "tile", "seed")} for row in record.results] == list(
+        sweep.cells
+    )
+    held = [row for row in record.results if "positions" in row]
+    assert len(held) == 8
+    for row in held:
+        P = decode(row["positions"])
+        A = similarity(P, centered=True, cosine=True)
+        # Half precision keeps three digits of P; a rank may change here and there.
+        assert locality(A, 8).correlation == pytest.approx(
+            row["locality"]["as_seen"]["correlation"], abs=2e-3
+        )
+        assert locality(A, 8).recall == pytest.approx(row["locality"]["as_seen"]["recall"], abs=1e-2)
+        if row["tile"] != 2:
+            undone = GridPermutation(32, row["tile"]).undo(A, 4)
+            assert locality(undone, 8).recall == pytest.approx(row["locality"]["undone"]["recall"], abs=1e-2)

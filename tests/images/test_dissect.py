@@ -11,12 +11,8 @@ from patch_lab.images.dissect import (
     fixed,
     kl,
     logit_shares,
-    neighbor_maps,
-    normalized,
-    parts_only,
     start,
     through,
-    without_keys,
 )
 
 
@@ -75,13 +71,6 @@ def test_own_attention_changes_nothing_and_other_attention_does(model, pictures)
     assert kl(model(pictures), model(pictures)).abs().max() < 1e-12
 
 
-def test_some_heads_are_fixed_and_the_others_are_not(model, pictures):
-    inside = Inside(model.blocks[0], start(model, pictures))
-    own, maps = inside.logits().softmax(-1), torch.eye(17, dtype=torch.float64).expand(2, 17, 17)
-    S = fixed(maps, [1])(inside)
-    assert torch.equal(S[:, 0], own[:, 0]) and torch.equal(S[:, 1], maps[1].expand(6, 17, 17))
-
-
 @pytest.mark.parametrize("after_norm", [False, True])
 def test_four_parts_make_the_logits(model, pictures, after_norm):
     inside = Inside(model.blocks[1], start(model, pictures))
@@ -114,47 +103,6 @@ def test_the_position_part_is_the_mean_stream_normed_with_each_tokens_own_number
     assert part == pytest.approx(float(q @ k) / 4**0.5, abs=1e-12)
 
 
-def test_without_content_all_is_position(model):
-    """The same picture every time: what is not its mean is zero."""
-    same = torch.randn(1, 3, 16, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).expand(
-        4, -1, -1, -1
-    )
-    inside = Inside(model.blocks[0], start(model, same))
-    parts = inside.parts(inside.x.mean(0))
-    assert max(parts[name].abs().max() for name in PARTS[1:]) < 1e-12
-    torch.testing.assert_close(parts_only(inside.x.mean(0), PARTS[:1])(inside), inside.logits().softmax(-1))
-    shares = logit_shares(parts, 16)
-    torch.testing.assert_close(shares[..., 0], shares[..., 4])
-
-
-def test_masked_keys_get_nothing(model, pictures):
-    S = without_keys([0, 5])(Inside(model.blocks[0], start(model, pictures)))
-    assert S[..., [0, 5]].max() == 0
-    torch.testing.assert_close(S.sum(-1), torch.ones_like(S[..., 0]))
-
-
-def test_shares_over_some_keys(model, pictures):
-    inside = Inside(model.blocks[0], start(model, pictures))
-    parts = inside.parts(inside.x.mean(0))
-    keys = [1, 2, 9, 11]
-    found = logit_shares(parts, 16, keys)
-    part, total = parts["content-content"][..., :16, keys], inside.logits()[..., :16, keys]
-    centered = [x - x.mean(-1, keepdim=True) for x in (part, total)]
-    torch.testing.assert_close(found[..., 3], (centered[0] * centered[1]).sum((-1, -2)), atol=1e-9, rtol=1e-9)
-
-
-def test_neighbor_maps():
-    S = neighbor_maps(3, (0, -1), 10)
-    assert S[4].tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]  # the middle looks to its left
-    assert S[3, 3] == 1 and S[9, 9] == 1  # at the border, and the class token: itself
-    assert torch.equal(S.sum(1), torch.ones(10))
-    assert neighbor_maps(3, (1, 0), 9)[1, 4] == 1
-
-
-def test_pictures_lie_between_minus_one_and_one():
-    assert normalized(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [-1, 1]
-
-
 def test_a_network_with_fixed_attention(model, pictures):
     """Its own maps of one picture give that picture's answer; queries and keys there have no part in it."""
     x = start(model, pictures[:1])
@@ -167,16 +115,3 @@ def test_a_network_with_fixed_attention(model, pictures):
     assert attention[0].query_key.weight.grad is None and attention[0].query_key.bias.grad is None
     assert attention[0].value.weight.grad.abs().max() > 0 < attention[1].query_key.weight.grad.abs().max()
     assert network.float().get_buffer("maps_0").dtype == torch.float32
-
-
-@pytest.mark.parametrize(
-    "maps, says",
-    [
-        ({3: torch.ones(2, 17, 17)}, "layers must be 0 to 2, got 3"),
-        ({0: torch.ones(2, 16, 16)}, r"maps of layer 0 must be \(2, 17, 17\) and finite, got \(2, 16, 16\)"),
-        ({1: torch.full((2, 17, 17), float("nan"))}, "maps of layer 1 must be .* and finite"),
-    ],
-)
-def test_maps_that_do_not_fit(model, maps, says):
-    with pytest.raises(ValueError, match=says):
-        FixedAttention(model, maps)

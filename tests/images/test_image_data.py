@@ -1,31 +1,15 @@
 """Data sets: embedded, packed, official files and folders; damaged files are refused by name."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
-from training import TINY
 
-from patch_lab.images.data import ENVIRONMENT, data_root, embedded, load
+from patch_lab.images.data import ENVIRONMENT, embedded, load
 from patch_lab.images.data.folder import Pictures, load_folder, read_picture
-from patch_lab.images.data.packed import load_crops
-from patch_lab.images.data.sets import ImageSet, interleaved, validation_split
-from patch_lab.images.training import train
-
-
-@pytest.mark.parametrize(
-    ("name", "classes", "shape"), [("photographs", 7, (3, 32, 32)), ("digits", 10, (1, 8, 8))]
-)
-def test_embedded_sets(name, classes, shape):
-    data = load(name)
-    assert len(data.classes) == classes and tuple(data.train_images.shape[1:]) == shape
-    # Prefixes are balanced: the classes take turns.
-    assert data.train_labels[: 20 * classes].bincount().tolist() == [20] * classes
-    assert data.digest() == load(name).digest()
-    assert all(label for label in data.classes)
+from patch_lab.images.data.sets import ImageSet, validation_split
 
 
 def test_test_windows_come_from_parts_that_training_never_saw():
@@ -57,24 +41,6 @@ def tiny(**changes):
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (dict(train_images=torch.zeros(6, 3, 4, 4)), "train images must be uint8"),
-        (
-            dict(test_images=torch.zeros(6, 3, 4, 5, dtype=torch.uint8)),
-            r"test images must be uint8 of shape \(n, c, H, H\)",
-        ),
-        (dict(test_images=torch.zeros(6, 1, 4, 4, dtype=torch.uint8)), "must have one shape"),
-        (dict(train_labels=torch.tensor([0, 2] * 3)), r"train labels must lie in 0..1, got 0..2"),
-        (dict(test_labels=torch.tensor([0])), "test labels must be 6 int64 numbers"),
-    ],
-)
-def test_sets_that_do_not_fit(changes, words):
-    with pytest.raises(ValueError, match=words):
-        tiny(**changes)
-
-
 def test_statistics_are_exact():
     x = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     mean, std = tiny(
@@ -94,26 +60,6 @@ def test_validation_pictures_are_no_training_pictures():
     assert not torch.equal(val, validation_split(1437, 100, seed=2)[1])
     with pytest.raises(ValueError, match="must leave pictures to train on, got 6 of 6"):
         validation_split(6, 6)
-
-
-def test_interleaving_keeps_pairs():
-    labels = np.array([2, 0, 0, 1, 2, 1])
-    images = labels[:, None, None, None] * np.ones((6, 2, 2, 1), dtype=np.uint8)
-    x, y = interleaved(images.astype(np.uint8), labels)
-    assert y.tolist() == [0, 1, 2, 0, 1, 2] and x[:, 0, 0, 0].tolist() == y.tolist()
-
-
-def test_names_sizes_and_roots(monkeypatch, tmp_path):
-    with pytest.raises(
-        ValueError, match="there is no data set 'mnist'; there are photographs, digits, cifar10"
-    ):
-        load("mnist")
-    with pytest.raises(ValueError, match="train_size must be at most 1437 for digits, got 9999"):
-        load("digits", train_size=9999)
-    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    assert data_root() == tmp_path and data_root("elsewhere").name == "elsewhere"
-    monkeypatch.delenv(ENVIRONMENT)
-    assert data_root().name == "patch-association"
 
 
 def jpeg_parts(n):
@@ -164,30 +110,6 @@ def test_the_packed_file(packed, monkeypatch):
         load("svhn")
 
 
-@pytest.mark.parametrize("where", [0.2, 0.6, 0.99])
-def test_a_truncated_packed_file_is_refused_by_name(packed, where):
-    path, *_ = packed
-    content = path.read_bytes()
-    path.write_bytes(content[: int(where * len(content))])
-    with pytest.raises(ValueError, match="packed.npz is not a whole packed file"):
-        load("cifar10", path)
-
-
-def test_an_altered_packed_file_is_refused_by_name(packed):
-    path, arrays, _ = packed
-    content = bytearray(path.read_bytes())
-    content[content.index(arrays["scan"].tobytes()) + 5] ^= 255
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="packed.npz is not a whole packed file.*CRC"):
-        load("cifar10", path)
-    np.savez(path, **(arrays | {"label": arrays["label"][:-1]}))
-    with pytest.raises(ValueError, match="packed.npz contradicts itself: 11 labels, 12 lengths"):
-        load("cifar10", path)
-    np.savez(path, **(arrays | {"header": arrays["header"][:40]}))
-    with pytest.raises(ValueError, match="packed.npz: picture 0 cannot be decoded"):
-        load("cifar10", path)
-
-
 @pytest.fixture
 def folder(tmp_path):
     g = np.random.default_rng(0)
@@ -211,46 +133,6 @@ def test_a_folder_of_pictures(folder):
     assert torch.equal(seen[0], seen[1].flip(2)) and not torch.equal(seen[0], seen[1])
 
 
-def test_folders_that_do_not_fit(folder):
-    (folder / "val" / "bee").rename(folder / "val" / "wasp")
-    with pytest.raises(
-        ValueError, match="must hold the same class folders, at least one; different: bee, wasp"
-    ):
-        load_folder(folder)
-    with pytest.raises(ValueError, match="train is missing: expected train/CLASS"):
-        load_folder(folder / "nowhere")
-    victim = folder / "train" / "ant" / "0.png"
-    victim.write_bytes(victim.read_bytes()[:200])
-    with pytest.raises(ValueError, match="0.png is not a whole picture"):
-        Pictures(((str(victim), 0),), 16)[0]
-
-
-def test_sizes_are_kept_for_folders_too(folder):
-    data = load_folder(folder, 16).limited(4, 2)
-    assert [label for _, label in data.train] == [0, 1, 0, 1] and [label for _, label in data.test] == [0, 1]
-    with pytest.raises(ValueError, match="train_size must be at most 12 for folder, got 13"):
-        load_folder(folder).limited(13, None)
-
-
-def test_what_systems_leave_in_folders_is_passed_over(folder):
-    (folder / "train" / "ant" / "._0.png").write_bytes(b"no picture")
-    (folder / "train" / ".cache").mkdir()
-    data = load_folder(folder, 16)
-    assert len(data.train) == 12 and data.classes == ("ant", "bee")
-
-
-def test_links_and_empty_classes_are_named(folder):
-    link = folder / "train" / "bee" / "lost.png"
-    link.symlink_to(folder / "nowhere.png")
-    with pytest.raises(ValueError, match="lost.png is a link that leads nowhere"):
-        load_folder(folder)
-    link.unlink()
-    for split in ("train", "val"):
-        (folder / split / "wasp").mkdir()
-    with pytest.raises(ValueError, match="there are no pictures .* in .*wasp"):
-        load_folder(folder)
-
-
 @pytest.mark.parametrize("limit", [50, 40_000])
 def test_decompression_bombs_are_refused(folder, monkeypatch, limit):
     """Above PIL's limit it warns, above twice the limit it raises: both are refused by name."""
@@ -259,77 +141,3 @@ def test_decompression_bombs_are_refused(folder, monkeypatch, limit):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
     with pytest.raises(ValueError, match="bomb.png is too large a picture: Image size .60000 pixels"):
         read_picture(path)
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_bad_picture_is_one_clear_line(folder, workers):
-    (folder / "train" / "ant" / "1.png").write_bytes(b"no picture at all")
-    config = replace(TINY, dataset="folder", root=str(folder), image_size=8, workers=workers,
-                     train_size=None, test_size=None, val_size=0, batch_size=12, augment="none")  # fmt: skip
-    with pytest.raises(ValueError, match="1.png is not a whole picture") as caught:
-        train(config, progress=False)
-    assert "\n" not in str(caught.value) and "Traceback" not in str(caught.value)
-
-
-def test_packed_pictures_of_another_size_are_refused_before_they_are_decoded(packed):
-    path, arrays, _ = packed
-    for side, at in ((1100, 0), (64, 1)):
-        buffer = io.BytesIO()
-        Image.new("RGB", (side, side)).save(buffer, "JPEG")
-        scans = [buffer.getvalue()[:-2] if k == at else b"" for k in range(12)]
-        if at:
-            small = io.BytesIO()
-            Image.new("RGB", (32, 32)).save(small, "JPEG")
-            scans[0] = small.getvalue()[:-2]
-        changes = dict(header=np.zeros(0, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8))
-        np.savez(path, **(arrays | changes | {"length": np.array([len(x) for x in scans], np.uint16)}))
-        with pytest.raises(
-            ValueError, match=rf"picture {at} cannot be decoded: it has \({side}, {side}\) pixels"
-        ):
-            load("cifar10", path)
-
-
-def test_a_packed_set_with_two_headers_and_class_names(tmp_path):
-    """Color and gray pictures, as Tiny ImageNet has them."""
-    blobs, which = [], [0, 1, 1, 0]
-    for k, gray in enumerate(which):
-        buffer = io.BytesIO()
-        Image.new("L" if gray else "RGB", (16, 16), 40 * k if gray else (40 * k, 9, 9)).save(buffer, "JPEG")
-        blobs.append(buffer.getvalue())
-    heads = [next(b for b, w in zip(blobs, which) if w == k)[:200] for k in (0, 1)]
-    assert all(b.startswith(heads[w]) for b, w in zip(blobs, which))
-    scans = [b[200:-2] for b in blobs]
-    np.savez(
-        tmp_path / "tiny.npz",
-        header0=np.frombuffer(heads[0], np.uint8), header1=np.frombuffer(heads[1], np.uint8),
-        header_id=np.array(which, np.uint8), scan=np.frombuffer(b"".join(scans), np.uint8),
-        length=np.array([len(x) for x in scans], np.uint16), label=np.array([0, 1, 0, 1], np.uint8),
-        n_train=np.int64(3), wnid=np.array([b"n01", b"n02"]),
-    )  # fmt: skip
-    data = load("tiny-imagenet", tmp_path / "tiny.npz")
-    want = [np.asarray(Image.open(io.BytesIO(b)).convert("RGB")).transpose(2, 0, 1) for b in blobs]
-    assert np.array_equal(torch.cat([data.train_images, data.test_images]).numpy(), np.stack(want))
-    assert data.classes == ("n01", "n02") and data.train_labels.tolist() == [0, 1, 0]
-    with pytest.raises(
-        ValueError, match="tiny.npz is a packed tiny-imagenet file, and cifar10 was asked for"
-    ):
-        load("cifar10", tmp_path / "tiny.npz")
-    with pytest.raises(ValueError, match="is no packed file: tiny-imagenet is read from one"):
-        load("tiny-imagenet", tmp_path)
-
-
-def test_a_file_of_whole_jpegs(tmp_path):
-    blobs = []
-    for k in range(3):
-        buffer = io.BytesIO()
-        Image.new("RGB", (24, 24), (80 * k, 9, 9)).save(buffer, "JPEG")
-        blobs.append(buffer.getvalue())
-    arrays = dict(jpeg=np.frombuffer(b"".join(blobs), np.uint8), length=np.array([len(b) for b in blobs]))
-    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6, 7]))
-    images, labels = load_crops(tmp_path / "crops.npz")
-    assert labels.tolist() == [5, 6, 7] and tuple(images.shape) == (3, 3, 24, 24)
-    want = np.asarray(Image.open(io.BytesIO(blobs[2]))).transpose(2, 0, 1)
-    assert np.array_equal(images[2].numpy(), want) and len(load_crops(tmp_path / "crops.npz", 2)[1]) == 2
-    np.savez(tmp_path / "crops.npz", **arrays, label=np.array([5, 6]))
-    with pytest.raises(ValueError, match="crops.npz contradicts itself: 2 labels, 3 lengths"):
-        load_crops(tmp_path / "crops.npz")

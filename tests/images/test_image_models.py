@@ -15,15 +15,13 @@ from patch_association.images.locality import (
     neighbor_recall,
     participation_ratio,
     row_and_column,
-    scaled,
     similarity,
-    thresholded,
 )
 from patch_association.images.maps import positional_share
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn, resnet18, small_cnn, vgg19
-from patch_lab.images.flops import attention_flops, layer_flops, ratio, vit_flops
+from patch_lab.images.flops import vit_flops
 
 
 @pytest.mark.parametrize(
@@ -38,14 +36,6 @@ def test_convolutional_networks(model, parameters):
     assert tuple(logits.shape) == (2, 10)
     logits.square().sum().backward()
     assert next(network.parameters()).grad.abs().sum() > 0
-
-
-def test_the_stems_keep_the_resolution():
-    seen = []
-    network = resnet18()
-    network.blocks[0].register_forward_hook(lambda module, args, out: seen.append(tuple(out.shape)))
-    network(torch.randn(2, 3, 32, 32))
-    assert seen == [(2, 64, 32, 32)]
 
 
 def test_the_residual_cnn_by_hand():
@@ -77,54 +67,6 @@ def test_the_residual_cnn_by_hand():
         residual_cnn()(torch.zeros(2, 3, 8, 9))
 
 
-def test_the_residual_cnn_starts_by_handing_on():
-    """A pixel of each channel comes out of a stage's convolutions where it went in; norms do not scale."""
-    stage = residual_cnn(2, widths=(40,)).stages[0]
-    z = torch.randn(2, 24, 6, 6)
-    assert torch.equal(stage.first(z)[:, :24], z)
-    w = torch.randn(2, 40, 3, 3)
-    assert torch.equal(stage.second(w), w)
-    for norm in (stage.first_norm, stage.second_norm):
-        assert not norm.weight.requires_grad and norm.bias.requires_grad and norm.momentum == 0.4
-
-
-@pytest.mark.parametrize("channels", [1, 3])
-def test_a_whitened_stem_decorrelates_patches(channels):
-    """Responses to the pictures are uncorrelated, with moments l / (l + 0.0005), l those of patches."""
-    pictures = torch.nn.functional.avg_pool2d(
-        torch.randn(130, channels, 20, 20, generator=torch.Generator().manual_seed(0)), 3, 1
-    )
-    network = residual_cnn(2, channels, widths=(4,))
-    network.whiten(pictures)
-    z = torch.nn.functional.conv2d(pictures, network.stem.weight).double()  # (130, 8 c, 17, 17)
-    half = 4 * channels
-    assert torch.equal(z[:, :half], -z[:, half:])
-    rows = z[:, :half].movedim(1, -1).flatten(0, -2)
-    patches = torch.nn.functional.unfold(pictures, 2).movedim(1, -1).flatten(0, 1).double()  # (places, 4 c)
-    squares = torch.linalg.eigvalsh(patches.T @ patches / len(patches))  # in rising order, as directions are
-    wanted = torch.diag(squares / (squares + 5e-4))
-    torch.testing.assert_close(rows.T @ rows / len(rows), wanted, atol=1e-5, rtol=0)
-    assert squares.min() < 0.1
-    assert not network.stem.bias.any()
-    network(pictures).square().sum().backward()
-    assert network.stem.weight.grad is None and network.stem.bias.grad.abs().sum() > 0
-
-
-def test_a_whitened_stem_of_shares_is_that_of_the_whole():
-    pictures = torch.randn(12, 3, 9, 9, generator=torch.Generator().manual_seed(0))
-    rows = [
-        part.unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12).double()
-        for part in (pictures[:4], pictures[4:])
-    ]
-    others = iter([torch.tensor(float(len(rows[1]))), rows[1].T @ rows[1]])
-    whole, share = residual_cnn(2, widths=(4,)), residual_cnn(2, widths=(4,))
-    whole.whiten(pictures)
-    share.whiten(pictures[:4], total=lambda own: own + next(others))
-    one, other = whole.stem.weight, share.stem.weight
-    sign = (one * other).sum(dim=(1, 2, 3), keepdim=True).sign()  # of a direction is free
-    torch.testing.assert_close(one, sign * other)
-
-
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])
 
 
@@ -152,21 +94,6 @@ def test_a_shuffle_of_tiles_is_one_of_patches():
     assert torch.equal(patches(permutation(images), 2), patches(images, 2)[:, torch.from_numpy(order)])
     A = np.arange(64.0**2).reshape(64, 64)
     assert np.array_equal(permutation.undo(A[np.ix_(order, order)], 2), A)
-
-
-def test_a_shuffle_is_seeded_and_moves_something():
-    one, same, other = (GridPermutation(32, 4, seed=s).order for s in (0, 0, 1))
-    assert np.array_equal(one, same) and not np.array_equal(one, other)
-    assert not np.array_equal(one, np.arange(64))
-
-
-def test_shuffles_that_do_not_fit():
-    with pytest.raises(ValueError, match="tile must divide image_size, got tiles of 5 in 32 pixels"):
-        GridPermutation(32, 5)
-    with pytest.raises(ValueError, match="such a shuffle cuts patches apart"):
-        GridPermutation(32, 2).patch_order(4)
-    with pytest.raises(ValueError, match=r"images must have shape \(..., 32, 32\), got \(3, 8, 8\)"):
-        GridPermutation(32, 2)(torch.zeros(3, 8, 8))
 
 
 def test_a_perfectly_local_similarity():
@@ -220,46 +147,6 @@ def test_a_place_and_its_mirror_image_as_one():
     assert locality(flipped, g, mirrored=True).recall < 0.7
 
 
-def test_similarities():
-    P = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
-    assert similarity(P).tolist() == [[1, 0, 3], [0, 1, 3], [3, 3, 18]]
-    assert np.allclose(np.diag(similarity(P, cosine=True)), 1)
-    shifted = P + torch.tensor([5.0, -2.0])
-    assert np.allclose(similarity(P, centered=True), similarity(shifted, centered=True))
-    assert not np.allclose(similarity(P), similarity(shifted))
-    stretched = scaled(similarity(P))
-    assert stretched.min() == -1 and stretched.max() == 1
-    assert thresholded([[0.0, 1.0], [0.77, 0.78]], 0.55).tolist() == [[False, True], [False, True]]
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: locality(np.zeros((9, 9)), 4), r"shape \(16, 16\), got shape \(9, 9\)"),
-        (lambda: locality(np.full((9, 9), np.nan), 3), "must be finite"),
-        (lambda: locality(np.zeros((4, 4)), 2), "grid must be at least 3, got 2"),
-        (lambda: similarity(np.zeros((3, 2)), cosine=True), "has no cosine"),
-        (lambda: scaled(np.ones((2, 2))), "must not all be equal"),
-    ],
-)
-def test_locality_refuses(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-def test_costs_of_a_layer():
-    """12 N d^2 + 4 N^2 d against 8 N d^2 + 2 N^2 d and 4 N d^2 + 2 N^2 d once, with an MLP of the width."""
-    for N in (64, 196, 256, 1024):
-        d = 384
-        vanilla, positional = layer_flops(N, d, d, False), layer_flops(N, d, d, True)
-        assert (vanilla.per_image, vanilla.per_batch) == (12 * N * d * d + 4 * N * N * d, 0)
-        assert (positional.per_image, positional.per_batch) == (
-            8 * N * d * d + 2 * N * N * d,
-            4 * N * d * d + 2 * N * N * d,
-        )
-        assert 2 * attention_flops(N, d, True).per_image == attention_flops(N, d, False).per_image
-
-
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_costs_are_what_pytorch_counts(attention, pooling):
@@ -271,17 +158,6 @@ def test_costs_are_what_pytorch_counts(attention, pooling):
     ):
         model(torch.randn(B, 3, 32, 32))
     assert vit_flops(config).forward(B) == counter.get_total_flops()
-
-
-def test_the_ratio_falls_with_the_batch():
-    config = ViTConfig.named("small")
-    assert ratio(config, 8) > ratio(config, 128) > 0.5
-    assert vit_flops(config).step(4) == 3 * vit_flops(config).forward(4)
-
-
-def test_distances_beyond_memory_are_refused_before_it_is_used():
-    with pytest.raises(ValueError, match="distances between 1000000000000 patches would take .* GB"):
-        grid_distances(10**6)
 
 
 def test_neighbors_found_by_hand():

@@ -1,17 +1,15 @@
 """The official files: fetched, verified, read without unpacking, and refused by name when damaged."""
 
 import hashlib
-import http.server
 import io
 import tarfile
-import threading
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from patch_lab.images.data import load, official
-from patch_lab.images.data.official import OFFICIAL, verified
+from patch_lab.images.data.official import OFFICIAL
 
 G = np.random.default_rng(0)
 PIXELS = {k: G.integers(0, 256, (4, 3, 32, 32), dtype=np.uint8) for k in range(6)}
@@ -73,75 +71,3 @@ def test_cifar10_is_read_from_its_archive(small):
     assert np.array_equal(data.test_images.numpy(), PIXELS[0]) and data.test_labels.tolist() == [9, 8, 7, 6]
     assert data.classes == tuple(f"class{k}" for k in range(10)) and data.origin == "official cifar10 files"
     assert len(load("cifar10", small, train_size=3).train_labels) == 3
-
-
-def test_cifar100_has_its_fine_labels(small):
-    data = load("cifar100", small)
-    assert data.train_labels.tolist() == [5, 6, 7, 8] and data.test_labels.tolist() == [8, 7, 6, 5]
-    assert np.array_equal(data.train_images.numpy(), PIXELS[1])
-
-
-def test_house_numbers_have_the_digit_zero(small):
-    data = load("svhn", small)
-    assert data.train_labels.tolist() == [1, 0, 3, 9] and len(data.classes) == 10
-    assert np.array_equal(data.train_images.numpy(), PIXELS[1])
-    assert np.array_equal(data.test_images.numpy(), PIXELS[2])
-
-
-@pytest.mark.parametrize("damage", [lambda b: b[:-7], lambda b: b[:-1] + bytes([b[-1] ^ 1])])
-def test_damaged_files_are_refused_by_name(small, damage):
-    path = small / "cifar-10-binary.tar.gz"
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"cifar-10-binary.tar.gz is truncated or altered: expected sha256"):
-        load("cifar10", small)
-    path.unlink()
-    with pytest.raises(ValueError, match=r"cifar-10-binary.tar.gz is missing: fetch https://.*download=true"):
-        load("cifar10", small)
-
-
-@pytest.fixture
-def server():
-    """Serves one content; ``stop_after`` cuts the connection."""
-
-    class Server(http.server.BaseHTTPRequestHandler):
-        content, stop_after, asked = b"", None, 0
-
-        def do_GET(self):
-            Server.asked += 1
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(self.content)))
-            self.end_headers()
-            self.wfile.write(self.content[: self.stop_after])
-
-        def log_message(self, *args):
-            """Quiet."""
-
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-    thread.start()
-    yield Server, f"http://127.0.0.1:{httpd.server_address[1]}/file.bin"
-    httpd.shutdown()
-    httpd.server_close()
-    thread.join()
-
-
-def test_a_file_is_fetched_once(server, tmp_path):
-    handler, url = server
-    handler.content = bytes(range(256)) * 40
-    for _ in range(2):
-        assert verified(tmp_path / "new", url, sha(handler.content), download=True) == handler.content
-    assert handler.asked == 1 and [p.name for p in (tmp_path / "new").iterdir()] == ["file.bin"]
-
-
-@pytest.mark.parametrize("fault", ["cut", "other", "refused"])
-def test_a_failed_download_leaves_nothing(server, tmp_path, fault):
-    handler, url = server
-    handler.content = b"all of it"
-    if fault == "cut":
-        handler.stop_after = 4
-    if fault == "refused":
-        url = "http://127.0.0.1:9/file.bin"
-    want = sha(b"another" if fault == "other" else handler.content)
-    with pytest.raises(ValueError, match="could not download http://127.0.0.1:"):
-        verified(tmp_path, url, want, download=True)
-    assert list(tmp_path.iterdir()) == []

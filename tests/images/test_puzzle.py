@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from patch_association.images.locality import grid_distances, similarity
-from patch_lab.figures.pretrained import plot_puzzle
-from patch_lab.images.puzzle import assemble, cosines
+from patch_lab.images.puzzle import assemble
 from patch_lab.records import decode, load
 
 
@@ -44,47 +43,3 @@ def test_random_encodings_know_nothing():
     found = [assemble(similarity(start)) for start in starts]
     assert np.mean([one.at_place for one in found]) < 0.1
     assert np.mean([one.beside for one in found]) < 0.1
-
-
-def test_cosines_are_those_of_centered_encodings():
-    P = np.random.default_rng(0).standard_normal((9, 4)) + 3
-    expected = similarity(P, centered=True, cosine=True)
-    np.testing.assert_allclose(cosines(P @ P.T), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "similarities, links, says",
-    [
-        (np.eye(3), None, "square grid"),
-        (np.ones((4, 4)), None, "length 0"),
-        (np.full((4, 4), np.nan), None, "must be finite, got NaN"),
-        (np.ones((4, 5)), None, "finite square matrix"),
-        (np.eye(4), 7, "at most 6"),
-        (np.eye(4), 0, "links"),
-    ],
-)
-def test_what_is_no_grid_is_refused(similarities, links, says):
-    with pytest.raises(ValueError, match=says):
-        assemble(similarities, links)
-
-
-def test_the_drawing_lays_each_piece_where_it_was_put():
-    picture = np.arange(4 * 4 * 3).reshape(4, 4, 3)
-    fig = plot_puzzle(picture, {"own": grid(2), "turned": grid(2)[::-1]})
-    own, turned = (ax.images[0].get_array() for ax in fig.axes)
-    np.testing.assert_array_equal(own, picture)
-    np.testing.assert_array_equal(turned[:2, :2], picture[2:, 2:])
-
-
-def test_neither_the_sign_of_an_eigenvector_nor_a_last_digit_moves_a_piece(monkeypatch):
-    """As between one thread and two. Random encodings: pieces with the same links lie at one point."""
-    G = similarity(np.random.default_rng(0).standard_normal((196, 192)))
-    before, eigh = assemble(G).places, np.linalg.eigh
-
-    def other(A):
-        values, vectors = eigh(A)
-        noise = 1e-15 * np.random.default_rng(1).standard_normal(vectors.shape)
-        return values, -(vectors + noise)
-
-    monkeypatch.setattr(np.linalg, "eigh", other)
-    assert (assemble(G).places == before).all()

@@ -11,7 +11,6 @@ import pytest
 from two_processes import CONFIG
 
 import patch_association
-from patch_lab.images.training.processes import processes
 from patch_lab.images.training.run import train
 
 pytestmark = pytest.mark.slow
@@ -41,10 +40,3 @@ def test_two_processes_give_the_loss_curve_of_one(tmp_path):
         assert two_row == pytest.approx(row, rel=1e-5)
     assert record["test"] == pytest.approx(one["test"], rel=1e-5)
     assert one["metrics"][1]["train_loss"] < one["metrics"][0]["train_loss"] - 0.01  # a curve, not a line
-
-
-def test_several_processes_without_accelerate_name_the_extra(monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setitem(sys.modules, "accelerate", None)
-    with pytest.raises(ValueError, match=r"needs accelerate.*patch-association\[parallel\]"):
-        processes("cpu")

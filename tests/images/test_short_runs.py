@@ -2,7 +2,6 @@
 
 import copy
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,11 +10,9 @@ from torch import nn
 
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
-from patch_lab.figures.images import montage
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.training.short import guess, in_double, train_short
-from patch_lab.sweeps import vit_steps
 
 
 @pytest.fixture(scope="module")
@@ -102,17 +99,6 @@ def test_a_short_run_is_what_its_docstring_says(data, steps, seed):
     assert run.right.tolist() == right and not model.training
 
 
-def test_all_test_pictures_are_asked_in_their_order(data):
-    """More of them than one batch of the test holds, with labels that only their number can tell."""
-    many = replace(
-        data, test_images=data.test_images[:1].repeat(1201, 1, 1, 1), test_labels=torch.arange(1201) % 3
-    )
-    run = train_short(with_norms(), many, 1, batch_size=4)
-    guess = run.right[:3].tolist().index(True)
-    assert run.right.tolist() == [k % 3 == guess for k in range(1201)]
-    assert run.accuracy == pytest.approx((1201 - guess + 2) // 3 / 1201)
-
-
 def test_a_shuffle_at_the_test_alone(data):
     """A model trained on whole pictures and asked about shuffled ones."""
     model, shuffle = with_norms(), GridPermutation(16, 2)
@@ -121,63 +107,3 @@ def test_a_shuffle_at_the_test_alone(data):
     assert ((whole == data.test_labels.numpy()) == run.right).all() and not model.training
     logits = model(in_double(data)(shuffle(data.test_images)))
     assert (shuffled == logits.argmax(dim=1).numpy()).all() and (shuffled != whole).any()
-
-
-def test_the_defaults_are_those_of_the_chapters(data):
-    model, explicit = small("vanilla"), small("vanilla")
-    shown = train_short(model, data, 3)
-    settings = dict(
-        batch_size=64, lr=3e-3, permutation=GridPermutation(16, 16), seed=0
-    )  # one tile: no shuffle
-    assert shown.losses.tolist() == train_short(explicit, data, 3, **settings).losses.tolist()
-
-
-def test_pictures_in_double(data):
-    found = in_double(data)(data.test_images[:2])
-    mean, std = data.statistics()
-    assert found.dtype == torch.float64
-    for channel in range(3):
-        want = (data.test_images[:2, channel].numpy() / 255 - float(mean[channel])) / float(std[channel])
-        assert np.abs(found[:, channel].numpy() - want).max() < 1e-12
-    assert abs(in_double(data)(data.train_images).mean().item()) < 1e-6
-    shuffle = GridPermutation(16, 2)
-    shown = in_double(data, shuffle)(data.test_images)
-    assert torch.equal(shown, in_double(data)(shuffle(data.test_images)))
-
-
-@pytest.mark.parametrize("settings", [dict(steps=0), dict(steps=1, batch_size=0), dict(steps=1, seed=-1)])
-def test_short_runs_refuse(data, settings):
-    with pytest.raises(ValueError, match="must be"):
-        train_short(small("vanilla"), data, **settings)
-
-
-def test_montage_puts_row_i_in_the_place_of_patch_i():
-    rows = np.arange(9)[:, None] * 100 + np.arange(9)[None, :]
-    picture = montage(rows)
-    for i in range(9):
-        r, c = divmod(i, 3)
-        assert (picture[3 * r : 3 * r + 3, 3 * c : 3 * c + 3].reshape(-1) == rows[i]).all()
-
-
-def test_kept_bytes_counts_what_autograd_saves():
-    model = nn.Sequential(nn.Linear(5, 7), nn.Tanh())
-    # Saved: the input of the layer (4 x 5), the output of tanh (4 x 7), which the square saves again.
-    assert vit_steps.kept_bytes(model, torch.randn(4, 5)) == 4 * (4 * 5 + 4 * 7)
-
-
-def test_the_peak_is_the_most_that_is_held_at_once():
-    """Two of 4 MB at once, of three in all."""
-
-    def step():
-        x = torch.ones(10**6)
-        x = -x
-        return -x
-
-    assert vit_steps.peak_bytes(step) == 8_000_000
-
-
-def test_a_step_is_measured_for_both_kinds(monkeypatch):
-    monkeypatch.setitem(vit_steps.SHAPES, "small", ("reader", {"image_size": 8}, 2))
-    found = vit_steps.vit_step("small")
-    assert found["tokens"] == 4 and found["batch"] == 2
-    assert set(found["seconds"]) == set(found["kept_bytes"]) == {"vanilla", "positional"}

@@ -1,7 +1,5 @@
 """What the chapters ask of short runs: coupled pairs, attention maps."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -10,8 +8,7 @@ from training import toy_set
 from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.maps import AttentionMaps, attention_maps
-from patch_lab.images.training import short as study
-from patch_lab.images.training.short import CoupledRuns, coupled_runs, in_double, train_short
+from patch_lab.images.training.short import coupled_runs, in_double, train_short
 
 DATA = toy_set(60, size=16)
 
@@ -43,31 +40,6 @@ def test_coupled_runs_agree_and_move(attention, pooling):
     assert found.moved == (model.positions - start).detach().abs().max().item()
 
 
-def test_runs_that_are_not_coupled_are_seen(monkeypatch):
-    """With the shuffle of the pictures another one than that of the encodings, everything differs."""
-    shuffle, other = GridPermutation(16, 4, seed=1), GridPermutation(16, 4, seed=2)
-    real = study.train_short
-    monkeypatch.setattr(
-        study,
-        "train_short",
-        lambda *a, permutation=None, **k: real(*a, permutation=permutation and other, **k),
-    )
-    found = coupled_runs(shape("vanilla"), DATA, shuffle, steps=5, batch_size=8, lr=1e-2)
-    assert found.losses_apart > 1e-6 and found.positions_apart > 1e-6
-
-
-def test_a_shuffle_that_cuts_patches_couples_nothing():
-    with pytest.raises(ValueError, match="cuts patches apart"):
-        coupled_runs(shape("vanilla"), DATA, GridPermutation(16, 2), steps=1)
-
-
-def test_gap_and_differ():
-    runs = [SimpleNamespace(right=np.array(right)) for right in ([True, True, False], [True, False, True])]
-    found = CoupledRuns(*runs, losses_apart=1.0, positions_apart=3.0, moved=9.0)
-    assert found.gap == 3.0 and found.differ == 2
-    assert CoupledRuns(*runs, losses_apart=4.0, positions_apart=3.0, moved=9.0).gap == 4.0
-
-
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 def test_attention_maps_are_means_of_the_models_attention(attention):
     model = ViT(shape(attention, depth=2), seed=4)
@@ -85,16 +57,3 @@ def test_attention_maps_are_means_of_the_models_attention(attention):
         entropies.append(-(S * np.log(S)).sum(axis=-1).mean() / np.log(16))
     assert np.abs(found.maps - np.mean(each, axis=0)).max() < 1e-12
     assert found.entropy == pytest.approx(np.mean(entropies), rel=1e-10) and found.entropy < 0.999
-
-
-def test_entropy_of_what_is_known():
-    """Uniform rows have entropy 1, and rows of one entry 0, with no NaN from 0 log 0."""
-    model = ViT(shape("positional"))
-    with torch.no_grad():
-        model.positions.zero_()
-    assert attention_maps(model, DATA, 2).entropy == pytest.approx(1)
-    sharp = torch.eye(16).expand(2, 16, 16).double()
-    model.blocks[0].attention.attention = lambda source: sharp
-    assert attention_maps(model, DATA, 2).entropy == 0
-    with pytest.raises(ValueError, match="pictures must be at least 1, got 0"):
-        attention_maps(model, DATA, 0)

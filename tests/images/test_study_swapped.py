@@ -7,7 +7,7 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.vit import ViT, ViTConfig
+from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.sets import validation_split
 from patch_lab.images.exchange import correlations, matched, mean_maps
@@ -36,61 +36,6 @@ def test_the_cells():
     for cell in cells:  # both networks are networks of the study
         for seed in (cell.pop("seed"), cell.pop("other")):
             assert {**cell, "tile": study.WHOLE, "seed": seed} in of_study
-
-
-def test_groups_of_layers():
-    assert groups(4) == [[0], [1], [2], [3], [0, 1], [2, 3], [0, 1, 2, 3]]
-
-
-def test_what_takes_the_place_of_maps():
-    own, raw = torch.rand(2, 3, 2, 16, 16, generator=torch.Generator().manual_seed(4)).softmax(dim=-1)
-    found = dict(zip(study_swapped.MAPS, alternatives(own, raw, 4, 7), strict=True))
-    assert torch.equal(found["own"], own) and (found["uniform"] == 1 / 16).all()
-    for i, j in ((0, 0), (5, 6), (11, 15)):
-        row, column = divmod(j, 4)
-        assert torch.equal(found["own, mirrored"][..., i, j], own[..., i, 4 * row + 3 - column])
-    averages = found["own, heads averaged"], found["another's, heads averaged"]
-    for each, maps in zip(averages, (own, raw)):
-        torch.testing.assert_close(each, maps.mean(dim=1, keepdim=True).expand(3, 2, 16, 16))
-    assert torch.equal(found["own, heads exchanged"], own[:, [1, 0]])
-    assert torch.equal(found["another's"], matched(own, raw))
-    places = torch.randperm(16, generator=torch.Generator().manual_seed(7))
-    scattered = raw[..., places, :][..., places]
-    assert torch.equal(found["another's, places shuffled"], matched(own, scattered))
-    for S in found.values():
-        torch.testing.assert_close(S.sum(dim=-1), torch.ones(3, 2, 16))
-
-
-def test_heads_are_put_in_the_order_that_fits():
-    own = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
-    orders = torch.tensor([[2, 0, 3, 1], [0, 1, 2, 3], [3, 2, 1, 0]])
-    other = torch.stack([layer[order] for layer, order in zip(own, orders)])
-    assert torch.equal(matched(own, other), own)
-    noise = 1e-3 * torch.rand(other.shape, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(matched(own, other + noise), own, atol=1e-3, rtol=0)
-
-
-def test_correlations_are_of_all_pairs_of_patches():
-    a, b = torch.rand(2, 2, 3, 5, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    found = correlations(a, b)
-    for layer in range(2):
-        for head in range(3):
-            expected = np.corrcoef(a[layer, head].numpy().ravel(), b[layer, head].numpy().ravel())[0, 1]
-            assert float(found[layer, head]) == pytest.approx(expected, abs=1e-6)
-    torch.testing.assert_close(correlations(a, 2 * a + 1), torch.ones(2, 3, dtype=torch.float64))
-
-
-def test_what_is_no_map_is_refused():
-    maps = torch.rand(1, 2, 4, 4)
-    for function in (matched, correlations):
-        with pytest.raises(ValueError, match=r"own must be maps of shape \(L, H, N, N\), got \(2, 4, 4\)"):
-            function(maps[0], maps)
-        with pytest.raises(ValueError, match=r"other must be maps of shape .* got ndarray"):
-            function(maps, maps.numpy())
-        with pytest.raises(ValueError, match=r"one shape, got \(1, 2, 4, 4\), \(1, 1, 4, 4\)"):
-            function(maps, maps[:, :1])
-    with pytest.raises(ValueError, match="at least one picture, got none"):
-        mean_maps(ViT(ViTConfig.named("reader")), torch.zeros(0, 3, 32, 32))
 
 
 @pytest.mark.slow

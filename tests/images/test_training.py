@@ -1,7 +1,6 @@
 """Training runs: records, resuming, folders, settings, precision and devices."""
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +11,9 @@ from training import TINY, same_model, toy_set
 
 from patch_association.images.locality import locality, similarity
 from patch_lab.images.training import run as training
-from patch_lab.images.training.checkpoint import CheckpointWarning, load_checkpoint, save_checkpoint
-from patch_lab.images.training.feed import ResidentFeed, make_feed
-from patch_lab.images.training.processes import OneProcess, processes
+from patch_lab.images.training.feed import make_feed
+from patch_lab.images.training.processes import OneProcess
 from patch_lab.images.training.run import train
-from patch_lab.images.training.step import precision_type
 from patch_lab.images.training.trainer import Trainer
 
 CPU = OneProcess(torch.device("cpu"))
@@ -67,16 +64,6 @@ def test_the_record(tmp_path):
     assert np.array_equal(P, run.model.positions.detach().numpy())
     want = locality(similarity(P[0], centered=True, cosine=True), 4)
     assert record["locality"]["as_seen"] == vars(want)
-
-
-def test_the_test_pictures_are_looked_at_once(monkeypatch):
-    asked = []
-    real = ResidentFeed.evaluation
-    monkeypatch.setattr(
-        ResidentFeed, "evaluation", lambda self, split: asked.append(split) or real(self, split)
-    )
-    train(TINY, progress=False)
-    assert asked == ["val", "val", "val", "test"]
 
 
 @pytest.mark.slow
@@ -156,130 +143,6 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
     assert same_model(straight.model, resumed.model) and straight.record["test"] == resumed.record["test"]
 
 
-def test_what_is_watched_joins_the_metrics_of_each_epoch(tmp_path):
-    """Whether or not the run was interrupted, and without changing it."""
-
-    def watch(model):
-        return {"length": float(model.positions.detach().norm())}
-
-    alone, whole = train(TINY, progress=False), train(TINY, progress=False, watch=watch)
-    assert same_model(alone.model, whole.model)
-    lengths = [row["length"] for row in whole.record["metrics"]]
-    assert len(set(lengths)) == 3 and lengths[-1] == watch(whole.model)["length"]
-    train(replace(TINY, minutes=1e-9), tmp_path, progress=False, watch=watch)
-    resumed = train(TINY, tmp_path, resume=True, progress=False, watch=watch)
-    assert resumed.record["metrics"] == whole.record["metrics"]
-
-
-def test_a_run_from_before_a_setting_was_added_goes_on(tmp_path):
-    """It did what the setting's default says, and is refused with another value."""
-    train(replace(TINY, minutes=1e-9), tmp_path, progress=False)
-    state = load_checkpoint(tmp_path)
-    then = json.loads(state["config"])
-    assert then.pop("lookahead") is False
-    save_checkpoint(tmp_path, state | {"config": json.dumps(then)})
-    with pytest.raises(ValueError, match="other settings: lookahead was False and is True"):
-        train(replace(TINY, lookahead=True), tmp_path, resume=True, progress=False)
-    resumed = train(TINY, tmp_path, resume=True, progress=False)
-    assert resumed.record["metrics"] == train(TINY, progress=False).record["metrics"]
-
-
-def test_a_checkpoint_of_another_network_is_refused(tmp_path):
-    """As one of an older version would be, where the settings are the same."""
-    train(replace(TINY, minutes=1e-9), tmp_path, progress=False)
-    state = load_checkpoint(tmp_path)
-    state["model"]["head.weight"] = torch.zeros(3, 8)
-    save_checkpoint(tmp_path, state)
-    message = (
-        "the checkpoint holds another network, perhaps of another version: .* size mismatch for head.weight"
-    )
-    with pytest.raises(ValueError, match=message):
-        train(TINY, tmp_path, resume=True, progress=False)
-    with pytest.raises(ValueError, match=message):
-        training.load_run(tmp_path)
-
-
-def test_a_finished_run_resumes_to_itself(tmp_path, monkeypatch):
-    """And does not look at the test pictures a second time."""
-    first = train(TINY, tmp_path, progress=False)
-    monkeypatch.setattr(ResidentFeed, "evaluation", lambda self, split: 1 / 0)
-    again = train(TINY, tmp_path, resume=True, progress=False)
-    assert again.record["metrics"] == first.record["metrics"] and again.record["test"] == first.record["test"]
-    assert same_model(first.model, again.model)
-
-
-def test_minutes_stop_a_run_with_a_checkpoint(tmp_path):
-    config = replace(TINY, minutes=1e-9)
-    run = train(config, tmp_path, progress=False)
-    assert not run.record["finished"] and (tmp_path / "checkpoint.pt").exists()
-    done = train(replace(TINY, minutes=0.0), tmp_path, resume=True, progress=False)
-    assert done.record["test"] == train(TINY, progress=False).record["test"]
-
-
-def test_runs_are_neither_overwritten_nor_mixed(tmp_path):
-    train(replace(TINY, epochs=1), tmp_path, progress=False)
-    with pytest.raises(ValueError, match="holds a training run already: go on with --resume"):
-        train(replace(TINY, epochs=1), tmp_path, progress=False)
-    with pytest.raises(ValueError, match="holds a run with other settings: lr was 0.003 and is 0.1"):
-        train(replace(TINY, epochs=1, lr=0.1), tmp_path, resume=True, progress=False)
-    with pytest.raises(ValueError, match="began with other data: sha256"):
-        train(replace(TINY, epochs=1), tmp_path, resume=True, progress=False, data=toy_set(200))
-
-
-def test_a_damaged_checkpoint_costs_only_what_came_after_the_previous_one(tmp_path):
-    config = replace(TINY, checkpoint_seconds=0.0)
-    whole = train(config, tmp_path, progress=False)
-    newest = tmp_path / "checkpoint.pt"
-    newest.write_bytes(newest.read_bytes()[:-50])
-    with pytest.warns(CheckpointWarning, match="truncated or altered"):
-        again = train(config, tmp_path, resume=True, progress=False)
-    assert again.record["metrics"] == whole.record["metrics"] and same_model(again.model, whole.model)
-
-
 def test_a_loss_that_is_not_finite_stops_the_run():
     with pytest.raises(ValueError, match=r"the training loss is (nan|inf) in epoch 1: lower lr"):
         train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
-
-
-def test_a_loss_that_is_lost_in_a_compiled_run_names_the_compiler(monkeypatch):
-    monkeypatch.setattr(torch, "compile", lambda model, mode=None: model)
-    with pytest.raises(ValueError, match=r"lower lr or raise warmup_epochs, or leave compile out"):
-        train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0, compile=True), progress=False)
-
-
-def test_bfloat16_trains_too():
-    run = train(
-        replace(TINY, precision="bf16", val_size=0, augment="none", epochs=20, lr=1e-2),
-        data=toy_set(),
-        progress=False,
-    )
-    assert run.record["test"]["accuracy"] > 0.95
-    assert precision_type(TINY, torch.device("cpu")) == torch.float32
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", [dict(attention="vanilla"), dict(attention="positional"), dict(model="residual_cnn")]
-)
-def test_bfloat16_follows_float32(model):
-    """Ten steps from one start: losses agree to three digits of bfloat16, and not to the bit."""
-    config = replace(TINY, val_size=0, train_size=None, epochs=1, batch_size=20, warmup_epochs=0.0, **model)
-    losses = [
-        train(replace(config, precision=p), data=toy_set(200, size=16), progress=False).record["metrics"][0][
-            "train_loss"
-        ]
-        for p in ("float32", "bf16")
-    ]
-    assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=2e-2)
-
-
-def test_devices():
-    assert processes("cpu").device.type == "cpu"
-    with pytest.raises(ValueError, match="device must be auto, cpu, cuda or the like, got 'fast'"):
-        processes("fast")
-    absent = ["meta", "mps" if sys.platform == "linux" else "xpu", "vulkan"]
-    for name in absent + ([] if torch.cuda.is_available() else ["cuda", "cuda:7"]):
-        with pytest.raises(
-            ValueError, match=f"device={name} was asked for, and PyTorch cannot use it here: "
-        ):
-            processes(name)

@@ -1,6 +1,5 @@
 """Training keeps what it promises: records, signals, folders that cannot be written, runs read back."""
 
-import json
 import os
 import signal
 import time
@@ -8,11 +7,10 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 import pytest
-import torch
 from training import TINY, same_model
 
 from patch_lab.images.training import run as training
-from patch_lab.images.training.run import load_run, train
+from patch_lab.images.training.run import train
 from patch_lab.images.training.trainer import Trainer
 
 
@@ -22,41 +20,6 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-def test_a_record_is_never_overwritten(tmp_path):
-    """A folder with a record and without a checkpoint: a run copied from elsewhere, or begun and killed."""
-    train(replace(TINY, epochs=1), tmp_path / "run", progress=False)
-    record = tmp_path / "only" / "record.json"
-    record.parent.mkdir()
-    kept = (tmp_path / "run" / "record.json").read_text()
-    record.write_text(kept)
-    with pytest.raises(ValueError, match="holds a training run already"):
-        train(replace(TINY, epochs=1), record.parent, progress=False)
-    with pytest.raises(ValueError, match="holds a finished record and no checkpoint"):
-        train(replace(TINY, epochs=1), record.parent, resume=True, progress=False)
-    assert record.read_text() == kept
-    for damaged in ("{", "[]", '{"name": 1}'):
-        record.write_text(damaged)
-        with pytest.raises(ValueError, match="record.json is no record of a training run"):
-            train(replace(TINY, epochs=1), record.parent, progress=False)
-        assert record.read_text() == damaged
-    record.write_text('{"finished": false}')  # killed before its first checkpoint: it begins again
-    assert train(replace(TINY, epochs=1), record.parent, resume=True, progress=False).record["finished"]
-
-
-def test_an_unwritable_folder_is_found_before_the_data_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "load_data", lambda config: 1 / 0)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="cannot write to .*file.runs?: Not a directory"):
-        train(TINY, tmp_path / "file" / "run", progress=False)
-
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(training.tempfile, "NamedTemporaryFile", refuse)
-    with pytest.raises(OSError, match="cannot write to .*locked: Permission denied"):
-        train(TINY, tmp_path / "locked", progress=False)
 
 
 EVERY_STEP = replace(TINY, epochs=2, checkpoint_seconds=0.0, augment="randaugment")
@@ -91,13 +54,6 @@ def test_killed_outright_and_resumed_it_gives_the_same_bits(tmp_path, after):
     assert same_model(last.model, whole.model)
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path):
-    for name in (".record.json.ab12", ".checkpoint.pt.coming.x", ".positions.npz.y", ".writable.z"):
-        (tmp_path / name).write_text("half")
-    train(replace(TINY, epochs=1), tmp_path, progress=False)
-    assert {p.name for p in tmp_path.iterdir()} == {"record.json", "positions.npz", "checkpoint.pt"}
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number, ctrl_c):
     """Ctrl-C before the first checkpoint is due: the step is finished, saved, and the run goes on later."""
@@ -120,29 +76,6 @@ def test_a_signal_stops_a_run_with_a_checkpoint(tmp_path, monkeypatch, number, c
     assert again.record["metrics"] == straight.record["metrics"] and same_model(again.model, straight.model)
 
 
-def test_a_signal_that_is_ignored_stays_ignored(tmp_path, monkeypatch, ctrl_c):
-    """As in "command &" of a shell without job control: Ctrl-C is not meant for it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    real = Trainer._stop_or_save
-
-    def raised(self, at_epoch_end=False):
-        signal.raise_signal(signal.SIGINT)
-        return real(self, at_epoch_end)
-
-    monkeypatch.setattr(Trainer, "_stop_or_save", raised)
-    assert train(replace(TINY, epochs=1), tmp_path, progress=False).record["finished"]
-
-
-def test_a_finished_run_is_free_to_resume_and_keeps_its_record(tmp_path, monkeypatch):
-    """Neither data nor a step: another commit or another day would else stand on what they did not make."""
-    first = train(replace(TINY, epochs=1), tmp_path, progress=False)
-    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
-    monkeypatch.setattr(training, "load_data", lambda config: 1 / 0)
-    again = train(replace(TINY, epochs=1), tmp_path, resume=True, progress=False)
-    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before
-    assert again.record == json.loads(json.dumps(first.record)) and same_model(again.model, first.model)
-
-
 def test_one_process_at_a_time_trains_into_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "_PATIENCE_S", 0.2)
     other = os.open(tmp_path, os.O_RDONLY)
@@ -157,36 +90,3 @@ def test_one_process_at_a_time_trains_into_a_folder(tmp_path, monkeypatch):
     finally:
         os.close(other)
     assert train(replace(TINY, epochs=1), tmp_path, progress=False).record["finished"]
-
-
-def test_the_second_signal_acts_at_once(tmp_path, monkeypatch, ctrl_c):
-    def twice(self, at_epoch_end=False):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Trainer, "_stop_or_save", twice)
-    with pytest.raises(KeyboardInterrupt):
-        train(TINY, tmp_path, progress=False)
-
-
-@pytest.mark.parametrize("model", [dict(attention="vanilla"), dict(model="small_cnn")])
-def test_a_run_is_read_back_in_one_call(tmp_path, model):
-    run = train(replace(TINY, **model), tmp_path, progress=False)
-    again = load_run(tmp_path)
-    assert same_model(run.model, again.model) and again.record == json.loads(json.dumps(run.record))
-    data = training.load_data(TINY)
-    mean, std = (torch.tensor(again.record["data"][k])[:, None, None] for k in ("mean", "std"))
-    with torch.no_grad():
-        found = again.model((data.test_images.float() / 255 - mean) / std).argmax(1)
-    assert (found == data.test_labels).float().mean() == pytest.approx(run.record["test"]["accuracy"])
-    assert again.record["data"]["classes"] == [str(k) for k in range(10)]
-    (tmp_path / "record.json").unlink()
-    with pytest.raises(ValueError, match="holds no training run: there is no record.json"):
-        load_run(tmp_path)
-
-
-def test_unknown_data_are_refused_with_the_names_there_are():
-    with pytest.raises(
-        ValueError, match="dataset must be one of photographs, .*imagenet, folder, got 'mnist'"
-    ):
-        train(replace(TINY, dataset="mnist"), progress=False)

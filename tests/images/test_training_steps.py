@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training import TINY, same_model, toy_set
+from training import TINY, toy_set
 
 from patch_association.images.permutation import GridPermutation
 from patch_lab.images.convolution import residual_cnn
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
-from patch_lab.images.training.run import train
-from patch_lab.images.training.step import Lookahead, TrainStep, evaluate, learning_rate, make_optimizer
-from patch_lab.images.training.trainer import first_pictures, make_model
+from patch_lab.images.training.step import TrainStep, evaluate, learning_rate, make_optimizer
+from patch_lab.images.training.trainer import make_model
 
 CPU = OneProcess(torch.device("cpu"))
 
@@ -35,68 +34,6 @@ def test_the_schedule():
     assert learning_rate(0, 1, 0, 1.0, "triangle") == pytest.approx(0.07)
     with pytest.raises(ValueError, match="schedule must be one of cosine, triangle, got 'step'"):
         replace(TINY, schedule="step")
-
-
-@pytest.mark.parametrize("total", [12, 10])
-def test_looking_ahead_by_hand(total):
-    """Steps of a network that adds one to all its numbers: at 5 and 10 it looks, at the last it goes back."""
-    network = residual_cnn(2, widths=(3,))
-    begun = network.head.bias.detach().clone()
-    ahead, slow, fast = Lookahead(network, total), 0.0, 0.0
-    for step in range(1, total + 1):
-        with torch.no_grad():
-            for each in network.state_dict().values():
-                each += 1
-        fast += 1
-        ahead.after(network, step)
-        if step == total:
-            fast = slow
-        elif step in (5, 10):
-            held = 0.95**5 * (step / total) ** 3
-            fast = slow = held * slow + (1 - held) * fast
-        torch.testing.assert_close(network.head.bias, begun + fast)
-        torch.testing.assert_close(network.stages[0].first_norm.running_mean, torch.full((3,), fast))
-    assert slow < total - 1 and network.stages[0].first_norm.num_batches_tracked == total
-
-
-@pytest.mark.parametrize("name", ["download", "mirrored_test", "lookahead", "compile"])
-def test_a_switch_is_true_or_false(name):
-    with pytest.raises(ValueError, match=f"{name} must be true or false, got 'no'"):
-        replace(TINY, **{name: "no"})
-
-
-def test_a_run_has_its_schedule_and_looks_ahead():
-    """The same steps by hand: batches of the feed, the rates of the triangle, a look after five steps."""
-    config = replace(
-        TINY, model="residual_cnn", augment="reflect-flip", optimizer="sgd", clip=0.0, val_size=0
-    )
-    config = replace(config, schedule="triangle", lookahead=True, epochs=2, warmup_epochs=0.5, lr=0.1)
-    data = toy_set(140, size=16)
-    run = train(config, data=data, progress=False)
-    feed = ResidentFeed(data, config, CPU)
-    model = make_model(config, 2, 16, 3)
-    model.whiten(first_pictures(feed))
-    step = TrainStep(model, make_optimizer(model, config), config, *data.statistics())
-    ahead, rates = Lookahead(model, 14), []
-    pictures = itertools.chain(feed.epoch(0), feed.epoch(1))
-    for done, (images, labels) in enumerate(pictures, start=1):
-        rates.append(learning_rate(done - 1, 14, 4, 0.1, "triangle"))
-        step(images, labels, rates[-1])
-        ahead.after(model, done)
-    assert done == 14 and same_model(run.model, model)
-    assert [row["lr"] for row in run.record["metrics"]] == [rates[6], rates[13]]
-
-
-@pytest.mark.parametrize("model", ["vit", "small_cnn"])
-def test_decay_is_for_matrices(model):
-    network = made(replace(TINY, model=model))
-    optimizer = make_optimizer(network, TINY)
-    decayed, free = ([id(p) for p in group["params"]] for group in optimizer.param_groups)
-    assert [group["weight_decay"] for group in optimizer.param_groups] == [TINY.weight_decay, 0]
-    for name, parameter in network.named_parameters():
-        want = decayed if parameter.ndim >= 2 and name != "positions" else free
-        assert id(parameter) in want
-    assert len(decayed) + len(free) == len(list(network.parameters()))
 
 
 def test_a_step_is_adamw_with_clipping_and_smoothing():
@@ -165,27 +102,6 @@ def test_sgd_has_nesterovs_momentum_and_quick_norms():
         torch.testing.assert_close(p, other, atol=1e-5, rtol=1e-4)
     with pytest.raises(ValueError, match="optimizer must be one of adamw, sgd, got 'adam'"):
         replace(TINY, optimizer="adam")
-
-
-def test_both_sides_of_a_picture_are_seen_in_turn():
-    """Read from the batches: pictures whose number is in their brightness, and brighter on the right."""
-    data = toy_set(40)
-    pixels = torch.arange(40)[:, None, None, None] * 6 + torch.arange(8) // 4
-    data = replace(data, train_images=pixels.expand(40, 3, 8, 8).byte().contiguous())
-    config = replace(TINY, augment="reflect-flip", val_size=8, batch_size=4)
-
-    def sides(epoch, config=config):
-        found = {}
-        for images, _ in ResidentFeed(data, config, CPU).epoch(epoch):
-            for image in images:
-                row = image[0, 0].int()
-                found[int(row.min()) // 6] = bool(row[0] > row[-1])
-        return [found[k] for k in sorted(found)]
-
-    seen = [sides(epoch) for epoch in range(4)]
-    assert len(seen[0]) == 32 and 0 < sum(seen[0]) < 32
-    assert seen[1] == [not side for side in seen[0]] and seen[2:] == seen[:2]
-    assert sides(0, replace(config, seed=1)) != seen[0]
 
 
 def batches(config, data, epoch=0, start=0, place=CPU):
@@ -257,20 +173,3 @@ def test_evaluation_is_the_mean_over_all_pictures():
         torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
     )
     assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
-
-
-def test_a_test_with_both_sides_of_each_picture_averages_logits():
-    data, config = toy_set(), replace(TINY, tile=4, mirrored_test=True, epochs=1)
-    run = train(config, data=data, progress=False)
-    permutation = GridPermutation(8, 4)
-    mean, std = (t[:, None, None] for t in data.statistics())
-    with torch.no_grad():
-        views = [permutation(x).float() for x in (data.test_images, data.test_images.flip(3))]
-        logits = sum(run.model.eval()((x / 255 - mean) / std) for x in views) / 2
-    found = run.record["test"]
-    want = torch.nn.functional.cross_entropy(logits, data.test_labels).item()
-    assert found["mirrored_loss"] == pytest.approx(want, rel=1e-5) and want != found["loss"]
-    right = (logits.argmax(1) == data.test_labels).double().mean().item()
-    assert found["mirrored_accuracy"] == pytest.approx(right)
-    plain = train(replace(config, mirrored_test=False), data=data, progress=False).record["test"]
-    assert plain == {name: found[name] for name in ("loss", "accuracy", "n")}

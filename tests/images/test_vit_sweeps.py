@@ -5,27 +5,17 @@ import pytest
 import torch
 
 from patch_association.images.locality import (
-    isotropic,
     neighbor_recall,
-    participation_ratio,
-    row_and_column,
-    similarity,
 )
 from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
 from patch_lab.records import decode
-from patch_lab.records.codec import bits, from_bits
+from patch_lab.records.codec import from_bits
 from patch_lab.sweeps import vit_attention, vit_interventions, vit_tiny
 from patch_lab.sweeps.vit_interventions import (
-    additive,
-    changed_positions,
     corners,
-    cosines,
     edits_of,
-    principal,
-    rotated,
-    smooth_field,
 )
 
 L, H, GRID = 12, 3, 4
@@ -150,92 +140,6 @@ def test_shift_heads_look_where_they_should(moving):
     assert left_right[0, 0, 5, [4, 6]].tolist() == up_down[0, 1, 5, [1, 9]].tolist() == [0.5] * 2
 
 
-def test_refitted_means_are_those_of_the_changed_network(moving):
-    """The second layer's maps, by hand: of the network whose first layer is fixed already."""
-    from patch_lab.images.dissect import fixed, through
-
-    chosen = moving.halves[0] == 1
-    edits = edits_of(moving, "mean, refitted", [0, 1], 0, 0, estimated=1)
-    seen = []
-    through(moving.model, moving.seen[0][chosen], {0: fixed(moving.maps[0, 1, 0])}, seen=seen)
-    want = Inside(moving.model.blocks[1], seen[1]).logits().softmax(-1).mean(0)
-    torch.testing.assert_close(edits[1](None)[0], want, atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(want, moving.maps[0, 1, 1], atol=1e-4)
-
-
-def test_the_most_positional_heads_come_first(moving, monkeypatch):
-    monkeypatch.setattr(vit_interventions, "_SHARES", {})
-    share = vit_interventions.shares_of_mean(moving, 0, 1)
-    maps = moving.model(moving.images.float() / 127.5 - 1, return_all=True)[1]["attention"]
-    S = torch.stack(maps)[:, moving.halves[0] == 1]
-    mean, uniform = S.mean(1, keepdim=True), 1 / (N + 1)
-    want = 1 - ((S - mean) ** 2).sum((1, 3, 4)) / ((S - uniform) ** 2).sum((1, 3, 4))
-    torch.testing.assert_close(share, want, atol=1e-5, rtol=1e-4)
-    most = vit_interventions._heads(moving, "6 most positional heads: mean", 0, 0, 1)
-    least = vit_interventions._heads(moving, "6 least positional heads: mean", 0, 0, 1)
-    assert min(share[at] for at in most) >= max(share[at] for at in least)
-    assert len({*most, *least}) == 12
-
-
-def test_encodings_are_changed_as_named(theirs):
-    P = torch.randn(N, 12, generator=torch.Generator().manual_seed(2))
-    table = P.reshape(GRID, GRID, 12)
-    fit = additive(P).reshape(GRID, GRID, 12)
-    want = table.mean(1, keepdim=True) + table.mean(0, keepdim=True) - table.mean((0, 1))
-    torch.testing.assert_close(fit, want)
-    torch.testing.assert_close(additive(additive(P)), additive(P), atol=1e-6, rtol=1e-5)
-    assert sorted(changed_positions(P, "shuffled", 1)[:, 0].tolist()) == sorted(P[:, 0].tolist())
-    assert not torch.equal(changed_positions(P, "shuffled", 1), changed_positions(P, "shuffled", 2))
-    assert changed_positions(P, "zero", 0).abs().max() == 0
-    blurred = changed_positions(P, "averaged over neighbors", 0)
-    torch.testing.assert_close(blurred[5], (P[5] + P[4] + P[6] + P[1] + P[9]) / 5)
-    moved = changed_positions(P, "corners replaced", 0)
-    assert corners(GRID) == [0, 3, 12, 15] and torch.equal(moved[5], P[5])
-    torch.testing.assert_close(moved[15], (P[14] + P[11]) / 2)
-    torch.testing.assert_close(principal(P, 12), P, atol=1e-5, rtol=1e-4)
-    assert torch.linalg.matrix_rank(principal(P, 2) - P.mean(0)) == 2
-    assert torch.equal(changed_positions(P, "of DeiT", 0), theirs)
-
-
-def test_turned_encodings_find_a_rotation():
-    """The same encodings, turned, shifted and scaled: exactly recovered."""
-    generator = torch.Generator().manual_seed(3)
-    P = torch.randn(N, 12, generator=generator)
-    Q = torch.linalg.qr(torch.randn(12, 12, generator=generator)).Q
-    torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 12), P, atol=1e-4, rtol=1e-3)
-    torch.testing.assert_close(rotated(3 * P @ Q + 5, P, 4), principal(P, 4), atol=1e-4, rtol=1e-3)
-
-
-def test_encodings_that_no_network_learned(theirs):
-    """Cosines are sums of row and column; a smooth field has DeiT's effective components and is none."""
-    P = torch.zeros(N, 4000)
-    waves = cosines(P, 6)
-    assert waves.shape == (N, 6) and row_and_column(similarity(waves), GRID).share == pytest.approx(1)
-    assert waves.reshape(GRID, GRID, 6)[2, 1, [0, 1, 4]].tolist() == pytest.approx(
-        [np.cos(np.pi * 5 / 8), np.cos(np.pi * 5 / 4) / 2, np.cos(np.pi * 3 / 4) / 2], abs=1e-6
-    )
-    field = similarity(smooth_field(P, np.random.default_rng(0)))
-    wanted = participation_ratio(similarity(theirs))
-    assert participation_ratio(field) == pytest.approx(wanted, rel=0.05)
-    assert row_and_column(field, GRID).share == pytest.approx(
-        row_and_column(isotropic(wanted, GRID), GRID).share, abs=0.03
-    )
-
-
-def test_bits_are_read_back():
-    right = np.random.default_rng(0).random(1003) < 0.8
-    assert (from_bits(bits(right), 1003) == right).all()
-
-
-def test_other_files_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATCH_ASSOCIATION_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match="vit_tiny_patch16_224.npz is missing: put .* into a folder"):
-        vit_tiny.data()
-    (tmp_path / "vit_tiny_patch16_224.npz").write_bytes(b"other")
-    with pytest.raises(ValueError, match="is another file than the record's: sha256 .*, expected e23b795e"):
-        vit_tiny.data()
-
-
 def test_attention_is_measured(moving, monkeypatch):
     """Shares, recall, steps and sinks, by hand from the maps of all pictures."""
     monkeypatch.setattr(vit_attention, "subject", lambda: moving)
@@ -281,58 +185,6 @@ def test_attention_is_measured(moving, monkeypatch):
         low, value, high = (np.array(found[name][key]) for key in ("low", "value", "high"))
         assert (low <= value).all() and (value <= high).all() and (high > low).any() and len(value) == L
         assert name == "lengths" or high.max() <= 1
-
-
-def test_intervals_by_groups_of_pictures(monkeypatch):
-    """A mean has the interval that resampled groups give it; where pictures do not differ, none."""
-    generator = torch.Generator().manual_seed(0)
-    each = torch.rand(20, generator=generator)  # a group's sum
-    sums = torch.zeros(1, 20, 1, 2, 2)
-    sums[0, :, 0, 0, 1], sums[0, :, 0, 1, 0] = each, 1 - each
-    found = vit_attention._each(sums, lambda S: S[0, 1] / S.sum())
-    assert found["value"][0][0] == pytest.approx(each.mean().item(), abs=1e-4)
-    width = found["high"][0][0] - found["low"][0][0]
-    assert width == pytest.approx(2 * 1.96 * each.std().item() / 20**0.5, rel=0.3)
-    drawn = np.array([[0.1, 0.2, 0.3]])  # percentiles leave out a value of 0.35
-    assert vit_attention._interval(np.array([0.35]), drawn)["high"][0] > 0.58
-    assert vit_attention._interval(np.array([0.35]), drawn, most=0.5)["high"] == [0.5]
-    assert vit_attention._interval(np.array([0.05]), drawn)["low"][0] < -0.18
-    alike = vit_attention._each(torch.ones(1, 20, 1, 2, 2), lambda S: S[0, 1] / S.sum())
-    assert alike["low"] == alike["value"] == alike["high"] == [[0.25]]
-
-
-def test_the_commonest_step():
-    counts = np.zeros((N, N))
-    for i in range(N):
-        counts[i, i - 1 if i % GRID else 7] += 5  # all look left, those at the border elsewhere
-    step, share = vit_attention._top_step(counts, GRID)
-    assert step == [0, -1] and share == 1.0
-
-
-@pytest.mark.parametrize("positions", ["shuffled", "corners replaced"])
-def test_sinks_of_changed_encodings(moving, monkeypatch, positions):
-    """Shuffled rows: ``to_moved`` are the places where the corners' rows are now."""
-    monkeypatch.setattr(vit_attention, "subject", lambda: moving)
-    found = vit_attention.attention(positions, 3)
-    P = moving.model.positions[0, :N].clone()
-    changed = changed_positions(P, positions, 3)
-    x = moving.seen[0].clone()
-    x[:, :N] += changed - P
-    S = torch.stack(_maps(moving.model, x))[..., :N, :N].mean((2, 3))
-    at = (
-        [int((changed == P[c]).all(-1).nonzero()) for c in corners(GRID)] if positions == "shuffled" else None
-    )
-    for name, keys in (("to_corners", corners(GRID)), ("to_moved", at or corners(GRID))):
-        want = (S[..., keys].sum(-1) / S.sum(-1)).mean(1)
-        assert np.allclose(found[name]["value"], want, atol=1e-3)
-
-
-def _maps(model, x):
-    maps = []
-    for block in model.blocks:
-        maps.append(block.attention.attention(block.attention_norm(x)))
-        x, _ = block(x, None, False)
-    return maps
 
 
 @pytest.mark.slow

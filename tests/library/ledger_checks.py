@@ -42,6 +42,8 @@ def defects(
             found.append(f"{claim.id} has no evidence")
         elif claim.kind == "claim" and not claim.requires:
             found.append(f"{claim.id} requires nothing of its evidence")
+        elif claim.measured and not claim.knobs:
+            found.append(f"{claim.id} was measured and names no knob that was turned")
         found += [
             f"{claim.id} types the number {number}"
             for number in typed_numbers(f"{claim.because} {claim.reading} {claim.condition}")

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import not_degrees, not_finite, not_integers, not_numbers, not_probabilities
 
+from patch_association.attention import softmax_attention
 from patch_association.data import GaussianData, SpatialData, random_feature
+from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.linear import (
     best_monotone_error,
     critical_q,
@@ -22,12 +24,26 @@ from patch_association.exact.linear import (
     search_weights,
     weighted_law,
 )
+from patch_association.exact.risk import PopulationRisk
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition, chance_recall
+from patch_association.training import (
+    Clipped,
+    Constant,
+    Samples,
+    descend,
+    descend_population,
+    idealized_start,
+)
 
 PARTITION = Partition([0, 0, 1, 1])
 SIZES = dict(num_patches=4, set_size=2)
 ONE = torch.ones(1)
+POINT = dict(alpha=0.1, beta=1.0, gamma=0.0, rho=0.0)
+START = dict(alpha=0.1, gamma=0.0, rho=0.0, diagonal=1.0, on_divergence="flag")
+RUN = dict(step=Constant(0.1), steps=1, record=1)
+SAMPLES = Samples.draw(SpatialData(PARTITION, 2, 0.5), 3, [0])
+REST = idealized_start(SpatialData(PARTITION, 2, 0.5), 1)
 
 #: (function, valid arguments): each argument is spoiled in turn, by what its name asks for.
 FUNCTIONS = [
@@ -50,8 +66,17 @@ FUNCTIONS = [
     (search_weights, dict(num_sets=2, set_size=1, q=0.5, largest=1)),
     (decoding_weights, dict(num_sets=2, set_size=2)),
     (decode, dict(score=3, num_sets=2, set_size=2)),
+    (trinomial, dict(n=3, q=0.5)),
+    (IntegerLaw.of, dict(values=[0, 1], probabilities=[0.5, 0.5])),
+    (PopulationRisk, dict(**SIZES, q=0.5, degree=3, linear=0.1, prune=0.0, max_atoms=99)),
+    *((getattr(PopulationRisk(4, 2, 0.5), name), POINT) for name in ("loss", "gradient", "error", "weights")),
+    (softmax_attention, dict(A=torch.zeros(2, 2), scale=1.0)),
+    (Clipped, dict(rate=0.1, score_rate=0.2, clip=0.3)),
+    (descend_population, dict(risk=PopulationRisk(4, 2, 0.5), **RUN, **START)),
+    (descend, dict(samples=SAMPLES, start=REST, **RUN, degree=3, linear=0.1)),
 ]
 
+given_numbers = st.one_of(not_numbers.filter(lambda v: v is not None), not_finite, st.just(-0.1))
 positive = st.one_of(not_integers, st.integers(max_value=0))
 not_arrays = st.sampled_from(
     ["a", None, object(), {"a": 1}, np.array([1j, 1]), [[1.0], [1.0, 2.0]], [math.nan, 1.0]]
@@ -81,6 +106,17 @@ SPOILERS = {
         ("init_std", "noise_std"),
         st.one_of(not_numbers.filter(lambda v: v is not None), not_finite, st.floats(max_value=-1e-300)),
     ),
+    **dict.fromkeys(("alpha", "beta", "gamma", "rho"), st.one_of(not_numbers, not_finite)),
+    **dict.fromkeys(("rate", "score_rate", "prune"), given_numbers),
+    **dict.fromkeys(("scale", "clip"), st.one_of(not_numbers, not_finite, st.floats(max_value=0))),
+    "max_atoms": positive,
+    "steps": st.one_of(not_integers, st.integers(max_value=-1)),
+    "record": st.sampled_from([0, -3, [7], [-1], [0.5], [], "all"]),
+    "step": st.sampled_from([0.1, None, "fast"]),
+    "on_divergence": st.sampled_from(["stop", None]),
+    "A": st.sampled_from([torch.zeros(2, 3), torch.zeros(4), torch.zeros(2, 2, dtype=torch.int64), [[1.0]]]),
+    "values": st.sampled_from([[], [0.5, 1], [2**70, 1]]),
+    "probabilities": st.sampled_from([[1.0], [1.5, -0.5], [math.nan, 0]]),
     "diagonal": st.one_of(not_numbers, not_finite, st.just(-(10**400))),
     "ties": st.sampled_from(["Half", "", None, 1, ["half"]]),
     "partition": st.sampled_from([None, [0, 0, 1, 1], "a", 4]),
@@ -108,35 +144,12 @@ def test_an_invalid_argument_is_named_and_shown(function, valid, data):
     shown = {repr(value), str(value), type(value).__name__}
     for array in (value,) if isinstance(value, np.ndarray) else ():
         shown |= {str(array.dtype), str(array.shape)}
-    if name in ("feature", "filters", "weights", "score"):  # shown by shape, type, norm or count, too
+    if name in (
+        *("feature", "filters", "weights", "score", "A", "values", "probabilities", "step", "record"),
+    ):  # shown by shape, type, norm or count, too
         assert "got " in message
     else:
         assert any(f"got {text}" in message for text in shown), message
-
-
-@given(
-    st.integers(1, 40), st.integers(1, 40), st.sampled_from([Partition.random, linear_error, labeling_error])
-)
-def test_sizes_that_do_not_divide(D, C, function):
-    arguments = (D, C) if function == Partition.random else (D, C, 0.5)
-    if D % C == 0:
-        function(*arguments)
-    else:
-        with pytest.raises(
-            ValueError, match=f"num_patches must be a multiple of set_size, got {D} patches in sets of {C}"
-        ):
-            function(*arguments)
-
-
-@given(*(st.integers(1, 12) for _ in range(4)))
-def test_blocks_that_do_not_tile(height, width, block_height, block_width):
-    arguments = (height, width, block_height, block_width)
-    if height % block_height or width % block_width:
-        came = f"got a {height} x {width} grid and {block_height} x {block_width} blocks"
-        with pytest.raises(ValueError, match=came):
-            Partition.blocks(*arguments)
-    else:
-        assert Partition.blocks(*arguments).num_patches == height * width
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))

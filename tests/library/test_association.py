@@ -174,29 +174,6 @@ def test_one_set_has_nothing_to_separate(D):
     assert math.isnan(measured.recall) if D == 1 else measured.recall == 1
 
 
-def test_sets_of_one_patch_leave_the_diagonal():
-    measured = association(np.eye(3), Partition([0, 1, 2]))
-    assert measured.exact and measured.margin == 1
-    assert math.isnan(measured.recall) and math.isnan(measured.auc)
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.bool])
-def test_tensors_of_any_type_with_or_without_gradient(dtype):
-    partition = Partition([0, 0, 1, 1])
-    scores = torch.from_numpy(partition.same_set).to(dtype)
-    if dtype.is_floating_point:
-        scores.requires_grad_()
-    assert association(scores, partition).exact
-
-
-def test_scores_at_the_ends_of_float64():
-    partition = Partition([0, 0, 1, 1])
-    A = np.where(partition.same_set, 1.7e308, -1.7e308)
-    assert association(A, partition).exact and association(A, partition).margin == math.inf
-    tiny = np.where(partition.same_set, 5e-324, 0.0)
-    assert association(tiny, partition).exact and association(tiny, partition).margin == 5e-324
-
-
 @pytest.mark.parametrize(
     ("scores", "came"),
     [
@@ -214,11 +191,6 @@ def test_scores_at_the_ends_of_float64():
 def test_scores_that_are_no_matrix_of_finite_numbers(scores, came):
     with pytest.raises(ValueError, match=r"scores must .*" + came):
         association(scores, Partition([0, 0, 1, 1]))
-
-
-def test_labels_in_place_of_a_partition_are_refused():
-    with pytest.raises(ValueError, match="partition must be a Partition, got list"):
-        association(np.zeros((2, 2)), [0, 0])
 
 
 @given(st.one_of(scored_partitions(min_sets=2, min_size=2), tiny_scores()))

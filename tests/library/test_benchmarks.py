@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from patch_association.images.vit import ViT, ViTConfig
-
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
@@ -20,11 +18,8 @@ SMALL = {
     "dynamics": lambda bench: [
         bench.gradients_against_autograd(16, 60, "(S X) v", 1e10),
         bench.gradients_against_autograd(16, 60, "S (X v)", 1e10),
-        bench.single_against_double(16, 60, 1e10),
-        bench.seeds_in_a_batch(16, 20, 1e10, seeds=2, steps=2),
         bench.exact_gradient_against_monte_carlo(16, 0.3, n=2000),
         bench.exact_gradient_against_autograd(),
-        bench.fused_gradient(24, 0.2),
     ],
     "setting": lambda bench: [*bench.bench_linear_error(), *bench.bench_simplified_vit()],
     "transfer": lambda bench: [
@@ -39,10 +34,7 @@ SMALL = {
     ],
     "images": lambda bench: [
         *bench.bench_positional_attention(),
-        *bench.bench_positional_inference(),
         *bench.bench_layer_against_other_libraries(),
-        *bench.bench_block_against_pytorch(),
-        *bench.bench_mixing(),
     ],
 }
 
@@ -88,89 +80,3 @@ def test_both_sides_agree_and_a_wrong_side_is_noticed(name, bench, monkeypatch):
     with torch.random.fork_rng(devices=[]):
         rows = SMALL[name](module)
     assert len({row["name"] for row in rows}) > 1
-
-
-def test_whole_networks_are_compared_at_one_shape(bench, monkeypatch, capsys):
-    """All opponents that can be imported, on the same pictures and one thread; the others are named."""
-    module, networks = bench("images"), sys.modules["_networks"]
-    seen = []
-
-    def compare(name, ours, theirs, against, same):
-        x = theirs.args[0]
-        numbers = sum(p.numel() for p in theirs.func.parameters())
-        seen.append((against, ours.args[0] is x, tuple(x.shape), torch.get_num_threads(), numbers))
-        assert ours.func._known_attention is not None and not theirs.func.training
-        return {"name": name}
-
-    monkeypatch.setattr(module, "compare", compare)
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            list(module.bench_positional_inference())
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    alike = ViTConfig.named("small", patch_size=8, depth=3)
-    numbers = sum(p.numel() for p in ViT(alike).parameters())
-    norms, biases = 2 * (3 * 8 * 8 + 384), 3 * 3 * 384  # what vit-pytorch's has more and less
-    want = dict.fromkeys(networks.OPPONENTS.values(), numbers)
-    want["vit-pytorch's ViT"] += norms - biases
-    missing = capsys.readouterr().out.count("left out: the comparison of networks needs")
-    assert len(seen) + missing == len(want) == 3
-    assert all(row == (row[0], True, (2, 3, 32, 32), 1, want[row[0]]) for row in seen)
-    with pytest.raises(ValueError, match="kind must be one of vanilla, timm, vit-pytorch, got 'x'"):
-        networks.network_of("x", alike)
-
-
-def test_a_library_that_is_missing_is_left_out(bench, monkeypatch, capsys):
-    module = bench("images")
-    monkeypatch.setattr(module, "compare", lambda name, ours, theirs, against, same: {"theirs": against})
-    for library in ("timm", "vit_pytorch"):
-        for name in [name for name in sys.modules if name.partition(".")[0] == library]:
-            monkeypatch.setitem(sys.modules, name, None)
-        monkeypatch.setitem(sys.modules, library, None)
-    with torch.random.fork_rng(devices=[]):
-        rows = list(module.bench_positional_inference())
-    assert [row["theirs"] for row in rows] == ["vanilla with PyTorch's fused attention"]
-    said = capsys.readouterr().out
-    assert "left out: the comparison of networks needs timm" in said and "needs vit-pytorch" in said
-
-
-def test_both_training_loops_take_the_same_step(bench, monkeypatch):
-    """Where one clips its gradient and the other does not, it is said."""
-    loops, timing = bench("_training_loops"), importlib.import_module("timing")
-    loops.same("reader")()
-    clip = torch.nn.utils.clip_grad_norm_
-    asked = []
-
-    def first_alone(parameters, most):
-        asked.append(most)
-        return clip(parameters, most if len(asked) == 1 else 1e-2 * most)
-
-    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", first_alone)
-    with pytest.raises(timing.Differs):
-        loops.same("reader")()
-    assert len(asked) == 2
-
-
-def test_nothing_is_timed_where_the_sides_differ(bench):
-    timing = bench("timing")
-    with pytest.raises(timing.Differs, match="result 1 of 2 differs by more than"):
-        timing.compare("n", lambda: [1.0, 2.0], lambda: [1.0, 2.1], "t", timing.close(1e-2), 2)
-    with pytest.raises(timing.Differs, match="0.6 of 10,000 draws do not estimate 0.5"):
-        timing.compare("n", lambda: 0.5, lambda: 0.6, "t", timing.estimates(10_000), 2)
-    assert timing.compare("n", lambda: 0.5, lambda: 0.51, "t", timing.estimates(10_000), 2)["rounds"] == 2
-
-
-def test_every_function_that_times_a_pair_is_among_them(bench):
-    """By name, so that a new one is not forgotten; a module that times growth alone has none."""
-    source = (ROOT / "benchmarks").glob("[!_]*.py")
-    modules = {path.stem for path in source if "compare(" in path.read_text(encoding="utf-8")}
-    assert modules - {"timing"} == set(SMALL)
-    text = Path(__file__).read_text(encoding="utf-8")
-    for name in SMALL:
-        functions = [key for key in vars(bench(name)) if key.startswith("bench_")]
-        called = [key for key in functions if f"bench.{key}(" in text]
-        indirect = {"bench_gradient_of_the_model", "bench_exact_gradient", "bench_training_throughput"}
-        assert set(functions) - set(called) <= indirect

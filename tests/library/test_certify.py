@@ -11,17 +11,13 @@ from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.certify import exactly, signs
 from patch_lab.certify.cover import Inequality, cover
 from patch_lab.certify.descent import Descent, Undecided, ahead
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
 from patch_lab.certify.rounded import RoundedField, exp, logistic
 from patch_lab.certify.runs import RUNS, Options, lead_run
-from patch_lab.certify.statements import STATEMENTS, prove
 from patch_lab.certify.traps import Towards
-from patch_lab.cli import main
-from patch_lab.dynamics.first_move import FirstMove
 
 ENGINES = [Field, RoundedField]
 TENTH = Fraction(1, 10)
@@ -153,101 +149,7 @@ def test_wrong_claims_are_not_certified():
         ahead([arb(0.1), arb(0.5, 1.0), arb(0)])
 
 
-def test_a_cover_goes_on_from_its_checkpoint(tmp_path):
-    field = RoundedField(atoms(6, 2, "2/5"), 1, TENTH)
-    problem = Inequality("towards", "rho", 1, (0.05, 0.1), (0.3, 0.6), (0.3, 0.6))
-    whole = cover(problem, field)
-    path, calls = tmp_path / "cover.json", []
-
-    def stop(state):
-        calls.append(state["boxes"])
-        if len(calls) == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        cover(problem, field, checkpoint=path, every=0.0, tell=stop)
-    again = cover(problem, field, checkpoint=path)
-    assert (again.boxes, again.least) == (whole.boxes, whole.least) and not path.exists()
-
-
-def test_nothing_moves_and_what_would():
-    assert exactly.no_movement(6, 2, 3) > 0
-    law = atoms(6, 2, "1/2")
-    broken = replace(law, features=law.features + (np.arange(law.features.shape[1]) == 0))
-    assert not np.array_equal(broken.features, law.features)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exactly, "atoms", lambda *arguments: broken)
-        with pytest.raises(Undecided, match="not zero"):
-            exactly.no_movement(6, 2, 3)
-
-
-@pytest.mark.parametrize(("D", "C", "q"), [(16, 4, "3/10"), (16, 4, "4/5"), (12, 4, "1/20"), (8, 2, "1/10")])
-def test_signs_are_those_of_the_float_margin(D, C, q):
-    law = signs.law_at(D - C, C, arb(1) * Fraction(q).numerator / Fraction(q).denominator)
-    assert signs.sign_at(law, 3) == (1 if FirstMove(D, C, float(Fraction(q))).margin > 0 else -1)
-    assert abs(float(sum((P for _, P, _ in law), arb(0)).mid()) - 1) < 1e-12
-
-
-def test_moments_are_polynomials():
-    q, n = Fraction(3, 10), 5
-    moments = signs._random_moments(q, 6)
-    for k in range(7):
-        exact = sum(
-            math.prod(1 - q if x == 0 else q / 2 for x in s) * sum(s) ** k
-            for s in itertools.product((-1, 0, 1), repeat=n)
-        )
-        value = moments[k](n)
-        assert Fraction(int(value.p), int(value.q)) == exact
-
-
-def test_every_size_up_to_a_few():
-    signs.one_by_one(4, Fraction(3, 10), 3, 40)
-    with pytest.raises(Undecided):
-        signs.one_by_one(4, Fraction(1, 20), 3, 40)
-
-
-def test_the_command(capsys):
-    assert main(["certify", "--list"]) == 0
-    listed = capsys.readouterr().out
-    assert all(name in listed for name in STATEMENTS)
-    assert main(["certify", "nothing-moves"]) == 0 and "certified" in capsys.readouterr().out
-    assert main(["certify", "no-such-statement"]) == 2
-    with pytest.MonkeyPatch.context() as patch:
-        refuted = replace(STATEMENTS["nothing-moves"], prove=lambda options: ahead([arb(0), arb(0), arb(0)]))
-        patch.setitem(STATEMENTS, "nothing-moves", refuted)
-        assert main(["certify", "nothing-moves"]) == 1 and "NOT certified" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="arithmetic"):
-        prove("nothing-moves", Options("floats"))
-
-
-def test_inexact_arguments_are_refused():
-    with pytest.raises(ValueError, match="exact"):
-        atoms(16, 4, 0.3)
-    with pytest.raises(ValueError, match="atoms"):
-        atoms(64, 4, "1/10")
-    with pytest.raises(ValueError, match="binary"):
-        Towards((TENTH, Fraction(1, 2)), Fraction(1, 128), Fraction(1, 2), Fraction(1, 2)).inequalities(
-            16, 4, TENTH, TENTH
-        )
-
-
 def test_a_run_of_ones_own_is_proved_or_refuted():
     assert lead_run("1/5", "1/300", steps=3).prove(Options())["steps"] == 3
     with pytest.raises(Undecided, match="step 77"):
         lead_run("4/5", "1/540", steps=80).prove(Options())
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ({"q": "2"}, "q must lie"),
-        ({"q": "a half"}, "q must be an exact fraction"),
-        ({"rate": "-1"}, "rate must be positive"),
-        ({"q": 0.3}, "q must be an exact fraction"),
-        ({"diagonal": float("nan")}, "diagonal must be an exact fraction"),
-        ({"steps": -1}, "steps"),
-    ],
-)
-def test_a_run_of_ones_own_refuses_nonsense(setting, words):
-    with pytest.raises(ValueError, match=words):
-        lead_run(**setting)

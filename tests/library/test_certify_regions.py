@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,10 +13,16 @@ import pytest
 from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
+from patch_lab import records
 from patch_lab.certify import rounded, signs
 from patch_lab.certify.descent import Undecided
+from patch_lab.certify.ends import End
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
+from patch_lab.certify.quadrant import quadrant
+from patch_lab.certify.rounded import RoundedField
+from patch_lab.certify.runs import RUNS
+from patch_lab.certify.statements import STATEMENTS
 from patch_lab.certify.traps import Away, Towards
 from patch_lab.dynamics.first_move import FirstMove
 
@@ -80,17 +88,6 @@ def test_a_trap_is_covered_on_all_of_its_region(trap):
         assert problem.alpha == parts.get(name, (a, b)), name
 
 
-def test_what_lies_in_a_trap():
-    for trap, inside in ((TOWARDS, (0.2, 1.0, -0.5)), (AWAY, (0.2, -2.0, -0.4))):
-        assert trap.holds([arb(x) for x in inside])
-        for k, outside in ((0, 0.4), (0, 0.01), (1, -1.0 if trap is AWAY else 0.6), (2, -0.01)):
-            assert not trap.holds([arb(outside if i == k else x) for i, x in enumerate(inside)])
-        assert not trap.holds([arb(0.2, 0.2), *(arb(x) for x in inside[1:])])
-    assert not AWAY.holds([arb(0.2), arb(-2.0), arb(-0.8)])
-    with pytest.raises(ValueError, match="Y < X0 < X"):
-        Away(AWAY.alpha, AWAY.slab, AWAY.X0, AWAY.Y, AWAY.X)
-
-
 def test_the_signs_over_a_range_of_q_are_those_of_the_float_margin():
     pieces = signs.window(9, 3, 3, Fraction(1, 10), Fraction(1, 20_000))
     assert pieces[0][0] == Fraction(1, 10) and pieces[-1][1] == 1
@@ -127,15 +124,6 @@ def test_the_certificate_by_moments_is_the_two_stated_inequalities():
         assert [Fraction(int(f(n).p), int(f(n).q)) for f in polynomials] == list(expected)
 
 
-def test_positive_from_some_n_on():
-    from flint import fmpq_poly
-
-    square = fmpq_poly([6, -5, 1])  # (x - 2)(x - 3)
-    assert [signs.positive_from(square, n) for n in (0, 2, 3, 4)] == [False, False, False, True]
-    assert not signs.positive_from(fmpq_poly([1, 1, -1]), 50)
-    assert not signs.positive_from(fmpq_poly([]), 3)  # zero is not positive
-
-
 def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
     tried = []
     monkeypatch.setattr(signs, "one_by_one", lambda *arguments: tried.append(arguments))
@@ -166,3 +154,185 @@ def test_the_slack_of_the_second_sum_is_the_worst_case_of_rounding(monkeypatch, 
     needed = (rounded._CHUNK + 1) * Fraction(1, 2**53) * exact
     assert found.contains(arb(exact.numerator) / exact.denominator)
     assert Fraction(float(found.rad().lower())) >= needed
+
+
+# --- Where a certified run ends: conditions against plain enumeration; claims that must not come through
+
+
+D_ends, C_ends, Q, NU = 8, 2, Fraction(1, 2), Fraction(1, 10_000)
+END = End(
+    (Fraction(9, 64), Fraction(3, 16)), Fraction(1, 2), Fraction(1, 4), Fraction(7, 32), Fraction(1, 2048)
+)
+RATES = Fraction(1, 400), Fraction(64, 400)
+
+
+pytestmark = pytest.mark.usefixtures("sixty_four_bits")
+
+
+def loss(alpha, gamma, rho):
+    """The risk by every draw, every patch and the model's own formula."""
+    s = np.array(list(itertools.product((0, 1, -1), repeat=D_ends - C_ends)))
+    P = np.prod(np.where(s == 0, 1 - float(Q), float(Q) / 2), axis=1)
+    s = np.hstack([np.ones((len(s), C_ends)), s])
+    S = np.full((D_ends, D_ends), math.exp(rho))
+    for i in range(D_ends):
+        S[i, i // C_ends * C_ends : (i // C_ends + 1) * C_ends] = math.exp(gamma)
+        S[i, i] = math.e
+    z = D_ends * alpha * s @ (S / S.sum(1, keepdims=True)).T  # (inputs, D_ends)
+    return P @ np.log1p(np.exp(-(z**3 + float(NU) * z).sum(1)))
+
+
+def slopes(x, h=1e-3):
+    """(gradient, Hessian) by central differences."""
+    e = h * np.eye(3)
+    gradient = np.array([(loss(*(x + d)) - loss(*(x - d))) / (2 * h) for d in e])
+    hessian = [
+        [(loss(*(x + a + b)) - loss(*(x + a - b)) - loss(*(x - a + b)) + loss(*(x - a - b))) for b in e]
+        for a in e
+    ]
+    return gradient, np.array(hessian) / (4 * h * h)
+
+
+def test_the_conditions_hold_on_counted_inputs():
+    _, alpha, k = END.prove(RoundedField(atoms(D_ends, C_ends, Q), 1, NU), *RATES)
+    rng = np.random.default_rng(3)
+    roots = np.sqrt(
+        [
+            float(RATES[0]),
+            float(RATES[1]) / (D_ends * (C_ends - 1)),
+            float(RATES[1]) / (D_ends * (D_ends - C_ends)),
+        ]
+    )
+    for _ in range(12):
+        a, rho = rng.uniform(9 / 64, 3 / 16), -math.log(2048) - rng.exponential()
+        far = math.log(4) + rng.exponential()
+        assert slopes(np.array([a, far, rho]))[0][1] > 0
+        _, hessian = slopes(np.array([a, rng.uniform(math.log(2), math.log(32 / 7)), rho]))
+        assert np.abs(hessian * np.outer(roots, roots)).sum(1).max() < 2
+    at = float(alpha.mid())
+    assert [slopes(np.array([at + d, 1.0, -40.0]), 1e-5)[0][0] > 0 for d in (-1e-4, 1e-4)] == [False, True]
+    _, hessian = slopes(np.array([at, 1.0, -40.0]))
+    assert hessian[0, 0] > 0 and hessian[1, 1] > 0
+    pull = slopes(np.array([at, 1.0, -9.0]))[0][2] * math.exp(9.0)
+    assert pull == pytest.approx(float(k.mid()), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("end", "rates", "words"),
+    [
+        (replace(END, X=Fraction(1, 2)), RATES, "gamma: no sign|row sum"),
+        (END, (Fraction(2), RATES[1]), "row sum"),
+        (END, (RATES[0], Fraction(10**6)), "gamma"),
+        (replace(END, alpha=(Fraction(11, 64), Fraction(3, 16))), RATES, "zero of dL/dalpha"),
+        (replace(END, near=Fraction(1, 2), beyond=Fraction(15, 32)), RATES, "gamma"),
+    ],
+)
+def test_false_claims_are_not_certified(end, rates, words):
+    with pytest.raises(Undecided, match=words):
+        end.prove(RoundedField(atoms(D_ends, C_ends, Q), 1, NU), *rates)
+
+
+# --- The quadrant that keeps its runs: the cover against signs counted on patches; a false claim must fail
+
+
+def _counted(D, C, q, beta, y, z):
+    """(dL/dgamma, dL/drho) at alpha*, up to positive factors, from every input: no atoms, no brackets."""
+    s = np.array(list(itertools.product((0, 1, -1), repeat=D - C)))
+    P = np.prod(np.where(s == 0, 1 - q, q / 2), axis=1)
+    s = np.hstack([np.ones((len(s), C)), s])
+    n, M = s.reshape(len(s), -1, C).sum(2).repeat(C, axis=1), s.sum(1, keepdims=True)
+
+    def F(gamma, rho):  # at D alpha = 1
+        own, companion, stranger = math.exp(beta), math.exp(gamma), math.exp(rho)
+        read = own * s + companion * (n - s) + stranger * (M - n)
+        return ((read / (own + (C - 1) * companion + (D - C) * stranger)) ** 3).sum(1)
+
+    gamma, rho = -math.log(y), math.log(z)
+    h, low, high = F(gamma, rho), -20.0, 20.0
+    for _ in range(90):
+        middle = (low + high) / 2
+        w = 1 / (1 + np.exp(np.clip(math.exp(middle) * h, -700, 700)))
+        low, high = (middle, high) if (P * h) @ w > 0 else (low, middle)
+    e = 1e-5
+    return [
+        -(P * w) @ (F(gamma + e * (k == 0), rho + e * (k == 1)) - F(gamma - e * (k == 0), rho - e * (k == 1)))
+        for k in range(2)
+    ]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_small_quadrant_by_both_arithmetics(exact):
+    found = quadrant(8, 2, "1/5", 1, exact=exact)
+    assert all(edge.least > 0 and edge.tried == 2 * edge.pieces - 1 for edge in found.values())
+    for t in (0.003, 0.1, 0.4, 0.8, 1.0):
+        assert _counted(8, 2, 0.2, 1.0, 1.0, t)[0] < 0 < _counted(8, 2, 0.2, 1.0, t, 1.0)[1]
+
+
+def test_a_quadrant_that_leaks_is_not_certified():
+    """At q = 0.9 the run crosses an edge; the cover must not say otherwise."""
+    leaks = [
+        _counted(8, 2, 0.9, 1.0, 1.0, t)[0] > 0 or _counted(8, 2, 0.9, 1.0, t, 1.0)[1] < 0
+        for t in np.linspace(0.01, 1, 30)
+    ]
+    assert any(leaks)
+    with pytest.raises(Undecided, match="no sign at alpha"):
+        quadrant(8, 2, "9/10", 1)
+
+
+# --- The certified statements say what the computation is given, and records what is trained today
+
+
+def said(name: str, symbol: str) -> Fraction:
+    """The number that a statement's text gives to a symbol."""
+    found = re.search(rf"{re.escape(symbol)} = ([0-9./]+|10\^{{-4}})(?=[$ ,])", STATEMENTS[name].text)
+    assert found is not None, (name, symbol)
+    return Fraction(1, 10_000) if found[1].startswith("10^") else Fraction(found[1].rstrip("."))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_certified_run_is_the_one_that_its_statement_describes(name):
+    run, text = RUNS[name], STATEMENTS[name].text
+    assert (run.num_patches, run.set_size, run.degree) == tuple(said(name, x) for x in ("D", "C", "p"))
+    assert run.q == said(name, "q") and run.linear == said(name, r"\nu")
+    assert run.alpha == said(name, r"\alpha") and run.diagonal == said(name, r"\sigma_A")
+    if r"\eta = \eta_A = " in text:
+        assert run.rate == run.score_rate == said(name, r"\eta = \eta_A")
+    else:
+        assert run.rate == said(name, r"\eta") and r"\eta_A = D^2 \eta" in text
+        assert run.score_rate == run.num_patches**2 * run.rate
+    # What is claimed of gamma - rho: from step 1 on, and for the one run that loses, until step 77.
+    changes = [(1, 1), (77, -1)] if name == "association-lost" else [(1, 1)]
+    assert list(run.expect) == changes and max(run.errors_at, default=0) <= run.steps
+    if changes[1:]:
+        assert r"at the steps 1 to 76, $\gamma < \rho$ at step 77 and at every step after it" in text
+    ends = {
+        "degree-five": "from 1 to 2000",
+        "many-patches": "from 1 to 200.",
+        "single-rate": "After 87,000 steps",
+    }
+    assert ends.get(name, "for ever") in text
+    assert run.steps == {"degree-five": 2000, "many-patches": 200, "single-rate": 87_000}.get(name, run.steps)
+    assert (run.trap is not None) == ("for ever" in text)
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name].trap is not None])
+def test_a_recorded_run_ends_in_the_region_that_is_covered(name):
+    """The record's last box lies inside the trap, and one that is shifted out does not."""
+    run = RUNS[name]
+    row = next(r for r in records.load("certified").where(arithmetic="double") if r["statement"] == name)
+    assert row["steps"] == run.steps
+    assert row["text"] == STATEMENTS[name].text
+    box = [arb(row[key]) for key in ("alpha", "gamma", "rho")]
+    assert run.trap.holds(box)
+    a, b = (float(x) for x in run.trap.alpha)
+    assert not run.trap.holds([arb(a), *box[1:]]) and not run.trap.holds([arb(b), *box[1:]])
+    # A region's inequalities need ends that doubles hold; it must be able to state them.
+    rates = run.trap_rates or (run.rate, run.score_rate)
+    asked = run.trap.inequalities(run.num_patches, run.set_size, *rates)
+    assert set(asked) == set(row["covers"]) if "covers" in row else run.lemma in RUNS
+    if run.lemma is not None:  # the other statement's cover is for the same region and faster rates
+        other = RUNS[run.lemma]
+        assert other.trap == run.trap and all(x <= y for x, y in zip(rates, other.trap_rates))
+
+
+# --- what was trained

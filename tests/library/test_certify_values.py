@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import math
 from fractions import Fraction
 
@@ -12,19 +10,13 @@ import pytest
 from flint import arb
 
 from patch_lab.certify import rounded, signs
-from patch_lab.certify.cover import Inequality, _halves, code_version, cover
-from patch_lab.certify.descent import State, Undecided, ahead
-from patch_lab.certify.field import _logistic, _middle, ball, decimal, magnitude, shared_entries
-from patch_lab.certify.jets import Jet, constant, powers, variables
-from patch_lab.certify.law import atoms
-from patch_lab.certify.polynomials import AWAY, TOWARDS, bracket
-from patch_lab.certify.quadrant import _guess
-from patch_lab.certify.rounded import RoundedField, logistic
-from patch_lab.certify.signs import law_at, one_by_one, sign_at
-from patch_lab.dynamics.first_move import FirstMove
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.field import ball
+from patch_lab.certify.polynomials import bracket
+from patch_lab.certify.rounded import logistic
+from patch_lab.certify.signs import law_at, one_by_one
 
 U = 2.0**-53
-TENTH = Fraction(1, 10)
 
 pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
@@ -80,99 +72,10 @@ def test_the_logistic_function_on_an_interval_is_tight(mid, rad):
     assert 2 * ds[0] <= (top - min(slopes)) * (1 + 1e-8) + 1e-10 * top
 
 
-def test_the_logistic_function_far_out():
-    """Beyond 700 the exponential is cut off: 0 and 1 take its place."""
-    (w, dw), (s, ds) = logistic((np.array([800.0, -800.0, 0.0]), np.array([1.0, 1.0, 900.0])))
-    assert w[0] - dw[0] <= 0 and w[0] + dw[0] < 1e-300 and w[1] + dw[1] >= 1 and w[1] - dw[1] > 1 - 1e-11
-    assert (s - ds <= 0).all() and s[0] + ds[0] < 1e-300 and s[1] + ds[1] < 1e-300
-    assert w[2] - dw[2] <= 0 and w[2] + dw[2] >= 1 and s[2] + ds[2] >= 0.25
-
-
-def test_sums_in_chunks_and_large_features():
-    n = 2 * rounded._CHUNK + 5
-    x = np.random.default_rng(1).random((n, 2)), np.zeros((n, 2))
-    mid, rad = RoundedField._sum(x)
-    exact = [sum(map(Fraction, column)) for column in x[0].T.tolist()]
-    for k in range(2):
-        assert abs(Fraction(float(mid[k])) - exact[k]) <= Fraction(float(rad[k]))
-        assert rad[k] < (rounded._CHUNK + 10) * U * mid[k] * 1.01
-    with pytest.raises(ValueError, match=r"below 2\^53"):
-        RoundedField._matrix(np.array([[2**53, 1]]))
-    N, size = RoundedField._matrix(np.array([[2**53 - 1, -3]]))
-    assert N.tolist() == [[2.0**53 - 1, -3.0]] and size.tolist() == [[2.0**53 - 1, 3.0]]
-    mid, rad = RoundedField._columns([arb(2, 0.5), arb(-1)])
-    assert mid.tolist() == [[2.0], [-1.0]] and 0.5 <= rad[0, 0] < 0.5 + 1e-8 and rad[1, 0] < 1e-300
-
-
 # --- balls
 
 
-def test_ends_and_sizes_of_balls():
-    assert ball(Fraction(1, 3)).contains(arb(1) / 3) and ball(3) == 3 and ball(arb(2)) == 2
-    assert magnitude(arb(-3, 0.5)) >= 3.5 > magnitude(arb(-3, 0.4))
-    assert shared_entries(12, 4) == (1, 36, 96)
-    center, half = _middle((0.1, 0.4))
-    assert (
-        float(center) == pytest.approx(0.25)
-        and center - half <= 0.1
-        and center + half >= 0.4
-        and half < 0.1501
-    )
-    assert decimal(arb(1) / 3, 5).startswith("[0.33333 +/-")
-    state = State(3, (arb(1, 0.25), arb(2, 0.5), arb(3)))
-    assert 0.5 <= state.radius < 0.501
-    assert ahead((arb(0), arb(2), arb(1))) == 1 and ahead((arb(0), arb(1), arb(2))) == -1
-    with pytest.raises(Undecided, match="not decided"):
-        ahead((arb(0), arb(1), arb(1)))
-
-
-@pytest.mark.parametrize(("mid", "rad"), [(0.2, 1e-8), (0.2, 0.1), (0.0, 0.4), (-3.0, 1.0), (2.0, 3.0)])
-def test_the_slope_of_a_wide_ball_comes_from_its_ends(mid, rad):
-    w, s = _logistic(arb(mid, rad))
-    for x in np.linspace(mid - rad, mid + rad, 9):
-        exact = 1 / (1 + arb(float(x)).exp())
-        assert w.overlaps(exact) and s.overlaps(exact * (1 - exact))
-    ends = [1 / (1 + math.exp(x)) for x in (mid - rad, mid + rad)]
-    slopes = [x * (1 - x) for x in ends]
-    top = 0.25 if mid - rad < 0 < mid + rad else max(slopes)
-    assert float(w.rad()) <= (ends[0] - ends[1]) / 2 * 1.001 + 1e-9
-    assert float(s.upper()) <= top + 1e-6 and float(s.lower()) >= min(slopes) - 1e-6
-
-
-def test_jets_are_differentiated_by_the_rules():
-    x, y, z = variables([arb(2), arb(3), arb(0.5)])
-    found = (x * y - z.exp() * 4 + constant(arb(7))) * y.inverse()
-    e = math.exp(0.5)
-    assert float(found.value) == pytest.approx((6 - 4 * e + 7) / 3)
-    assert [float(s) for s in found.slope] == pytest.approx([1.0, -(7 - 4 * e) / 9, -4 * e / 3])
-    cubes = powers(x, 3)
-    assert [float(one.value) for one in cubes] == [1, 2, 4, 8] and float(cubes[3].slope[0]) == 12
-    assert isinstance(x + 1, Jet) and float((x + 1).value) == 3
-    assert [float(s) for s in constant(arb(7)).slope] == [0, 0, 0]
-
-
 # --- charts and brackets, by Euler's formula on one input
-
-
-@pytest.mark.parametrize(("chart", "sign"), [(TOWARDS, -1), (AWAY, 1)])
-def test_a_chart_is_the_softmax_in_other_letters(chart, sign):
-    """u times the monomials are D alpha (Lambda, Gamma, Xi), and u Z = D alpha."""
-    D, C, beta, gamma, rho = 12, 4, 0.7, 0.4, -0.3
-    y, z = math.exp(sign * gamma), math.exp(rho)
-    e = [math.exp(v) for v in (beta, gamma, rho)]
-    Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
-    scale = e[1] if sign < 0 else 1.0  # what the chart divides by
-    u = 1.7 * scale / Z  # at D alpha = 1.7
-    at = variables([arb(u), arb(y), arb(z)])
-    assert float(chart.sum_of_row(at, arb(e[0]), D, C).value) * u == pytest.approx(1.7)
-    exponents = [(3, 0, 0), (1, 1, 1), (0, 2, 1), (0, 0, 3)]
-    beta_powers = [arb(e[0]) ** k for k in range(4)]
-    found = chart.monomials(at, beta_powers, exponents, 0)
-    for (a, b, c), jet in zip(exponents, found):
-        expected = 1.7**3 * e[0] ** a * e[1] ** b * e[2] ** c / Z**3
-        assert float(jet.value) == pytest.approx(expected, rel=1e-12)
-    dropped = chart.monomials(at, beta_powers, [(1, 1, 1)], 1)[0]
-    assert float(dropped.value) == pytest.approx(float(found[1].value) / y, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["alpha", "gamma", "rho"])
@@ -198,55 +101,7 @@ def test_the_brackets_are_the_derivatives_of_a_homogeneous_form(name):
     assert made == pytest.approx(expected, rel=1e-7)
 
 
-@pytest.mark.parametrize(("D", "C", "q", "beta"), [(6, 2, "2/5", 1.0), (9, 3, "1/2", 0.3)])
-def test_the_guess_of_the_best_strength_balances_the_votes(D, C, q, beta):
-    """E[w h] = 0 at u*, with h at the chart's coordinates from the model's own formula."""
-    y, z = 0.6, 0.5
-    u = _guess(atoms(D, C, q), beta, y, z)
-    own, companion, stranger = math.exp(beta) * y, 1.0, y * z
-    pull, f = 0.0, float(Fraction(q))
-    for s in itertools.product((-1, 0, 1), repeat=D - C):
-        chance = math.prod(1 - f if v == 0 else f / 2 for v in s)
-        s = np.array([1] * C + list(s), dtype=float)
-        n = s.reshape(-1, C).sum(1).repeat(C)
-        h = ((own * s + companion * (n - s) + stranger * (s.sum() - n)) ** 3).sum()
-        pull += chance * h / (1 + math.exp(min(700, u**3 * h)))
-    assert abs(pull) < 1e-9
-
-
 # --- the sign of the first move
-
-
-def test_the_law_of_the_votes_and_of_the_turned_votes():
-    """Both sum to one (signs have mean zero); by every draw at n = 4, a set of three, q = 1/3."""
-    law = {M: (P, W) for M, P, W in law_at(4, 3, arb(1) / 3)}
-    exact: dict = {}
-    for s in itertools.product((-1, 0, 1), repeat=4):
-        chance = math.prod(Fraction(2, 3) if v == 0 else Fraction(1, 6) for v in s)
-        P, W = exact.get(3 + sum(s), (0, 0))
-        exact[3 + sum(s)] = P + chance, W + chance * (1 - s[0]) * (1 - s[1])
-    assert (
-        set(law) == set(exact) and sum(P for P, _ in exact.values()) == sum(W for _, W in exact.values()) == 1
-    )
-    for M, (P, W) in exact.items():
-        assert law[M][0].overlaps(ball(P)) and law[M][1].overlaps(ball(W))
-        assert max(float(x.rad()) for x in law[M]) < 1e-15
-
-
-@pytest.mark.parametrize("q", ["1/10", "3/10", "9/10"])
-def test_the_sign_at_degree_five_where_a_power_is_no_product(q):
-    """At p = 3 the factor M^(p-2) is M (p-2) as well."""
-    margin = FirstMove(16, 4, float(Fraction(q)), 5).margin
-    assert sign_at(law_at(12, 4, ball(Fraction(q))), 5) == (1 if margin > 0 else -1)
-
-
-def test_a_tail_that_could_matter_leaves_the_sign_open():
-    law = law_at(12, 4, ball(Fraction(3, 10)))
-    assert FirstMove(16, 4, 0.3).margin > 0
-    assert sign_at(law, 3) == sign_at(law, 3, arb(1e-12)) == 1 and sign_at(law, 3, arb(10)) == 0
-    wide = law_at(12, 4, arb(0.3, 0.25))  # between q = 0.05, where companions lose, and 0.55
-    assert sign_at(wide, 3) == 0
-    assert sign_at(law_at(12, 4, arb(0.9, 1e-6)), 3) == -1
 
 
 def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):
@@ -280,74 +135,3 @@ def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):
 
 
 # --- a cover
-
-
-def test_a_box_is_halved_where_it_pays_most_and_not_for_ever():
-    problem = Inequality("towards", "rho", 1, (0.0, 1.0), (0.0, 1.0), (0.0, 1.0))
-    region = [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0)]
-    box = [(0.0, 0.5), (1.0, 2.0), (0.0, 4.0)]
-    low, high = _halves(box, region, [1.0, 3.0, 2.0], problem)
-    assert low == [(0.0, 0.5), (1.0, 1.5), (0.0, 4.0)] and high == [(0.0, 0.5), (1.5, 2.0), (0.0, 4.0)]
-    low, _ = _halves(box, region, [1.0, math.inf, math.inf], problem)  # the widest of those that say nothing
-    assert low == [(0.0, 0.5), (1.0, 2.0), (0.0, 2.0)]
-    small = [(0.0, 2.0**-40), (0.0, 2.0**-39), (0.0, 2.0**-38)]
-    with pytest.raises(Undecided, match="no sign on the smallest boxes"):
-        _halves(small, region, [1.0, 1.0, 1.0], problem)
-    side = [(0.0, 2.0**-40), (0.0, 2.0**-38), (0.0, 2.0**-38)]  # the second is the one that may be halved
-    assert _halves(side, region, [9.0, 1.0, 9.0], problem)[0][1] == (0.0, 2.0**-39)
-    flat = [(0.0, 0.0), (0.0, 2.0), (0.0, 4.0)]
-    assert _halves(flat, flat, [9.0, 1.0, 0.5], problem)[0] == [(0.0, 0.0), (0.0, 1.0), (0.0, 4.0)]
-
-
-class Parabola:
-    """A field whose inequality is y > level: a cover in one coordinate, with alpha = u."""
-
-    name = "parabola"
-
-    def __init__(self, level):
-        self.level = level
-
-    def alpha_of(self, chart, box):
-        return arb(box[0][0]).union(arb(box[0][1]))
-
-    def enclose(self, problem, box):
-        return arb(box[1][0]).union(arb(box[1][1])) - self.level, [arb(0), arb(1), arb(0)]
-
-
-def made_up(sign=1):
-    problem = Inequality("towards", "rho", sign, (0.25, 0.5), (0.0, 1.0), (0.0, 1.0))
-    object.__setattr__(problem, "region", lambda field: [(0.25, 0.5), (0.0, 1.0), (0.0, 1.0)])
-    return problem
-
-
-def test_a_cover_counts_its_boxes_and_keeps_what_is_left(tmp_path):
-    found = cover(made_up(), Parabola(-0.1))
-    assert (found.boxes, found.outside) == (1, 0) and found.least == pytest.approx(0.1, abs=1e-8)
-    found = cover(made_up(-1), Parabola(1.25))
-    assert found.boxes == 1 and found.least == pytest.approx(0.25, abs=1e-8)
-    with pytest.raises(Undecided, match="1 boxes, and"):
-        cover(made_up(), Parabola(0.5), most=1)
-    with pytest.raises(Undecided, match="no sign on the smallest boxes"):
-        cover(made_up(), Parabola(0.5))
-    path, told = tmp_path / "a" / "left.json", []
-
-    def stop(state):
-        told.append(dict(state))
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        cover(made_up(), Parabola(0.5), checkpoint=path, every=0.0, tell=stop)
-    saved = json.loads(path.read_text())
-    assert saved["boxes"] == told[0]["boxes"] == 1 and len(saved["stack"]) == 2 and saved["seconds"] > 0
-    assert saved["problem"].endswith(f"parabola {code_version()}")
-    # Neither is one of other code.
-    path.write_text(json.dumps(saved | {"problem": saved["problem"][:-1], "stack": []}))
-    with pytest.raises(Undecided, match="1 boxes, and"):
-        cover(made_up(), Parabola(0.5), checkpoint=path, most=1)
-    # A checkpoint of another problem is not taken over, and a finished cover leaves none behind.
-    done = cover(made_up(-1), Parabola(1.25), checkpoint=path)
-    assert done.boxes == 1 and not path.exists()
-    none = Inequality("towards", "rho", 1, (2.0, 3.0), (0.0, 1.0), (0.0, 1.0))
-    object.__setattr__(none, "region", lambda field: [(0.25, 0.5), (0.0, 1.0), (0.0, 1.0)])
-    with pytest.raises(Undecided, match="no box of the region has alpha in"):
-        cover(none, Parabola(-0.1))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from risk_enumeration import enumerated, outcomes
-from scipy import stats
 
 from patch_association.structure import Partition
 from patch_lab.setting import constructions
@@ -62,15 +61,6 @@ def test_hard_attention_fails_above_its_clutter(q):
     assert q * (D - C) * (1 - C * q) >= 4 * C ** (2 * p)
     floor = (1 - math.exp(-(C ** (2 * p)) / 2)) / 24
     assert floor < constructions.hard_attention_error(D, C, q, p, ties="error") <= 1
-
-
-@pytest.mark.parametrize("x", [0.5, 1.0, 4.0])
-def test_thin_clutter_meets_the_signal_at_its_power(x):
-    D, C, p = 2**16, 2, 3
-    q = x * C ** (2 * p) / (D - C)
-    crowded = D * C * q**2  # random sets with two active patches, at most that many expected
-    error = constructions.hard_attention_error(D, C, q, p)
-    assert abs(error - stats.norm.cdf(-1 / math.sqrt(x))) < 0.005 + 0.05 * crowded
 
 
 @pytest.mark.parametrize("chances", [(0.5, 0.3, 0.2), (0.6, 0.2, 0.2), (1.0, 0.0, 0.0)])

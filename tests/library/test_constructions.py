@@ -7,20 +7,27 @@ import numpy as np
 import pytest
 import torch
 from enumeration import consecutive_sets, error_of_sign, set_sums
-from hypothesis import given, settings
-from strategies import partitions, scored_partitions
+from hypothesis import given
+from scipy import stats
+from strategies import partitions
+from torch.utils.flop_counter import FlopCounterMode
 
+from patch_association.attention import positional_attention, self_attention
 from patch_association.data import SpatialData
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 from patch_lab.setting.constructions import (
     association_scores,
-    chain_encodings,
     derangement_scores,
     hard_attention_error,
-    query_key_for,
     violations,
 )
+from patch_lab.setting.costs import (
+    positional_attention_flops,
+    self_attention_flops,
+    simplified_flops,
+)
+from patch_lab.setting.noisy_scores import noisy_association
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 8), Fraction(1, 2), Fraction(1)])
@@ -74,81 +81,61 @@ def test_association_and_derangement_scores(partition):
     assert violations(association_scores(partition, 1.0), partition).all()
 
 
-@settings(max_examples=30)
-@given(scored_partitions())
-def test_violations_by_choosing_top_c_in_every_way(case):
-    A, partition = case
-    D, C = partition.num_patches, partition.set_size
-    kind, strict = violations(A, partition), violations(A, partition, ties="strict")
-    by_index = violations(A, partition, ties="index")
-    for i in range(D):
-        best = sum(sorted(A[i], reverse=True)[:C])
-        tops = [top for top in itertools.combinations(range(D), C) if sum(A[i, list(top)]) == best]
-        meets = [any(partition.same_set[i, j] for j in top) for top in tops]
-        assert (kind[i], strict[i]) == (all(meets), any(meets))
-        first = sorted(range(D), key=lambda j: (-A[i, j], j))[:C]
-        assert by_index[i] == any(partition.same_set[i, j] for j in first)
+# --- Expected association of the truth plus noise, against counting and sampling
 
 
-@pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (4, 3), (6, 2)])
-def test_a_chain_of_encodings_violates_exactly_c_rows(L, C):
-    partition = Partition(np.random.default_rng(0).permutation(np.repeat(np.arange(L), C)))
-    P = chain_encodings(partition)
-    marked = violations(P @ P.T, partition)
-    assert (marked == (partition.labels == L - 1)).all() and marked.sum() == C
+@pytest.mark.parametrize("size", [(4, 2), (8, 2), (12, 3), (64, 4)])
+def test_pure_noise_is_at_chance(size):
+    D, C = size
+    expected = noisy_association(D, C, 1e9)
+    assert expected.recall == pytest.approx((C - 1) / (D - 1), abs=1e-8)
+    assert expected.auc == pytest.approx(0.5, abs=1e-8)
+    # All C! (D-C)! / D! orders put the own set first.
+    rows = 1 / len(list(itertools.combinations(range(D), C))) if D < 20 else None
+    if rows:
+        assert expected.exact == pytest.approx(rows**D, rel=1e-6)
 
 
-def test_a_gram_matrix_violates_at_least_c_rows():
-    """The set of the longest encoding attends to itself, whatever the encodings."""
-    generator = np.random.default_rng(1)
-    for _ in range(50):
-        partition = Partition(generator.permutation(np.repeat(np.arange(3), 2)))
-        P = generator.standard_normal((3, 4))[partition.labels]
-        assert violations(P @ P.T, partition).sum() >= 2
+def test_two_by_two_in_closed_form():
+    # D = 4, C = 2: recall is P[one shifted normal beats two others], an orthant probability.
+    u = 0.7
+    covariance = [[2, 1], [1, 2]]  # of (companion - stranger 1, companion - stranger 2)
+    orthant = stats.multivariate_normal(mean=[-u, -u], cov=covariance).cdf([0, 0])
+    assert noisy_association(4, 2, 1 / u).recall == pytest.approx(orthant, abs=1e-5)
 
 
-def test_any_scores_come_from_invertible_encodings():
-    generator = np.random.default_rng(2)
-    A, P = generator.standard_normal((2, 7, 7))
-    W_Q, W_K = query_key_for(A, P)
-    assert np.allclose((P @ W_Q) @ (P @ W_K).T, A, atol=1e-9)
+@pytest.mark.parametrize("noise", [0.25, 0.6])
+def test_agrees_with_sampled_matrices(noise):
+    partition, n = Partition.random(16, 4, seed=3), 600
+    draws = [
+        association(
+            partition.same_set + noise * np.random.default_rng(s).standard_normal((16, 16)), partition
+        )
+        for s in range(n)
+    ]
+    expected = noisy_association(16, 4, noise)
+    for name in ("exact", "recall", "auc"):
+        values = np.array([getattr(d, name) for d in draws], dtype=float)
+        # Six standard errors, and 1e-4 where the draws never vary: false alarms below 1e-8.
+        bound = 6 * values.std(ddof=1) / np.sqrt(n) + 1e-4
+        assert abs(values.mean() - getattr(expected, name)) < bound
 
 
-FOUR = Partition([0, 0, 1, 1])
+# --- The operation counts, against PyTorch's own counter
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (
-            lambda: hard_attention_error(6, 2, 0.5, degree=4),
-            "degree must be an odd integer of at least 3, got 4",
-        ),
-        (lambda: hard_attention_error(6, 2, 0.5, pooled_sets=2), "pooled_sets must divide the 3 sets, got 2"),
-        (
-            lambda: hard_attention_error(6, 2, 0.5, ties="full"),
-            'ties must be "half" or "error", got \'full\'',
-        ),
-        (lambda: hard_attention_error(64, 32, 0.5, degree=13), "degree 13 is too high for 2 groups of 32"),
-        (lambda: hard_attention_error(2048, 32, 0.5, degree=5), "sums reach 2147483648"),
-        (lambda: derangement_scores(FOUR, 1.0, shift=2), "shift must not be a multiple of the 2 sets, got 2"),
-        (lambda: derangement_scores(Partition([0, 0]), 1.0), "multiple of the 1 sets, got 1"),
-        (lambda: association_scores(FOUR, float("nan")), "strength must be a finite number, got nan"),
-        (
-            lambda: violations(np.zeros((3, 3)), FOUR),
-            r"scores must have shape \(4, 4\) for 4 patches, got \(3, 3\)",
-        ),
-        (lambda: violations(np.full((4, 4), np.nan), FOUR), "16 NaN"),
-        (lambda: chain_encodings(FOUR, growth=1.0), "growth 1 is too small for gap 0.05"),
-        (
-            lambda: chain_encodings(FOUR, growth=0.5),
-            "growth must be at least 1.0, got 0.5|at least 1, got 0.5",
-        ),
-        (lambda: query_key_for(np.eye(3), np.eye(4)), r"got \(3, 3\) and \(4, 4\)"),
-        (lambda: query_key_for(np.eye(3), np.ones((3, 3))), "encodings must be invertible"),
-        (lambda: query_key_for(np.eye(3), np.full((3, 3), np.nan)), "must be finite"),
-    ],
-)
-def test_refusals(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def counted(function) -> int:
+    with FlopCounterMode(display=False) as counter:
+        function()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("n, D, d", [(1, 3, 2), (5, 7, 4), (4, 6, 6)])
+def test_formulas_equal_the_counter(n, D, d):
+    X, P, v = torch.ones(n, D, d), torch.ones(D, d), torch.ones(d, 1)
+    W = [torch.eye(d)] * 3
+    S = torch.full((D, D), 1 / D)
+    assert counted(lambda: self_attention(X, P, *W)) == self_attention_flops(n, D, d)
+    assert counted(lambda: positional_attention(X, P, *W)) == positional_attention_flops(n, D, d)
+    # (T) with v as a column: the counter leaves out products of a matrix and a plain vector.
+    assert counted(lambda: (X @ v).squeeze(-1) @ S.T) == simplified_flops(n, D, d)

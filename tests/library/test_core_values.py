@@ -1,6 +1,5 @@
 """The first theory by hand: bounds and constructions from their formulas, and what is recorded when."""
 
-import itertools
 import math
 
 import numpy as np
@@ -14,21 +13,9 @@ from patch_association.exact.risk import PopulationRisk
 from patch_association.exact.set_sums import SupportTooLarge, support_bound
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, as_scores, association, row_separation
-from patch_association.training import Clipped, Constant, HeldOut, Samples, recorded_steps
+from patch_association.training import Clipped, Constant, HeldOut, recorded_steps
 from patch_association.training.evaluate import two_numbers
 from patch_association.training.population import descend_population
-from patch_lab.beyond.adam import error_on, first_step, train
-from patch_lab.beyond.gaussian_learners import OneLayerViT, make_learner
-from patch_lab.dynamics.events import spread_steps, stable_rate
-from patch_lab.dynamics.valley import best_alpha, curvature, largest_settling_rate, upward_crossing
-from patch_lab.setting.constructions import (
-    chain_encodings,
-    hard_attention_bound,
-    hard_attention_error,
-    paired_encodings,
-    query_key_for,
-)
-from patch_lab.setting.optimality import CubicForm, cubic_form
 
 FOUR = Partition([0, 0, 1, 1])
 SCATTERED = Partition([0, 1, 2, 0, 1, 2])
@@ -122,27 +109,6 @@ def test_the_start_of_the_model():
 # --- bounds and constructions
 
 
-@pytest.mark.parametrize(
-    ("D", "C", "q", "k", "p"), [(400, 40, 0.01, 1, 3), (400, 40, 0.01, 2, 3), (60, 20, 0.05, 1, 3)]
-)
-def test_the_bound_on_hard_attention_by_sums_of_binomials(D, C, q, k, p):
-    def above(n, b):
-        return sum(math.comb(n, i) * q**i * (1 - q) ** (n - i) for i in range(n + 1) if i > b)
-
-    least = min(
-        D / C / k * above(k * C, b)
-        + above(D, 2 * q * D)
-        + math.exp(-((C - (b if k > 1 else 0)) ** (2 * p)) / (4 * b ** (2 * p - 1) * q * D))
-        for b in range(1, C)
-    )
-    assert hard_attention_bound(D, C, q, p, k) == pytest.approx(min(1.0, least), rel=1e-9)
-    assert least < 1
-    if C**p < 10_000:
-        assert hard_attention_error(D, C, q, p, k, "error") <= least
-    with pytest.raises(ValueError, match="pooled_sets must divide"):
-        hard_attention_bound(D, C, q, p, 7)
-
-
 def test_the_bounds_on_the_labeling_error_by_hand():
     """C = 11 lets ten through, C = 10 asks for all; three sets, so M = 2."""
     for C, passed in ((10, 0.25**10), (11, 0.25**11 + 11 * 0.5 * 0.25**10)):
@@ -151,71 +117,6 @@ def test_the_bounds_on_the_labeling_error_by_hand():
         assert low == pytest.approx(2 * r * (1 - 2 * passed), rel=1e-12)
         assert high == pytest.approx(2 * r + (C > 10) * (2 * passed) ** 2 / 2, rel=1e-12)
     assert labeling_bounds(200, 1, 1.0) == (0.0, 1.0)  # a sign a patch: the bounds say nothing
-
-
-def test_encodings_have_the_inner_products_that_they_promise():
-    P = chain_encodings(SCATTERED, growth=5.0, gap=0.1)
-    a, b = SCATTERED.labels[:, None], SCATTERED.labels[None, :]
-    near = np.where(abs(a - b) == 1, 1.1 * 5.0 ** np.minimum(a, b), 0.0)
-    assert P @ P.T == pytest.approx(np.where(a == b, 5.0**a, near))
-    two = Partition([0, 1, 0, 1, 2, 3, 2, 3])
-    P = paired_encodings(two, share=7.0, repel=0.5, lift=0.3)
-    a, b = two.labels[:, None], two.labels[None, :]
-    gram = np.where(a == b, 6.5, np.where(a // 2 == b // 2, 7.0, 0.0))
-    np.fill_diagonal(gram, 7.0 + 0.5 + 0.3)
-    assert P @ P.T == pytest.approx(gram)
-    W_Q, W_K = query_key_for(np.arange(64.0).reshape(8, 8), P)
-    assert (P @ W_Q) @ (P @ W_K).T == pytest.approx(np.arange(64.0).reshape(8, 8))
-    for bad in (dict(lift=0.0), dict(lift=-1.0)):
-        with pytest.raises(ValueError, match="lift must be positive"):
-            paired_encodings(two, **bad)
-    with pytest.raises(ValueError, match="even number of sets, got 3"):
-        paired_encodings(SCATTERED)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_search_over_rows_finds_what_trying_each_finds(seed):
-    """Masses in sixths, shares inside a set of two in hundredths: every row, for forms made up at random."""
-    form = CubicForm(6, 2, *np.random.default_rng(seed).standard_normal(6), strength=1.0)
-    inside = np.stack([np.linspace(0.5, 1, 101), np.linspace(0.5, 0, 101)], axis=1)
-    best = -np.inf
-    for i in range(7):
-        for j in range(7 - i):
-            rows = [m / 6 * inside for m in (i, j, 6 - i - j)]
-            if i <= j <= 6 - i - j:
-                a, b = rows[0][::4], rows[1][::4]
-                grid = np.concatenate(
-                    [
-                        np.broadcast_to(a[:, None, None], (len(a), len(b), 101, 2)),
-                        np.broadcast_to(b[None, :, None], (len(a), len(b), 101, 2)),
-                        np.broadcast_to(rows[2], (len(a), len(b), 101, 2)),
-                    ],
-                    axis=-1,
-                )
-                best = max(best, float(form(grid).max()))
-    value, row = form.largest(grid=6)
-    assert value == pytest.approx(best, abs=5e-3) and value >= best - 1e-9
-    assert row.min() >= 0 and row.sum() == pytest.approx(1) and form(row) == pytest.approx(value)
-    masses = row.reshape(3, 2).sum(axis=1) * 6
-    assert np.abs(masses - masses.round()).max() < 1e-9
-
-
-def test_three_sets_of_one_patch_have_a_form_of_their_own():
-    """C = 1 has neither pairs nor triples: by every input."""
-    form, total = cubic_form(4, 1, 0.5), np.zeros(2)
-    rows = np.array([[0.4, 0.3, 0.2, 0.1], [1.0, 0.0, 0.0, 0.0]])
-    whole = 0.0
-    for signal in range(4):
-        for code in range(27):
-            signs = [code // 3**k % 3 - 1 for k in range(3)]
-            s = np.array([*signs[:signal], 1, *signs[signal:]])
-            w = (
-                np.prod([0.25 if x else 0.5 for x in signs])
-                / 4
-                / (1 + math.exp(form.strength * (s**3).sum()))
-            )
-            total, whole = total + w * (rows @ s) ** 3, whole + w
-    assert form(rows) * whole == pytest.approx(total, abs=1e-12)
 
 
 # --- the exact risk
@@ -282,116 +183,4 @@ def test_the_two_numbers_of_a_value_vector_and_the_error_without_a_prefactor():
     assert not torch.equal(held._noise, HeldOut(law, 200, 2)._noise)
 
 
-def test_which_steps_are_spread_and_which_rate_is_stable():
-    assert spread_steps(9, 30) == list(range(10)) and spread_steps(0) == [0]
-    far = spread_steps(10**6, 50)
-    assert far[0] == 0 and far[-1] == 10**6 and len(far) <= 50
-    assert max(b / a for a, b in itertools.pairwise(far[25:])) < 1.4
-    for q in (0.1, 0.5):
-        risk = PopulationRisk(12, 4, q)
-        rate = 0.1 / curvature(risk, best_alpha(risk, 1.0), 1.0)
-        assert stable_rate(risk, 1.0) == pytest.approx(min(rate, 0.08 / 12))
-    flat = PopulationRisk(12, 4, 0.01)
-    assert stable_rate(flat, 1.0) == 0.08 / 12 < 0.1 / curvature(flat, best_alpha(flat, 1.0), 1.0)
-
-
-def test_a_crossing_is_found_from_the_left_and_from_zero():
-    assert upward_crossing([0.0, 1.0, 3.0, 4.0, 5.0], [-1.0, 1.0, -1.0, -1.0, 5.0]) == pytest.approx(0.5)
-    assert upward_crossing([0.0, 2.0], [-3.0, 0.0]) == 2.0  # zero itself is reached
-    with pytest.raises(ValueError, match="must cross zero upwards"):
-        upward_crossing([0.0, 1.0, 2.0], [0.0, 1.0, 2.0])  # it starts there
-
-
-def test_the_settling_rate_lies_in_the_range_that_is_searched():
-    risk = PopulationRisk(6, 2, 0.5)
-    assert largest_settling_rate(risk, 1.0, low=1e-6, high=1e-5, halvings=2) == 1e-6
-
-
 # --- learners and their training
-
-
-class Fixed:
-    """Data whose batches are known: one input a seed, and who asked for which."""
-
-    def __init__(self):
-        self.asked = []
-
-    def sample(self, n, seed):
-        self.asked.append((n, seed))
-        draws = np.random.default_rng(seed)
-        return torch.from_numpy(draws.standard_normal((n, 4, 3))), torch.from_numpy(
-            draws.integers(0, 2, n) * 2.0 - 1
-        )
-
-
-def test_training_is_adam_on_the_logistic_loss_with_a_cosine_and_a_clipped_gradient():
-    """Five steps written out: moments 0.9 and 0.999, rate (1 + cos(pi t / T)) / 2, norm at most 0.5."""
-    data, model = Fixed(), make_learner("linear", 4, 3, seed=1)
-    theta = np.append(model.weights.detach().numpy().ravel(), 0.0)
-    curve = train(model, data, steps=5, batch=7, learning_rate=0.03, clip=0.5, seed=0, points=2, n_curve=9)
-    assert [step for step, _ in curve] == [0, 2, 5] and data.asked[0][0] == 9
-    m, s, clipped = np.zeros(13), np.zeros(13), 0
-    for t, (n, seed) in enumerate(data.asked[1:]):
-        assert n == 7
-        X, y = (x.numpy() for x in Fixed().sample(n, seed))
-        F = X.reshape(7, 12) @ theta[:12] + theta[12]
-        pull = -y / (1 + np.exp(y * F)) / 7
-        g = np.append(pull @ X.reshape(7, 12), pull.sum())
-        clipped += np.linalg.norm(g) > 0.5
-        g *= min(1.0, 0.5 / (np.linalg.norm(g) + 1e-6))
-        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g * g
-        rate = 0.03 * (1 + math.cos(math.pi * t / 5)) / 2
-        theta -= rate * (m / (1 - 0.9 ** (t + 1))) / (np.sqrt(s / (1 - 0.999 ** (t + 1))) + 1e-8)
-    assert np.append(model.weights.detach().numpy().ravel(), model.bias.item()) == pytest.approx(
-        theta, rel=1e-9
-    )
-    assert 0 < clipped <= 5
-    assert curve[-1][1] == error_on(model, *Fixed().sample(*data.asked[0]))
-
-
-def test_the_first_step_is_the_mean_of_the_gradient_over_its_parts():
-    """One step of plain autograd at the best length of v, over all inputs."""
-    data = GaussianData(SCATTERED, 1, filters=np.ones((2, 1)))
-    X, y = data.sample(600, seed=3)
-    found = first_step(data, 1.5, n=600, parts=4, seed=3)
-    A = (1.5 * torch.eye(6, dtype=torch.float64)).requires_grad_()
-
-    def loss(r):
-        z = 6 * r * X[..., 0] @ torch.softmax(A, 1).T
-        return torch.nn.functional.softplus(-y * (z**3 + 0.01 * z).sum(1)).mean()
-
-    lengths = np.linspace(0.0, 1.0, 1001)
-    r = min(lengths, key=lambda r: loss(r).item())
-    (g,) = torch.autograd.grad(loss(r), A)
-    same = torch.from_numpy(data.partition.same_set)
-    pulled = float(g[~same].mean() - g[same & ~torch.eye(6, dtype=torch.bool)].mean())
-    assert found.value == pytest.approx(pulled, rel=0.05, abs=0.02 * float(g.abs().max()))
-    assert found.low < found.value < found.high
-    with pytest.raises(ValueError, match="parts must be at least 2"):
-        first_step(data, 1.0, n=400, parts=1)
-
-
-def test_the_matrices_of_the_small_transformer_have_the_sizes_of_their_draws():
-    """Embeddings 1/sqrt(d), encodings 1, all others 1/sqrt(m); no two of one draw."""
-    model = OneLayerViT(16, 50, seed=3, width=40)
-    sizes = {"embed": 50**-0.5, "encodings": 1.0, "head": 40**-0.5} | dict.fromkeys(
-        ("W_Q", "W_K", "W_V", "W_O", "W_in", "W_out"), 40**-0.5
-    )
-    seen = []
-    for name, std in sizes.items():
-        values = getattr(model, name).detach().double()
-        assert float(values.pow(2).mean().sqrt()) == pytest.approx(std, rel=6 / (2 * values.numel()) ** 0.5)
-        seen.append(round(float(values.flatten()[0] / std), 4))
-    assert len(set(seen)) == len(seen) and model.W_in.shape == (40, 80) and model.W_out.shape == (80, 40)
-    assert len(model.b_in) == 80 and [tuple(norm.normalized_shape) for norm in model.norms] == [(40,)] * 3
-
-
-def test_held_inputs_are_the_blocks_that_they_are_drawn_in():
-    """The first n inputs of a seed are the same for every n; a block is 500 inputs."""
-    law = small_law()
-    few, many = Samples.draw(law, 3, [5]), Samples.draw(law, 503, [5])
-    assert torch.equal(few.X[0], many.X[0, :3]) and torch.equal(few.y[0], many.y[0, :3])
-    from patch_association.training.samples import draw_block
-
-    X, y = draw_block(law, 5, 1, torch.float64)
-    assert len(X) == 500 and torch.equal(many.X[0, 500:], X[:3]) and torch.equal(many.y[0, 500:], y[:3])

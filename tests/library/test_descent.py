@@ -17,11 +17,9 @@ from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 from patch_association.training import (
     Constant,
-    Diverged,
     HeldOut,
     Samples,
     Start,
-    StreamedSamples,
     descend,
     descend_population,
     idealized_start,
@@ -75,16 +73,6 @@ def test_prefactor_one_with_the_rate_times_D_squared_is_the_same_descent():
     assert np.abs(ours.scores[40] - plain.scores[40]).max() < 1e-12
     assert np.abs(D * ours.alpha - plain.alpha).max() < 1e-12 and np.abs(ours.loss - plain.loss).max() < 1e-12
     assert abs(ours.inside_mean[-1] - ours.inside_mean[0]).min() > 0.01  # it moved
-
-
-def test_the_literal_rate_and_the_default_differ_by_the_number_of_patches_squared():
-    law = small_law()
-    samples, start = Samples.draw(law, 200, [0]), idealized_start(law, 1)
-    one = descend(samples, start, Constant(0.01, score_rate=0.01), steps=5)
-    many = descend(samples, start, Constant(0.01), steps=5)
-    assert (many.step.rate, many.step.score_rate) == (0.01, 0.36)
-    assert many.inside_mean[1, 0] == pytest.approx(36 * one.inside_mean[1, 0], rel=1e-9)
-    assert many.alpha[1, 0] == pytest.approx(one.alpha[1, 0], rel=1e-12)
 
 
 # --- the two processes and the truth ----------------------------------------------------------
@@ -213,12 +201,12 @@ def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
     alone = descend(Samples.draw(law, 730, [1]), realistic_start(law, [1]), **settings_)
     assert np.abs(together.loss[:, 1] - alone.loss[:, 0]).max() < 1e-13
     assert (together.final.scores[1] - alone.final.scores[0]).abs().max() < 1e-13
-    # Held on disk, read in chunks of every kind, or drawn again at each pass.
+    # Held on disk, or read in chunks of every kind.
     path = tmp_path / "X.npy"
     np.save(path, samples.X.numpy())
     mapped = torch.from_numpy(np.load(path, mmap_mode="c"))
     sources = [Samples(law, samples.X, samples.y, [4, 1, 7], chunk=c) for c in (1, 7, 730, 10_000)]
-    sources += [Samples(law, mapped, samples.y, chunk=100), StreamedSamples(law, 730, [4, 1, 7], chunk=300)]
+    sources += [Samples(law, mapped, samples.y, chunk=100)]
     for source in sources:
         assert sum(X.shape[1] for X, _ in source.chunks()) == 730
         run = descend(source, realistic_start(law, [4, 1, 7]), **settings_)
@@ -248,31 +236,3 @@ def test_drawn_samples_follow_assumption_1(dtype):
     chance = (2 + 4 * 0.3) / 6
     assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
     assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)
-
-
-def test_threads_change_nothing_and_are_given_back():
-    law, threads = small_law(), torch.get_num_threads()
-    runs = []
-    try:
-        for count in (1, 2, 3):
-            torch.set_num_threads(count)
-            samples = Samples(law, *next(Samples.draw(law, 300, [0]).chunks()), chunk=37)
-            runs.append(descend(samples, realistic_start(law, [0]), Constant(0.02, 0.5), steps=10))
-            assert torch.get_num_threads() == count
-            with pytest.raises(Diverged):
-                descend(samples, realistic_start(law, [0]), Constant(50.0), steps=200)
-            assert torch.get_num_threads() == count
-    finally:
-        torch.set_num_threads(threads)
-    for run in runs[1:]:
-        assert torch.equal(run.final.scores, runs[0].final.scores) and (run.loss == runs[0].loss).all()
-
-
-def test_float32_runs_near_float64():
-    law = small_law()
-    X, y = Samples.draw(law, 500, [0]).X, Samples.draw(law, 500, [0]).y
-    start = realistic_start(law, [0])
-    double = descend(Samples(law, X, y), start, Constant(0.02, 0.5), steps=20)
-    single = descend(Samples(law, X.float(), y.float()), start, Constant(0.02, 0.5), steps=20)
-    assert single.final.scores.dtype == torch.float32
-    assert np.abs(double.loss - single.loss).max() < 1e-5

@@ -1,25 +1,18 @@
 """Both descents: how they end when they diverge, and what they refuse."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small import small_law
 
-from patch_association.defaults import initial_alpha
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
-    Clipped,
     Constant,
     Diverged,
     Samples,
-    StreamedSamples,
     descend,
     descend_population,
-    idealized_start,
-    loss_and_gradients,
     realistic_start,
     recorded_steps,
 )
@@ -71,80 +64,3 @@ def test_every_kth_step_and_the_last(steps, every):
     assert all(t % every == 0 or t == steps for t in chosen)
     assert recorded_steps(steps).tolist() == list(range(steps + 1))
     assert recorded_steps(steps, [steps, 0, steps]).tolist() == sorted({0, steps})
-
-
-BAD = {
-    "steps": [-1, 2.5, None, True],
-    "step": [0.1, None, "fast"],
-    "record": [0, -3, [7], [-1], [0.5], [], "all"],
-    "on_divergence": ["stop", None],
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_settings_are_refused_by_both(name):
-    law, risk = small_law(), PopulationRisk(6, 2, 0.3)
-    samples = Samples.draw(law, 20, [0])
-    for value in BAD[name]:
-        arguments = {"step": Constant(0.1), "steps": 5, name: value}
-        with pytest.raises(ValueError, match=name):
-            descend_population(risk, **arguments)
-        with pytest.raises(ValueError, match=name):
-            descend(samples, idealized_start(law, 1), **arguments)
-
-
-@pytest.mark.parametrize("make", [Constant, Clipped])
-def test_bad_steps_are_refused(make):
-    for arguments in ({"rate": -0.1}, {"rate": math.nan}, {"rate": "x"}):
-        with pytest.raises(ValueError, match="rate must"):
-            make(**arguments)
-    for value in (-0.1, math.nan, math.inf):
-        with pytest.raises(ValueError, match="score_rate must"):
-            make(0.1, value)
-    for value in (0, -1.0, math.nan, "x", None):
-        with pytest.raises(ValueError, match="clip must"):
-            Clipped(0.1, clip=value)
-
-
-@pytest.mark.parametrize("name", ["alpha", "gamma", "rho", "diagonal"])
-def test_bad_population_starts_are_refused(name):
-    for value in (math.nan, math.inf, "x"):
-        with pytest.raises(ValueError, match=name):
-            descend_population(PopulationRisk(6, 2, 0.3), Constant(0.1), steps=1, **{name: value})
-    with pytest.raises(ValueError, match="PopulationRisk"):
-        descend_population(None, Constant(0.1), steps=1)
-
-
-def test_bad_empirical_arguments_are_refused():
-    law = small_law()
-    samples, start = Samples.draw(law, 20, [0]), idealized_start(law, 1)
-    for key, value in (("degree", 4), ("linear", -1), ("scale", 0), ("scale", -1), ("prefactor", math.nan)):
-        with pytest.raises(ValueError, match=key):
-            descend(samples, start, Constant(0.1), steps=1, **{key: value})
-    with pytest.raises(ValueError, match="start"):
-        descend(samples, idealized_start(law, 2), Constant(0.1), steps=1)
-    X, y = samples.X, samples.y
-    for bad in ((X[0], y), (X.long(), y), (X, y[:, :5]), (X, 0 * y), (None, y), (X, None)):
-        with pytest.raises(ValueError):
-            Samples(law, *bad)
-    for other in (small_law(d=4), small_law(D=8)):
-        with pytest.raises(ValueError, match="X must hold 1 seeds of"):
-            Samples(other, X, y)
-    for seeds in ([], [-1], [0.5], [1, 2]):
-        with pytest.raises(ValueError, match="seed"):
-            Samples(law, X, y, seeds)
-    for chunk in (0, -1, 1.5):
-        with pytest.raises(ValueError, match="chunk"):
-            Samples(law, X, y, chunk=chunk)
-        with pytest.raises(ValueError, match="chunk"):
-            StreamedSamples(law, 20, [0], chunk=chunk)
-    with pytest.raises(ValueError, match="n must"):
-        Samples.draw(law, 0, [0])
-    wrong = {"X": X[0], "y": y[:, :3], "scores": start.scores[0], "value": start.value[:, :2]}
-    for name, bad in wrong.items():
-        arguments = {"X": X, "y": y, "scores": start.scores, "value": start.value, name: bad}
-        with pytest.raises(ValueError, match=name):
-            loss_and_gradients(**arguments)
-    for linear, degree in ((-1, 3), (0.1, 4)):
-        with pytest.raises(ValueError):
-            initial_alpha(degree, linear)

@@ -5,9 +5,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from patch_association.structure import Partition
 from patch_lab.transfer import dilution
@@ -29,13 +26,6 @@ def enumerated_error(S, signal, q, alpha, linear, degree=3):
         mass = math.prod((1 - q) if value == 0 else q / 2 for value in values)
         error += mass * ((F < -1e-12) + 0.5 * (abs(F) <= 1e-12))
     return error
-
-
-@given(st.integers(1, 6), st.integers(1, 30), st.floats(0, 6))
-def test_the_mass_inside_a_set_is_that_of_block_attention(set_size, num_sets, gamma):
-    partition = Partition(np.repeat(np.arange(num_sets), set_size))
-    expected = BlockAttention(partition, gamma, gamma).in_set_mass
-    assert dilution.in_set_mass(partition.num_patches, set_size, gamma) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +51,6 @@ def test_the_diluted_error_is_that_of_all_inputs(gamma, q, linear, response):
     assert expected > 0.001
 
 
-@pytest.mark.parametrize("strength, mu", [(0.0, 0.0), (0.02, 0.0), (0.25, 0.4), (3.0, 2.0)])
-def test_the_limit_is_the_error_at_many_patches(strength, mu):
-    """At D = 4 million no integer T changes sign on the way to the limit: 6 standard errors (< 10^-8)."""
-    D, C, draws = 4_000_000, 4, 400_000
-    gamma = math.log1p((strength * D) ** (1 / 3)) if strength else 0.5
-    expected = dilution.diluted_limit(C, 1.0, strength, mu)
-    drawn = dilution.diluted_error(D, C, C**2 / D, gamma, mu, draws=draws, seed=4)
-    assert abs(drawn - expected) < 6 * math.sqrt(max(expected, 1e-4) / draws)
-
-
 def test_the_limit_by_counting_poisson_votes():
     """All pairs of counts, instead of the law of their difference."""
     C, chi, c, mu = 3, 0.8, 0.1185, 0.25  # h(-2) lies just below 0
@@ -85,68 +65,9 @@ def test_the_limit_by_counting_poisson_votes():
     assert dilution.diluted_limit(C, chi, c, mu) == pytest.approx(expected, rel=1e-10)
 
 
-@given(st.integers(2, 5), st.floats(0.1, 3), st.floats(1e-3, 10), st.floats(0, 5))
-def test_a_wider_gap_never_hurts_and_the_linear_part_never_helps(set_size, chi, strength, mu):
-    at = dilution.diluted_limit(set_size, chi, strength, mu)
-    assert dilution.diluted_limit(set_size, chi, 2 * strength, mu) <= at + 1e-12
-    assert dilution.diluted_limit(set_size, chi, strength, mu + 1) >= at - 1e-12
-    assert at <= dilution.diluted_limit(set_size, chi, 0.0) + 1e-12
-    assert dilution.diluted_limit(set_size, 0.0, strength, mu) == 0.0
-
-
-def test_attention_without_dilution_leaves_the_sets_alone():
-    assert dilution.diluted_limit(4, 1.0, math.inf) < 1e-20 < dilution.diluted_limit(4, 1.0, 0.0)
-
-
 @pytest.mark.parametrize("signal, moved", [((0, 1), 0), ((0, 2), 1), ((2, 4), 2)])
 def test_the_error_of_a_broken_set_is_that_of_all_inputs(signal, moved):
     """Hard attention to the old sets; the signal set (0, 2) has lost 2; (2, 4) has nobody left in (0, 1)."""
     S = BlockAttention.hard(EIGHT).matrix().numpy()
     expected = enumerated_error(S, signal, 0.5, 1.0, 0.0)
     assert dilution.broken_set_error(8, 2, 0.5, moved) == pytest.approx(expected, rel=1e-12)
-
-
-@settings(max_examples=40)
-@given(st.integers(2, 4), st.integers(5, 8), st.floats(0.05, 0.9), st.floats(0, 1))
-def test_the_forecast_lies_between_its_parts(set_size, num_sets, q, fraction):
-    D = set_size * num_sets
-    parts = [dilution.broken_set_error(D, set_size, q, r) for r in range(set_size + 1)]
-    forecast = dilution.mismatch_forecast(D, set_size, q, fraction)
-    assert min(parts) - 1e-12 <= forecast <= max(parts) + 1e-12
-    assert dilution.mismatch_forecast(D, set_size, q, 0.0) == pytest.approx(parts[0], abs=1e-14)
-    assert dilution.mismatch_forecast(D, set_size, q, 1.0) == pytest.approx(parts[-1], abs=1e-14)
-    slope = (dilution.mismatch_forecast(D, set_size, q, 1e-6) - parts[0]) / 1e-6
-    assert slope == pytest.approx(set_size * (parts[1] - parts[0]), abs=1e-4)
-
-
-def test_the_linear_weight_is_the_share_of_the_linear_part():
-    """F = C (alpha eps g)^p (sum_l (n_l + t / g)^p + mu t), for one input through the attention itself."""
-    D, C, gamma, nu, alpha = 8, 2, 0.8, 0.3, 0.4
-    g = math.expm1(gamma)
-    eps = D / (D + C * g)
-    block = BlockAttention(EIGHT, gamma, gamma)
-    s = np.array([1.0, 1, -1, 0, 0, -1, 1, 0])
-    z = block.mix(block.tokens(torch.from_numpy(alpha * s)[:, None]))[:, 0].repeat_interleave(C).numpy()
-    n, t = s.reshape(4, 2).sum(axis=1), s.sum()
-    mu = dilution.linear_weight(D, C, gamma, nu, response=alpha * eps * g * C)
-    expected = C * (alpha * eps * g) ** 3 * (((n + t / g) ** 3).sum() + mu * t)
-    assert (z**3 + nu * z).sum() == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "call, said",
-    [
-        (lambda: dilution.diluted_error(8, 3, 0.1, 1.0), "multiple"),
-        (lambda: dilution.diluted_error(8, 2, 1.5, 1.0), "q must"),
-        (lambda: dilution.diluted_error(8, 2, 0.1, 0.0), "gamma must be above 0"),
-        (lambda: dilution.diluted_error(8, 2, 0.1, 1.0, draws=0), "draws"),
-        (lambda: dilution.diluted_limit(4, -1.0, 1.0), "chi"),
-        (lambda: dilution.diluted_limit(4, 1.0, -1.0), "strength"),
-        (lambda: dilution.broken_set_error(8, 2, 0.1, 3), "moved must be at most 2"),
-        (lambda: dilution.mismatch_forecast(8, 2, 0.1, 1.2), "fraction"),
-        (lambda: dilution.in_set_mass(8, 2, math.nan), "gamma"),
-    ],
-)
-def test_bad_input_is_refused(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()

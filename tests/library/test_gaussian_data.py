@@ -54,19 +54,3 @@ def test_at_two_sets_the_label_is_linear():
     data = GaussianData(Partition([0, 1, 0, 1]), dim=2, filters="convolution", seed=1)
     X, y = data.sample(500, seed=2)
     assert torch.equal(y, torch.sign(data.set_responses(X).sum(dim=1)))
-
-
-def test_seeds_types_and_integers():
-    data = GaussianData(PARTITION, dim=2)
-    X, y = data.sample(5, seed=1)
-    assert torch.equal(X, data.sample(5, seed=1)[0]) and not torch.equal(X, data.sample(5, seed=2)[0])
-    single, labels = data.sample(5, seed=1, dtype=torch.float32, device="cpu")
-    assert single.dtype == labels.dtype == torch.float32 and torch.equal(labels.double(), y)
-    whole = torch.ones(1, 6, 2, dtype=torch.int64)
-    assert torch.allclose(data.set_responses(whole), data.set_responses(whole.double()))
-
-
-def test_the_gradient_reaches_the_inputs():
-    X = torch.ones(1, 6, 2, dtype=torch.float64, requires_grad=True)
-    GaussianData(PARTITION, dim=2).labeling_function(X).sum().backward()
-    assert X.grad.abs().sum() > 0

@@ -4,9 +4,14 @@ import re
 import sys
 from pathlib import Path
 
+import conventions
 import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+
+from patch_association.defaults import DEFAULT
+from patch_lab import records
+from patch_lab.ledger import shipped
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -65,13 +70,66 @@ def test_the_readmes_commands_are_in_the_makefile():
     assert {"book", "test"} <= named <= targets
 
 
-def test_the_readmes_files_and_folders_exist():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#]+)\)", readme)
-    folders = re.findall(r"`((?:book|src|tests|benchmarks)/[\w/]*)`", readme)
-    missing = [name for name in (*links, *folders) if "://" not in name and not (ROOT / name).exists()]
-    assert missing == []
+# --- The one default setting: what it is, that code takes it from there, and that the page shows it
 
 
-def test_the_command_is_installed_under_its_name():
-    assert PROJECT["scripts"] == {"patch-association": "patch_lab.cli:main"}
+ROOT_conventions = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    sorted(
+        {
+            *(ROOT_conventions / "book").glob("setting/*.md"),
+            *(ROOT_conventions / "book").glob("[dt][yr]*/*.md"),
+        }
+    ),
+)
+def test_a_chapter_whose_parameters_differ_is_listed(chapter):
+    """What a reader may change is the default setting at first, or the page lists the chapter."""
+    cell = re.search(r":tags: \[parameters\]\n(.*?)```", chapter.read_text(encoding="utf-8"), re.DOTALL)
+    assert cell is not None, chapter
+    values = {}
+    exec(cell[1], values)
+    mine = {"degree": "degree", "linear": "linear", "set_size": "set_size", "diagonal": "diagonal",
+            "rate": "rate", "init_std": "init_std", "omega": "init_std"}  # fmt: skip
+    differ = [
+        name
+        for name, field in mine.items()
+        if values.get(name, getattr(DEFAULT, field)) != getattr(DEFAULT, field)
+    ]
+    listed = {name for departure in conventions.load()["departure"] for name in departure["chapters"]}
+    assert not differ or f"{chapter.parent.name}/{chapter.stem}" in listed, differ
+
+
+# --- The table of one question under different criteria: every number comes from the ledger or a record
+
+
+ROOT_criteria = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT_criteria / "book" / "_ext"))
+import criteria  # noqa: E402
+
+sys.path.pop(0)
+
+
+def test_every_answer_names_its_criterion_and_an_existing_chapter():
+    page = (ROOT_criteria / "book" / "conventions.md").read_text(encoding="utf-8")
+    assert "(criteria)=\n## " in page and "```{conventions} criteria\n" in page
+    rows = criteria.criteria_table().splitlines()[2:]
+    assert len(rows) >= 12
+    for row in rows:
+        _, _question, value, criterion, chapter, end = (cell.strip() for cell in row.split("|"))
+        assert value and len(criterion) > 15 and not end
+        assert "nan" not in value and "inf" not in value
+        name = re.fullmatch(r"\{doc\}`/(book/.*)`", chapter)
+        assert name and (ROOT_criteria / f"{name[1]}.md").exists()
+    assert sum(bool(row.split("|")[1].strip()) for row in rows) == 4
+
+
+def test_the_numbers_are_those_of_the_record_and_the_ledger():
+    steps = records.load("realistic").config["settings"]["single-rate"]["steps"]
+    cells = [row.split("|")[2].strip() for row in criteria.criteria_table().splitlines()[2:]]
+    assert cells[0] == f"{steps:,}"
+    assert cells[1] == shipped()["ours-single-rate-time"].evidence["single_16"].show()
+    kept, of = map(int, criteria.computed()["held"]["0.05"].split(" of "))
+    assert 0 < kept <= of <= 10 * len(records.load("transience").where(q=0.05))

@@ -56,10 +56,3 @@ def test_threshold_in_integers():
     assert pass_probability(10, 0.5) == pytest.approx(0.25**10, rel=1e-12)
     assert pass_probability(11, 0.5) == pytest.approx(0.25**11 + 11 * 0.5 * 0.25**10, rel=1e-12)
     assert mimic_probability(3, 0.5) == pytest.approx(1 / 64)
-
-
-@pytest.mark.parametrize("arguments", [(9, 4, 0.5), (8, 4, 1.5), (8, 0, 0.5)])
-def test_refuses_bad_arguments(arguments):
-    for function in (labeling_bounds, bayes_error):
-        with pytest.raises(ValueError, match="got"):
-            function(*arguments)

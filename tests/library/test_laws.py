@@ -107,24 +107,3 @@ def test_fourier_convolution_agrees_with_the_direct_one(monkeypatch):
         and (fourier >= 0).all()
         and not np.array_equal(direct, fourier)
     )
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: IntegerLaw.of([], []), "values must be integers of 64 bits, got 0"),
-        (lambda: IntegerLaw.of([0.5], [1.0]), "values must be integers of 64 bits, got 1 of type float64"),
-        (lambda: IntegerLaw.of([2**70], [1.0]), "of type object"),
-        (lambda: IntegerLaw.of([0, 1], [1.0]), "probabilities must be 2 nonnegative"),
-        (lambda: IntegerLaw.of([0, 1], [1.5, -0.5]), "-0.5"),
-        (lambda: IntegerLaw.of([0], [math.nan]), "nan"),
-        (lambda: IntegerLaw.of([0, 2**40], [0.5, 0.5]), "at most 67108864 integers, got 1099511627777"),
-        (lambda: IntegerLaw.of([0, 1], [0.5, 0.5]).map(lambda k: k / 2), "float64"),
-        (lambda: trinomial(3, 0.5).times(-1), "n must be at least 0, got -1"),
-        (lambda: trinomial(-1, 0.5), "n must be at least 0, got -1"),
-        (lambda: trinomial(3, 1.5), r"q must be a probability in \[0, 1\], got 1.5"),
-    ],
-)
-def test_refusals(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

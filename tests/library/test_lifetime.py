@@ -103,19 +103,3 @@ def test_drawn_scores_have_the_predicted_spread_and_lead_to_association():
     assert abs(strays.mean()) < 6 * at.rms() / np.sqrt(500 * 400)
     assert association(noise.draw_scores(at, 10**5, draws=3), noise.partition).exact.all()
     assert (noise.draw_scores(at, 50, draws=2) == noise.draw_scores(at, 50, draws=2)).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda noise, path: ScoreNoise(64, 4, 0.1), "classes"),
-        (lambda noise, path: ScoreNoise(6, 4, 0.1), "multiple"),
-        (lambda noise, path: ScoreNoise(6, 2, 1.5), "q must"),
-        (lambda noise, path: ScoreNoise(8, 2, 0.3).deviations(path), "same sizes"),
-        (lambda noise, path: noise.deviations(path, at=[99]), "within the path"),
-    ],
-)
-def test_bad_arguments_are_refused(call, words):
-    path = descend_population(PopulationRisk(6, 2, 0.3), Constant(0.02), steps=3, record=1, progress=False)
-    with pytest.raises(ValueError, match=words):
-        call(ScoreNoise(6, 2, 0.3), path)

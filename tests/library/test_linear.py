@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from enumeration import (
     coefficients_of_power,
     consecutive_sets,
@@ -29,8 +30,13 @@ from patch_association.exact.linear import (
     labeling_error,
     labeling_law,
     linear_error,
+    search_weights,
     weighted_law,
 )
+from patch_association.exact.linear_bounds import any_weights_bound, any_weights_boundary
+from patch_association.training.gradients import accumulate
+from patch_lab.transfer.sample_bounds import genie_error, known_sets_error, lower_bound
+from patch_lab.transfer.sample_limits import samples_per_set
 
 SMALL = [(1, 1), (3, 1), (4, 2), (4, 4), (6, 2), (6, 3), (8, 4), (8, 2), (9, 3)]
 QS = [Fraction(0), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8), Fraction(1)]
@@ -221,13 +227,6 @@ def test_decoding_reads_every_set_sum_and_reaches_the_labeling_error(L, C):
     assert labeling_error(L * C, C, float(q)) == pytest.approx(float(wrong), abs=1e-12)
 
 
-def test_decoding_many_scores_at_once():
-    weights = decoding_weights(3, 2)
-    assert weights == [1, 5, 25]
-    sums = np.random.default_rng(0).integers(-2, 3, (7, 4, 3))
-    assert (decode((sums * weights).sum(axis=-1).astype(np.int32), 3, 2) == sums).all()
-
-
 def test_a_sum_of_exactly_nine_tenths_does_not_pass():
     """C = 10: nine is 0.9 C, and 0.9 C is not above itself."""
     q = 0.9
@@ -235,3 +234,39 @@ def test_a_sum_of_exactly_nine_tenths_does_not_pass():
     assert law.at(10 + 9) == law.at(10 - 9) == 0
     assert law.at(10 + 10) == pytest.approx((q / 2) ** 10, rel=1e-12)
     assert law.at(10) == pytest.approx(1 - 2 * (q / 2) ** 10, rel=1e-12)
+
+
+# --- The exact room by hand: expansions, edges of searches, and draws that need no many-sample bound
+
+
+def test_bounds_begin_and_end_where_they_say():
+    D = any_weights_boundary(4, 0.3, error=0.1)
+    assert any_weights_bound(D, 4, 0.3) >= 0.1 > any_weights_bound(D - 4, 4, 0.3)
+    for q, error in ((0.0, 0.1), (0.3, 0.25)):
+        with pytest.raises(ValueError, match="the bound reaches error only for"):
+            any_weights_boundary(4, q, error)
+    floor = known_sets_error(16, 4, 0.9)
+    with pytest.raises(ValueError, match="error must be above"):
+        lower_bound(16, 4, 0.9, floor)
+    N = lower_bound(16, 4, 0.9, 1.001 * floor)
+    assert genie_error(16, 4, 0.9, N) <= 1.001 * floor < genie_error(16, 4, 0.9, N - 1)
+    assert lower_bound(16, 4, 0.9, 0.5) == 0
+    assert samples_per_set(lambda t: 1 - t / 4, 0.25) == pytest.approx(3, abs=1e-4)
+    assert samples_per_set(lambda t: 1 - t / 4, 0.25) >= 3 and samples_per_set(lambda t: 0.0, 0.1) <= 1e-4
+    assert samples_per_set(lambda t: 1 - t / 4, 0.5, most=2.0) == 2.0
+    with pytest.raises(ValueError, match=r"the error must reach 0\.25 by t = 2, got 0\.5 there"):
+        samples_per_set(lambda t: 1 - t / 4, 0.25, most=2.0)
+
+
+def test_among_weights_of_equal_error_the_first_is_returned():
+    """One set: whatever its weight, the sign is the same."""
+    error, weights = search_weights(1, 2, 0.4, largest=3)
+    assert weights.tolist() == [1] and error == pytest.approx(0, abs=1e-15)
+
+
+def test_an_output_of_zero_is_half_an_error():
+    X, y = torch.ones(1, 3, 4, 2, dtype=torch.float64), torch.tensor([[1.0, -1.0, 1.0]], dtype=torch.float64)
+    S = torch.full((1, 4, 4), 0.25, dtype=torch.float64)
+    for entry, wrong in ((0.0, 1.5), (1.0, 1.0), (-1.0, 2.0)):
+        value = torch.full((1, 2), entry, dtype=torch.float64)
+        assert accumulate(X, y, S, value, 3, 0.1, 1.0).wrong.tolist() == [wrong]

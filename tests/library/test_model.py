@@ -98,14 +98,6 @@ def test_output_is_odd_and_blind_to_where_the_patches_lie_without_scores():
     assert model(X[:0]).shape == (0,)
 
 
-def test_activation_and_repr():
-    x = torch.tensor([-2.0, 0.5], dtype=torch.float64)
-    assert polynomial_activation(x, 3, 0.25).tolist() == [-8.5, 0.25]
-    assert "num_patches=3, dim=4, degree=5, linear=0.01, diagonal=1, scale=2" in repr(
-        SimplifiedViT(3, 4, 5, scaled=True)
-    )
-
-
 @pytest.mark.parametrize(
     ("X", "message"),
     [

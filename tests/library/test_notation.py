@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import notation
 import numpy as np
 import pytest
@@ -19,10 +16,8 @@ from patch_association.shallow.data import PatternData
 from patch_association.shallow.initial import initial_weights
 from patch_association.structure import Partition
 from patch_association.training import Constant, Samples, descend_population
-from patch_lab.figures import COLORS
 from patch_lab.transfer.block_attention import BlockAttention
 
-ROOT = Path(__file__).resolve().parents[2]
 GROUPS = notation.load()
 SYMBOLS = [(group.title, symbol) for group in GROUPS for symbol in group.symbols]
 
@@ -66,82 +61,9 @@ def test_the_name_has_the_shape_that_the_table_says(small, group, symbol):
     assert tuple(np.shape(value.detach() if isinstance(value, torch.Tensor) else value)) == expected
 
 
-@pytest.mark.parametrize(
-    "symbol", [pytest.param(one, id=one.tex) for _, one in SYMBOLS if one.example and one.code != "–"]
-)
-def test_the_example_is_of_the_name_that_is_printed(symbol):
-    name = re.findall(r"\w+", symbol.code.removeprefix("partition."))[0]
-    made_by = {"SimplifiedViT": "model(X)"}  # a class is called by the name of its instance
-    assert re.search(rf"\b{name}\b", symbol.example) or made_by.get(name) == symbol.example
-
-
 def test_a_symbol_is_listed_once_where_it_is_meant():
     for group in GROUPS:
         seen = [notation.written(tex) for one in group.symbols for tex in (one.tex, *one.also)]
         assert len(seen) == len(set(seen)), group.title
     everywhere = [one.tex for group in GROUPS if not group.pages for one in group.symbols]
     assert len(everywhere) == len(set(everywhere))
-
-
-def test_colors_are_those_of_the_figures():
-    assert {name: code.lower() for name, code in notation.COLORS.items()} == {
-        name: COLORS[name].lower() for name in notation.COLORS
-    }
-    assert all(one.color in (None, *COLORS) for _, one in SYMBOLS)
-
-
-def test_a_formula_is_recognized_with_its_color_and_spaces():
-    symbols = notation.spoken("book/setting/structure")
-    assert symbols[notation.written(r"\textcolor{#9010F2}{\mathbf w^\star}")].code == "feature"
-    assert symbols[notation.written(r"\textcolor{#0550B1}{\gamma}")].code == "gamma"
-    assert symbols[notation.written("L")].code == "num_sets"
-    assert notation.spoken("book/shallow_vit/setting")["L"].code == "num_tokens"
-    assert notation.spoken("book/dynamics/companions")["q_c"].code == "upper_edge" and "q_c" not in symbols
-    assert notation.spoken("book/dynamics/companions")[notation.written(r"\gamma")].code == "gamma"
-    assert notation.written("x + y") not in symbols
-
-
-#: sigma is the activation; the noise is sigma_xi, the diagonal sigma_A, a standard deviation of a proof s.
-OTHER_SIGMAS = re.compile(r"\\sigma(?:\^\{?[24k]|\^\{2|\^\{-|\s*\\?[|]|\s*\\lvert|\s*\\lVert|_\\ell|_J)")
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(
-        path for part in ("setting", "dynamics", "transfer") for path in (ROOT / "book" / part).glob("*.md")
-    )
-    + sorted(
-        ROOT / "src/patch_lab/ledger/table" / f"{part}.toml" for part in ("setting", "dynamics", "transfer")
-    ),
-    ids=lambda path: path.stem,
-)
-def test_sigma_without_an_index_is_the_activation(path):
-    found = [match[0] for match in OTHER_SIGMAS.finditer(path.read_text(encoding="utf-8"))]
-    assert not found, f"{path.name}: {found}"
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        (r"N D \sigma^2", True),
-        (r"\sigma^4 d", True),
-        (r"\sigma |\mathbf v_\perp|", True),
-        (r"x/\sigma_\ell", True),
-        (r"(2k-1)!!\, \sigma^{2k}", True),
-        (r"\sigma_\xi^2 = 1/d", False),
-        (r"\sigma(x) = x^p", False),
-        (r"\sigma_A", False),
-    ],
-)
-def test_another_sigma_is_seen(text, seen):
-    assert bool(OTHER_SIGMAS.search(text)) == seen
-
-
-@pytest.mark.parametrize(
-    "path", sorted(path for part in ("setting", "transfer") for path in (ROOT / "book" / part).glob("*.md"))
-)
-def test_kappa_is_the_ratio_of_the_rates_and_nothing_else(path):
-    """Chapters that have no second rate have no kappa."""
-    text = path.read_text(encoding="utf-8")
-    uses = re.findall(r".{0,40}\\kappa(?![a-zA-Z]).{0,20}", text)
-    assert not [use for use in uses if "eta" not in use], uses

@@ -1,7 +1,7 @@
 """Learning without the sets: the rule that compares overlaps, and its limits as the patches grow."""
 
 from itertools import combinations, product
-from math import comb, exp
+from math import exp
 
 import numpy as np
 import pytest
@@ -9,11 +9,8 @@ import pytest
 from patch_lab.transfer.overlap import overlap_rule
 from patch_lab.transfer.sample_bounds import genie_error
 from patch_lab.transfer.sample_limits import (
-    all_sets_told,
     elementary_symmetric,
-    equal_weights,
     far_sets_told,
-    samples_per_set,
     weights_by_count,
 )
 
@@ -38,17 +35,6 @@ def test_the_score_counts_subsets_one_by_one(D, C, equal):
     ]
     assert np.allclose(rule.score(U, np.zeros_like(U)), support)
     assert np.allclose(rule.score(U[:10], U[10:]), np.subtract(support[:10], support[10:]))
-
-
-def test_a_set_that_two_samples_share_weighs_nothing_and_other_patches_by_their_activations():
-    active = np.zeros((4, 12), dtype=bool)
-    for row, patches in enumerate([(0, 1, 2, 4), (0, 1, 2, 5), (3, 4, 5, 6), (4, 7, 8, 9)]):
-        active[row, list(patches)] = True
-    weights = overlap_rule(active, 3).weights
-    k = np.array([0, 0, 0, 1, 2, 1, 1, 1, 1, 1, 0, 0])  # only the two last samples share no set
-    expected = 1 / (1 + k * 3 * np.exp(4 / 4) / 1.0)
-    expected[:3] = 0
-    assert np.allclose(weights, expected)
 
 
 def test_no_rule_beats_the_best_over_all_partitions():
@@ -87,43 +73,6 @@ def pairings(patches):
             yield ((first, partner), *others)
 
 
-@pytest.mark.parametrize("others", [[3], [2, 4], [1, 3], [2, 2, 3]])
-def test_the_chance_that_a_patch_is_unseen_over_all_partitions(others):
-    """The weight of far_sets_told for patch 0, in samples that share only it, against the posterior."""
-    C, D, samples, following = 2, 8, [], 1
-    for b in others:
-        samples.append({0, *range(following, following + b)})
-        following += b
-    unseen = possible = 0
-    for partition in pairings(list(range(D))):  # uniform, and so is each sample's signal set
-        for signals in product(partition, repeat=len(samples)):
-            fits = all(set(S) <= active for S, active in zip(signals, samples))
-            if fits and len(set(signals)) == len(signals):  # single samples, as the learner was told
-                possible += 1
-                unseen += all(0 not in S for S in signals)
-    odds = sum(C / (b - C + 1) if b >= C else np.inf for b in others)
-    assert unseen / possible == pytest.approx(1 / (1 + odds))
-
-
-def test_the_limits_in_their_order_and_at_known_places():
-    for t in (0.4, 0.8, 1.2):
-        told, far = all_sets_told(4, 1.0, t), far_sets_told(4, 1.0, t)
-        counted, equal = weights_by_count(4, 1.0, t), equal_weights(4, 1.0, t)
-        assert told < far.low < counted.high < equal
-    # Without samples nobody knows anything, and all four are the plain sum.
-    assert all_sets_told(4, 1.0, 0.0) == equal_weights(4, 1.0, 0.0) == pytest.approx(0.158670, abs=1e-6)
-    assert abs(far_sets_told(4, 1.0, 0.0).value - 0.158670) < 0.006  # five standard errors
-    assert samples_per_set(lambda t: all_sets_told(4, 1.0, t), 0.05) == pytest.approx(0.5915, abs=2e-4)
-    assert samples_per_set(lambda t: equal_weights(4, 1.0, t), 0.05) == pytest.approx(1.1548, abs=2e-4)
-
-
-def test_the_bound_at_finite_sizes_tends_to_the_limit():
-    gaps = [
-        abs(genie_error(D, 4, 16 / D, round(0.6 * D / 4)) - all_sets_told(4, 1.0, 0.6)) for D in (200, 800)
-    ]
-    assert gaps[1] < 0.4 * gaps[0] < 0.004
-
-
 @pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_told, True)])
 def test_the_limit_is_the_error_at_many_patches(law, told):
     """An input at D = 4000 with the real counts around its patches; false alarm below 1e-6, and bias 1/D."""
@@ -159,22 +108,3 @@ def test_the_limit_is_the_error_at_many_patches(law, told):
             errors.append(0.5 if abs(plus - minus) < 1e-12 else float(plus < minus))
     limit = law(4, 1.0, t).value * exp(t)
     assert abs(np.mean(errors) - limit) < 5 * (limit / 600) ** 0.5 + 5 / D
-
-
-def test_elementary_symmetric_polynomials_from_power_sums():
-    x = np.array([0.3, 0.0, 2.0, 1.5, 0.7])
-    for C in range(1, 6):
-        found = elementary_symmetric([(x**i).sum() for i in range(1, C + 1)], C)
-        assert found == pytest.approx(subsets_inside(np.ones(5), x, C))
-    assert comb(7, 3) == elementary_symmetric(np.full((3, 1), 7.0), 3)[0]
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="set_size"):
-        equal_weights(1, 1.0, 0.5)
-    with pytest.raises(ValueError, match="per_set"):
-        far_sets_told(4, 1.0, -1.0)
-    with pytest.raises(ValueError, match="must reach 0.05"):
-        samples_per_set(lambda t: 0.2, 0.05)
-    with pytest.raises(ValueError, match=r"active must be \(n, D\)"):
-        overlap_rule(np.ones(4, dtype=bool), 2)

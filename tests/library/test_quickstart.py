@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from PIL import Image
 from patch_association.images.locality import encoding_locality
 from patch_association.images.pretrained import encodings_of
 from patch_lab.images.training import TrainConfig, load_run, train
-from patch_lab.records import read
 
 pytestmark = pytest.mark.slow
 
@@ -36,19 +34,10 @@ def pictures(root: Path) -> None:
                 Image.fromarray(pixels).save(folder / f"{k}.png")
 
 
-def test_there_are_six():
-    assert len(PROGRAMS) == 6
-
-
 def run_it(program: str, folder: Path, wheel: Path) -> subprocess.CompletedProcess:
     command = [sys.executable, "-c", program]
     environment = os.environ | {"PYTHONPATH": str(wheel)}
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
-
-
-@pytest.mark.parametrize(("title", "program"), PROGRAMS)
-def test_none_is_long(title, program):
-    assert len([line for line in program.splitlines() if line.strip()]) <= 15, title
 
 
 def test_each_runs_as_it_stands(tmp_path, wheel):
@@ -76,33 +65,6 @@ def test_the_claim_is_recorded_and_then_compared(tmp_path, wheel):
     assert run_it(program, tmp_path, wheel).returncode == 0
     other = run_it(program.replace("sum(k * k", "sum(k * k + 1"), tmp_path, wheel)
     assert other.returncode and "AssertionError" in other.stderr
-
-
-#: Before the program of the sweep: its process is killed in the fourth cell, two after its own stop.
-KILLED = """
-import os, signal
-import patch_association as pa
-descend, calls = pa.descend_population, iter(range(6))
-def until_killed(*arguments, **options):
-    if next(calls) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return descend(*arguments, **options)
-pa.descend_population = until_killed
-"""
-
-
-def test_the_sweep_goes_on_after_a_kill(tmp_path, wheel):
-    _, program = PROGRAMS[5]
-    quiet, killed = tmp_path / "quiet", tmp_path / "killed"
-    quiet.mkdir(), killed.mkdir()
-    assert run_it(program, quiet, wheel).returncode == 0
-    assert run_it(KILLED + program, killed, wheel).returncode == -signal.SIGKILL
-    assert not (killed / "mine.json").exists() and (killed / "mine.json.partial").exists()
-    resumes = "\n".join(line for line in program.splitlines() if "limit=2" not in line)
-    counted = resumes.replace("def cell(q, diagonal):", "def cell(q, diagonal):\n    print('a cell')")
-    done = run_it(counted, killed, wheel)
-    assert done.returncode == 0 and done.stdout.count("a cell") == 3, done.stderr
-    assert read(killed / "mine.json").results == read(quiet / "mine.json").results
 
 
 def test_predictions_are_those_of_the_test(tmp_path):

@@ -1,14 +1,28 @@
 """The reduced flow: its velocity is the gradient of the reduced risk, and slow descent follows it."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import torch
+from enumeration import consecutive_sets, inputs
+from scipy.optimize import minimize_scalar
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.dynamics import slow_scores as library
-from patch_lab.dynamics.events import stable_rate
+from patch_lab.dynamics.draw_noise import draw_moments
+from patch_lab.dynamics.events import events
+from patch_lab.dynamics.score_rates import score_rates
 from patch_lab.dynamics.slow_scores import FlowLine, distance_bounds, flow_line, lag, portrait, tube, velocity
-from patch_lab.dynamics.valley import best_alpha
+from patch_lab.dynamics.valley import (
+    best_alpha,
+    curvature,
+    drift_along,
+    follow_valley,
+    run_outcome,
+    score_drift,
+)
 
 RISK = PopulationRisk(9, 3, 0.3, linear=1e-4)
 
@@ -43,13 +57,6 @@ def test_slow_descent_follows_it():
         lags.append((run.alpha[-1] - settled) / kappa)
     assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.15) and gaps[1] / gaps[2] == pytest.approx(2, rel=0.15)
     assert lags[-1] == pytest.approx(lag(RISK, 1.0, line.gamma[-1], line.rho[-1]), rel=0.05)
-
-
-def test_bad_times_are_refused():
-    for taus in ([], [2.0, 1.0], [-1.0], [0.0]):
-        with pytest.raises(ValueError, match="taus"):
-            flow_line(RISK, 1.0, taus)
-    assert np.isfinite(flow_line(RISK, 1.0, [1.0]).alpha).all()
 
 
 def test_the_distance_bounds_hold_and_the_one_along_the_path_is_sharper():
@@ -90,25 +97,184 @@ def test_the_tube_is_of_the_reduced_risk():
     assert found.drag[0] == pytest.approx(abs(ahead - behind) / 2, rel=1e-3)
 
 
-def test_no_tube_is_a_bound_of_infinity_and_not_a_search_without_end():
-    """At the largest stable rate alpha is stiffer somewhere in every tube."""
-    risk = PopulationRisk(12, 4, 0.2, 5, linear=0.0)
-    line = flow_line(risk, 1.0, 300.0 * np.arange(9) / 8)
-    assert distance_bounds(risk, 1.0, line, 256, stable_rate(risk, 1.0)) == (np.inf, np.inf)
+# --- The valley of the population risk: its floor, its steepness, its length, against plain descent
 
 
-def test_a_rate_beyond_one_over_the_curvature_has_no_bound():
-    risk = PopulationRisk(12, 4, 0.2, linear=0.0)
-    line = flow_line(risk, 1.0, np.linspace(0, 1, 5))
-    largest = 1 / tube(risk, 1.0, line, 0.0, 0.0).most.max()
-    assert 0 < max(distance_bounds(risk, 1.0, line, 0.01, 0.99 * largest)) < 1e-8
-    assert distance_bounds(risk, 1.0, line, 0.01, 1.01 * largest) == (np.inf, np.inf)
+RISK_valley = PopulationRisk(12, 4, 0.5)
 
 
-def test_the_tube_is_sampled_on_both_sides_of_the_line(monkeypatch):
-    seen, real = [], library._surroundings
-    monkeypatch.setattr(library, "_surroundings", lambda *a: seen.append(a[2:]) or real(*a))
-    line = FlowLine(*(np.array([x]) for x in (0.0, 0.4, -0.1, 1.0)))
-    tube(RISK, 1.0, line, 0.05, 0.02)
-    around = [(0.4, -0.1), (0.45, -0.1), (0.35, -0.1), (0.4, -0.05), (0.4, -0.15)]
-    assert sorted(seen) == [pytest.approx((*place, 0.02)) for place in sorted(around)]
+@pytest.mark.parametrize("gamma, rho", [(0.0, 0.0), (1.0, -0.3), (-0.5, 0.2)])
+def test_the_floor_is_where_a_search_over_the_loss_ends(gamma, rho):
+    alpha = best_alpha(RISK_valley, 1.0, gamma, rho)
+    search = minimize_scalar(
+        lambda a: RISK_valley.loss(a, 1.0, gamma, rho),
+        bounds=(0.01, 2),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    assert alpha == pytest.approx(search.x, rel=1e-5)
+    assert abs(RISK_valley.gradient(alpha, 1.0, gamma, rho)[0]) < 1e-9
+
+
+def test_curvature_is_the_second_derivative_of_the_loss():
+    alpha, h = best_alpha(RISK_valley, 1.0), 1e-3
+    around = [RISK_valley.loss(alpha + k * h, 1.0, 0.0, 0.0) for k in (-1, 0, 1)]
+    assert curvature(RISK_valley, alpha, 1.0) == pytest.approx(
+        (around[0] - 2 * around[1] + around[2]) / h**2, rel=1e-3
+    )
+
+
+@pytest.mark.parametrize("multiple, settles", [(0.97, True), (1.03, False)])
+def test_the_stable_rate_is_two_over_the_curvature(multiple, settles):
+    alpha = best_alpha(RISK_valley, 1.0)
+    rate = multiple * 2 / curvature(RISK_valley, alpha, 1.0)
+    run = descend_population(
+        RISK_valley, Constant(rate, 0.0), steps=600, alpha=1.001 * alpha, on_divergence="flag"
+    )
+    ended = run.diverged_at is None and abs(run.alpha[-1] - alpha) < 1e-6
+    assert ended == settles
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+def test_the_length_of_a_run_is_foretold(share):
+    """Single rate: the integral along the valley against plain gradient descent."""
+    path = follow_valley(RISK_valley, beta=1.0, until=0.5, points=10)
+    rate = share * path.stable_rate()
+    run = descend_population(
+        RISK_valley, Constant(rate, rate), steps=int(1.1 * path.steps(rate)), alpha=path.alpha[0]
+    )
+    assert np.interp(0.5, run.gamma - run.rho, run.steps) == pytest.approx(path.steps(rate), rel=0.01)
+    halfway = np.interp(path.time[5] / rate, run.steps, run.gamma)
+    assert halfway == pytest.approx(path.gamma[5], rel=0.01)
+    assert path.steps(144 * rate) == pytest.approx(path.steps(rate) / 144)
+
+
+def test_the_line_of_mean_score_zero():
+    at_zero, above = drift_along(RISK_valley, 1.0, [0.0, 0.6])
+    alpha = best_alpha(RISK_valley, 1.0)
+    assert at_zero == pytest.approx(np.subtract(*score_drift(RISK_valley, alpha, 1.0)))
+    gamma, rho = 0.6 * 8 / 11, -0.6 * 3 / 11  # D = 12, C = 4: three companions, eight strangers
+    alpha = best_alpha(RISK_valley, 1.0, gamma, rho)
+    assert above == pytest.approx(np.subtract(*score_drift(RISK_valley, alpha, 1.0, gamma, rho)))
+    assert 3 * gamma + 8 * rho == pytest.approx(0)
+
+
+def test_three_fates_of_a_run():
+    """At q = 0.8 wrong votes win; at D = 16, q = 0.4 a large rate overshoots, a larger one diverges."""
+    easy, hard = PopulationRisk(16, 4, 0.4), PopulationRisk(16, 4, 0.8)
+    valley = follow_valley(easy, points=10)
+    at_start = 2 / valley.curvature[0]
+    fates = [run_outcome(easy, valley, multiple * at_start, 256) for multiple in (0.3, 0.7, 1.5)]
+    assert fates == ["o", "x", "d"] and run_outcome(hard, valley, 0.004, 256) == "x"
+
+
+# --- The events of a run of the idealized process, and the drawings of its chapter
+
+
+def run(alpha, gamma, rho, loss, steps=None):
+    arrays = {
+        name: np.array(values, dtype=float)
+        for name, values in dict(alpha=alpha, gamma=gamma, rho=rho, loss=loss).items()
+    }
+    return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
+
+
+def test_events_of_a_run_that_shows_all_three():
+    found = events(
+        run(
+            alpha=[0.1, 0.94, 0.96, 1.0, 1.0, 1.3, 1.2],
+            gamma=[0, 0.01, 0.02, 0.1, 0.4, 0.9, 1.0],
+            rho=[0, 0, -0.1, -0.2, -0.3, -0.4, -0.35],
+            loss=[0.7, 0.5, 0.4, 0.39, 0.37, 0.35, 0.1],
+            steps=[0, 1, 2, 10, 20, 30, 40],
+        ),
+        alpha_star=1.0,
+    )
+    assert found == {
+        "T0": 2,
+        "T1": 30,
+        "plateau": 30,
+        "alpha_T0": 0.96,
+        "alpha_T1": 1.3,
+        "alpha_end": 1.2,
+        "alpha_late": 1.3,
+        "companions_lose": 0,
+    }
+
+
+def test_events_that_do_not_happen_are_none():
+    found = events(run([0.1, 0.5, 0.9], [0, 0.1, -0.2], [0, -0.1, -0.1], [0.7, 0.6, 0.5]), 1.0)
+    assert found["T0"] is found["T1"] is found["plateau"] is found["alpha_late"] is None
+    assert found["companions_lose"] == 1 and found["alpha_end"] == 0.9
+    # |rho| of the whole run counts, the future included.
+    short = run([1.0] * 3, [0, 0.2, 0.3], [0, -0.1, -0.15], [1] * 3)
+    longer = run([1.0] * 4, [0, 0.2, 0.3, 0.5], [0, -0.1, -0.15, -0.4], [1] * 4)
+    assert events(short, 1.0)["T1"] == 1 and events(longer, 1.0)["T1"] == 3
+
+
+# --- What the chapters on the idealized process measure, against enumeration of every input
+
+
+CASES = [(6, 2, Fraction(3, 10), 3), (6, 3, Fraction(1, 2), 3), (6, 2, Fraction(4, 5), 5)]
+POINTS = [(0.1, 1.0, 0.0, 0.0), (0.25, 1.0, 0.7, -0.2), (0.2, 2.0, -0.4, 0.3)]
+LINEAR = 0.02
+
+
+def table(D, C, q):
+    """(s at y = +1, probability): multiplying s by the label changes neither y F nor its law."""
+    rows = [(np.multiply(y, s), float(p)) for p, y, _, s in inputs(consecutive_sets(D, C), q)]
+    s, p = (np.array(column, dtype=float) for column in zip(*rows))
+    return torch.from_numpy(s), p
+
+
+def per_draw(D, C, s, degree, point):
+    """Loss of every input and its Jacobian by (alpha, gamma, rho), by automatic differentiation."""
+    alpha, beta, gamma, rho = point
+    same = torch.kron(torch.eye(D // C), torch.ones(C, C)).bool()
+    eye = torch.eye(D, dtype=torch.bool)
+
+    def losses(x):
+        A = torch.where(eye, torch.tensor(beta, dtype=torch.float64), torch.where(same, x[1], x[2]))
+        z = D * x[0] * s @ torch.softmax(A, dim=1).T
+        F = (z**degree + LINEAR * z).sum(dim=1)
+        return torch.logaddexp(torch.zeros_like(F), -F), F
+
+    x = torch.tensor([alpha, gamma, rho], dtype=torch.float64)
+    loss, F = losses(x)
+    return loss.numpy(), torch.autograd.functional.jacobian(lambda x: losses(x)[0], x).numpy(), F.numpy()
+
+
+@pytest.mark.parametrize("D, C, q, degree", CASES)
+@pytest.mark.parametrize("point", POINTS)
+def test_moments_of_one_draw(D, C, q, degree, point):
+    s, p = table(D, C, q)
+    loss, slopes, _ = per_draw(D, C, s, degree, point)
+    ours = draw_moments(PopulationRisk(D, C, float(q), degree, LINEAR), *point)
+    for name, column in zip(("loss", "alpha", "gamma", "rho"), (loss, *slopes.T)):
+        mean = p @ column
+        assert ours[name] == pytest.approx((mean, p @ (column - mean) ** 2), rel=1e-10, abs=1e-13)
+
+
+@pytest.mark.parametrize("D, C, q, degree", CASES)
+@pytest.mark.parametrize("point", POINTS)
+def test_rates_are_the_velocity_formula_of_the_chapter(D, C, q, degree, point):
+    """-dL/dA_ij = D alpha S_ij E[w sigma'(z_i) (s_j - sbar_i)], summed input by input."""
+    s, p = table(D, C, q)
+    alpha, beta, gamma, rho = point
+    row = np.array([beta] + [gamma] * (C - 1) + [rho] * (D - C))
+    S = np.exp(row) / np.exp(row).sum()
+    heard = s.numpy() @ S  # what patch 0 hears
+    F = per_draw(D, C, s, degree, point)[2]
+    w = 1 / (1 + np.exp(F))
+    loud = degree * (D * alpha * heard) ** (degree - 1) + LINEAR
+    velocity = [D * alpha * S[j] * (p @ (w * loud * (s[:, j].numpy() - heard))) for j in range(D)]
+    assert sum(velocity) == pytest.approx(0, abs=1e-13)  # the identity of a row
+    ours = score_rates(PopulationRisk(D, C, float(q), degree, LINEAR), *point)
+    assert ours.inside == pytest.approx(velocity[1], rel=1e-9, abs=1e-14)
+    assert ours.outside == pytest.approx(velocity[-1], rel=1e-9, abs=1e-14)
+    G = D * (S[0] + (C - 1) * S[1])
+    growth = S[1] * G ** (degree - 1)
+    assert ours.constant_inside == pytest.approx(velocity[1] / (alpha**degree * growth), rel=1e-9, abs=1e-12)
+    bound = alpha**degree * (1 + growth) / D
+    assert ours.constant_outside == pytest.approx(abs(velocity[-1]) / bound, rel=1e-9, abs=1e-12)
+    assert ours.slope == pytest.approx(p @ w, rel=1e-12)

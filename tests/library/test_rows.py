@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from scipy.linalg import null_space
+from scipy.optimize import minimize_scalar
 
 from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
@@ -12,9 +14,9 @@ from patch_association.exact.risk import PopulationRisk
 from patch_association.model import polynomial_activation
 from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
-from patch_lab.beyond import blank_rows, set_masses, sets_read
+from patch_lab.beyond import blank_rows, hard_ends, set_masses, sets_read
 from patch_lab.dynamics.lifetime import ScoreNoise
-from patch_lab.dynamics.rows import choosing_rate, row_shapes, row_spread
+from patch_lab.dynamics.rows import choosing_rate, growth_rates, row_shapes, row_spread
 
 SETS = Partition(np.repeat(np.arange(3), 3))
 Q = 0.4
@@ -52,6 +54,40 @@ def test_the_hessian_keeps_differences_of_rows_among_themselves():
         np.testing.assert_allclose(
             hessian_times(direction, *at, 1.0)[noise.pairs], V @ coefficients, atol=1e-13
         )
+
+
+def test_growth_rates_are_those_of_the_two_parts_of_the_whole_hessian():
+    noise, at = ScoreNoise(9, 3, Q), (0.3, 0.6, -0.2)
+    H = np.zeros((72, 72))
+    for k, (i, j) in enumerate(zip(*noise.pairs)):
+        direction = np.zeros((9, 9))
+        direction[i, j] = 1.0
+        H[k] = hessian_times(direction, *at, 1.0)[noise.pairs]
+    span = np.concatenate(list(row_shapes(noise)), axis=1)  # (72, 24)
+    for rates, basis in zip(growth_rates(noise, *at, others=5), (span, null_space(span.T))):
+        expected = -np.linalg.eigvalsh(basis.T @ H @ basis)
+        np.testing.assert_allclose(rates, expected[: np.size(rates)], atol=1e-12)
+
+
+def test_hard_ends_are_those_of_a_sum_over_all_coefficients():
+    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=4)))
+    s = np.concatenate([np.ones((len(rest), 2)), rest], axis=1)  # the first set is the signal: y = +1
+    chance, sets = np.where(rest == 0, 1 - Q, Q / 2).prod(axis=1), s.reshape(-1, 3, 2).sum(axis=2)
+    for end in hard_ends(6, 2, Q):
+        read = np.repeat(sets / 2, end.readers, axis=1)  # (n, 3 readers)
+        heard = np.concatenate([read, np.repeat(s.mean(axis=1, keepdims=True), end.blank, axis=1)], axis=1)
+
+        def F(alpha, heard=heard):
+            z = 6 * alpha * heard
+            return (z**3 + DEFAULT.linear * z).sum(axis=1)
+
+        best = minimize_scalar(
+            lambda alpha, F=F: chance @ np.logaddexp(0, -F(alpha)), bounds=(0, 1), options={"xatol": 1e-9}
+        )
+        assert end.loss == pytest.approx(best.fun, abs=1e-12)
+        margin = F(best.x).round(9)
+        assert end.error == pytest.approx(chance @ ((margin < 0) + (margin == 0) / 2), abs=1e-12)
+    assert [(end.readers, end.blank) for end in hard_ends(6, 2, Q)] == [(1, 3), (2, 0)]
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.4, 0.9])

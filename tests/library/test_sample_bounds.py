@@ -12,17 +12,12 @@ from hypothesis import strategies as st
 from patch_association.data import SpatialData
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
-from patch_lab.transfer.complexity import sample_complexity
 from patch_lab.transfer.discovery import likelihood_sets
-from patch_lab.transfer.mismatch import SeveralFeatures, reassign
 from patch_lab.transfer.sample_bounds import (
-    binomial_ratio,
     genie_error,
     known_sets_error,
     lower_bound,
-    set_mean_cosine,
     unseen_sets,
-    wrong_sign,
 )
 
 
@@ -63,21 +58,6 @@ def test_told_bound_is_below_and_close_to_enumeration():
     for N in (0, 1, 2):
         weak, brute = genie_error(6, 2, 0.5, N, told=True), brute_genie(6, 2, 0.5, N, told=True)
         assert weak <= brute + 1e-12 and brute <= genie_error(6, 2, 0.5, N) + 1e-12
-
-
-def test_genie_without_samples_is_the_linear_error_and_falls_with_samples():
-    assert genie_error(64, 4, 0.25, 0) == pytest.approx(linear_error(64, 4, 0.25, ties="half"), abs=1e-14)
-    curve = [genie_error(64, 4, 0.25, N) for N in range(0, 60, 6)]
-    assert (np.diff(curve) < 0).all()
-    assert genie_error(36, 4, 0.4, 2000) == pytest.approx(known_sets_error(36, 4, 0.4), rel=1e-9)
-
-
-@given(L=st.integers(1, 12), N=st.integers(0, 30))
-@settings(max_examples=30, deadline=None)
-def test_unseen_sets_has_the_known_mean(L, N):
-    law = unseen_sets(L, N)
-    assert law.sum() == pytest.approx(1.0) and (law >= 0).all()
-    assert law @ np.arange(L + 1) == pytest.approx(L * (1 - 1 / L) ** N)
 
 
 @given(
@@ -125,51 +105,3 @@ def test_no_learner_here_beats_the_genie():
         errors.append((margin < 0).mean() + 0.5 * (margin == 0).mean())
     floor = genie_error(D, 4, 16 / D, N)
     assert np.mean(errors) > floor and np.mean(errors) < linear_error(D, 4, 16 / D, ties="half")
-
-
-def test_wrong_sign_and_cosine_against_fine_tuning_start():
-    """Two enumerable cases of the sign, and the cosine of the set mean drawn 2000 times (z < 6)."""
-    assert wrong_sign(4, 2, 1.0, 1) == 0.5 * 0.25  # 2 + two signs: ties only, at -2
-    assert wrong_sign(6, 2, 1.0, 1) == 3 / 16  # 2 + four signs: -4 (1/16) is lost, -2 (4/16) is a tie
-    draws = np.random.default_rng(0).standard_normal((2000, 63)) * math.sqrt(1 / 64 / (4 * 2))
-    cosines = 1 / np.sqrt(1 + (draws**2).sum(axis=1))
-    assert abs(cosines.mean() - set_mean_cosine(4, 2, 64)) < 6 * cosines.std() / math.sqrt(2000) + 1e-3
-    assert set_mean_cosine(4, 2, 1) == 1  # in one dimension there is no other direction
-
-
-@given(st.integers(1, 6), st.integers(0, 30))
-def test_binomial_ratio_by_counting(C, more):
-    n, M = np.arange(C + more + 1), C + more
-    exact = [math.comb(int(k), C) / math.comb(M, C) for k in n]  # comb is 0 where k < C
-    np.testing.assert_allclose(binomial_ratio(n, C, M), exact, rtol=1e-12)
-
-
-BAD_SIZES = st.sampled_from([(5, 2), (0, 1), (4, -1), (4.0, 2), (True, 1), ("4", 2)])
-
-
-@given(sizes=BAD_SIZES)
-@settings(max_examples=12, deadline=None)
-def test_bounds_refuse_bad_sizes(sizes):
-    for call in (
-        lambda: genie_error(*sizes, 0.2, 3),
-        lambda: lower_bound(*sizes, 0.2, 0.05),
-        lambda: known_sets_error(*sizes, 0.2),
-        lambda: wrong_sign(*sizes, 0.2, 1),
-    ):
-        with pytest.raises(ValueError, match="num_patches|set_size"):
-            call()
-
-
-@given(q=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=1.001), st.just(float("nan")), st.text()))
-@settings(max_examples=25, deadline=None)
-def test_bounds_refuse_bad_probabilities(q):
-    for call in (
-        lambda: genie_error(8, 2, q, 3),
-        lambda: lower_bound(8, 2, 0.2, q),
-        lambda: wrong_sign(8, 2, q, 1),
-        lambda: reassign(Partition([0, 0, 1, 1]), q),
-        lambda: SeveralFeatures([Partition([0, 0, 1, 1])], 4, q),
-        lambda: sample_complexity([1, 2], np.full((3, 2), 0.1), target=q),
-    ):
-        with pytest.raises(ValueError, match="got"):
-            call()

@@ -11,7 +11,6 @@ from patch_association.shallow import (
     check_assumption,
     initial_weights,
     mean_fractions,
-    pattern_sets,
     population,
 )
 from patch_association.shallow.initial import READINGS
@@ -80,58 +79,11 @@ def test_fixed_counts_deal_the_rest_out_evenly():
     assert PatternData(100, 0.3, 0.2).class_counts().tolist() == [[30, 20, 17, 17, 16], [20, 30, 17, 17, 16]]
 
 
-def test_shuffling_moves_tokens_and_nothing_else():
-    still = PatternData(10, 0.4, 0.2, shuffled=False, noise=0.0).sample(3, seed=1)
-    moved = PatternData(10, 0.4, 0.2, shuffled=True, noise=0.0).sample(3, seed=1)
-    assert (still.y == moved.y).all() and not (still.pattern == moved.pattern).all()
-    assert (still.pattern == moved.pattern.sort(dim=1).values).all()
-
-
-def test_the_same_seed_draws_the_same_and_a_longer_draw_is_another():
-    data = PatternData(10, 0.4, 0.2)
-    assert torch.equal(data.sample(5, seed=3).X, data.sample(5, seed=3).X)
-    assert not torch.equal(data.sample(5, seed=3).X, data.sample(5, seed=4).X)
-
-
 def test_balanced_sets_have_as_many_of_each_label():
     tokens = PatternData(10, 0.4, 0.2).balanced(8, seed=5)
     assert tokens.y.tolist() == [1, -1] * 4 and len(tokens) == 8
     with pytest.raises(ValueError, match="n must be even for a balanced set, got 7"):
         PatternData(10, 0.4, 0.2).balanced(7)
-
-
-def test_noisy_tokens_are_a_share_of_each_input():
-    data = PatternData(20, 0.4, 0.2, noise=0.0, noisy_share=0.5, noisy_std=0.4)
-    tokens = data.sample(200, seed=0)
-    assert (tokens.noisy.sum(dim=1) == 10).all()
-    noise = tokens.X - data.patterns[tokens.pattern]
-    assert not noise[~tokens.noisy].any()
-    assert float(noise[tokens.noisy].std()) == pytest.approx(0.4, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (dict(num_tokens=0), "num_tokens must be at least 1"),
-        (dict(relevant=0.2, confusion=0.2), "relevant must be larger than confusion"),
-        (dict(relevant=0.9), "relevant must be at most 1 - confusion = 0.8"),
-        (dict(relevant=0.33), "relevant must be a whole number of 10 tokens, got 0.33"),
-        (dict(confusion=float("nan")), "confusion must be a probability"),
-        (dict(num_patterns=2), "num_patterns must be at least 3"),
-        (dict(dim=4), "dim must be at least the number of patterns, 5, got 4"),
-        (dict(noise=-1), "noise must be at least 0"),
-        (dict(noise_kind="ball", noise=0.4), "noise must be below a quarter of the least distance"),
-        (dict(noise_kind="uniform"), "noise_kind must be 'gaussian' or 'ball', got 'uniform'"),
-        (dict(counts="poisson"), "counts must be 'fixed' or 'multinomial', got 'poisson'"),
-        (dict(ties="none"), "ties must be 'redraw' or 'coin', got 'none'"),
-        (dict(noisy_share=2), "noisy_share must be a probability"),
-        (dict(patterns=np.zeros((5, 10))), "patterns must differ from each other"),
-        (dict(patterns=np.eye(4)), r"patterns must be finite numbers of shape \(5, 10\)"),
-    ],
-)
-def test_bad_laws_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        PatternData(**{**dict(num_tokens=10, relevant=0.4, confusion=0.2), **change})
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -183,26 +135,6 @@ def test_a_cut_start_is_the_nearest_of_its_norm(sigma, delta, longest, seed):
     assert torch.equal(free.output, cut.output) and torch.equal(free.head, cut.head)
 
 
-def test_a_head_per_position_has_a_row_a_position():
-    weights = initial_weights(PatternData(10, 0.4, 0.2), [0], num_neurons=6, head="per position")
-    assert weights.head.shape == (1, 10, 6) and len(weights.head[0].unique(dim=0)) > 1
-
-
-def test_bad_starts_are_refused():
-    data = PatternData(10, 0.4, 0.2, noise=0.0)
-    with pytest.raises(ValueError, match="data must have noise above 0 for the reading 'printed'"):
-        initial_weights(data, reading="printed")
-    with pytest.raises(ValueError, match="reading must be one of"):
-        initial_weights(data, reading="literal")
-    with pytest.raises(ValueError, match="longest must be positive, got 0"):
-        initial_weights(data, longest=0)
-    with pytest.raises(ValueError, match="head must be 'shared' or 'per position'"):
-        initial_weights(data, head="both")
-    tilted = PatternData(10, 0.4, 0.2, patterns=np.eye(10)[:5] + 0.1)
-    with pytest.raises(ValueError, match="data must have orthonormal patterns"):
-        initial_weights(tilted)
-
-
 @given(data=laws(counts="fixed"), share=st.floats(0, 1), seed=st.integers(0, 50))
 def test_removal_takes_the_asked_share_of_the_asked_kind(data, share, seed):
     tokens = data.sample(6, seed=seed)
@@ -217,30 +149,6 @@ def test_removal_takes_the_asked_share_of_the_asked_kind(data, share, seed):
     for before, after in zip(tokens.X, less.X):
         rows = [int((before == token).all(dim=1).nonzero()[0, 0]) for token in after]
         assert data.noise == 0 or rows == sorted(rows)
-
-
-def test_removal_leaves_unequal_numbers_as_weights():
-    data = PatternData(12, 0.5, 0.2, counts="multinomial")
-    tokens = data.sample(50, seed=2)
-    less = remove(tokens, 1.0, "irrelevant")
-    assert mean_fractions(less) == (pytest.approx(1.0), 0.0)
-    present = less.share > 0
-    assert (present.sum(dim=1) == tokens.relevant.sum(dim=1)).all() and len(present.sum(dim=1).unique()) > 1
-    assert less.relevant[present].all()
-
-
-def test_noisy_and_random_removal():
-    data = PatternData(20, 0.4, 0.2, noisy_share=0.5, noisy_std=0.4)
-    tokens = data.sample(30, seed=0)
-    assert not remove(tokens, 1.0, "noisy").noisy.any()
-    random = remove(tokens, 0.5, "random", seed=1)
-    assert random.num_tokens == 10 and random.noisy.any() and not random.noisy.all()
-    with pytest.raises(ValueError, match="tokens must have noisy ones"):
-        remove(PatternData(20, 0.4, 0.2).sample(3), 0.5, "noisy")
-    with pytest.raises(ValueError, match="share must leave at least one token"):
-        remove(tokens, 1.0, "random")
-    with pytest.raises(ValueError, match="kind must be one of"):
-        remove(tokens, 0.5, "relevant")
 
 
 def test_magnitude_pruning_keeps_what_is_attended_to():
@@ -259,14 +167,6 @@ def test_magnitude_pruning_keeps_what_is_attended_to():
     assert kept.num_tokens == 12 and (kept.relevant | kept.confusion).all()
     with pytest.raises(ValueError, match="count must be at most the 20 tokens, got 21"):
         keep_attended(tokens, weights, 21)
-
-
-def test_sets_of_patterns_are_close_within_and_nearly_orthogonal_across():
-    vectors, set_of = pattern_sets([2, 3, 2], dim=10, spread=0.2, seed=1)
-    gram = vectors @ vectors.T
-    same = set_of[:, None] == set_of[None]
-    assert gram[same].min() > 0.85 and gram[~same].abs().max() < 0.4
-    assert (vectors.norm(dim=1) - 1).abs().max() < 1e-12
 
 
 def test_populations_of_fixed_counts_are_two_points():

@@ -1,6 +1,5 @@
 """Model (1) and its gradient by hand, against the printed formula and autograd."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,9 +7,7 @@ from shallow_oracle import mean_loss, printed_mass, printed_output
 
 from patch_association.shallow import (
     PatternData,
-    Tokens,
     Weights,
-    attention_map,
     initial_weights,
     loss_and_gradient,
     measure,
@@ -18,7 +15,9 @@ from patch_association.shallow import (
     stack,
     with_neighbors,
 )
-from patch_association.shallow.network import ATTENTION, loss_and_slope
+from patch_association.shallow.network import ATTENTION
+from patch_association.shallow.tokens import Tokens
+from patch_lab.shallow_vit.extensions import ExtendedViT
 
 NAMES = ("output", "value", "key", "query")
 
@@ -92,14 +91,6 @@ def test_weighted_tokens_are_repeated_tokens(L, seed, per_position):
         assert (getattr(gradient, name)[0] - slopes[name]).abs().max() < 1e-12 * scale
 
 
-def test_attention_maps_are_columns_of_distributions():
-    weights, tokens = random_weights(2, 4), random_tokens(3, 4)
-    for attention in ATTENTION:
-        S = attention_map(weights, tokens.X, tokens.share, attention)
-        assert S.shape == (2, 3, 4, 4)
-        assert (S.sum(dim=-2) - 1).abs().max() < 1e-14 and (S >= 0).all()
-
-
 def test_attention_mass_is_the_left_side_of_15():
     data = PatternData(10, 0.4, 0.2, dim=6)
     tokens, weights = data.sample(5, seed=3), initial_weights(data, [2], num_neurons=4)
@@ -116,15 +107,6 @@ def test_attention_mass_is_the_left_side_of_15():
     assert abs(found.confused[0] - float(sum(confused)) / 5) < 1e-14
 
 
-def test_the_hinge_has_slope_only_inside_its_margin():
-    F = torch.tensor([[0.5, 1.0, 1.5, -2.0]], dtype=torch.float64)
-    y, p = torch.tensor([1.0, 1.0, 1.0, -1.0]), torch.full((4,), 0.25, dtype=torch.float64)
-    value, slope = loss_and_slope(F, y, p)
-    assert value.tolist() == [0.125] and slope.tolist() == [[-0.25, 0, 0, 0]]
-    value, slope = loss_and_slope(F, y, p, margin=1.6)
-    assert value[0] == pytest.approx(0.25 * (1.1 + 0.6 + 0.1)) and slope[0, 3] == 0
-
-
 @settings(max_examples=10)
 @given(width=st.integers(1, 4), seed=st.integers(0, 100))
 def test_identity_attention_on_joined_neighbors_is_a_convolution(width, seed):
@@ -138,18 +120,96 @@ def test_identity_attention_on_joined_neighbors_is_a_convolution(width, seed):
     assert (found - wanted).abs().max() < 1e-12
 
 
-def test_bad_shapes_and_names_are_refused():
-    weights, tokens = random_weights(1, 4), random_tokens(2, 4)
-    with pytest.raises(ValueError, match="attention must be one of .*, got 'linear'"):
-        output(weights, tokens, "linear")
-    with pytest.raises(ValueError, match="loss must be 'hinge' or 'logistic', got 'square'"):
-        loss_and_gradient(weights, tokens, loss="square")
-    with pytest.raises(ValueError, match="the weights must fit"):
-        Weights(weights.head, weights.output, weights.value[:, :3], weights.key, weights.query)
-    with pytest.raises(ValueError, match="width must be at most the 4 tokens, got 5"):
-        with_neighbors(tokens, 5)
-    uneven = Tokens(tokens.X, tokens.y, torch.tensor([[0.4, 0.2, 0.2, 0.2]] * 2), tokens.probability, None)
-    with pytest.raises(ValueError, match="tokens must count alike for a convolution"):
-        with_neighbors(uneven, 2)
-    with pytest.raises(ValueError, match="trials must be one or more sets"):
-        stack([])
+# --- Appendix G token by token: the extended network with loops, and its gradient by autograd
+
+
+def one_input(heads, W_O, head, X, skip):
+    """F (c,) of the tokens X (L, d): every query and every neuron for itself."""
+    outputs = torch.zeros(len(head), dtype=X.dtype)
+    for x in X:
+        parts = []
+        for W_V, W_K, W_Q in heads:
+            scores = torch.stack([(W_K @ key) @ (W_Q @ x) for key in X])
+            weight = (scores - scores.max()).exp()
+            parts.append(sum(w * (W_V @ key) for w, key in zip(weight / weight.sum(), X)))
+        u = torch.cat(parts) + (x if skip else 0)
+        outputs = outputs + head @ torch.relu(W_O @ u) / len(X)
+    return outputs
+
+
+@settings(max_examples=15)
+@given(
+    num_heads=st.integers(1, 3),
+    classes=st.sampled_from([1, 2]),
+    skip=st.booleans(),
+    seed=st.integers(0, 500),
+)
+def test_heads_outputs_and_the_skip_connection_are_their_formulas(num_heads, classes, skip, seed):
+    skip = skip and num_heads == 1
+    data = PatternData(5, 0.4, 0.2, num_patterns=3, dim=4, noise=0.3)
+    starts = initial_weights(data, range(seed, seed + num_heads), num_neurons=9, output_std=0.6)
+    model = ExtendedViT(
+        [starts.trial(h) for h in range(num_heads)], num_outputs=classes, skip=skip, seed=seed
+    )
+    tokens = data.sample(3, seed=seed)
+    F, S = model(tokens.X, tokens.share)
+    labels = torch.where(
+        torch.rand(3, classes, generator=torch.Generator().manual_seed(seed)) < 0.5, -1.0, 1.0
+    )
+    ours = torch.autograd.grad((1 - (labels * F).sum(-1)).clamp(min=0).mean(), list(model.parameters()))
+
+    leaves = [parameter.detach().clone().requires_grad_() for parameter in model.parameters()]
+    W_O, V, K, Q = leaves
+    heads = list(zip(V, K, Q))
+    G = torch.stack([one_input(heads, W_O, model.head, X, skip) for X in tokens.X])
+    theirs = torch.autograd.grad((1 - (labels * G).sum(-1)).clamp(min=0).mean(), leaves)
+    assert (F - G).abs().max() < 1e-12
+    assert max(float((x - y).abs().max()) for x, y in zip(ours, theirs)) < 1e-12
+    assert S.shape == (3, num_heads, 5, 5) and (S.sum(dim=-2) - 1).abs().max() < 1e-12
+
+
+def four_classes(own=0.4, other=0.05):
+    """The population of G.1: six orthonormal patterns, of which each class has one that is its own."""
+    share = torch.full((4, 6), other, dtype=torch.float64).fill_diagonal_(own)
+    share[:, 4:] = (1 - own - 3 * other) / 2
+    ones = torch.ones(4).double()
+    tokens = Tokens(torch.eye(6, 10).double()[None], ones, share, ones / 4, torch.arange(6)[None])
+    return tokens, torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
+
+
+def test_a_neuron_of_four_classes_hears_the_class_of_its_signs_and_its_opposite():
+    """A row with a = (1, -1)/sqrt m: s/(2 sqrt m) ([w.v_2 > 0] v_2 - [w.v_3 > 0] v_3), nothing else."""
+    tokens, labels = four_classes()
+    start = initial_weights(PatternData(20, 0.4, 0.1), [0], num_neurons=64, output_std=0.5, score_error=0.0)
+    model = ExtendedViT([start], num_outputs=2)
+    with torch.no_grad():  # attention is the identity
+        model.key.mul_(100)
+        model.query.mul_(100)
+    F, _ = model(tokens.X.expand(4, -1, -1), tokens.share)
+    gain = ((labels * F).sum(-1) / 4).sum()  # every hinge active
+    slope = torch.autograd.grad(gain, model.output)[0]
+    values, signs = tokens.X[0] @ model.value[0].detach().T, model.head.sign()
+    for row in torch.nonzero((signs[0] > 0) & (signs[1] < 0))[:, 0]:
+        opened = (values @ model.output[row].detach() > 0).double()
+        told = (0.4 - 0.05) / (2 * 64**0.5) * (opened[1] * values[1] - opened[2] * values[2])
+        assert (slope[row] - told).abs().max() < 1e-12
+
+
+def test_a_skip_connection_changes_the_gates_and_the_gradient_of_the_rows_alone():
+    """With u_k = z_k + mu_k: sum f_k (D_k 1) u_k^T, f_k A_jk g_k and f_k A_jk g_k.(v_j - z_k)."""
+    data = PatternData(20, 0.4, 0.2, num_patterns=4, dim=6, noise=0.0)
+    start = initial_weights(data, [2], num_neurons=30, output_std=0.5, score_error=0.4)
+    model = ExtendedViT([start], skip=True)
+    f = torch.tensor([[0.4, 0.2, 0.2, 0.2]]).double()
+    F, A = model(data.patterns[None], f)
+    slopes = torch.autograd.grad(F.sum(), [model.output, model.value, model.key, model.query])
+    W_O, V, K, Q = (x.detach() for x in (model.output, model.value[0], model.key[0], model.query[0]))
+    X, f, A = data.patterns, f[0], A.detach()[0, 0]
+    v, z = X @ V.T, A.T @ X @ V.T
+    gate = model.head[0] * ((z + X) @ W_O.T > 0)  # (L, m): D_k 1
+    g = gate @ W_O
+    by_score = f * A * (v @ g.T - (z * g).sum(-1))  # (key, query)
+    told = [(gate * f[:, None]).T @ (z + X), ((f * A) @ g).T @ X,
+            Q @ X.T @ by_score.T @ X, K @ X.T @ by_score @ X]  # fmt: skip
+    for ours, theirs in zip(told, slopes):
+        assert (ours - theirs).abs().max() < 1e-12

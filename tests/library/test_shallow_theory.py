@@ -1,18 +1,18 @@
 """The closed forms of the second theory, against searches, runs and draws that do not know them."""
 
-import itertools
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
-from shallow_oracle import printed_mass
+from scipy.integrate import solve_ivp
+from scipy.stats import binom
+from shallow_oracle import printed_mass, printed_output
 
-from patch_association.exact.linear import linear_error
 from patch_association.shallow import (
     PatternData,
     Weights,
@@ -23,19 +23,21 @@ from patch_association.shallow import (
     population,
     train,
 )
+from patch_lab.shallow_vit.certificate import noise_bound
 from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
+from patch_lab.shallow_vit.sparsify import (
+    attention_received,
+    fractions_after,
+    least_risk_after_random_removal,
+)
 from patch_lab.shallow_vit.theory import (
     attention_ceiling,
     class_overlap,
     direction_noise,
-    expected_maximum,
-    log10_least_risk,
     lucky_bound,
     lucky_share,
-    relative_noise,
     samples_for_averages,
-    samples_for_rare_kinds,
-    stopping_risk,
     time_to_fit,
 )
 
@@ -96,17 +98,6 @@ def test_the_time_to_fit_is_that_of_a_run(variant, a, b):
     assert 0.02 * run.fitted_at[0] == pytest.approx(time_to_fit(a, b, variant, 4), rel=0.04)
 
 
-def test_the_growth_of_a_maximum():
-    draws = np.random.default_rng(0).standard_normal((200_000, 9))
-    for n in (1, 2, 8):
-        # The maximum of a few normals has a standard deviation below 1.
-        assert expected_maximum(n) == pytest.approx(draws[:, :n].max(axis=1).mean(), abs=6 / 200_000**0.5)
-    stopped = np.clip(draws[:, :8].min(axis=1) - draws[:, 8], 0, None)
-    assert stopping_risk(8) == pytest.approx(stopped.mean(), abs=6 * stopped.std() / 200_000**0.5)
-    assert expected_maximum(1) == pytest.approx(0, abs=1e-12)
-    assert expected_maximum(2) == pytest.approx(math.pi**-0.5, abs=1e-12)
-
-
 def test_the_noise_of_the_first_direction_is_that_of_draws():
     a, b, L, N, M = 0.3, 0.15, 30, 8, 5
     generator = np.random.default_rng(1)
@@ -119,20 +110,6 @@ def test_the_noise_of_the_first_direction_is_that_of_draws():
         ratio = ((direction - signal) ** 2).sum(axis=1).mean() / (signal**2).sum()
         assert direction_noise(a, b, L, N, M, balanced) == pytest.approx(ratio, rel=0.08)
     assert class_overlap(a, b, M) == pytest.approx(((p[0] + p[1]) ** 2).sum() / 2)
-
-
-def test_the_least_risk_of_gaussian_noise_is_the_overlap_of_two_gaussians():
-    # One token decides between the classes: distance sqrt(2), so the overlap is 2 Phi(-sqrt(2) / (2 c_0)).
-    found = log10_least_risk(0.5, 0.4, 0.5, 10)
-    assert 10**found == pytest.approx(2 * norm.cdf(-math.sqrt(2) / (2 * 0.5)))
-    assert log10_least_risk(0.3, 0.2, 0.01, 100) < -10_000
-
-
-def test_rare_kinds_are_seen_after_so_many_samples():
-    n = samples_for_rare_kinds(0.02, 0.05)
-    missed = 2 * 0.98**n - 0.96**n
-    assert missed == pytest.approx(0.05, rel=1e-9)
-    assert samples_for_rare_kinds(0.02, 0.05, kinds=1) == pytest.approx(math.log(0.05) / math.log(0.98))
 
 
 def test_lucky_neurons_are_counted_exactly():
@@ -154,22 +131,6 @@ def test_lucky_neurons_are_counted_exactly():
     assert lucky_share(0.01, 10) == pytest.approx(slope * 0.01**9, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: attention_ceiling(0.2, 0.3), "relevant must be above confusion"),
-        (lambda: time_to_fit(0.3, 0.2, "frozen"), "variant must be 'identity' or 'uniform'"),
-        (lambda: samples_for_rare_kinds(0.8), "chance must be in"),
-        (lambda: lucky_share(2.0, 5), "angle must be at most pi / 2, got 2.0"),
-        (lambda: stopping_risk(0), "num_samples must be at least 1"),
-        (lambda: relative_noise(0.3, 0.2, float("nan"), 5), "noise must be a finite number"),
-    ],
-)
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 def test_the_extended_network_is_model_1_with_one_head_and_one_output():
     data = PatternData(10, 0.4, 0.2, dim=6)
     start, tokens = initial_weights(data, [3], num_neurons=12, output_std=0.4), data.sample(5, seed=2)
@@ -181,29 +142,6 @@ def test_the_extended_network_is_model_1_with_one_head_and_one_output():
     run = train_extended(model, law, law.y[:, None], law.relevant, steps=40, rate=rate)
     assert (model.key[0] - ours.weights.key[0]).abs().max() < 1e-12
     assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
-
-
-def test_heads_classes_and_a_skip_connection():
-    data = PatternData(20, 0.4, 0.1, num_patterns=6, dim=6, noise=0.0)
-    starts = initial_weights(data, [0, 1], num_neurons=200)
-    law = population(data)
-    two = ExtendedViT([starts.trial(0), starts.trial(1)])
-    assert two.output.shape == (200, 12) and two.value.shape == (2, 6, 6)
-    skip = ExtendedViT([starts.trial(0)], skip=True)
-    X = law.X.expand(2, -1, -1)
-    assert not torch.allclose(skip(X, law.share)[0], ExtendedViT([starts.trial(0)])(X, law.share)[0])
-    # Four classes by two signs: patterns 1 to 4 in turn are the majority.
-    share = torch.tensor([[0.4 if j == k else 0.1 if j < 4 else 0.15 for j in range(6)] for k in range(4)])
-    four = type(law)(law.X, torch.ones(4), share.double(), torch.full((4,), 0.25).double(), law.pattern)
-    labels = torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
-    relevant = torch.eye(4, 6, dtype=torch.bool)
-    model = ExtendedViT([starts.trial(0)], num_outputs=2)
-    run = train_extended(model, four, labels, relevant, steps=3000, rate=0.5)
-    assert run.loss[-1] == 0 and run.error == 0 and run.mass[-1] > run.mass[0]
-    with pytest.raises(ValueError, match="skip must come with one head"):
-        ExtendedViT([starts.trial(0), starts.trial(1)], skip=True)
-    with pytest.raises(ValueError, match="starts must be one Weights of one trial"):
-        ExtendedViT([starts])
 
 
 @given(
@@ -236,20 +174,6 @@ def test_averages_need_no_square(mean, failure):
         samples_for_averages(mean, 1.0)
 
 
-def test_patches_of_the_first_paper_have_these_fractions_and_another_label():
-    """alpha_* - alpha_# = C/D, alpha_# = q(D-C)/2D; the vote errs like the sum; (8) bounds q(D-C)/C."""
-    D, C, q = 8, 2, 0.3
-    rest = np.array(list(itertools.product((-1, 0, 1), repeat=D - C)))
-    weight = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
-    own, other = (rest == 1).sum(axis=1) + C, (rest == -1).sum(axis=1)
-    assert weight @ own / D == pytest.approx(C / D + q * (D - C) / (2 * D))
-    assert weight @ other / D == pytest.approx(q * (D - C) / (2 * D))
-    assert weight @ ((own < other) + (own == other) / 2) == pytest.approx(linear_error(D, C, q, "half"))
-    assert linear_error(36, 4, 0.2, "half") == pytest.approx(0.059, abs=5e-4)
-    for clutter in (0.1, 1.0, 1.17, 1.18, 3.0):  # q(D-C)/C
-        assert (clutter / (2 + clutter) <= 0.37) == (clutter <= 2 * 0.37 / 0.63)
-
-
 def test_keys_and_queries_at_zero_get_no_gradient_on_any_data():
     data = PatternData(8, 0.5, 0.25, num_patterns=4, dim=6, noise=0.3)
     inputs = data.sample(5, seed=2)
@@ -259,3 +183,139 @@ def test_keys_and_queries_at_zero_get_no_gradient_on_any_data():
     assert (slopes.key == 0).all() and (slopes.query == 0).all() and (slopes.value != 0).any()
     _, _, slopes = loss_and_gradient(replace(start, key=none), inputs)
     assert (slopes.key != 0).any(), "a saddle: with queries at work, keys move"
+
+
+# --- The logistic loss followed far, and the flow of three numbers that can be solved
+
+
+@pytest.mark.parametrize("odds", [0.3, 1.0, 5.0])
+def test_the_solved_flow_is_that_of_an_integrator(odds):
+    """Gradient flow of log(1 + exp(-F)) in u, v, k and q themselves, in the clock of u v."""
+
+    def flow(x, state):
+        u, v, k, q = state
+        p = 1 / (1 + odds * np.exp(-k * q))
+        slopes = np.array([v * p, u * p, u * v * p * (1 - p) * q, u * v * p * (1 - p) * k])
+        return slopes / (v * slopes[0] + u * slopes[1])  # d(u v) = dx; the loss's slope cancels
+
+    at = [2.0, 10.0, 100.0]
+    start = [1.0, 1.0, 1.2**0.5, 1.2**0.5]
+    end = solve_ivp(flow, (1.0, at[-1]), start, t_eval=at, rtol=1e-10, atol=1e-12).y
+    p = 1 / (1 + odds * np.exp(-end[2] * end[3]))
+    assert np.abs(reduced_gap(at, odds, start=1.2) / (1 - p) - 1).max() < 1e-6
+
+
+def test_the_product_with_x_log_x_tends_to_one():
+    x = np.array([1e20, 1e100, 1e250])
+    away = np.abs(reduced_gap(x, 2.0) * x * np.log(x) - 1)
+    assert (np.diff(away) < 0).all() and away[-1] < 0.02
+
+
+@pytest.mark.slow
+def test_relative_steps_follow_the_plain_descent():
+    """Small relative steps and small plain steps go through the same masses at the same outputs and times."""
+    data = PatternData(20, 0.5, 0.1, noise=0.0)
+    law, start = population(data), initial_weights(data, [0], num_neurons=40)
+    run = follow_logistic(law, start, until=2.0, step=0.002, growth=1.05)
+    k = len(run.output) // 2
+    steps = round(float(np.exp(run.log_time[k, 0])) / 0.01)
+    plain = train(law, start, steps=steps, rate=0.01, loss="logistic")
+    assert measure(plain.weights, law).mass[0] == pytest.approx(run.mass[k, 0], abs=2e-3)
+
+
+# --- No noise that an adversary finds moves the output further than the bound
+
+
+NAMES = ("output", "value", "key", "query")
+
+
+@settings(max_examples=10)
+@given(
+    radius=st.sampled_from([0.01, 0.1, 0.3]),
+    attention=st.sampled_from(["softmax", "uniform", "identity"]),
+    seed=st.integers(0, 100),
+)
+def test_an_adversary_stays_within_the_bound(radius, attention, seed):
+    """Projected gradient ascent on every token, through the printed formula."""
+    data = PatternData(6, 0.5, 1 / 6, num_patterns=3, dim=4, noise=0.0)
+    clean = data.sample(1, seed=seed).X[0]
+    weights = initial_weights(data, [seed], num_neurons=8, output_std=0.5, score_error=0.9)
+    matrices = [getattr(weights, name)[0] for name in NAMES]
+    bound = noise_bound(weights, radius, attention)[0]
+    before = printed_output(weights.head[0], *matrices, clean, attention)
+    for sign in (1, -1):
+        generator = torch.Generator().manual_seed(seed)
+        shift = 1e-3 * torch.randn(clean.shape, generator=generator, dtype=torch.float64)
+        for _ in range(60):
+            shift.requires_grad_()
+            F = printed_output(weights.head[0], *matrices, clean + shift, attention)
+            (slope,) = torch.autograd.grad(sign * F, shift)
+            shift = (shift + radius * slope / (slope.norm(dim=1, keepdim=True) + 1e-12)).detach()
+            shift = shift * (radius / shift.norm(dim=1, keepdim=True)).clamp(max=1)
+        moved = printed_output(weights.head[0], *matrices, clean + shift, attention) - before
+        assert abs(float(moved)) <= bound
+
+
+def test_two_inputs_are_enough_for_a_risk_of_zero():
+    """The chapter's theorem: N = 2, margin 1 + g, twice the bound below g; then draws cannot refute it."""
+    data = PatternData(20, 0.4, 0.1, noise=0.001, noise_kind="ball")
+    start = initial_weights(data, [0], num_neurons=100)
+    run = train(data.balanced(2, seed=1), start, steps=2000, rate=0.1, margin=1.2)
+    assert 2 * noise_bound(run.weights, 0.001)[0] <= 0.2
+    assert measure(run.weights, data.sample(2000, seed=5)).risk[0] == 0
+
+
+# --- What removing tokens does, against enumerations that were written without the library
+
+
+@given(
+    n=st.tuples(st.integers(1, 5), st.integers(0, 4), st.integers(0, 4)).filter(lambda n: n[1] < n[0]),
+    kept=st.integers(1, 9),
+)
+def test_no_function_beats_the_floor_of_random_removal(n, kept):
+    """Every subset of every class by hand; the best output for each bag of patterns by trying both kinks."""
+    L = sum(n)
+    kept = min(kept, L)
+    chance = {}
+    for side, counts in enumerate((n, (n[1], n[0], n[2]))):
+        tokens = [j for j, many in enumerate(counts) for _ in range(many)]
+        for subset in combinations(range(L), kept):
+            bag = tuple(sorted(tokens[k] for k in subset))
+            chance.setdefault(bag, [0, 0])[side] += 1 / math.comb(L, kept)
+    # The hinge risk of a bag is convex and piecewise linear in the output, with kinks at -1 and 1.
+    best = sum(
+        min(0.5 * p * max(1 - F, 0) + 0.5 * q * max(1 + F, 0) for F in (-1, 1)) for p, q in chance.values()
+    )
+    assert least_risk_after_random_removal(L, n[0] / L, n[1] / L, kept) == pytest.approx(best, abs=1e-12)
+
+
+@given(
+    counts=st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(0, 4)).filter(lambda n: n[1] < n[0]),
+    data=st.data(),
+)
+def test_fractions_after_removal_are_counted_and_the_margin_grows(counts, data):
+    a, b, others = counts
+    gone = data.draw(st.integers(0, 10))
+    # Ten times the tokens, so that a tenth of every pattern can go.
+    L, share = 10 * (a + b + others), gone / 10
+    left = (10 * a, (10 - gone) * b, (10 - gone) * others)
+    found = fractions_after(10 * a / L, 10 * b / L, share)
+    assert found == pytest.approx((left[0] / sum(left), left[1] / sum(left)), abs=1e-12)
+    more = fractions_after(10 * a / L, 10 * b / L, min(1.0, share + 0.05))
+    if b + others and share < 1:
+        assert more[0] - more[1] > found[0] - found[1]
+
+
+@given(st.lists(st.integers(1, 5), min_size=3, max_size=5), st.floats(0.1, 3))
+def test_a_token_receives_what_the_printed_softmax_gives_it(counts, score):
+    M = len(counts)
+    pattern = torch.tensor([j for j, n in enumerate(counts) for _ in range(n)])
+    X = torch.eye(M, dtype=torch.float64)[pattern]
+    root = score**0.5 * torch.eye(M, dtype=torch.float64)
+    received = attention_received(torch.tensor(counts).double() / sum(counts), score)
+    for j in range(M):
+        # printed_mass averages over queries; one token gets that of its pattern over its count.
+        by_hand = float(printed_mass(root, root, X, pattern == j)) * len(pattern) / counts[j]
+        assert float(received[j]) == pytest.approx(by_hand, abs=1e-12)
+    order = np.argsort(np.array(counts), kind="stable")
+    assert (np.diff(received.numpy()[order]) > -1e-12).all(), "the common patterns receive most"

@@ -5,11 +5,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from patch_association.exact.risk import PopulationRisk
-from patch_lab.dynamics.first_move import FirstMove, best_strengths, lower_edge, upper_edge, window
+from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge, window
 from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
+from patch_lab.setting.optimality import cubic_form
 
 
 def enumerated(D, C, q, p, u):
@@ -69,27 +72,75 @@ def test_the_edges():
     assert window(6, 2) == pytest.approx((math.nan, math.nan), nan_ok=True)
 
 
-def test_the_second_reversal():
-    # As q -> 0: Delta(u*) / P[M = -1] -> -[4/n + (4C-2)/(n(n-1))].
-    for D, C in [(12, 4), (16, 4), (9, 3), (8, 2)]:
-        move, n = FirstMove(D, C, 1e-5), D - C
-        wrong = move._laws[0].at(-1)
-        assert move.delta(move.strength) / wrong == pytest.approx(
-            -(4 / n + (4 * C - 2) / (n * (n - 1))), rel=1e-3
-        )
+# --- The first move of the scores against the exact gradient at a tiny diagonal
 
 
-def test_strengths_scale():
-    for D in (16, 64):
-        equal, block = best_strengths(D, 4, 4.8 / (D - 4))
-        risk = PopulationRisk(D, 4, 4.8 / (D - 4), linear=0.0, prune=1e-12 if D > 16 else None)
-        assert equal == pytest.approx(best_alpha(risk, 0.0), rel=1e-6)
-        assert block == pytest.approx(best_alpha(risk, 0.0, 0.0, -60.0), rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    "wrong", [(8, 4, 0.3), (12, 1, 0.3), (16, 4, 0.0), (16, 4, 1.2), (15, 4, 0.3), (16, 4, 0.3, 2)]
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([(2, 1), (4, 2), (6, 2), (6, 3), (4, 4), (12, 4), (16, 4), (24, 6)]),
+    st.floats(0, 1),
+    st.floats(-0.4, 0.4),
+    st.sampled_from([3, 5]),
+    st.floats(0, 1),
 )
-def test_bad_arguments_are_refused(wrong):
-    with pytest.raises(ValueError):
-        FirstMove(*wrong)
+def test_it_is_the_limit_of_the_exact_gradient(size, q, alpha, degree, linear):
+    (D, C), beta = size, 1e-4
+    ours = small_diagonal_drift(D, C, q, alpha, degree, linear)
+    risk = PopulationRisk(D, C, q, degree=degree, linear=linear)
+    counts = np.array([D * (C - 1), D * (D - C)])
+    # The mean of both sides of beta = 0 leaves an error of second order.
+    sides = [-risk.gradient(alpha, b, 0.0, 0.0)[1:] / math.expm1(b) for b in (beta, -beta)]
+    for mine, exact, count in zip(ours, np.mean(sides, axis=0) / np.maximum(1, counts), counts):
+        if count == 0:
+            assert math.isnan(mine)
+        else:
+            assert mine == pytest.approx(exact, rel=1e-5, abs=1e-8)
+
+
+def test_signs():
+    # While alpha is small, w is 1/2 on both sides of M = 0 and companions come together.
+    inside, outside = small_diagonal_drift(16, 4, 0.8, 1e-3)
+    assert inside > outside
+    for D, C, q in [(16, 4, 0.8), (24, 4, 0.2), (9, 3, 1.0), (6, 2, 0.5)]:
+        inside, outside = small_diagonal_drift(D, C, q, 1e-4)
+        # 6 alpha^3 E[M (1 - s_a)(1 - s_b)] / (2 L), and that mean is C - 2 q.
+        assert inside - outside == pytest.approx(3e-12 * (C - 2 * q) / (D / C), rel=1e-4)
+    # At its end, where only the misclassified inputs still pull, they can be pushed apart.
+    inside, outside = small_diagonal_drift(16, 4, 0.8, 0.3)
+    assert inside < 0
+
+
+# --- The cubic form against enumeration of every input, and its search against what is known
+
+
+def inputs(D, C, q):
+    """(chance, s) of every input with y = +1."""
+    for signal in range(D // C):
+        for signs in itertools.product((-1, 0, 1), repeat=D - C):
+            chance = math.prod(1 - q if x == 0 else q / 2 for x in signs) * C / D
+            s = list(signs[: signal * C]) + [1] * C + list(signs[signal * C :])
+            yield chance, np.array(s)
+
+
+@pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (8, 2, 0.6), (9, 3, 0.4)])
+def test_against_every_input_of_optimality(D, C, q):
+    form = cubic_form(D, C, q)
+    rows = np.random.default_rng(0).dirichlet(np.ones(D), 6) ** 2
+    rows /= rows.sum(1, keepdims=True)
+    total, whole, balance = np.zeros(len(rows)), 0.0, 0.0
+    for chance, s in inputs(D, C, q):
+        cubes = float((s.reshape(-1, C).sum(1) ** 3).sum())
+        w = chance / (1 + math.exp(form.strength * cubes))
+        total += w * (rows @ s) ** 3
+        whole, balance = whole + w, balance + w * cubes
+    assert abs(balance) < 1e-9
+    assert form(rows) * whole == pytest.approx(total, rel=1e-8, abs=1e-12)
+
+
+def test_blocks_are_stationary():
+    form = cubic_form(16, 4, 0.3)
+    block = np.repeat([0.25, 0, 0, 0], 4)
+    assert abs(form(block)) < 1e-10
+    risk = PopulationRisk(16, 4, 0.3, linear=0.0)
+    alpha = best_alpha(risk, 0.0, 0.0, -60.0)
+    assert (16 * alpha) ** 3 / 16 == pytest.approx(form.strength, rel=1e-6)

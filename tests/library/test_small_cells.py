@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-import torch
 
 from patch_association.shallow import train
-from patch_association.structure import Partition
 from patch_lab import records
 from patch_lab.beyond import follow_bench
-from patch_lab.dynamics import realistic as settings
 from patch_lab.sweeps import (
     deeper,
     lifetime,
@@ -96,54 +92,3 @@ def test_a_small_cell_comes_out_the_same_twice_in_the_form_of_the_record(name, m
 
 #: Settings that decide which columns a cell has.
 _SAME = {"law", "kind", "name", "longest", "noisy"}
-
-
-def test_what_is_known_of_groups_and_keys_is_read_off_the_parameters():
-    data = two_theories.LAWS["crossed"]
-    bench = follow_bench(data, "both", seeds=2, steps=1, batch=4, points=1, n_test=10).bench
-    same = torch.as_tensor(Partition(data.groups).same_set)
-    with torch.no_grad():
-        bench.scores.copy_(same.to(bench.scores).expand_as(bench.scores))
-        bench.form.zero_()
-        keys = slice(1, 1 + data.num_keys)
-        bench.form[0, keys, keys] = torch.eye(data.num_keys)
-        bench.form[1, keys, keys] = 1 - torch.eye(data.num_keys)
-        bench.value.zero_()
-        bench.value[:, 0], bench.value[:, 1] = 4.0, 3.0
-    found = two_theories.knowledge(bench, data)
-    assert found["leak"] == [0.6, 0.6] and found["keys"] == [1.0, 0.0]
-    assert found["groups_auc"] == [1.0, 1.0] and found["groups_exact"] == [True, True]
-
-
-def test_the_explained_share_of_scores():
-    same = deeper.SETS.same_set
-    assert deeper.explained(np.where(same, 2.0, -1.0)) == pytest.approx(1.0)
-    assert deeper.explained(np.zeros((3, deeper.D, deeper.D))).tolist() == [0, 0, 0]
-    noise = np.random.default_rng(0).normal(size=(200, deeper.D, deeper.D))
-    assert deeper.explained(noise).mean() == pytest.approx(1 / (deeper.D * (deeper.D - 1) - 1), rel=0.5)
-
-
-def test_halves_with_little_and_with_much_noise():
-    tokens = shallow_removal._two_halves(40, seed=3)
-    assert tokens.X.shape[1] == 50 and tokens.X.dtype == torch.float32
-    spread = [
-        torch.stack([tokens.X[:, half][tokens.pattern[:, half] == k].std(0).mean() for k in range(5)])
-        for half in (slice(0, 25), slice(25, 50))
-    ]
-    assert (spread[0] < 0.02).all() and (spread[1] > 0.3).all() and (spread[1] < 0.5).all()
-    assert (tokens.y.abs() == 1).all() and int(tokens.y.sum()) == 0
-
-
-def test_the_reach_of_a_setting_is_its_figure_half_as_long_again(monkeypatch):
-    from patch_lab.sweeps import reach
-
-    longer = reach.reach_setting("D16", 500)
-    assert longer.n == 500 and longer.steps == 1.5 * settings.SETTINGS["D16"].steps
-    assert longer.dtype == "float32" and longer.rate == settings.SETTINGS["D16"].rate
-    small = settings.Setting(side=4, q=0.4, n=60, steps=20, rate=0.02, ratio=256)
-    monkeypatch.setattr(reach, "reach_setting", lambda setting, n: small)
-    cell = reach.reach_cell("D16", 60, seed=3)
-    run = settings.train_setting(small, "blocks", 3, records=reach.RECORDS)
-    assert cell["steps"] == run.steps.tolist()
-    assert cell["test_error"] == pytest.approx(run.test_error[:, 0].tolist(), abs=6e-4)
-    assert form(cell) == {"steps": ["number"], "margin": ["number"], "test_error": ["number"]}

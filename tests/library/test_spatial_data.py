@@ -158,22 +158,6 @@ def test_seeds_differ_and_noise_is_optional():
     assert SpatialData(SCATTERED, 4, 0.4).noise_std == 0.5
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_types_and_devices(dtype):
-    data = SpatialData(SCATTERED, 3, 0.4)
-    X, y = data.sample(6, seed=1, dtype=dtype, device="cpu")
-    assert X.dtype == y.dtype == dtype and X.device.type == "cpu"
-    assert torch.equal(X, data.sample(6, seed=1)[0].to(dtype))
-    assert data.sample(6, device="meta")[0].device.type == "meta"
-
-
-def test_default_feature_and_float32_features():
-    data = SpatialData(SCATTERED, 3, 0.4)
-    assert data.feature.tolist() == [1, 0, 0]
-    single = random_feature(3, seed=2).float()
-    assert abs(float(SpatialData(SCATTERED, 3, 0.4, feature=single).feature.norm()) - 1) < 1e-15
-
-
 def test_random_features_are_uniform_on_the_circle():
     """Angles of 2000 seeds in 8 sectors: chi-square at 1e-9."""
     w = np.array([random_feature(2, seed).numpy() for seed in range(2000)])

@@ -5,7 +5,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from scipy import stats
 from strategies import partitions, sizes
@@ -62,10 +61,6 @@ def test_labels_cannot_be_changed_behind_the_partitions_back():
         partition.labels[0] = 1
 
 
-def test_a_tensor_of_labels_will_do():
-    assert Partition(torch.tensor([3, 3, 4, 4])) == Partition([0, 0, 1, 1])
-
-
 def test_blocks_number_the_patches_row_by_row():
     assert Partition.blocks(4, 4, 2, 2).labels.reshape(4, 4).tolist() == [
         [0, 0, 1, 1],
@@ -109,7 +104,3 @@ def test_chance_recall():
     assert chance_recall(4, 4) == 1
     with pytest.raises(ValueError, match="set_size 1"):
         chance_recall(4, 1)
-
-
-def test_repr():
-    assert repr(Partition.random(12, 3)) == "Partition(12 patches = 4 sets of 3)"

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from patch_association.images.locality import components, row_and_column
+from patch_association.images.locality import row_and_column
 
 
 def matrices(draw, groups):
@@ -85,16 +85,3 @@ def test_sums_of_rows_and_columns_are_found():
     assert found.share == pytest.approx(wanted, abs=1e-12) and 0.5 < wanted < 0.99
     means = P.reshape(4, 4, 6).mean(axis=1) - P.mean(axis=0)
     np.testing.assert_allclose(found.rows, means @ means.T, atol=1e-12)
-
-
-def test_components_are_counted():
-    P = np.diag([3.0, 2.0, 1.0, 0.5]) @ np.random.default_rng(0).standard_normal((4, 4))
-    P = np.concatenate([P, -P])  # centered: the variances are squared singular values
-    held = np.cumsum(np.linalg.svd(P, compute_uv=False) ** 2)
-    held /= held[-1]
-    for k in range(4):
-        assert components(P @ P.T, held[k] - 1e-6) == k + 1
-    with pytest.raises(ValueError, match="share must be above 0 and at most 1, got 1.5"):
-        components(np.eye(3), 1.5)
-    with pytest.raises(ValueError, match=r"shape \(N, N\), got shape \(2, 3\)"):
-        components(np.zeros((2, 3)), 0.5)

@@ -1,20 +1,15 @@
 """The registered sweeps: every one can be run, and every shipped record is one of them."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from small_sweeps import measure, sweep
 
-import patch_association
 from patch_lab.records import load, names
 from patch_lab.sweeps import journal, registry, rerun
 from patch_lab.sweeps.catalog import FILES
-
-PACKAGE = Path(patch_association.__file__).parents[1]
 
 
 def test_every_registered_sweep_can_be_run_and_recorded():
@@ -52,18 +47,6 @@ def test_every_file_of_sweeps_is_registered():
         assert all(registry()[name].name == name for name in ours)
         module = sys.modules[f"patch_lab.sweeps.{file}"]
         assert [entry.name for entry in module.SWEEPS] == list(ours)
-
-
-@pytest.mark.slow
-def test_only_the_file_of_the_sweep_that_is_asked_for_is_imported():
-    code = (
-        "import sys\nfrom patch_lab.sweeps import registry\n"
-        "loaded = lambda: {n.rpartition('.')[2] for n in sys.modules if "
-        "n.startswith('patch_lab.sweeps.')}\n"
-        "assert len(registry()) > 10 and 'torch' not in sys.modules, sorted(sys.modules)\n"
-        "before = loaded()\nregistry()['idealized']\nassert loaded() - before == {'idealized'}, loaded()\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(PACKAGE)})
 
 
 def test_a_recorded_cell_is_run_again(monkeypatch):

@@ -104,11 +104,4 @@ def test_killed_outright_in_one_cell_after_the_other_and_resumed(tmp_path):
     assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
 
 
-def test_killed_outright_with_two_workers_and_resumed(tmp_path):
-    done = stopped(tmp_path, signal.SIGKILL, 6, "--jobs", "2")
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert 6 not in [cell["seed"] for cell in kept(tmp_path / "slow.json")]
-    assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
-
-
 # --- the sweeps of the book -----------------------------------------------------------------------------

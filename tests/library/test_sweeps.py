@@ -1,18 +1,14 @@
 """Sweeps: interrupted anywhere, resumed, side by side, they end as if nothing had happened."""
 
-import errno
 import os
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from small_sweeps import CELLS, kept, measure, run_quietly, sweep
+from small_sweeps import CELLS, measure, run_quietly, sweep
 
 from patch_lab.records import read
-from patch_lab.sweeps import CellError, Sweep, journal
+from patch_lab.sweeps import CellError, journal
 
 
 @pytest.fixture
@@ -67,75 +63,16 @@ def test_wherever_the_file_of_cells_is_torn_the_sweep_goes_on(tmp_path, out):
     assert run_quietly(sweep(), out, resume=True).results == whole
 
 
-def test_wall_time_adds_up_over_interruptions(out, monkeypatch):
-    clock = iter(np.arange(0, 1000, 10.0))
-    monkeypatch.setattr("patch_lab.sweeps.sweep.time.perf_counter", lambda: float(next(clock)))
-    for _ in CELLS:
-        record = run_quietly(sweep(), out, resume=True, limit=1)
-    assert record.provenance["wall_s"] == 10 * len(CELLS)  # each start reads the clock twice
-
-
 def fails(seed, q):
     if seed == 1:
         raise RuntimeError("out of memory")
     return measure(seed, q)
 
 
-@pytest.mark.parametrize("options", [{}, {"jobs": 2}])
-def test_an_error_in_a_cell_names_the_cell_and_keeps_the_others(out, options):
-    with pytest.raises(
-        CellError,
-        match=r'cell {"seed": 1, "q": 0\.\d+} of sweep \'demo\' failed: RuntimeError: out of memory; ',
-    ) as raised:
-        run_quietly(sweep(fails), out, **options)
-    cells = kept(out) if out.with_name("demo.json.partial").exists() else []
-    said = f"{len(cells)} of 6 cells are kept in {out}.partial, and --resume goes on"
-    assert (said if cells else "nothing to resume") in str(raised.value) and not out.exists()
-    assert all(cell["seed"] != 1 for cell in cells) and (options or len(cells) == 2)
-    assert "in fails" in str(raised.value.__cause__)  # the traceback
-    assert run_quietly(sweep(), out, resume=True).results[0]["error"] == measure(0, 0.25)["error"]
-
-
-def test_a_result_that_json_cannot_hold_names_the_cell(out):
-    with pytest.raises(CellError, match=r'cell {"seed": 0, "q": 0.25} .* failed: ValueError: Out of range'):
-        run_quietly(sweep(lambda seed, q: {"error": float("nan")}), out)
-    assert os.listdir(out.parent) == []
-
-
 # --- side by side ---------------------------------------------------------------------------------
 
 
-def waits_for_the_next(folder, number, last):
-    """A cell that ends after the one behind it has, so that the first of two ends last."""
-    patience = time.monotonic() + 120
-    while number % 2 == 0 and number < last and not (folder / str(number + 1)).exists():
-        assert time.monotonic() < patience
-        time.sleep(0.005)
-    (folder / str(number)).touch()
-    return {"square": number**2}
-
-
 @pytest.mark.slow
-def test_the_record_is_the_same_in_whatever_order_cells_end(tmp_path, out):
-    from functools import partial
-
-    cells = tuple({"number": number} for number in range(5))
-    side = sweep(partial(waits_for_the_next, tmp_path, last=4), cells)
-    order = []
-    add = journal.Journal.add
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            journal.Journal,
-            "add",
-            lambda self, cell, *rest: order.append(cell["number"]) or add(self, cell, *rest),
-        )
-        record = run_quietly(side, out, jobs=2)
-    assert order != sorted(order) and sorted(order) == list(range(5))
-    assert record.results == [{"number": number, "square": number**2} for number in range(5)]
-    assert record.provenance["jobs"] == 2
-
-
 def test_two_workers_give_the_results_of_one(tmp_path, out):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
     run_quietly(sweep(), out, jobs=2, limit=3)
@@ -160,61 +97,7 @@ def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
         run_quietly(sweep(), out, backend="dask", overwrite=True)
 
 
-def test_backends_that_a_sweep_or_this_machine_does_not_have(out, monkeypatch):
-    timings = Sweep("demo", "", CELLS, measure, backends=())
-    with pytest.raises(ValueError, match="'demo' cannot run side by side on 'loky': they are timings"):
-        run_quietly(timings, out, jobs=2)
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match="the backend dask needs"):
-        run_quietly(sweep(), out, backend="dask")
-    assert os.listdir(out.parent) == [] and len(run_quietly(timings, out)) == 6
-
-
-def test_a_cell_runs_on_one_thread(out):
-    import torch
-
-    def threads(number):
-        return {"threads": torch.get_num_threads()}
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        assert run_quietly(sweep(threads, ({"number": 0},)), out).results[0]["threads"] == 1
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-
-
 # --- nothing is thrown away unasked ------------------------------------------------------------------
-
-
-def test_finished_cells_are_not_thrown_away_unasked(out):
-    run_quietly(sweep(), out, limit=2)
-    with pytest.raises(ValueError, match=r"\.partial holds an interrupted sweep: resume it, or overwrite it"):
-        run_quietly(sweep(), out)
-    assert len(kept(out)) == 2
-    assert len(run_quietly(sweep(), out, overwrite=True, limit=1)) == 1 and len(kept(out)) == 1
-
-
-def test_a_finished_record_is_not_overwritten_unasked(out):
-    calls = []
-
-    def counted(**cell):
-        calls.append(cell)
-        return measure(**cell)
-
-    first = run_quietly(sweep(counted), out)
-    before = out.read_bytes()
-    with pytest.raises(ValueError, match=r"demo\.json holds a record already: overwrite it, or choose"):
-        run_quietly(sweep(counted), out)
-    assert run_quietly(sweep(counted), out, resume=True) == first  # it is finished: nothing is run again
-    assert out.read_bytes() == before and calls == list(CELLS)
-    run_quietly(sweep(counted), out, overwrite=True, limit=2)
-    assert out.read_bytes() == before and len(kept(out)) == 2  # the old one stays until the new one is whole
-    run_quietly(sweep(counted), out, resume=True)
-    assert len(calls) == 2 * len(CELLS) and os.listdir(out.parent) == ["demo.json"]
-    with pytest.raises(ValueError, match="give one of them"):
-        run_quietly(sweep(), out, resume=True, overwrite=True)
 
 
 def test_a_sweep_that_grows(tmp_path, out):
@@ -242,16 +125,6 @@ def test_a_sweep_that_grows(tmp_path, out):
     assert run_quietly(growing, out, resume=True) == read(out)
 
 
-def test_a_record_names_every_machine_that_its_cells_were_made_on(out, monkeypatch):
-    growing = replace(sweep(), grows=True)
-    for machine in ("4 cores of A", "2 cores of B", "4 cores of A"):
-        monkeypatch.setattr("patch_lab.records.record.hardware", lambda device, m=machine: m)
-        run_quietly(growing, out, resume=True, limit=1)
-    assert read(out).provenance["hardware"] == "4 cores of A and 2 cores of B" and len(read(out)) == 3
-    run_quietly(growing, out, overwrite=True, limit=1)  # none of the earlier cells is left
-    assert read(out).provenance["hardware"] == "4 cores of A"
-
-
 @pytest.mark.parametrize("other", [sweep(draws=2), sweep(cells=CELLS[:-1]), sweep(name="other", draws=1)])
 def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
     run_quietly(sweep(draws=1), out, limit=2)
@@ -265,17 +138,6 @@ def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
     assert len(read(out)) == 6
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", '{"identity": 1}', "[" * 100_000, "\xff", '{"settings": ""}\n1']
-)
-def test_a_damaged_file_of_cells_is_refused_and_stays(out, text):
-    partial = Path(f"{out}.partial")
-    partial.write_text(text + "\n", encoding="latin-1")
-    with pytest.raises(ValueError, match=r"demo\.json\.partial is damaged \(.*\); remove it to start again"):
-        run_quietly(sweep(), out, resume=True)
-    assert partial.read_text(encoding="latin-1") == text + "\n"
-
-
 def test_one_process_at_a_time_writes_a_record(out):
     run_quietly(sweep(), out, limit=1)
     other = journal.Journal(Path(f"{out}.partial"), sweep().settings(), resume=True)
@@ -283,81 +145,3 @@ def test_one_process_at_a_time_writes_a_record(out):
         run_quietly(sweep(), out, resume=True)
     other.close(remove=False)
     assert len(run_quietly(sweep(), out, resume=True)) == 6
-
-
-def test_other_refusals(tmp_path):
-    with pytest.raises(ValueError, match="got the folder"):
-        run_quietly(sweep(), tmp_path)
-    for options, sentence in (
-        (dict(limit=-1), "limit must be at least 0, got -1"),
-        (dict(jobs=0), "jobs must be at least 1, got 0"),
-        (dict(backend="threads"), "on 'threads': its backends are loky, dask"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            run_quietly(sweep(), tmp_path / "a", **options)
-    with pytest.raises(ValueError, match='must differ, got {"q": 0.25, "seed": 0} twice'):
-        run_quietly(sweep(cells=(*CELLS, CELLS[0])), tmp_path / "a")
-    assert os.listdir(tmp_path) == []
-
-
-def test_what_cannot_be_written_or_read_is_said_before_any_cell_is_run(tmp_path):
-    def never(**cell):
-        raise AssertionError("a cell was run")
-
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(OSError, match="file"):
-        run_quietly(sweep(never), tmp_path / "file" / "demo.json")
-
-    def missing():
-        raise ValueError("pictures.npz is missing")
-
-    without = Sweep("demo", "", CELLS, never, data=missing)
-    with pytest.raises(ValueError, match=r"pictures\.npz is missing"):
-        run_quietly(without, tmp_path / "demo.json")
-    assert os.listdir(tmp_path) == ["file"]
-
-
-@pytest.mark.parametrize("where", ["journal", "record"])
-def test_a_full_disk_keeps_what_is_finished_and_says_so(out, monkeypatch, where):
-    """While a cell is written (the fourth write of the journal), or the record itself."""
-    count, fsync = iter(range(100)), os.fsync
-
-    def full(descriptor):
-        if where == "record" or next(count) == 3:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        fsync(descriptor)
-
-    module = "patch_lab.sweeps.journal" if where == "journal" else "patch_lab._files"
-    monkeypatch.setattr(sys.modules[module], "os", SimpleOs(full))
-    cells = 2 if where == "journal" else 6
-    with pytest.raises(OSError, match=f"No space left on device; {cells} of 6 cells are kept in .*--resume"):
-        run_quietly(sweep(), out)
-    monkeypatch.undo()
-    assert len(kept(out)) == cells and os.listdir(out.parent) == ["demo.json.partial"]
-    assert len(run_quietly(sweep(), out, resume=True)) == 6
-
-
-class SimpleOs:
-    """``os`` with another ``fsync``, for one module alone."""
-
-    def __init__(self, fsync):
-        self.fsync = fsync
-
-    def __getattr__(self, name):
-        return getattr(os, name)
-
-
-def test_the_lock_is_taken_before_anything_is_looked_at(tmp_path, monkeypatch):
-    """Another process ends this sweep just before our lock: its record is seen, and its file not taken."""
-    out, lock = tmp_path / "demo.json", journal.lock
-
-    def ends_first(file):
-        if not out.exists():
-            out.write_text("{}")
-            Path(f"{out}.partial").unlink()
-        return lock(file)
-
-    monkeypatch.setattr(journal, "lock", ends_first)
-    with pytest.raises(ValueError, match="holds a record already"):
-        run_quietly(sweep(), out)
-    assert os.listdir(tmp_path) == ["demo.json"] and out.read_text() == "{}"

@@ -4,26 +4,21 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
-from patch_association.structure import Partition, association
+from patch_association.structure import Partition
 from patch_association.training import HeldOut
 from patch_lab.transfer import learners
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
-from patch_lab.transfer.fine_tuning import usual_step
 from patch_lab.transfer.logistic import linear_test_error, tuned_logistic
-from patch_lab.transfer.recorded import averaged_by_patches, by_patches, errors_by_size
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
-TRAINING = {"step": usual_step(16, 20.0), "steps": 60, "diagonal": 3.0}
 
 
 def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draws():
@@ -50,15 +45,6 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
     assert abs(ways[0].mean() - ways[1].mean()) < 6 * spread
 
 
-def test_the_shares_and_cosines_are_those_of_the_value_vectors():
-    found = learners.with_fixed_attention(
-        DATA, BlockAttention.uniform(SCATTERED), [1, 3], range(30), steps=60, draws=500
-    )
-    assert found.errors.shape == found.alpha.shape == found.cosine.shape == found.loss.shape == (30, 2)
-    assert found.wrong_sign.tolist() == [np.mean(found.alpha[:, k] < 0) for k in range(2)]
-    assert (np.sign(found.cosine) == np.sign(found.alpha)).all() and (np.abs(found.cosine) <= 1 + 1e-12).all()
-
-
 @pytest.mark.parametrize("search", ["likelihood", "coactivation", "coactivation, refined"])
 def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(search):
     """At N = 600 every companion is told apart. (The last of six sets need not be named.)"""
@@ -79,39 +65,6 @@ def test_the_error_of_a_searching_learner_is_that_on_whole_images(search):
     wrong = (y * (z**3 + 0.1 * z).sum(axis=1) < 0).mean()
     outcome = learners.by_search(DATA, 1, 2, search, draws=20_000)
     assert abs(outcome.error - wrong) < 6 * math.sqrt(2 * 0.25 / 20_000)
-
-
-def test_training_from_scratch_is_measured_on_the_draws_that_were_named():
-    trained = learners.from_scratch(DATA, 30, 4, 500, **TRAINING)
-    again = learners.from_scratch(DATA, 30, 4, 500, **TRAINING)
-    validated = learners.from_scratch(DATA, 30, 4, 500, True, **TRAINING)
-    assert trained == again and trained.loss == validated.loss and trained.recall == validated.recall
-    assert trained.error != validated.error  # other draws of the same model
-    made = learners.train_from_scratch(DATA, 30, 4, **TRAINING)
-    assert trained.recall == association(made.final.scores[0], SCATTERED).recall < 1
-
-
-def test_training_in_single_precision_ends_where_double_precision_ends():
-    double, single = (
-        learners.from_scratch(DATA, 30, 4, 500, **TRAINING, dtype=dtype)
-        for dtype in (torch.float64, torch.float32)
-    )
-    assert single.recall == double.recall and single.error == pytest.approx(
-        double.error, abs=0.004
-    )  # two draws
-    assert single.loss == pytest.approx(double.loss, rel=1e-4) and single.loss != double.loss
-    made = learners.train_from_scratch(DATA, 30, 4, **TRAINING, dtype=torch.float32).final
-    assert made.scores.dtype == made.value.dtype == torch.float32
-
-
-def test_from_scratch_with_the_scores_held_still_is_fine_tuning():
-    """At score rate 0 attention keeps its random start; the error is that of the value vector under it."""
-    frozen = usual_step(16, 0.0)
-    still = learners.from_scratch(DATA, 40, 1, 4000, step=frozen, steps=100, diagonal=0.0, init_std=1e-9)
-    flat = learners.with_fixed_attention(
-        DATA, DenseAttention(torch.zeros(16, 16)), [40], range(30), steps=100, draws=4000
-    ).errors[:, 0]
-    assert flat.min() - 0.03 <= still.error <= flat.max() + 0.03
 
 
 def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
@@ -136,77 +89,3 @@ def test_the_plain_sum_is_measured_exactly(samples, seed):
     drawn = HeldOut(DATA, 4000, 5).errors_under(BlockAttention.uniform(SCATTERED), alpha, tau, linear=0.0)
     # Hoeffding at 4000 draws: a deviation of 0.05 has chance 2 exp(-20) = 4e-9, and there are 15 examples.
     assert abs(outcome.error - float(drawn)) < 0.05
-
-
-def test_the_plain_sum_needs_the_dimension_too():
-    # One sample and no random feature: the signal C^2 against noise of variance D^2 / d.
-    partition = Partition(np.arange(400) // 4)
-    errors = {
-        d: learners.by_plain_sum(SpatialData(partition, dim=d, q=1e-9), 1, 0).error for d in (400, 8000)
-    }
-    for d, error in errors.items():  # the direction of one sample strays by a few percent
-        assert error == pytest.approx(float(norm.sf(16 * math.sqrt(d) / 400)), rel=0.15)
-    assert errors[400] > 0.15 and errors[8000] < 0.001
-
-
-def test_an_unknown_search_is_refused():
-    with pytest.raises(ValueError, match="search must be one of 'likelihood'.*got 'guess'"):
-        learners.by_search(DATA, 5, 0, "guess")
-
-
-CELLS = [
-    {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 10, "errors": [0.3, 0.4]},
-    {"num_patches": 64, "learner": "a", "samples": 10, "first_seed": 0, "errors": [0.1, 0.2]},
-    {"num_patches": 64, "learner": "a", "samples": 5, "first_seed": 0, "errors": [0.5, 0.6, 0.7, 0.8]},
-    {"num_patches": 36, "learner": "b", "sizes": [2, 1], "errors": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]},
-    {"num_patches": 36, "learner": "c", "samples": 4, "errors": [0.1]},
-    {"num_patches": 36, "learner": "c", "samples": 8, "errors": [0.1, 0.2]},
-]
-
-
-def of(learner):
-    return [cell for cell in CELLS if cell["learner"] == learner]
-
-
-def test_recorded_cells_become_one_table_of_sizes_and_seeds():
-    sizes, errors = errors_by_size(of("a"))
-    assert sizes.tolist() == [5, 10]
-    assert errors.tolist() == [
-        [0.5, 0.1],
-        [0.6, 0.2],
-        [0.7, 0.3],
-        [0.8, 0.4],
-    ]  # seeds in the order of first_seed
-    sizes, errors = errors_by_size(of("b"))
-    assert sizes.tolist() == [1, 2] and errors.tolist() == [[0.2, 0.1], [0.4, 0.3], [0.6, 0.5]]
-
-
-def test_tables_by_the_number_of_patches():
-    assert list(by_patches(CELLS[:4])) == [36, 64]
-    assert by_patches(of("b"))[36][1].shape == (3, 2)
-
-
-def test_cells_of_several_models_are_averaged_seed_by_seed():
-    cells = [
-        {
-            "num_patches": D,
-            "steps": 5,
-            "model": m,
-            "sizes": [1, 2],
-            "errors": [[0.1 * m, 0.2], [0.3, 0.1 * D]],
-        }
-        for D, m in ((3, 1), (3, 3), (2, 1))
-    ]
-    found = averaged_by_patches(cells, over="model")
-    assert list(found) == [2, 3]
-    assert np.allclose(found[3][1], [[0.2, 0.2], [0.3, 0.3]]) and np.allclose(
-        found[2][1], [[0.1, 0.2], [0.3, 0.2]]
-    )
-    cells[1]["sizes"] = [1, 3]
-    with pytest.raises(ValueError, match="differ in model must have the same sizes.*D = 3"):
-        averaged_by_patches(cells, over="model")
-
-
-def test_cells_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"same seeds at every size, got \[1, 2\]"):
-        errors_by_size(of("c"))

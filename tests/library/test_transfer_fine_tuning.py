@@ -51,49 +51,6 @@ def test_block_attention_is_the_dense_softmax(scores, level):
     assert block.in_set_mass == pytest.approx(float(block.matrix()[0, SHUFFLED.labels == 2].sum()), abs=1e-14)
 
 
-def test_hard_and_uniform_attention_are_limits():
-    nearly = BlockAttention(SHUFFLED, 60.0, 60.0)
-    assert torch.allclose(BlockAttention.hard(SHUFFLED).matrix(), nearly.matrix(), atol=1e-15)
-    assert BlockAttention.uniform(SHUFFLED).level == "all"
-    assert torch.allclose(BlockAttention.uniform(SHUFFLED).read(GAUSSIAN), GAUSSIAN.sum(dim=1, keepdim=True))
-
-
-@pytest.mark.parametrize(
-    "labels", [[0, 0, 0], [0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]]
-)
-@pytest.mark.parametrize("shift", [0.0, 800.0])  # e^800 is no number: a softmax must not meet it
-def test_few_sets_and_sets_of_few_patches_still_match_the_softmax(labels, shift):
-    partition, scores = Partition(labels), (1.0 + shift, 0.4 + shift, -0.2 + shift)
-    block, dense = BlockAttention(partition, *scores), DenseAttention(block_scores(partition, *scores))
-    X = GAUSSIAN[:, : len(labels)]
-    assert torch.allclose(
-        block.read(X).repeat_interleave(block.multiplicity, dim=1), dense.read(X), atol=1e-12
-    )
-
-
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (lambda: DenseAttention(torch.zeros(3, 4)), r"square matrix, got shape \(3, 4\)"),
-        (lambda: DenseAttention(torch.zeros(3)), r"square matrix, got shape \(3,\)"),
-        (lambda: DenseAttention(torch.zeros(0, 0)), r"square matrix, got shape \(0, 0\)"),
-        (lambda: DenseAttention(torch.full((2, 2), math.nan)), "scores must be finite"),
-        (lambda: DenseAttention(torch.zeros(2, 2), scale=0.0), "scale must be positive, got 0.0"),
-        (lambda: DenseAttention(torch.zeros(2, 2), scale=-1.0), "scale must be positive, got -1.0"),
-        (lambda: BlockAttention([0, 0, 1, 1], 1.0, 1.0), "partition must be a Partition, got list"),
-        (lambda: BlockAttention(SHUFFLED, math.inf, 1.0), "beta"),
-        (
-            lambda: DenseAttention(torch.zeros(2, 2)).read(torch.zeros(3, 4)),
-            r"X must have shape \(..., 2, d\)",
-        ),
-        (lambda: BlockAttention.hard(SHUFFLED).read(torch.zeros(12)), r"X must have shape \(..., 12, d\)"),
-    ],
-)
-def test_attention_refuses_what_does_not_fit(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 def test_fine_tuning_is_model_T_under_gradient_descent():
     """One explicit step of autograd through SimplifiedViT moves v as fine_tune does."""
     data = SpatialData(SHUFFLED, 5, 0.4, feature=random_feature(5, 3))
@@ -132,29 +89,6 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
                 steps=40,
             )
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
-
-
-def test_the_order_of_patches_does_not_matter():
-    data = SpatialData(SHUFFLED, 6, 0.3)
-    X, y = data.sample(6, seed=0)
-    swap = np.random.default_rng(1).permutation(12)
-    values = []
-    for labels, inputs in ((SHUFFLED.labels, X), (SHUFFLED.labels[swap], X[:, swap])):
-        attention = BlockAttention(Partition(labels), 3.0, 2.0)
-        reads = (y[:, None, None] * attention.read(inputs))[None]
-        values.append(fine_tune(reads, attention, [6], [0], steps=30).value)
-    assert torch.allclose(*values, atol=1e-12)
-
-
-def test_constant_rate_and_clipped_steps_reach_the_same_direction():
-    """Clipping changes the clock, not the path: a small constant rate ends at the same direction."""
-    data = SpatialData(Partition(np.repeat(np.arange(9), 4)), 16, 16 / 36)
-    attention = BlockAttention.hard(data.partition)
-    reads = draw_reads(data, attention, 8, [0, 1, 2])
-    fast = fine_tune(reads, attention, [8], [0, 1, 2], steps=400)
-    slow = fine_tune(reads, attention, [8], [0, 1, 2], Constant(0.01 / 36**2), steps=20_000)
-    cosine = torch.nn.functional.cosine_similarity(fast.value, slow.value, dim=-1)
-    assert float(cosine.min()) > 0.995
 
 
 def test_drawn_reads_have_the_law_of_reading_samples():
@@ -241,13 +175,6 @@ def test_exact_error_meets_sampling(hard, ratio):
     assert abs(exact - sampled) < 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
 
 
-@pytest.mark.parametrize("ratio, tolerance", [(0.03, 1e-6), (0.5, 1e-6), (2.0, 1e-4)])
-def test_exact_error_has_converged(ratio, tolerance):
-    attention = BlockAttention.hard(Partition(np.repeat(np.arange(9), 4)))
-    coarse, fine = (exact_error(attention, 16 / 36, 0.03, 0.03 * ratio, fineness=f) for f in (1.0, 1.6))
-    assert coarse == pytest.approx(fine, abs=tolerance)
-
-
 @given(alpha=st.floats(0.01, 1.0), ratio=st.floats(0.05, 3.0))
 @settings(max_examples=25, deadline=None)
 def test_a_wrong_sign_errs_as_often_as_the_right_one_is_right(alpha, ratio):
@@ -258,58 +185,6 @@ def test_a_wrong_sign_errs_as_often_as_the_right_one_is_right(alpha, ratio):
     )
     assert right + wrong == pytest.approx(1.0, abs=1e-12) and 0 <= right <= 0.5 + 1e-9
     assert exact_error(attention, 0.4, 0.0, ratio) == 0.5
-
-
-@given(
-    beta=st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.text(), st.none()),
-    gamma=st.sampled_from([float("nan"), float("inf"), "x", None]),
-)
-@settings(max_examples=40, deadline=None)
-def test_block_attention_refuses_scores_that_are_no_numbers(beta, gamma):
-    with pytest.raises(ValueError, match="finite|beta|gamma"):
-        BlockAttention(SHUFFLED, beta, gamma)
-
-
-@given(
-    name=st.sampled_from(["degree", "linear", "init_std", "step", "steps"]),
-    value=st.one_of(st.floats(max_value=-1e-9), st.just(float("nan")), st.text(min_size=1, max_size=3)),
-)
-@settings(max_examples=60, deadline=None)
-def test_fine_tuning_refuses_bad_settings(name, value):
-    reads = torch.zeros(1, 2, 3, 4, dtype=torch.float64)
-    with pytest.raises(ValueError, match=name):
-        fine_tune(reads, BlockAttention.hard(SHUFFLED), [1], [0], **{"steps": 1, name: value})
-
-
-def test_bad_shapes_and_sizes_are_refused():
-    attention, data = BlockAttention(SHUFFLED, 3.0, 3.0), SpatialData(SHUFFLED, 4, 0.2)
-    reads = draw_reads(data, attention, 3, [0])
-    with pytest.raises(ValueError, match="sizes"):
-        fine_tune(reads, attention, [4], [0], steps=1)
-    with pytest.raises(ValueError, match="sizes"):
-        fine_tune(reads, attention, [], [0], steps=1)
-    with pytest.raises(ValueError, match="reads"):
-        fine_tune(reads[0], attention, [1], [0], steps=1)
-    with pytest.raises(ValueError, match="seed"):
-        draw_reads(data, attention, 3, [])
-    with pytest.raises(ValueError, match="patches"):
-        draw_reads(data, BlockAttention(Partition([0, 0, 1, 1]), 1.0, 1.0), 3, [0])
-    with pytest.raises(ValueError, match="patches"):
-        HeldOut(data, 5).errors_under(DenseAttention(np.zeros((3, 3))), 1.0, 0.1)
-    with pytest.raises(ValueError, match="shape"):
-        attention.read(torch.zeros(2, 5, 4))
-    with pytest.raises(ValueError, match="square"):
-        DenseAttention(np.zeros((3, 4)))
-    with pytest.raises(ValueError, match="finite"):
-        DenseAttention(np.full((3, 3), np.nan))
-    with pytest.raises(ValueError, match="Partition"):
-        BlockAttention([0, 1], 1.0, 1.0)
-    with pytest.raises(ValueError, match="hard or uniform"):
-        exact_error(BlockAttention(SHUFFLED, 2.0, 2.0), 0.2, 1.0, 0.1)
-    with pytest.raises(ValueError, match="0.02"):
-        exact_error(BlockAttention.hard(SHUFFLED), 0.2, 1.0, 0.001)
-    with pytest.raises(ValueError, match="tau"):
-        HeldOut(data, 10).errors_under(attention, 1.0, -0.1)
 
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.floats(0.1, 3))

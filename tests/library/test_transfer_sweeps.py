@@ -4,12 +4,8 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
-from patch_association._streams import Stream, generator
-from patch_association.structure import Partition
-from patch_lab.sweeps import Sweep, registry, run_sweep, transfer_cells
-from patch_lab.sweeps import transfer as sweeps
+from patch_lab.sweeps import registry, transfer_cells
 
 SMALL = {
     "transfer-fixed-attention": dict(num_patches=16, dim=8, attention="hard", sizes=[1, 3], seeds=2),
@@ -33,12 +29,6 @@ SMALL = {
 }
 
 
-def test_every_sweep_is_registered_once():
-    names = [sweep.name for sweep in sweeps.SWEEPS]
-    assert sorted(names) == sorted(SMALL)
-    assert all(registry()[name] is sweep for name, sweep in zip(names, sweeps.SWEEPS))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, monkeypatch):
@@ -51,36 +41,3 @@ def test_a_cell_gives_the_same_result_twice_and_has_the_real_cells_keys(name, mo
     assert json.dumps(first, allow_nan=False) == json.dumps(again, allow_nan=False)
     errors = np.array(first["errors"])
     assert errors.shape[0] == 2 and ((errors >= 0) & (errors <= 1)).all()
-
-
-def test_a_sweep_that_was_stopped_ends_with_the_same_results(tmp_path):
-    whole = registry()["transfer-discovery"]
-    cells = tuple(
-        dict(SMALL["transfer-discovery"], learner=learner)
-        for learner in ("likelihood", "coactivation", "coactivation, refined")
-    )
-    sweep = Sweep(whole.name, whole.summary, cells, whole.run, whole.config)
-    expected = run_sweep(sweep, tmp_path / "whole.json", progress=False).results
-    run_sweep(sweep, tmp_path / "parts.json", progress=False, limit=1)
-    assert run_sweep(sweep, tmp_path / "parts.json", progress=False, resume=True).results == expected
-
-
-def test_wrong_sets_never_join_two_patches_of_one_true_set():
-    partition = Partition(np.repeat(np.arange(9), 4))
-    wrong = transfer_cells.fixed_attention("wrong sets", partition).partition
-    assert not (wrong.same_set & partition.same_set & ~np.eye(36, dtype=bool)).any()
-    with pytest.raises(ValueError, match="no attention"):
-        transfer_cells.fixed_attention("other", partition)
-
-
-def test_the_noise_of_reads_is_not_the_stream_of_their_labels():
-    data = transfer_cells.downstream(16, 5)
-    model = transfer_cells.fixed_attention("hard", data.partition)
-    s, y, _ = data.sample_coefficients(3, 7)
-    reads = transfer_cells.draw_reads(data, model, 3, [7])[0]
-    noise = (reads - model.read(torch.from_numpy(s * y[:, None])[..., None] * data.feature)).numpy()[..., 1:]
-    for stream in Stream:
-        if stream == Stream.READ_NOISE:
-            continue
-        same = generator(7, stream).standard_normal((3, 4, 5))[..., 1:]
-        assert abs(np.corrcoef(noise.ravel(), same.ravel())[0, 1]) < 0.95

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 
-import edition
 import nbformat
 import pytest
-from book_labels import Book, Label, pieces, read_book
+from book_labels import Book, Label, read_book
 from edition import make
-from notebooks import ROOT, notebook_from_text
-from plain_markdown import Chapter, NotPlain
+from plain_markdown import Chapter
 
 BOOK = read_book()
 #: What no front end but the book's would render.
@@ -51,88 +47,3 @@ def test_every_chapter_is_plain_and_keeps_its_code(file):
     code = [cell.source for cell in chapter.cells if cell.cell_type == "code"]
     assert [cell.source for cell in edition.cells if cell.cell_type == "code" and cell.source in code] == code
     assert "find_spec" in edition.cells[0].source
-
-
-@pytest.mark.parametrize(
-    ("myst", "plain"),
-    [
-        (":::{prf:theorem} Sets\n:label: thm-a\n\nAll $D$.\n:::", "**Theorem 3.1 (Sets).** All $D$."),
-        (":::{prf:proof}\nClear.\n:::", "*Proof.* Clear. ∎"),
-        ("$$\nx = 1\n$$ (eq-b)", "$$\nx = 1\n\\tag{3.2}\n$$"),
-        ("By {prf:ref}`thm-a`.", "By [Theorem 3.1](https://example.org/book/part/one.html#thm-a)."),
-        ("{eq}`eq-b`", "[(3.2)](https://example.org/book/part/one.html#equation-eq-b)"),
-        ("{doc}`two`", "[The second](https://example.org/book/part/two.html)"),
-        ("{doc}`why </book/why>`", "[why](https://example.org/book/why.html)"),
-        ("{cite:t}`jelassi2022`", "[Jelassi et al. (2022)](https://example.org/book/references.html)"),
-        ("{py:func}`~patch_association.descend`", "`descend`"),
-        ("(sec-a)=\n## A", "## A"),
-        (":::{admonition} In short\n:class: in-short\n\nYes.\n:::", "**In short.** Yes."),
-        (
-            ":::{solution} ex-c\n:class: dropdown\n\nTwo.\n:::",
-            "<details><summary>Solution of exercise 3.1</summary>\n\nTwo.\n\n</details>",
-        ),
-        (
-            "::::{prf:theorem} Sets\n:label: thm-a\n\n:::{note}\nOdd.\n:::\n::::",
-            "**Theorem 3.1 (Sets).** **Note.** Odd.",
-        ),
-    ],
-)
-def test_what_becomes_of_each_form(chapter, myst, plain):
-    assert chapter.plain(myst) == plain
-
-
-@pytest.mark.parametrize("myst", [":::{card} A\n:::", "{kbd}`x`", "{prf:ref}`thm-z`", "{doc}`nowhere`"])
-def test_what_it_does_not_know_stops_the_edition(chapter, myst):
-    with pytest.raises(NotPlain):
-        chapter.plain(myst)
-
-
-def test_a_paragraph_with_a_number_is_displayed_and_the_others_stay_text(chapter):
-    text, shown, rest = chapter._prose("Before $a$.\n\nA share of {glue:text}`share` here.\n\nAfter.")
-    assert (text.cell_type, shown.cell_type, rest.cell_type) == ("markdown", "code", "markdown")
-    assert shown.outputs[0].data["text/markdown"] == "A share of 12% here."
-    assert "«share»" in shown.source and shown.metadata.jupyter.source_hidden
-
-
-def test_a_number_that_nothing_glued_stops_the_edition(chapter):
-    with pytest.raises(NotPlain, match="unknown"):
-        chapter._prose("{glue:text}`unknown`")
-
-
-def test_a_directive_ends_at_its_own_fence():
-    outer, after = pieces(["::::{note}", ":::{tip}", "x", ":::", "::::", "y"])
-    assert outer.body == [":::{tip}", "x", ":::"] and after == "y"
-
-
-def test_the_install_cell_names_what_was_tested(tmp_path):
-    """The library of the published commit, and python-flint as the constraints have it."""
-    cell = notebook_from_text(ROOT / "book/setting/structure.md").cells
-    source = next(each.source for each in cell if each.cell_type == "code")
-    constraints = "numpy==2.4.6\npython-flint==0.9.0\nscipy==1.17.1\n"
-    assert edition.pinned(source, "abc123", constraints) == source.replace(
-        'patch-association" python-flint', 'patch-association@abc123" python-flint==0.9.0'
-    )
-    alone = edition.pinned(source, None, constraints)
-    assert alone == source.replace('" python-flint', '" python-flint==0.9.0') != source
-
-
-def test_only_a_commit_that_a_remote_has_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(edition, "ROOT", tmp_path)
-    assert edition.published() is None  # no checkout
-    if shutil.which("git") is None:
-        pytest.skip("not compared: no git here")
-
-    def git(*words, folder=tmp_path):
-        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
-
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "one")
-    assert edition.published() is None  # nowhere but here
-    git("clone", "-q", ".", "there")
-    there = tmp_path / "there"
-    monkeypatch.setattr(edition, "ROOT", there)
-    assert edition.published() == git("rev-parse", "HEAD")
-    git("commit", "-q", "--allow-empty", "-m", "two", folder=there)
-    assert edition.published() is None

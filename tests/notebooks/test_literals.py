@@ -72,13 +72,3 @@ def test_no_parameter_is_typed_again(path):
 @CHAPTERS
 def test_every_assert_says_what_it_guards(path):
     assert silent_asserts(notebook_from_text(path)) == []
-
-
-def test_both_are_seen():
-    import nbformat
-
-    cells = ["q = 0.3  # a chance; try 0.1, 0.5", "%matplotlib inline\nrun(q=0.3)\nrun(q=0.4)\nrun(q=q)",
-             "record.where(q=0.3)\nassert q < 1, 'a chance'\nassert q > 0"]  # fmt: skip
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.cells[0].metadata["tags"] = ["parameters"]
-    assert typed_again(notebook) == ["run(q=0.3)"] and silent_asserts(notebook) == ["assert q > 0"]

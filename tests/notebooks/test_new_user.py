@@ -6,7 +6,6 @@ The notebooks run one by one in an empty folder, with the library as its wheel i
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +14,6 @@ from pathlib import Path
 import nbformat
 import play
 import pytest
-import yaml
-from book_labels import read_book
-from edition import make, pinned
 from notebooks import ROOT
 
 #: What is changed in each chapter, all of it together.
@@ -65,51 +61,3 @@ def test_five_chapters_changed_in_every_size_show_no_red_cell(name, clone, wheel
         notebook = play.changed(notebook, found[parameter], value)
     monkeypatch.setenv("PYTHONPATH", str(wheel))
     assert play.run(notebook) is None
-
-
-@pytest.mark.slow
-def test_the_branch_of_the_launch_buttons_is_what_is_published(clone, tmp_path):
-    """Its chapters are the edition's, and all else, Binder's environment too, is the commit's."""
-    if shutil.which("git") is None:
-        pytest.skip("not compared: no git here")
-    git("init", "-q", "--bare", str(tmp_path))
-    subprocess.run([clone / ".ci" / "publish_notebooks", str(tmp_path)], check=True, capture_output=True)
-    branch = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["branch"]
-    book = read_book()
-    replaced = git("diff", "--name-only", f"{branch}~", branch, cwd=tmp_path).split()
-    assert sorted(replaced) == sorted(f"{file}.ipynb" for file in book.numbers)
-    name = "book/setting/structure"
-    published = nbformat.reads(git("show", f"{branch}:{name}.ipynb", cwd=tmp_path), as_version=4)
-    commit = git("rev-parse", "HEAD", cwd=clone).strip()
-    wanted = make(name, book)
-    install = next(cell for cell in wanted.cells if cell.cell_type == "code")
-    install.source = pinned(install.source, commit, (ROOT / "constraints.txt").read_text(encoding="utf-8"))
-    assert f"patch-association@{commit}" in install.source
-    assert published == wanted
-    assert git("rev-parse", f"{branch}~", cwd=tmp_path).strip() == commit
-
-
-@pytest.mark.parametrize("file", ["README.md", "book/index.md"])
-def test_the_badges_lead_there_too(file):
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    text = (ROOT / file).read_text(encoding="utf-8")
-    (badge,) = re.findall(r"\((https://colab[^)]*)\)", text)
-    repository, branch = config["repository"]["url"], config["repository"]["branch"]
-    start = repository.replace("https://github.com", f"{config['launch_buttons']['colab_url']}/github")
-    chapter = badge.removeprefix(f"{start}/blob/{branch}/").removesuffix(".ipynb")
-    assert chapter in read_book().numbers
-    (badge,) = re.findall(r"\((https://mybinder[^)]*)\)", text)
-    start = repository.replace("https://github.com", f"{config['launch_buttons']['binderhub_url']}/v2/gh")
-    assert badge == f"{start}/{branch}?urlpath=lab/tree/{chapter}.ipynb"
-    for image in re.findall(r"\(((?:book/)?_static/\w+\.svg)\)\]", text):
-        assert (ROOT / file).parent.joinpath(image).is_file()
-
-
-def test_the_workflow_publishes_what_it_made():
-    workflow = ROOT / ".github" / "workflows" / "test-and-publish.yml"
-    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
-    made = jobs["everything"]["steps"]
-    assert any(step.get("run") == "make notebooks" for step in made)
-    assert any(step.get("with", {}).get("path") == "_build/notebooks" for step in made)
-    assert jobs["notebooks"]["steps"][-1] == {"run": ".ci/publish_notebooks"}
-    assert jobs["notebooks"]["permissions"] == {"contents": "write"}

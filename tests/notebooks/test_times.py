@@ -6,10 +6,8 @@ import json
 import re
 
 import execute
-import nbformat
-import pytest
 import times
-from notebooks import ROOT, chapters, name_of
+from notebooks import chapters, name_of
 
 MEASURED = json.loads(times.TIMES.read_text(encoding="utf-8"))
 
@@ -19,20 +17,3 @@ def test_every_chapter_was_measured_and_none_takes_longer_than_a_reader_waits():
     for name, entry in MEASURED.items():
         assert 0 < entry["seconds"] <= execute.LIMIT_S, name
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", entry["date"]) and "one thread" in entry["machine"]
-
-
-def test_the_front_page_counts_each_chapter_once():
-    page = (ROOT / "book" / "index.md").read_text(encoding="utf-8")
-    lists = [found.split() for found in re.findall(r"^:::\{reading-time\}\n(.*?)^:::", page, re.M | re.S)]
-    assert sorted(lists[-1]) == sorted(MEASURED)
-
-
-@pytest.mark.slow
-def test_what_counts_is_the_time_of_the_processor(tmp_path, monkeypatch):
-    """A cell that sleeps costs nothing, and one that fails is no measurement."""
-    cells = [nbformat.v4.new_code_cell("import time\ntime.sleep(20)")]
-    monkeypatch.setattr(times, "notebook_from_text", lambda path: nbformat.v4.new_notebook(cells=cells))
-    assert 0 < times.measure(tmp_path / "part" / "chapter.md") < 15
-    cells = [nbformat.v4.new_code_cell("1 / 0")]
-    with pytest.raises(RuntimeError, match="part/chapter does not run: ZeroDivisionError"):
-        times.measure(tmp_path / "part" / "chapter.md")

@@ -202,7 +202,7 @@ def descend(
 
     Parameters
     ----------
-    samples : Samples or StreamedSamples
+    samples : Samples
         One set of inputs for each seed; their type and device are those of the run.
     start : Start
         :func:`idealized_start`, :func:`realistic_start`, or any scores and values.

@@ -25,7 +25,7 @@ from patch_association.defaults import DEFAULT
 
 
 @dataclass(frozen=True)
-class Sums:
+class Totals:
     """Sums over some samples, per seed: enough to make loss, error and gradient of any union."""
 
     loss: torch.Tensor  # (S,)
@@ -33,8 +33,8 @@ class Sums:
     dv: torch.Tensor  # (S, d)
     K: torch.Tensor  # (S, D, D)
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.loss + other.loss, self.wrong + other.wrong, self.dv + other.dv, self.K + other.K)
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(self.loss + other.loss, self.wrong + other.wrong, self.dv + other.dv, self.K + other.K)
 
 
 def loss_and_gradients(
@@ -103,7 +103,7 @@ def workers(device, num_chunks: int):
         torch.set_num_threads(threads)
 
 
-def total(chunks, pool, *arguments) -> Sums:
+def total(chunks, pool, *arguments) -> Totals:
     """The sums over all chunks, added in their order: the same result for any number of threads."""
     return reduce(add, _parts(iter(chunks), pool, arguments))
 
@@ -118,12 +118,12 @@ def _parts(chunks, pool, arguments):
         yield from threads.map(lambda chunk: accumulate(*chunk, *arguments), some)
 
 
-def accumulate(X, y, S, value, degree: int, linear: float, prefactor: float) -> Sums:
+def accumulate(X, y, S, value, degree: int, linear: float, prefactor: float) -> Totals:
     """The sums of one chunk: X (S, n, D, d), y (S, n), S (S, D, D) the attention, value (S, d)."""
     u = times(X, value)  # (S, n, D)
     z = torch.bmm(u, S.transpose(1, 2)).mul_(prefactor)  # (S, n, D) @ (S, D, D) -> (S, n, D)
     yF, h = readout(z, y, -prefactor * y, degree, linear)
-    return Sums(
+    return Totals(
         loss=-torch.nn.functional.logsigmoid(yF).sum(dim=1),
         wrong=((yF < 0).sum(dim=1) + (yF == 0).sum(dim=1) / 2).to(yF),
         dv=transposed_times(X, torch.bmm(h, S)),  # (S, n, D) @ (S, D, D), then X^T: (S, d)

@@ -1,4 +1,4 @@
-"""Where a descent's inputs come from: held in memory, or drawn again at each pass.
+"""The inputs of a descent, held in memory and read in chunks.
 
 Inputs are drawn in blocks of 500, each with a generator of its own, so that the first n inputs of a
 seed are the same for every n, in every order and on any number of threads.
@@ -58,7 +58,10 @@ class Samples:
             raise ValueError(f"y must be a tensor of shape {tuple(X.shape[:2])} to fit X, got {_describe(y)}")
         if not bool((y.abs() == 1).all()):
             raise ValueError("y must hold labels -1 and +1 only")
-        self._of(law, X.shape[1], range(len(X)) if seeds is None else seeds, X.dtype)
+        made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
+        self.law, self.n, self.dtype = law, X.shape[1], X.dtype
+        self.seeds = seed_list(range(len(X)) if seeds is None else seeds)
+        self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
         if X.shape != (self.num_seeds, self.n, self.num_patches, self.dim):
             raise ValueError(
                 f"X must hold {self.num_seeds} seeds of {self.num_patches} patches of dimension {self.dim}, "
@@ -68,11 +71,6 @@ class Samples:
         self.device = torch.device(device) if device is not None else X.device
         fitting = chunk_size(X.shape, X.element_size(), self.device)
         self.chunk = fitting if chunk is None else positive_int("chunk", chunk)
-
-    def _of(self, law, n, seeds, dtype):
-        made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
-        self.law, self.n, self.seeds, self.dtype = law, positive_int("n", n), seed_list(seeds), dtype
-        self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
 
     @classmethod
     def draw(
@@ -94,7 +92,7 @@ class Samples:
         seeds = seed_list(seeds)
         numbers = len(seeds) * positive_int("n", n) * law.partition.num_patches * law.dim
         fits_memory(f"{n:,} inputs for each of {len(seeds)} seeds", numbers, dtype.itemsize)
-        X, y = _draw(law, seeds, 0, n, dtype)
+        X, y = _draw(law, seeds, n, dtype)
         return cls(law, X.to(device), y.to(device), seeds, chunk=chunk)
 
     def chunks(self):
@@ -104,52 +102,19 @@ class Samples:
             yield self.X[:, rows].to(self.device), self.y[:, rows].to(self.device)
 
 
-class StreamedSamples(Samples):
-    """The same inputs as ``Samples.draw``, drawn again at each pass instead of held.
-
-    In memory is one chunk, ``chunk`` inputs a seed, rounded up to whole blocks of 500. Each pass costs
-    the drawing again, about ten times the arithmetic on a CPU.
-
-    Parameters
-    ----------
-    law, n, seeds, dtype, device : as in :meth:`Samples.draw`
-    chunk : int
-
-    Raises
-    ------
-    ValueError
-        If ``n``, a seed or ``chunk`` is out of range, or a chunk does not fit in memory.
-    """
-
-    def __init__(
-        self, law: SpatialData, n: int, seeds, *, dtype=torch.float64, device=None, chunk: int = BLOCK
-    ):
-        self._of(law, n, seeds, dtype)
-        self.device = torch.device(device or "cpu")
-        self.chunk = -(-positive_int("chunk", chunk) // BLOCK) * BLOCK
-        most = min(self.chunk, self.n)
-        numbers = self.num_seeds * most * self.num_patches * self.dim
-        fits_memory(f"a chunk of {most:,} inputs for each of {self.num_seeds} seeds", numbers, dtype.itemsize)
-
-    def chunks(self):
-        for first in range(0, self.n, self.chunk):
-            X, y = _draw(self.law, self.seeds, first, min(first + self.chunk, self.n), self.dtype)
-            yield X.to(self.device), y.to(self.device)
-
-
-def _draw(law, seeds, first: int, last: int, dtype):
-    """Inputs ``first``, ..., ``last`` - 1 of each seed, (S, n, D, d) and (S, n); ``first`` begins a block."""
-    X = torch.empty(len(seeds), last - first, law.partition.num_patches, law.dim, dtype=dtype)
+def _draw(law, seeds, n: int, dtype):
+    """The first n inputs of each seed, (S, n, D, d) and (S, n)."""
+    X = torch.empty(len(seeds), n, law.partition.num_patches, law.dim, dtype=dtype)
     y = torch.empty(X.shape[:2], dtype=dtype)
 
     def fill(job):
         s, start = job
-        rows = slice(start - first, min(start + BLOCK, last) - first)
+        rows = slice(start, min(start + BLOCK, n))
         drawn = draw_block(law, seeds[s], start // BLOCK, dtype)
         X[s, rows], y[s, rows] = (part[: rows.stop - rows.start] for part in drawn)
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        list(pool.map(fill, [(s, start) for s in range(len(seeds)) for start in range(first, last, BLOCK)]))
+        list(pool.map(fill, [(s, start) for s in range(len(seeds)) for start in range(0, n, BLOCK)]))
     return X, y
 
 

@@ -4,6 +4,7 @@
 ``blind_error``      the least error of whoever does not see positions, or not what patches show, exactly
 ``attentions``       five kinds of attention under one readout, trained alike, many seeds at a time
 ``deeper_networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
+``readers``          what single rows of attention read: specialists and blank rows
 ``set_knowledge``    what a function knows of the sets, asked of the function alone
 """
 
@@ -11,15 +12,13 @@ from patch_lab.beyond.attentions import KINDS, Bench, error_of_each, follow_benc
 from patch_lab.beyond.blind_error import blind_error
 from patch_lab.beyond.crossed_data import CrossedData, Drawn, RarePatterns
 from patch_lab.beyond.deeper_networks import Design, Network
+from patch_lab.beyond.readers import HardEnd, blank_rows, hard_ends, set_masses, sets_read
 from patch_lab.beyond.set_knowledge import (
     PartlyInformed,
-    blank_rows,
     examine,
     interactions,
     null_recall,
     p_value,
-    set_masses,
-    sets_read,
     shuffled_inputs,
 )
 
@@ -29,6 +28,7 @@ __all__ = [
     "CrossedData",
     "Design",
     "Drawn",
+    "HardEnd",
     "Network",
     "PartlyInformed",
     "RarePatterns",
@@ -38,6 +38,7 @@ __all__ = [
     "examine",
     "follow_bench",
     "gathered",
+    "hard_ends",
     "interactions",
     "null_recall",
     "p_value",

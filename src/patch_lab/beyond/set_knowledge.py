@@ -12,30 +12,9 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, made_of, positive_int, probability
+from patch_association._validate import fits_memory, made_of, positive_int, probability
 from patch_association.data import SpatialData
 from patch_association.structure import Partition, association
-
-
-def set_masses(attention, partition: Partition) -> np.ndarray:
-    """What each row pays each set, its own patch included: attention (..., D, D) to masses (..., D, L)."""
-    S = np.asarray(attention, dtype=np.float64)
-    return S @ (partition.labels[:, None] == np.arange(partition.num_sets))  # (..., D, D) @ (D, L)
-
-
-def sets_read(masses: np.ndarray, least: float = 0.6) -> np.ndarray:
-    """The set to which a row pays ``least`` of its attention or more, (..., D); -1: no set gets so much.
-
-    A row that reads a set in this sense is a *specialist* of it. ``least`` must exceed one half.
-    """
-    if not 0.5 < finite("least", least) <= 1:
-        raise ValueError(f"least must lie above 0.5 and at most at 1, so that one set gets it, got {least}")
-    return np.where(masses.max(axis=-1) >= least, masses.argmax(axis=-1), -1)
-
-
-def blank_rows(masses: np.ndarray, within: float = 0.1) -> np.ndarray:
-    """Whether a row pays every set 1/L, to ``within``: (..., D) bool. Such a row takes the plain sum."""
-    return np.abs(masses - 1 / masses.shape[-1]).max(axis=-1) <= finite("within", within, minimum=0)
 
 
 def shuffled_inputs(data: SpatialData, n: int, seed: int = 0, dtype=torch.float32) -> torch.Tensor:

@@ -168,6 +168,15 @@ class ScoreNoise:
         hessian[P, P] -= pull @ (second * z**2).sum(axis=1) / alpha**2
         return gradient, hessian
 
+    def steps_of(self, path) -> int:
+        """How many steps a population run has; ValueError if one is not recorded, or the data are others."""
+        steps = len(path.steps) - 1
+        if not np.array_equal(path.steps, np.arange(steps + 1)):
+            raise ValueError(f"path must be recorded at every step, got steps {path.steps}")
+        if (path.num_patches, path.set_size, path.diagonal) != (self.D, self.C, self.diagonal):
+            raise ValueError("path must be a run on the same sizes with the same diagonal")
+        return steps
+
     def deviations(self, path, at=None) -> list[Deviation]:
         """Follow the noise along a population run that was recorded at every step.
 
@@ -178,11 +187,7 @@ class ScoreNoise:
         at : list of int, optional
             The steps to report; by default the last.
         """
-        steps = len(path.steps) - 1
-        if not np.array_equal(path.steps, np.arange(steps + 1)):
-            raise ValueError(f"path must be recorded at every step, got steps {path.steps}")
-        if (path.num_patches, path.set_size, path.diagonal) != (self.D, self.C, self.diagonal):
-            raise ValueError("path must be a run on the same sizes with the same diagonal")
+        steps = self.steps_of(path)
         wanted = {steps} if at is None else {positive_int("at", t, minimum=0) for t in at}
         if max(wanted) > steps:
             raise ValueError(f"at must lie within the path's {steps} steps, got {max(wanted)}")

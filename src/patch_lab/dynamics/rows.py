@@ -90,13 +90,9 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     ValueError
         Where the path is not recorded at every step, or is one on other data.
     """
-    count = len(path.steps) - 1
-    if not np.array_equal(path.steps, np.arange(count + 1)):
-        raise ValueError(f"path must be recorded at every step, got steps {path.steps}")
-    if (path.num_patches, path.set_size, path.diagonal) != (noise.D, noise.C, noise.diagonal):
-        raise ValueError("path must be a run on the same sizes with the same diagonal")
+    count, shapes = noise.steps_of(path), row_shapes(noise)
     at = np.unique(np.geomspace(1, count + 1, positive_int("points", points, minimum=2)).astype(int)) - 1
-    known = [_restricted(noise, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
+    known = [_restricted(noise, shapes, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
     times = np.arange(count + 1)
     K, shot = (
         np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(each))
@@ -105,8 +101,7 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     # A row's margin, contrasted between the first two rows of a set, in the four shapes: (4,)
     i, first = noise.pairs[0], np.zeros(noise.D)
     first[:2] = np.array([1.0, -1.0]) / np.sqrt(2)
-    shape = row_shapes(noise)[0]
-    read = np.where(noise.inside, 1 / (noise.C - 1), -1 / (noise.D - noise.C)) * first[i] @ shape
+    read = np.where(noise.inside, 1 / (noise.C - 1), -1 / (noise.D - noise.C)) * first[i] @ shapes[0]
     moved, batches, eta = np.eye(4), np.zeros((4, 4)), path.step.score_rate
     gain, by_start, by_batches = np.empty((3, count + 1))
     for t in times:
@@ -117,10 +112,19 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     return RowSpread(-np.linalg.eigvalsh(K)[:, 0], gain, by_start, by_batches)
 
 
-def _restricted(noise: ScoreNoise, alpha: float, gamma: float, rho: float):
+def growth_rates(noise: ScoreNoise, alpha: float, gamma: float, rho: float, others: int = 3):
+    """The largest growth rate of differences of rows, and the largest of all other deviations, (others,)."""
+    shapes = row_shapes(noise)
+    H = noise.moments(alpha, gamma, rho)[1][:-1, :-1]
+    span = np.concatenate(list(shapes), axis=1)  # (L (C - 1), P, 4) -> (P, 4 L (C - 1)), orthonormal
+    apart = H - span @ (span.T @ H)  # the Hessian maps the span into itself, and so what is orthogonal to it
+    return -np.linalg.eigvalsh(shapes[0].T @ H @ shapes[0])[0], -np.linalg.eigvalsh(apart)[:others]
+
+
+def _restricted(noise: ScoreNoise, shapes: np.ndarray, alpha: float, gamma: float, rho: float):
     """The Hessian, and the covariance of one input's gradient, in the four shapes: (4, 4) each."""
     gradient, hessian = noise.moments(alpha, gamma, rho)
-    shapes, P = row_shapes(noise), len(noise.inside)
+    P = len(noise.inside)
     parts = np.einsum("np,wpk->nwk", gradient[:, :P], shapes)  # (n, L (C - 1), 4)
     heavy = np.sqrt(noise.probability)[:, None, None] * parts
     shot = np.einsum("nwk,nwl->kl", heavy, heavy) / len(shapes)  # averaged over weights

@@ -84,6 +84,11 @@ def block_cell(name: str, steps: int, batch: int, q: float = Q) -> dict:
     return trained_and_asked(BLOCKS[name], D, steps, batch, rate=0.005, q=q)
 
 
+def slow_cell(name: str, steps: int, batch: int, rate: float) -> dict:
+    """Either, at another rate."""
+    return trained_and_asked(*(SIMPLE.get(name) or (BLOCKS[name], D)), steps, batch, rate, q=Q)
+
+
 def range_cell(name: str, steps: int, batch: int, q: float) -> dict:
     """Either, at another q."""
     return (simple_cell if name in SIMPLE else block_cell)(name, steps, batch, q)
@@ -138,6 +143,7 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
 
 
 def rows_cell(
+    name: str,
     rate: float,
     score_rate: float | None,
     diagonal: float,
@@ -148,6 +154,8 @@ def rows_cell(
     points: int,
 ) -> dict:
     """Model (T), and what its rows read: by Adam, or where ``score_rate`` is given by gradient descent.
+
+    ``name`` is what figures call the cell.
 
     Returns
     -------
@@ -263,19 +271,27 @@ _ROWS = dict(
 )
 _DESCENT = dict(_ROWS, rate=0.005, score_rate=1.28, steps=1200, points=12)
 #: Adam and gradient descent, and what is turned: rates, steps, batch, diagonal, q, noise of the start.
-ROWS = (
-    _ROWS,
-    dict(_ROWS, rate=0.002, steps=5000),
-    dict(_ROWS, rate=0.002, steps=15_000),
-    dict(_ROWS, batch=512),
-    *(dict(_ROWS, diagonal=one) for one in (0.0, 3.0)),
-    dict(_ROWS, q=0.3),
-    dict(_DESCENT, steps=4800, points=48),
-    dict(_DESCENT, score_rate=5.12),
-    *(dict(_DESCENT, batch=one) for one in (32, 512)),
-    *(dict(_DESCENT, start=one) for one in (0.001, 0.1)),
-    *(dict(_DESCENT, diagonal=one) for one in (0.0, 3.0)),
-)
+ROWS = {
+    "Adam, 0.02": _ROWS,
+    "Adam, 0.02, batch 512": dict(_ROWS, batch=512),
+    "Adam, 0.02, batch 16": dict(_ROWS, batch=16),
+    "Adam, 0.02, $q$ = 0.3": dict(_ROWS, q=0.3),
+    "Adam, 0.02, $q$ = 0.7": dict(_ROWS, q=0.7),
+    "Adam, 0.002": dict(_ROWS, rate=0.002, steps=5000),
+    "Adam, 0.002, longer": dict(_ROWS, rate=0.002, steps=15_000),
+    "Adam, 0.002, diagonal 1/2": dict(_ROWS, rate=0.002, steps=5000, diagonal=0.5),
+    "descent": _DESCENT,
+    "descent, batch 512": dict(_DESCENT, batch=512),
+    "descent, batch 32": dict(_DESCENT, batch=32),
+    "descent, longer": dict(_DESCENT, steps=4800, points=48),
+    "descent, scores faster": dict(_DESCENT, score_rate=5.12),
+    "descent, start 0.001": dict(_DESCENT, start=0.001),
+    "descent, start 0.1": dict(_DESCENT, start=0.1),
+    "Adam, diagonal 3": dict(_ROWS, diagonal=3.0),
+    "descent, diagonal 3": dict(_DESCENT, diagonal=3.0),
+    "Adam, diagonal 0": dict(_ROWS, diagonal=0.0),
+    "descent, diagonal 0": dict(_DESCENT, diagonal=0.0),
+}
 POPULATION = tuple(
     dict(start=one, q=Q, diagonal=diagonal, steps=4000, points=8)
     for one, diagonal in (
@@ -325,9 +341,23 @@ SWEEPS = (
         config={key: value for key, value in _CONFIG.items() if key != "q"},
     ),
     Sweep(
+        name="deeper-slow",
+        summary="Relatives of model (T) and the small ViT at a smaller rate, for more steps.",
+        cells=(
+            *(
+                dict(name=name, steps=5000, batch=128, rate=0.002)
+                for name in ("four heads", "value matrix", "queries and keys", "A = P Pᵀ", "two layers")
+            ),
+            dict(name="small ViT", steps=6000, batch=64, rate=0.002),
+        ),
+        run=slow_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
+        config=_CONFIG,
+    ),
+    Sweep(
         name="deeper-rows",
         summary="Model (T) by Adam and by gradient descent: which rows come to read a set, which stay blank.",
-        cells=ROWS,
+        cells=tuple(dict(name=name, **settings) for name, settings in ROWS.items()),
         run=rows_cell,
         data=lambda: drawn(SpatialData(SETS, D, Q), 0),
         config=dict(

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments) -> int:
     """Train as the arguments say; 0 when finished, 3 when stopped by ``minutes``, 128 + n by signal n."""
     from patch_lab.images.training import preset, train, with_settings
-    from patch_lab.images.training.checkpoint import NEWEST, PREVIOUS
+    from patch_lab.images.training.checkpoint import NEWEST
     from patch_lab.images.training.trainer import RECORD
     from patch_lab.records import provenance
 
@@ -68,7 +68,7 @@ def run(arguments) -> int:
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     except KeyboardInterrupt as stop:  # the second one, or one that came before the run began
-        there = any((arguments.out / name).exists() for name in (NEWEST, PREVIOUS))
+        there = (arguments.out / NEWEST).exists()
         said = "--resume goes on from the last checkpoint" if there else "there is no checkpoint yet"
         raise type(stop)(f"stopped at once; {said} in {arguments.out}") from None
     if not result.record["finished"]:

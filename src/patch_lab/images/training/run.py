@@ -127,7 +127,7 @@ def train(
         A folder for ``record.json``, the learned P (``positions.npz``) and checkpoints; without it
         nothing is written.
     resume : bool
-        Go on from the newest whole checkpoint in ``out``, to the result that the run would have
+        Go on from the checkpoint in ``out``, to the result that the run would have
         had without the interruption (bit for bit on the CPU with the same number of threads).
     progress : bool
         Show a bar on a terminal and a line per epoch elsewhere.
@@ -162,7 +162,7 @@ def train(
     """
     place = processes(config.device)
     out = None if out is None else Path(out)
-    if place.rank != 0:  # process 0 first: it alone sets a damaged checkpoint aside
+    if place.rank != 0:  # process 0 first: it makes the folder
         place.wait()
     with _held(out if place.rank == 0 else None):
         state = None if out is None else _found(config, out, resume)
@@ -183,7 +183,7 @@ def train(
 
 
 def load_run(folder) -> ImageRun:
-    """A training run from its folder: the model as its newest checkpoint has it, ready for inference.
+    """A training run from its folder: the model as its checkpoint has it, ready for inference.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def load_run(folder) -> ImageRun:
     Raises
     ------
     ValueError
-        If there is no record or no whole checkpoint.
+        If there is no record or no checkpoint.
     """
     record, state = _record_in(Path(folder)), load_checkpoint(folder)
     if record is None or state is None:
