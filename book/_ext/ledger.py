@@ -138,7 +138,6 @@ class ClaimsTable(LedgerDirective):
         row["ids"] = [f"claim-{claim.id}"]
         return row
 
-
     def _rests(self, claim) -> list[nodes.paragraph]:
         """What checked a proof, what it uses, and what falls if it falls."""
         checked = f"Checked by {ENGINES[claim.checked_by]}. " if claim.checked_by else ""

@@ -240,7 +240,10 @@ def test_what_falls_with_a_claim(tmp_path):
 @pytest.mark.parametrize(
     ("rests_on", "message"),
     [
-        ({"ours-first": ["ours-gone"]}, "claim 'ours-first' rests on 'ours-gone', which the ledger does not have"),
+        (
+            {"ours-first": ["ours-gone"]},
+            "claim 'ours-first' rests on 'ours-gone', which the ledger does not have",
+        ),
         ({"ours-first": ["ours-first"]}, "claims rest on one another: ours-first on ours-first"),
         (
             {"ours-first": ["ours-second"], "ours-second": ["ours-first"]},
@@ -249,6 +252,8 @@ def test_what_falls_with_a_claim(tmp_path):
     ],
 )
 def test_a_claim_that_rests_on_nothing(tmp_path, rests_on, message):
-    entries = [ENTRY | {"id": one, "rests_on": rests_on.get(one, [])} for one in ("ours-first", "ours-second")]
+    entries = [
+        ENTRY | {"id": one, "rests_on": rests_on.get(one, [])} for one in ("ours-first", "ours-second")
+    ]
     with pytest.raises(ValueError, match=message):
         Ledger.at(write(tmp_path / "mine.toml", *entries))

@@ -130,7 +130,7 @@ class Ledger:
         return [one for one in self._claims if one in fallen and one != claim_id]
 
     def trusting(self, engine: str) -> list[str]:
-        """The ids of the claims that an engine checked, and of all that rest on these, in the table's order."""
+        """The ids of the claims that an engine checked and of all that rest on these, in order."""
         checked = {one for one, claim in self._claims.items() if claim.checked_by == engine}
         return [one for one in self._claims if one in checked or checked.intersection(self._grounds(one))]
 
@@ -148,7 +148,9 @@ class Ledger:
             If a claim rests on what is not in the ledger, or on itself.
         """
         try:
-            order = list(TopologicalSorter({one: claim.rests_on for one, claim in self._claims.items()}).static_order())
+            order = list(
+                TopologicalSorter({one: claim.rests_on for one, claim in self._claims.items()}).static_order()
+            )
         except CycleError as error:
             raise ValueError(f"claims rest on one another: {' on '.join(error.args[1])}") from None
         for one, claim in self._claims.items():

@@ -280,7 +280,8 @@ def _check_words(claim: Claim) -> None:
         raise ValueError(f"chapter must be part/chapter in small letters, got {claim.chapter!r}")
     if claim.checked_by is not None and (claim.checked_by not in ENGINES or claim.verdict not in PROVED):
         raise ValueError(
-            f"checked_by must be one of {', '.join(ENGINES)}, of a claim that is proved, got {claim.checked_by!r}"
+            f"checked_by must be one of {', '.join(ENGINES)}, of a claim that is proved, "
+            f"got {claim.checked_by!r}"
         )
     if claim.kind != "claim":
         if not claim.reading or claim.verdict or claim.because or claim.condition or claim.knobs:
