@@ -60,7 +60,7 @@ def test_every_theorem_has_an_instance_and_its_axioms_are_the_reals():
     [
         ("Theorem t x : x < 0 -> 0 < x -> False.\nProof. lra. Qed.", ["t"]),
         (
-            "Theorem t x : 0 < x -> P x.\nProof. lra. Qed.\nExample t_instance : P 1.\nProof. by apply t. Qed.",
+            "Theorem t x : x -> P x.\nProof. lra. Qed.\nExample t_instance : P 1.\nProof. now apply t. Qed.",
             [],
         ),
         (
