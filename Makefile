@@ -10,7 +10,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint execute words replay anywhere notebooks lab play full bench bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint proofs execute words replay anywhere notebooks lab play full bench bench-book coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -37,6 +37,9 @@ lint: set-up  ## check style, types, and which room imports which
 	@.venv/bin/ruff format --check .
 	@.venv/bin/pyright
 	@.venv/bin/lint-imports --no-cache --no-logo
+
+proofs: set-up  ## let the kernel of Coq check proofs/ (installed by apt where that may): a quarter of an hour
+	@$(PY) -m patch_lab.certify.coq proofs
 
 execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/part/chapter.md ..." for some
 	@$(PY) tools/execute.py $(CHAPTERS)

@@ -89,6 +89,11 @@ class Chapter:
         elif kind == "predict":
             choices, _, answer = body.partition("\n\n")
             return f"**Predict.** {block.title}\n\n{choices}\n\n{_folded('Answer', self.plain(answer))}"
+        elif kind == "literalinclude":
+            shown = (ROOT / Path(self.file).parent / block.title).read_text(encoding="utf-8")
+            start, end = (block.options[key].strip('"') for key in ("start-after", "end-before"))
+            shown = shown.partition(start)[2].partition(end)[0]
+            return f"```{block.options['language']}\n{shown.strip()}\n```"
         elif kind in ("figure", "image"):
             words = self.book.labels[block.options["name"]].words if "name" in block.options else "Figure"
             return f"[{words}, in the online book]({self.book.page(self.file)}). {self.plain(body)}"

@@ -5,6 +5,7 @@
 ``source`` ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
 ``claims-filter``       choices, and a search, that hide what is not asked for from the tables of the page
+``claims-trust``        what still trusts which engine
 ``claims-map``          how many claims of each part have each verdict
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
 
@@ -22,7 +23,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from patch_lab.ledger import SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_lab.ledger import ENGINES, SOURCES, VERDICTS, Ledger, escaped, shipped
 from patch_lab.ledger.cli import as_csv
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
@@ -127,6 +128,7 @@ class ClaimsTable(LedgerDirective):
         if claim.turned:
             tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
             says.append(self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs"))
+        says += self._rests(claim)
         row = self.row(
             [self.place(claim), says, self.verdict(claim)],
             f"pa-row-{claim.family}",
@@ -135,6 +137,32 @@ class ClaimsTable(LedgerDirective):
         )
         row["ids"] = [f"claim-{claim.id}"]
         return row
+
+    def _rests(self, claim) -> list[nodes.paragraph]:
+        """What checked a proof, what it uses, and what falls if it falls."""
+        checked = f"Checked by {ENGINES[claim.checked_by]}. " if claim.checked_by else ""
+        falls = shipped().falls_with(claim.id)
+        line = nodes.paragraph("", checked, classes=["pa-knobs"])
+        for title, ids in (("Rests on ", claim.rests_on), ("If it falls, so do ", falls)):
+            for number, one in enumerate(ids):
+                line += nodes.Text(title if number == 0 else ", ")
+                line += nodes.reference("", one, refuri=f"#claim-{one}", internal=True)
+            line += nodes.Text(". " if ids else "")
+        return [line] if line.astext() else []
+
+
+class ClaimsTrust(LedgerDirective):
+    """How many proofs were checked by which engine, and how many claims would fall with it."""
+
+    def run(self) -> list[nodes.Node]:
+        claims = self.claims()
+        said = []
+        for engine, name in ENGINES.items():
+            checked = sum(claim.checked_by == engine for claim in claims)
+            rest = len(shipped().trusting(engine)) - checked
+            more = f", and {rest} more rest on these" if rest else ""
+            said.append(f"{checked} proofs were checked by {name}{more}.")
+        return [self.paragraph(" ".join(said))]
 
 
 class ClaimsMap(LedgerDirective):
@@ -267,6 +295,7 @@ def setup(app) -> dict:
     app.add_directive("claims-filter", ClaimsFilter)
     app.add_directive("claims-downloads", ClaimsDownloads)
     app.add_directive("claims-map", ClaimsMap)
+    app.add_directive("claims-trust", ClaimsTrust)
     app.add_directive("claims-errata", ClaimsErrata)
     app.connect("html-page-context", add_search, priority=400)
     app.connect("env-get-outdated", outdated)

@@ -8,6 +8,7 @@ import pytest
 
 from patch_lab.cli import main
 from patch_lab.ledger import Ledger, exact
+from patch_lab.ledger.cli import as_csv
 from patch_lab.ledger.requires import holds, parse
 
 ENTRY = {
@@ -55,6 +56,12 @@ def write(path, *entries):
         ({"kind": "assumption"}, "an assumption has a reading, and no verdict, because, condition or knobs"),
         ({"knobs": [KNOB | {"name": "luck"}]}, "a knob's name must be one of law, size, start, rate, "),
         ({"knobs": [{"name": "seeds"}]}, "a knob has name, tried, moved, got name"),
+        ({"checked_by": "a friend"}, "checked_by must be one of coq, flint, of a claim that is proved"),
+        (
+            {"checked_by": "coq", "verdict": "undecided"},
+            "checked_by must be one of coq, flint, of a claim that is proved",
+        ),
+        ({"rests_on": "ours-first"}, "rests_on must be a list of ids, got 'ours-first'"),
         ({"requires": ["x ="]}, "the requirement 'x =' is no expression"),
         ({"id": "ours-first"}, "the claim 'ours-first' is stated twice"),
     ],
@@ -168,3 +175,39 @@ def test_knobs_are_filled_and_listed(tmp_path):
     mine.check("ours-first", {"x": exact("x", 1), "seeds": exact("seeds", 5)})
     claim = mine["ours-first"]
     assert claim.measured and claim.as_dict()["knobs"] == [KNOB | {"tried": "5 of them"}]
+
+
+def test_what_falls_with_a_claim(tmp_path):
+    two, three = (
+        ENTRY | {"id": f"ours-{name}", "rests_on": [f"ours-{ground}"]}
+        for name, ground in (("second", "first"), ("third", "second"))
+    )
+    mine = Ledger.at(write(tmp_path / "mine.toml", three, ENTRY | {"checked_by": "flint"}, two))
+    assert mine.falls_with("ours-first") == ["ours-third", "ours-second"]
+    assert mine.falls_with("ours-third") == []
+    assert mine.trusting("flint") == ["ours-third", "ours-first", "ours-second"] and not mine.trusting("coq")
+    assert [one["rests_on"] for one in (claim.as_dict() for claim in mine)][1] == []
+    header, first, *_ = as_csv(mine).splitlines()
+    assert "checked_by,rests_on" in header and "ours-second" in first
+
+
+@pytest.mark.parametrize(
+    ("rests_on", "message"),
+    [
+        (
+            {"ours-first": ["ours-gone"]},
+            "claim 'ours-first' rests on 'ours-gone', which the ledger does not have",
+        ),
+        ({"ours-first": ["ours-first"]}, "claims rest on one another: ours-first on ours-first"),
+        (
+            {"ours-first": ["ours-second"], "ours-second": ["ours-first"]},
+            "claims rest on one another: ours-first on ours-second on ours-first",
+        ),
+    ],
+)
+def test_a_claim_that_rests_on_nothing(tmp_path, rests_on, message):
+    entries = [
+        ENTRY | {"id": one, "rests_on": rests_on.get(one, [])} for one in ("ours-first", "ours-second")
+    ]
+    with pytest.raises(ValueError, match=message):
+        Ledger.at(write(tmp_path / "mine.toml", *entries))

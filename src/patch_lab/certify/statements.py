@@ -48,10 +48,32 @@ def _still(options: Options) -> dict:
     return {f"sums of integers, D = {D}, C = {C}, p = {p}": exactly.no_movement(D, C, p) for D, C, p in cases}
 
 
+#: first-move-window, in intervals of q: low, high, the sign (1 where companions win), and a q inside.
+WINDOW = {
+    "below": ("1/200", "0.0753", -1, "1/20"),
+    "inside": ("0.0758", "0.7360", 1, "3/10"),
+    "above": ("0.7365", "1", -1, "4/5"),
+}
+
+#: (D, C, q, p) at which the kernel of Coq decides the first move one by one.
+FIRST_MOVES = (
+    *((16, 4, q, 3) for q in ("3/10", "4/5", "1/20", "1/2", "7/10", "3/4")),
+    *((D, 4, "3/10", 3) for D in (12, 24, 32, 64, 128)),
+    (12, 4, "1/10", 3),
+    (12, 3, "3/10", 3),
+    (64, 4, "69/100", 3),
+    (16, 4, "3/10", 5),
+    (32, 8, "3/10", 5),
+)
+
+
 def _window(options: Options) -> dict:
     pieces = signs.window(16, 4, 3, Fraction(1, 200), Fraction(1, 160_000))
-    widest = max(high - low for low, high, sign in pieces if sign == 0)
-    if [sign for _, _, sign in pieces] != [-1, 0, 1, 0, -1] or widest > Fraction(1, 1000):
+    decided = [(sign, low, high) for low, high, sign in pieces if sign]
+    wanted = [(sign, Fraction(low), Fraction(high)) for low, high, sign, _ in WINDOW.values()]
+    if [sign for _, _, sign in pieces] != [-1, 0, 1, 0, -1] or any(
+        not found[1] <= asked[1] <= asked[2] <= found[2] for found, asked in zip(decided, wanted)
+    ):
         raise Undecided(f"the signs are {signs.describe(pieces)}")
     ends = [f"between {float(low):.6f} and {float(high):.6f}" for low, high, sign in pieces if sign == 0]
     return dict(zip(("lower change", "upper change"), ends))

@@ -12,10 +12,11 @@ the card shows yours beside the recorded one. A ledger of one's own: :meth:`Ledg
 
 from patch_lab.ledger.evidence import Number, exact, sampled
 from patch_lab.ledger.ledger import PARTS, Ledger, chapter, check, shipped
-from patch_lab.ledger.table import SOURCES, VERDICTS, Claim, escaped
+from patch_lab.ledger.table import ENGINES, SOURCES, VERDICTS, Claim, escaped
 from patch_lab.ledger.verdict import Card
 
 __all__ = [
+    "ENGINES",
     "PARTS",
     "SOURCES",
     "VERDICTS",

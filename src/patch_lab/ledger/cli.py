@@ -23,6 +23,7 @@ COLUMNS = (
     "condition",
     "because",
     "reading",
+    "checked_by",
 )
 
 
@@ -52,12 +53,13 @@ def as_csv(ledger: Ledger) -> str:
     """One line a claim, the evidence as one text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, "knobs", "evidence"])
+    writer.writerow([*COLUMNS, "rests_on", "knobs", "evidence"])
     for claim in ledger:
         row = claim.as_dict()
         evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence.values())
         knobs = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
-        writer.writerow([*(row[column] for column in COLUMNS), knobs, evidence])
+        rests_on = " ".join(claim.rests_on)
+        writer.writerow([*(row[column] for column in COLUMNS), rests_on, knobs, evidence])
     return out.getvalue()
 
 

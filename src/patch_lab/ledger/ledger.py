@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,7 @@ class Ledger:
                 if claim.id in self._claims:
                     raise ValueError(f"{path}: the claim {claim.id!r} is stated twice")
                 self._claims[claim.id] = claim
+        self._order()
 
     @classmethod
     def at(cls, path, record: bool | None = None) -> Ledger:
@@ -112,6 +114,50 @@ class Ledger:
             and chapter in (None, claim.chapter)
             and part in (None, claim.chapter.split("/")[0])
         ]
+
+    def falls_with(self, claim_id: str) -> list[str]:
+        """The ids of all that would lose its proof or its reason with this claim, in the table's order.
+
+        Raises
+        ------
+        ValueError
+            If the ledger has no such claim.
+        """
+        fallen = {self[claim_id].id}
+        for one in self._order():
+            if fallen.intersection(self._claims[one].rests_on):
+                fallen.add(one)
+        return [one for one in self._claims if one in fallen and one != claim_id]
+
+    def trusting(self, engine: str) -> list[str]:
+        """The ids of the claims that an engine checked and of all that rest on these, in order."""
+        checked = {one for one, claim in self._claims.items() if claim.checked_by == engine}
+        return [one for one in self._claims if one in checked or checked.intersection(self._grounds(one))]
+
+    def _grounds(self, claim_id: str) -> set[str]:
+        """All that a claim rests on, directly or not."""
+        own = self._claims[claim_id].rests_on
+        return set(own).union(*map(self._grounds, own))
+
+    def _order(self) -> list[str]:
+        """The ids, each behind all that it rests on.
+
+        Raises
+        ------
+        ValueError
+            If a claim rests on what is not in the ledger, or on itself.
+        """
+        try:
+            order = list(
+                TopologicalSorter({one: claim.rests_on for one, claim in self._claims.items()}).static_order()
+            )
+        except CycleError as error:
+            raise ValueError(f"claims rest on one another: {' on '.join(error.args[1])}") from None
+        for one, claim in self._claims.items():
+            for ground in claim.rests_on:
+                if ground not in self._claims:
+                    raise ValueError(f"claim {one!r} rests on {ground!r}, which the ledger does not have")
+        return order
 
     def totals(self) -> dict[str, int]:
         """How many claims have each verdict, definitions and assumptions last; zeros are left out."""

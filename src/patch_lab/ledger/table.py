@@ -15,6 +15,8 @@ An entry holds
 ``requires``    expressions over the evidence that must hold (:mod:`~patch_lab.ledger.requires`)
 ``knobs``       of a measured claim: what it was tried against, tables of ``name`` (one of :data:`KNOBS`),
                 ``tried`` (the values) and ``moved`` (what changed); ``{key}`` is filled as in ``because``
+``checked_by``  of a proved claim: which of :data:`ENGINES` did the computation; the weakest where two did
+``rests_on``    the ids of the entries that its proof, or its verdict, uses
 """
 
 from __future__ import annotations
@@ -48,6 +50,9 @@ VERDICTS = {
     "not run at this size": "untested",
 }
 
+#: The verdict words of what has a proof.
+PROVED = ("proved here", "proved by computer")
+
 #: Who makes the claim.
 SOURCES = {
     "jelassi2022": "Jelassi, Sander & Li (2022)",
@@ -67,6 +72,12 @@ KNOBS = {
     "split": "which part of the data one measures on",
     "metric": "how the result is measured, and where a threshold lies",
     "precision": "the arithmetic",
+}
+
+#: What checks the computation in a proof, beside a reader, and what must be trusted with it.
+ENGINES = {
+    "coq": "the kernel of Coq",
+    "flint": "FLINT's ball arithmetic and the room certify",
 }
 
 KINDS = ("claim", "definition", "assumption")
@@ -101,6 +112,8 @@ class Claim:
     reading: str = ""
     requires: tuple[str, ...] = ()
     knobs: tuple[Knob, ...] = ()
+    checked_by: str | None = None
+    rests_on: tuple[str, ...] = ()
     evidence: Mapping[str, Number] = field(default_factory=dict)
     parameters: Mapping = field(default_factory=dict)
 
@@ -161,6 +174,7 @@ class Claim:
             "reading": self.reason if self.reading else "",
             "requires": list(self.requires),
             "knobs": [vars(knob) for knob in self.turned],
+            "rests_on": list(self.rests_on),
             "parameters": dict(self.parameters),
             "evidence": numbers,
         }
@@ -217,22 +231,23 @@ def _claim(entry: dict) -> Claim:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
     conditions = _list("requires", entry.get("requires", []), str)
     knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict)))
-    texts: dict = {key: _text(key, value) for key, value in entry.items() if key not in ("requires", "knobs")}
+    rests_on = _list("rests_on", entry.get("rests_on", []), str)
+    lists = ("requires", "knobs", "rests_on")
+    texts: dict = {key: _text(key, value) for key, value in entry.items() if key not in lists}
     missing = [key for key in ("id", "source", "where", "statement", "chapter") if key not in texts]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
     for condition in conditions:
         requires.parse(condition)
-    claim = Claim(**texts, requires=tuple(conditions), knobs=knobs)
+    claim = Claim(**texts, requires=tuple(conditions), knobs=knobs, rests_on=tuple(rests_on))
     _check_words(claim)
     return claim
 
 
 def _list(key: str, value, of: type) -> list:
     if not isinstance(value, list) or not all(isinstance(one, of) for one in value):
-        raise ValueError(
-            f"{key} must be a list of {'tables' if of is dict else 'expressions'}, got {value!r}"
-        )
+        kind = "tables" if of is dict else "ids" if key == "rests_on" else "expressions"
+        raise ValueError(f"{key} must be a list of {kind}, got {value!r}")
     return value
 
 
@@ -263,6 +278,11 @@ def _check_words(claim: Claim) -> None:
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")
     if not re.fullmatch(r"[a-z0-9_-]+(/[a-z0-9_-]+)*", claim.chapter):
         raise ValueError(f"chapter must be part/chapter in small letters, got {claim.chapter!r}")
+    if claim.checked_by is not None and (claim.checked_by not in ENGINES or claim.verdict not in PROVED):
+        raise ValueError(
+            f"checked_by must be one of {', '.join(ENGINES)}, of a claim that is proved, "
+            f"got {claim.checked_by!r}"
+        )
     if claim.kind != "claim":
         if not claim.reading or claim.verdict or claim.because or claim.condition or claim.knobs:
             article = "an" if claim.kind[0] in "aeiou" else "a"

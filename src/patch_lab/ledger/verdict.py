@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from patch_lab.ledger.evidence import Number
-from patch_lab.ledger.table import SOURCES, Claim, escaped
+from patch_lab.ledger.table import ENGINES, SOURCES, Claim, escaped
 from patch_lab.prose import plain
 
 
@@ -63,14 +63,16 @@ class Card:
         )
 
     def _notes(self) -> list[tuple[str, str]]:
-        """What is to be said about another setting: a title and a sentence each."""
+        """What checked a proof, and what is to be said about another setting: a title and a sentence each."""
+        checked = self.claim.checked_by
+        notes = [("Checked by", f"{ENGINES[checked]}.")] if checked else []
         if self.yours is None:
-            return []
+            return notes
         recorded = self.claim.parameters
         listed = ", ".join(
             f"{key} = {value} (recorded: {recorded[key]})" for key, value in self.changed.items()
         )
-        notes = [("Your setting: this is not the recorded run.", f"{listed}.")]
+        notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet:
             notes.append(("The verdict asks for more than your run gives:", f"{' and '.join(self.unmet)}."))
         return notes

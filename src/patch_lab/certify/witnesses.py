@@ -1,0 +1,253 @@
+"""The numbers that ``proofs/`` needs so that the kernel of Coq accepts this room's statements.
+
+A proof there is a definition and one verified checker, both written by hand, and for each statement a few
+numbers at which the checker says yes. This module finds and writes them. Nothing here is trusted: a wrong
+number, or a wrong claim, does not get through the kernel (:mod:`~patch_lab.certify.coq`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from patch_lab.certify import signs
+from patch_lab.certify.descent import Undecided
+from patch_lab.certify.field import ball
+from patch_lab.certify.statements import BLOCKS, FIRST_MOVES, WINDOW
+
+_BITS = {"first move": 48, "window": 53, "blocks": 48}
+_STEP = 1e-9  # of log u, where the zero of f is looked for
+
+
+@dataclass(frozen=True)
+class Law:
+    """What the signs of a first move need: (M, chance, weighted chance) as floats, and the degree."""
+
+    votes: tuple
+    degree: int
+
+    def f(self, u: float) -> float:
+        """E[w M^p]."""
+        return self._mean(u, 1, self.degree)
+
+    def delta(self, u: float) -> float:
+        """E[w M^(p-2) (1 - s_a)(1 - s_b)]."""
+        return self._mean(u, 2, self.degree - 2)
+
+    def zero(self) -> float:
+        """u*, where f changes its sign."""
+        low, high = -70.0, 7.0
+        while high - low > _STEP:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.f(math.exp(middle)) > 0 else (low, middle)
+        return math.exp(low)
+
+    def _mean(self, u, column, power):
+        weigh = lambda m: 1 / (1 + math.exp(max(-700.0, min(700.0, u * float(m) ** self.degree))))
+        return math.fsum(one[column] * weigh(one[0]) * float(one[0]) ** power for one in self.votes)
+
+
+def first_move_witness(num_patches: int, set_size: int, q: Fraction, degree: int) -> tuple[bool, Fraction]:
+    """Whether companions win, and a short u at which both signs show it.
+
+    Raises
+    ------
+    Undecided
+        If no u was found.
+    """
+    n = num_patches - set_size
+    law = Law(tuple((M, *map(float, (P.mid(), W.mid()))) for M, P, W in _law(n, set_size, ball(q))), degree)
+    start = law.zero()
+    win = law.delta(start) > 0
+    away = lambda off: start * (1 + off if win else 1 / (1 + off))
+    right = lambda u: law.f(u) < 0 < law.delta(u) if win else law.delta(u) < 0 < law.f(u)
+    for off in (2.0**-k for k in range(1, 24)):  # as far as the signs allow, then half of it: a short number
+        if right(away(off)):
+            u = _short(away(off / 2), abs(away(off / 2) - start))
+            if right(float(u)):
+                return win, u
+    raise Undecided(f"no witness at D = {num_patches}, C = {set_size}, q = {q}, p = {degree}")
+
+
+def window_witnesses(
+    num_patches: int, set_size: int, degree: int, low: Fraction, high: Fraction, sign: int
+) -> list:
+    """[(end, u)]: pieces of q from ``low`` to ``high``, one after the other, with a u that shows the sign."""
+    pieces, stack = [], [(low, high)]
+    while stack:
+        a, b = stack.pop()
+        q = ball((a + b) / 2) + ball((b - a) / 2) * arb(0, 1)
+        u = _on_piece(_law(num_patches - set_size, set_size, q), degree, sign)
+        if u is not None:
+            pieces.append((b, u))
+        elif b - a < Fraction(1, 10**7):
+            raise Undecided(f"no witness near q = {float(a):.7f}")
+        else:
+            stack += [((a + b) / 2, b), (a, (a + b) / 2)]
+    return pieces
+
+
+def _on_piece(law, degree: int, sign: int) -> Fraction | None:
+    rough = Law(tuple((M, float(P.mid()), float(W.mid())) for M, P, W in law), degree)
+    start = rough.zero()
+    certain = lambda x, sign: (
+        sign * float(x.mid()) > 1.5 * float(x.rad())
+    )  # with room for the other arithmetic
+    for off in (1e-4, 1e-3, 0.01, 0.05, 0.2):
+        u = _short(start * (1 + sign * off), start / 2**23)
+        f = delta = arb(0)
+        for M, P, W in law:
+            w = 1 / (1 + (ball(u) * M**degree).exp())
+            f += P * w * M**degree
+            delta += W * w * M ** (degree - 2)
+        if certain(f, -sign) and certain(delta, sign):
+            return u
+    return None
+
+
+def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, int, int]:
+    """Numerators x < x' and a denominator y with v* between x / y and x' / y."""
+    law = _law_of_cubes(set_size, num_patches // set_size, float(q))
+    pull = lambda v: math.fsum(p * k / (1 + math.exp(max(-700.0, min(700.0, v * k)))) for k, p in law.items())
+    low, high = 0.0, 1.0
+    while pull(high) > 0:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if pull(middle) > 0 else (low, middle)
+    y = 2 ** (30 - math.floor(math.log2(low)))
+    x = math.floor(low * y)
+    return x - 2, x + 3, y
+
+
+def _law_of_cubes(C: int, L: int, q: float) -> dict:
+    one: dict = {}
+    for plus in range(C + 1):
+        for minus in range(C + 1 - plus):
+            ways = math.comb(C, plus) * math.comb(C - plus, minus)
+            chance = ways * (q / 2) ** (plus + minus) * (1 - q) ** (C - plus - minus)
+            one[(plus - minus) ** 3] = one.get((plus - minus) ** 3, 0.0) + chance
+    total = {C**3: 1.0}
+    for _ in range(L - 1):
+        after: dict = {}
+        for x, s in total.items():
+            for y, t in one.items():
+                after[x + y] = after.get(x + y, 0.0) + s * t
+        total = after
+    return total
+
+
+def _law(n: int, set_size: int, q: arb) -> list:
+    before, ctx.prec = ctx.prec, 53
+    try:
+        return signs.law_at(n, set_size, q)
+    finally:
+        ctx.prec = before
+
+
+def _short(x: float, width: float) -> Fraction:
+    """A fraction near ``x``, no finer than a quarter of ``width``, over a power of two."""
+    scale = 2 ** max(0, 2 - math.floor(math.log2(width)))
+    return Fraction(round(x * scale), scale)
+
+
+# -- the files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def first_move_file() -> str:
+    """``FirstMoveAt.v``."""
+    lines = _head("Ball Vote")
+    for D, C, q, p in FIRST_MOVES:
+        win, u = first_move_witness(D, C, Fraction(q), p)
+        kind, k = ("win", "lose")[not win], (p - 1) // 2
+        a, b = Fraction(q).as_integer_ratio()
+        lines += [
+            f"Theorem {kind}_D{D}_C{C}_q{a}_{b}_p{p} : Companions_{kind} {k} ({a} / {b}) ({D} - {C}) {C}.",
+            f"Proof. apply ({kind}s_right {a} {b} eq_refl (bits {_BITS['first move']}) {k} ({D} - {C}) {C} "
+            f"{u.numerator} {u.denominator}); vm_cast_no_check (eq_refl true). Qed.",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def window_file() -> str:
+    """``WindowAt.v``."""
+    lines = [*_head("Ball Vote Window", " List Lra"), "Import ListNotations.", "Open Scope R_scope.", ""]
+    for name, (low, high, sign, inside) in WINDOW.items():
+        a, b, c = Fraction(low), Fraction(high), Fraction(inside)
+        found = window_witnesses(16, 4, 3, a, b, sign)
+        d = math.lcm(a.denominator, *(end.denominator for end, _ in found))
+        y = math.lcm(*(u.denominator for _, u in found))
+        rows = ";".join(f"({int(end * d)},{int(u * y)})" for end, u in found)
+        kind, win = ("win", "true") if sign == 1 else ("lose", "false")
+        between = f"{a.numerator} / {a.denominator} <= q <= {b.numerator} / {b.denominator}"
+        at = f"({c.numerator} / {c.denominator})"
+        lines += [
+            f"Definition pieces_{name} : list (Z * Z) := [{rows}]%Z.",
+            f"Theorem {kind}_{name} : forall q, {between} -> Companions_{kind} 1 q (16 - 4) 4.",
+            "Proof.",
+            f"  intros q Q. apply (pieces_right (bits {_BITS['window']}) {win} 1 (16 - 4) 4 {d} {y} "
+            f"pieces_{name} {int(a * d)} {int(b * d)});",
+            "  [vm_cast_no_check (eq_refl true) | lra | lra].",
+            "Qed.",
+            f"Example {kind}_{name}_instance : Companions_{kind} 1 {at} (16 - 4) 4.",
+            f"Proof. apply {kind}_{name}. lra. Qed.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def blocks_file() -> str:
+    """``BlocksAt.v``."""
+    lines = _head("Ball Best")
+    for D, C, q in BLOCKS:
+        a, b = Fraction(q).as_integer_ratio()
+        x, z, y = blocks_witness(D, C, Fraction(q))
+        size = "ltac:(repeat constructor)"
+        lines += [
+            f"Theorem blocks_D{D}_C{C}_q{a}_{b} : Best ({a} / {b}) {C} {D // C}.",
+            f"Proof. apply (best_right {a} {b} eq_refl {C} {D // C} (bits {_BITS['blocks']}) {size} {size} "
+            f"{x} {z} {y}); vm_cast_no_check (eq_refl true). Qed.",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def overlap_file() -> str:
+    """``Overlap.v``: prints Coq's enclosures of four of the six expectations over E[w*], at some settings."""
+    lines = [*_head("Ball Blocks"), _SHOW]
+    for D, C, q in BLOCKS[:4]:
+        a, b = Fraction(q).as_integer_ratio()
+        x, z, y = blocks_witness(D, C, Fraction(q))
+        lines.append(f"Eval vm_compute in shown {a} {b} {C} {D // C} {x} {z} {y}.")
+    return "\n".join([*lines, ""])
+
+
+_SHOW = """From Interval Require Import Float Basic.
+Open Scope Z_scope.
+Definition ends (X : I.type) := match X with Float.Ibnd l u => (F.toF l, F.toF u) | _ => (Fnan, Fnan) end.
+Definition shown a b C L x z y :=
+  let p := bits 48 in let t := table a b C L p (between p x z y) in
+  let over X := ends (I.div p X (mean_ball a b C p (free (L - 1)) t)) in
+  (over (T1 a b C L p t), over (T4 a b C L p t), over (T5 a b C L p t), over (Td a b C L p t)).
+"""
+
+#: The written files, and what writes them.
+FILES: dict[str, Callable[[], str]] = {
+    "FirstMoveAt": first_move_file,
+    "WindowAt": window_file,
+    "BlocksAt": blocks_file,
+    "Overlap": overlap_file,
+}
+
+
+def _head(needs: str, more: str = "") -> list:
+    return [
+        "(* Written by patch_lab.certify.witnesses. *)",
+        f"From Coq Require Import Reals ZArith{more}.",
+        f"From Book Require Import {needs}.",
+        "",
+    ]
