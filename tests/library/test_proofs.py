@@ -35,7 +35,7 @@ def test_the_committed_witnesses_are_those_of_the_statements(name):
 
 
 @needs_proofs
-def test_every_theorem_has_an_instance_and_its_axioms_are_the_reals():
+def test_every_theorem_has_an_instance_and_its_axioms_are_those_of_the_reals():
     told = [
         f"{name}.{one}"
         for name in (*coq.BY_HAND, *witnesses.FILES)
@@ -47,12 +47,17 @@ def test_every_theorem_has_an_instance_and_its_axioms_are_the_reals():
     assert coq.without_instance(read(f"{coq.REFUSED}.v")) == [coq.EMPTY]
     rows = dict(line.split(": ") for line in read("axioms.txt").splitlines())
     assert list(rows) == told
-    assert set(" ".join(rows.values()).split()) <= {
+    reals = {
         "ClassicalDedekindReals.sig_forall_dec",
         "ClassicalDedekindReals.sig_not_dec",
         "Classical_Prop.classic",
         "FunctionalExtensionality.functional_extensionality_dep",
     }
+    for name, axioms in rows.items():
+        more = set(axioms.split()) - reals
+        # The processor's integers and their laws, where Coq's own take too long.
+        assert all(axiom.startswith(("PrimInt63.", "Uint63.")) for axiom in more)
+        assert bool(more) == (name.partition(".")[0] == coq.FAST[-1]), name
 
 
 @pytest.mark.parametrize(
