@@ -28,7 +28,7 @@ import numpy as np
 from docutils import nodes
 from drawings import draw
 from findings import FOLDER as DRAWINGS
-from findings import chapter, figure
+from findings import drawing_of
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
@@ -46,16 +46,7 @@ ENGINES = {
     "counting": ("checks", "samples"),
     "paint": ("checks", "samples"),
     "heap": ("checks", "samples", "sheets"),
-    "scenes": (
-        "checks",
-        "samples",
-        "risk",
-        "kit",
-        "counting",
-        "valleys",
-        "paint",
-        "essay",
-    ),  # fmt: skip,
+    "scenes": ("checks", "samples", "risk", "kit", "counting", "valleys", "paint", "essay"),
     "shuffle": ("checks", "samples", "encodings", "puzzle"),
     "look": ("checks", "samples", "shallow"),
     "epochs": ("checks", "samples", "training", "puzzle"),
@@ -115,11 +106,7 @@ class Explorable(SphinxDirective):
     def still(self, name: str) -> str:
         """The figure of another chapter, small, as a link that loads its state."""
         label, of, here = self.options["figure"], self.options["of"], f"{self.env.docname}.html"
-        self.env.note_dependency(f"book/{of}.ipynb")
-        try:
-            drawing, alt = figure(chapter(self.env.app, of), label)
-        except LookupError:
-            raise self.error(f"{of} has no figure {label!r}") from None
+        drawing, alt = drawing_of(self, label, of)
         self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
         picture, there = (relative_uri(here, to) for to in (f"{DRAWINGS}/{label}.svg", f"book/{of}.html"))
         return (
@@ -148,8 +135,7 @@ class Scene(SphinxDirective):
         wanted += [one for one in scripts(name if name in ENGINES else "scenes") if one not in wanted]
         if "figure" in self.options:
             label, of = self.options["figure"], self.options["of"]
-            self.env.note_dependency(f"book/{of}.ipynb")
-            drawing, alt = figure(chapter(self.env.app, of), label)
+            drawing, alt = drawing_of(self, label, of)
             self.env.metadata[here].setdefault("findings", {})[label] = drawing
             there = relative_uri(f"{here}.html", f"{DRAWINGS}/{label}.svg")
             still = f'<img src="{html.escape(there)}" alt="{html.escape(alt)}">'
@@ -191,8 +177,7 @@ class ChapterFigure(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         label, of = self.arguments[0], self.options["of"]
-        self.env.note_dependency(f"book/{of}.ipynb")
-        drawing, alt = figure(chapter(self.env.app, of), label)
+        drawing, alt = drawing_of(self, label, of)
         return [
             nodes.raw("", f"<figure>{draw(drawing, f'{label}-', alt)}<figcaption>", format="html"),
             *self.parse_content_to_nodes(),

@@ -79,6 +79,15 @@ def running(app, names: list[str]) -> float:
     return sum(measured[name]["seconds"] for name in names) / 60
 
 
+def drawing_of(directive: SphinxDirective, label: str, page: str) -> tuple[str, str]:
+    """A chapter's figure and its alternative text; the directive's page is built again when it changes."""
+    directive.env.note_dependency(f"book/{page}.ipynb")
+    try:
+        return figure(chapter(directive.env.app, page), label)
+    except LookupError:
+        raise directive.error(f"{page} has no figure {label!r}") from None
+
+
 class Finding(SphinxDirective):
     """One finding of the front page."""
 
@@ -88,11 +97,7 @@ class Finding(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         label, page = self.arguments[0], self.options["page"]
-        self.env.note_dependency(f"book/{page}.ipynb")
-        try:
-            drawing, alt = figure(chapter(self.env.app, page), label)
-        except LookupError:
-            raise self.error(f"{page} has no figure {label!r}") from None
+        drawing, alt = drawing_of(self, label, page)
         self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
         address = relative_uri(f"{self.env.docname}.html", f"book/{page}.html")
         picture = relative_uri(f"{self.env.docname}.html", f"{FOLDER}/{label}.svg")

@@ -25,6 +25,7 @@ from patch_association.shallow import (
 )
 from patch_lab.shallow_vit.certificate import noise_bound
 from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.lucky import planted_lucky, still_lucky
 from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
 from patch_lab.shallow_vit.sparsify import (
     attention_received,
@@ -319,3 +320,23 @@ def test_a_token_receives_what_the_printed_softmax_gives_it(counts, score):
         assert float(received[j]) == pytest.approx(by_hand, abs=1e-12)
     order = np.argsort(np.array(counts), kind="stable")
     assert (np.diff(received.numpy()[order]) > -1e-12).all(), "the common patterns receive most"
+
+
+@pytest.mark.parametrize("cone", [0.02, 0.3])
+def test_planted_rows_are_lucky_at_the_start_and_nothing_else_changes(cone):
+    design = PatternData(20, 0.4, 0.1, noise=0.0)
+    start = initial_weights(design, range(3), num_neurons=30, value_error=0.0)
+    planted = planted_lucky(design, start, cone, rows=8)
+    p = start.value @ design.patterns[0]  # (R, a); with sigma = 0 the image of mu_1 is p_1
+    rows = planted.output[:, :8]
+    angle = torch.acos((rows @ p[:, :, None])[..., 0] / rows.norm(dim=-1) / p.norm(dim=-1, keepdim=True))
+    assert angle.max() <= cone and angle.min() < cone / 2 < angle.max()
+    torch.testing.assert_close(planted.output.norm(dim=-1), start.output.norm(dim=-1))
+    assert (planted.head[:, :8].sign() == torch.tensor([1.0, -1.0]).repeat(4)).all()
+    torch.testing.assert_close(planted.head.abs(), start.head.abs())
+    assert (planted.output[:, 8:] == start.output[:, 8:]).all() and (planted.value == start.value).all()
+    # At a rate of next to nothing all of them are lucky still, and no hinge is zero.
+    still = still_lucky(design, start, rate=1e-12, cone=cone, rows=8, steps=2)
+    assert (still.planted, still.positive, still.negative, still.fitted) == (12, 12, 12, False)
+    with pytest.raises(ValueError, match=r"rows must be at most 30, all that there are, got 40"):
+        planted_lucky(design, start, cone, rows=40)

@@ -132,16 +132,16 @@ def check_assumption(weights: Weights, data: PatternData) -> AssumptionCheck:
     """How far the images of the patterns are from orthonormal ones."""
     P = data.patterns.to(weights.value)  # (M, d)
     value, key, query = (W @ P.T for W in (weights.value, weights.key, weights.query))  # (R, ., M)
-    sigma = (value - _polar(value)).norm(dim=-2).amax(-1)
-    common = _polar(key + query)  # q_j = r_j: one frame for both
+    sigma = (value - nearest_frame(value)).norm(dim=-2).amax(-1)
+    common = nearest_frame(key + query)  # q_j = r_j: one frame for both
     delta = torch.maximum((key - common).norm(dim=-2).amax(-1), (query - common).norm(dim=-2).amax(-1))
     norms = [torch.linalg.matrix_norm(W, ord=2) for W in (weights.value, weights.key, weights.query)]
     found = sigma, delta, torch.stack(norms).amax(0)
     return AssumptionCheck(*(x.double().numpy() for x in found))
 
 
-def _polar(images):
-    """(R, ., M) the nearest matrix with orthonormal columns."""
+def nearest_frame(images):
+    """The matrix with orthonormal columns nearest to the images (R, ., M): their polar factor."""
     U, _, Vh = torch.linalg.svd(images, full_matrices=False)
     return U @ Vh
 

@@ -2,6 +2,7 @@
 
 ``theory``       what can be said in closed form
 ``sparsify``     the removal of tokens
+``lucky``        neurons whose row points at a pattern, and what becomes of them
 ``slow``         the logistic loss in place of the hinge
 ``extensions``   appendix G: more classes, several heads, a skip connection
 ``certificate``  how far bounded token noise can move the output

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from patch_association.structure import Partition, association
@@ -51,6 +53,9 @@ def knowledge(bench: Bench, data: CrossedData) -> dict:
     return found
 
 
+_turned = partial(follow_bench, seeds=TURNED_SEEDS, points=1)
+
+
 def turned_cell(
     groups: int, keys: int, q: float, kind: str, rate: float, steps: int, batch: int, diagonal: float
 ) -> dict:
@@ -60,17 +65,7 @@ def turned_cell(
     most; ``best``: how often this set is the own.
     """
     data = CrossedData(groups, keys, set_size=3, q=q)
-    run = follow_bench(
-        data,
-        kind,
-        seeds=TURNED_SEEDS,
-        steps=steps,
-        batch=batch,
-        rate=rate,
-        points=1,
-        n_test=10_000,
-        diagonal=diagonal,
-    )
+    run = _turned(data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal)
     found = gathered(run.bench, data)
     return {
         "error": rounded(run.errors[-1].tolist(), 4),
@@ -82,17 +77,7 @@ def turned_cell(
 
 def rare_cell(kind: str, rate: float, steps: int, batch: int) -> dict:
     """Errors on rare patterns, (R,), at another rate, length and batch."""
-    run = follow_bench(
-        LAWS["rare"],
-        kind,
-        seeds=TURNED_SEEDS,
-        steps=steps,
-        batch=batch,
-        rate=rate,
-        points=1,
-        n_test=5000,
-        seed=1,
-    )
+    run = _turned(LAWS["rare"], kind, steps=steps, batch=batch, rate=rate, n_test=5000, seed=1)
     return {"error": rounded(run.errors[-1].tolist(), 4)}
 
 
