@@ -28,9 +28,9 @@ NOTEBOOK_METADATA = {
 
 
 def chapters(root: Path = ROOT) -> list[Path]:
-    """Every chapter's ``.md``, sorted; pages without code lie in ``book/`` or ``book/explore/``."""
-    folders = (path for path in root.glob("book/*/") if not path.name.startswith(("_", ".")))
-    return sorted(path for folder in folders if folder.name != "explore" for path in folder.glob("*.md"))
+    """Every chapter's ``.md``, sorted; a page without code has no header that names a kernel."""
+    pages = sorted(path for path in root.glob("book/[!_.]*/*.md"))
+    return [path for path in pages if path.read_text(encoding="utf-8").startswith("---\n")]
 
 
 def name_of(path: Path) -> str:

@@ -6,7 +6,7 @@ All of it is taken from the finished pages, the ledger and the table of symbols;
     :::{impatient} setting
     :::
 
-lists the chapters of a part: question, answer, numbered statements, and the claims with their verdicts.
+lists the chapters of a part: the question of each, and what it finds.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 import yaml
 from docutils import nodes
 from front import plain, short
+from homes import PROOFS, SOLUTIONS
 from notation import load as load_notation
 from sphinx.util.docutils import SphinxDirective
-from tips import _formulas, bare
+from tips import bare
 
 from patch_lab.ledger import SOURCES, shipped
 
@@ -30,6 +31,7 @@ INDEX = "_static/page-index.js"
 CLAIMS, NOTATION = "book/claims", "book/notation"
 
 IN_SHORT = re.compile(r'<div class="in-short admonition">(.*?)</div>', re.S)
+FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
 SAID = r"<p><strong>{}\.</strong>\s*(.*?)</p>"
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
 STATEMENT = re.compile(
@@ -87,10 +89,27 @@ def said(page: str, what: str) -> str | None:
     return flowing(found[1]) if found else None
 
 
+def question(page: str) -> str | None:
+    """The question of a chapter, as HTML: the last sentence before its first cell or figure."""
+    if FINDS.search(page) is None:
+        return said(page, "Question")
+    opening = re.split(r'<div class="cell|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
+    paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
+    last = re.split(r"(?<=[.?!])\s", flowing(paragraphs[-1]))[-1] if paragraphs else ""
+    return last if last.endswith("?") else None
+
+
+def finding(page: str) -> str | None:
+    """What a chapter finds, as HTML."""
+    if found := FINDS.search(page):
+        return flowing(" ".join(re.findall(r"<p>(.*?)</p>", found[1], re.S)))
+    return said(page, "Answer")
+
+
 def about(page: str) -> str:
     """A page in a sentence: its question, else its first sentence."""
-    if question := said(page, "Question"):
-        return question
+    if asked := question(page):
+        return asked
     first = FIRST.search(page)
     return re.split(r"(?<=[.?!])\s", flowing(first[1]))[0] if first else ""
 
@@ -107,34 +126,18 @@ def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:
 
 
 def summary(part: str, pages: dict[str, str], titles: dict[str, str], order: list[str]) -> str:
-    """The chapters of a part for who has no time."""
+    """The chapters of a part, each in a question and its answer."""
     found = []
     for name in (name for name in order if name.startswith(f"book/{part}/")):
+        if name.rpartition("/")[2] in (PROOFS, SOLUTIONS):
+            continue
         page, link = pages[name], posixpath.relpath(f"{name}.html", "book")
+        asked, answer = question(page), finding(page)
+        if asked is None or answer is None:
+            raise ValueError(f'{name}: expected a question before the first figure, and "What we find"')
         found.append(f'<h3><a href="{link}">{titles[name]}</a></h3>')
-        question, answer = said(page, "Question"), said(page, "Answer")
-        if question is None or answer is None:
-            raise ValueError(f'{name}: "In short" wants a paragraph each for Question and Answer')
-        found.append(f"<p><em>{question}</em> {answer}</p>")
-        stated = [
-            f'<a href="{link}#{box["id"]}">{flowing(box["title"])}</a>' for box in STATEMENT.finditer(page)
-        ]
-        if stated:
-            found.append('<details class="pa-stated"><summary>Numbered statements</summary>')
-            found.append(f"<p>{'; '.join(stated)}.</p></details>")
-        claims = [claim for claim in shipped() if claim.kind == "claim" and f"book/{claim.chapter}" == name]
-        found += ["<ul>", *map(_verdict, claims), "</ul>"] if claims else []
+        found.append(f"<p><em>{asked}</em> {answer}</p>")
     return "\n".join(found)
-
-
-def _verdict(claim) -> str:
-    where = f'<a href="claims.html#claim-{claim.id}">{_formulas(claim.where)}</a>'
-    of = "" if claim.source == "ours" else f" ({SOURCES[claim.source].split(',')[0]})"
-    condition = _formulas(claim.heading[len(claim.standing) :])
-    return (
-        f'<li>{where}{of}: <span class="pa-badge pa-{claim.family}">{html.escape(claim.standing)}</span>'
-        f"{condition}</li>"
-    )
 
 
 def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
@@ -153,8 +156,12 @@ def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
                     "text": plain(one.means.replace("$", "")),
                 }
             )
+    seen: set[tuple[str, str]] = set()
     for name, page in pages.items():
         for box in (*STATEMENT.finditer(page), *FIGURE.finditer(page)):
+            if (box["id"], words(box["title"])) in seen:  # a statement is repeated above its proof
+                continue
+            seen.add((box["id"], words(box["title"])))
             title = words(box["title"]).replace("Fig. ", "Figure ")
             found.append(
                 {

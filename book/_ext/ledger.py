@@ -8,6 +8,11 @@
 ``claims-trust``        what still trusts which engine
 ``claims-map``          how many claims of each part have each verdict
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
+``claims-cards``        the claims of a part, each with reason, knobs and evidence; option ``part``
+
+The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which leads
+to the card. One that opens a numbered statement stands in its title. What a chapter examines without a chip is
+listed at its end.
 
 Pages that use them are built again when the ledger changes.
 """
@@ -21,10 +26,13 @@ from typing import ClassVar
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.util.docutils import SphinxDirective
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx_proof.nodes import NODE_TYPES
 
 from patch_lab.ledger import ENGINES, SOURCES, VERDICTS, Ledger, escaped, shipped
 from patch_lab.ledger.cli import as_csv
+from patch_lab.prose import plain
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
 PARTS = {
@@ -40,6 +48,15 @@ FAMILIES = {
     "conditional": "holds only if",
     "fails": "fails as stated",
     "untested": "open",
+}
+#: The verdicts as chips say them.
+CHIPS = {
+    "proved here": "proved",
+    "proved by computer": "by computer",
+    "held in every run within its hypotheses": "in every run",
+    "holds only if": "only if",
+    "fails as stated": "fails",
+    "not run at this size": "not run",
 }
 
 
@@ -123,20 +140,52 @@ class ClaimsTable(LedgerDirective):
         return [self.table(titles, (20, 60, 20), list(rows))]
 
     def _claim(self, claim) -> nodes.row:
-        says = [self.paragraph(claim.statement)]
-        says += [self.paragraph(claim.reason, "pa-because")] if claim.reason else []
-        if claim.turned:
-            tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
-            says.append(self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs"))
-        says += self._rests(claim)
         row = self.row(
-            [self.place(claim), says, self.verdict(claim)],
+            [self.place(claim), [self.paragraph(claim.statement), self._card(claim)], self.verdict(claim)],
             f"pa-row-{claim.family}",
             f"pa-row-{claim.source}",
             f"pa-row-{claim.chapter.partition('/')[0]}",
         )
         row["ids"] = [f"claim-{claim.id}"]
         return row
+
+    def _card(self, claim) -> nodes.paragraph:
+        """A link to the reason and the evidence."""
+        link = card_link(self.env.app.builder, self.env.docname, claim, [nodes.Text("Reason and evidence")])
+        return nodes.paragraph("", "", link, classes=["pa-knobs"])
+
+
+class ClaimsCards(LedgerDirective):
+    """Every claim of a part in full, in the order of the chapters."""
+
+    def run(self) -> list[nodes.Node]:
+        sections: dict[str, nodes.section] = {}
+        for claim in self.claims():
+            if claim.chapter not in sections:
+                name = claim.chapter.rpartition("/")[2]
+                title = nodes.title("", "", *self._link(claim.chapter).children)
+                sections[claim.chapter] = nodes.section("", title, ids=[f"of-{name}"], names=[f"of-{name}"])
+            sections[claim.chapter] += self._full(claim)
+        return list(sections.values())
+
+    def _full(self, claim) -> nodes.container:
+        verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
+        condition = claim.heading[len(claim.standing) :] if claim.kind == "claim" else ""
+        where = f"{condition} \u00b7 {claim.where}, {SOURCES[claim.source]}"
+        head = nodes.paragraph("", "", nodes.strong("", verdict), *self.paragraph(where).children)
+        box = nodes.container("", classes=["pa-verdict", f"pa-{claim.family}"], ids=[f"claim-{claim.id}"])
+        box += nodes.container("", head, classes=["pa-verdict-head"])
+        box += [self.paragraph(text) for text in (claim.statement, claim.reason) if text]
+        if claim.turned:
+            tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
+            box += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
+        box += self._rests(claim)
+        numbers = [[one.name, one.show(), one.show_basis()] for one in claim.evidence.values()]
+        if numbers:
+            rows = [self.row([[self.paragraph(text)] for text in cells]) for cells in numbers]
+            box += self.table(("evidence", "value", "basis"), (50, 20, 30), rows)
+            box[-1]["classes"] = ["table"]
+        return box
 
     def _rests(self, claim) -> list[nodes.paragraph]:
         """What checked a proof, what it uses, and what falls if it falls."""
@@ -146,9 +195,82 @@ class ClaimsTable(LedgerDirective):
         for title, ids in (("Rests on ", claim.rests_on), ("If it falls, so do ", falls)):
             for number, one in enumerate(ids):
                 line += nodes.Text(title if number == 0 else ", ")
-                line += nodes.reference("", one, refuri=f"#claim-{one}", internal=True)
+                other = shipped()[one]
+                line += card_link(self.env.app.builder, self.env.docname, other, [nodes.Text(one)])
             line += nodes.Text(". " if ids else "")
         return [line] if line.astext() else []
+
+
+def card_link(builder, docname: str, claim, words: list[nodes.Node], **options) -> nodes.reference:
+    """A link to the card of a claim."""
+    page = f"book/claims/{claim.chapter.partition('/')[0]}"
+    address = builder.get_relative_uri(docname, page)
+    return nodes.reference("", "", *words, refuri=f"{address}#claim-{claim.id}", internal=True, **options)
+
+
+class ClaimChip(SphinxRole):
+    """``{claim}`id```: the verdict in a word or two."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            claim = shipped()[self.text]
+        except (KeyError, ValueError):
+            return [], [self.inliner.reporter.error(f"there is no claim {self.text!r}", line=self.lineno)]
+        self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
+        return [Chip("", claim=claim.id)], []
+
+
+class Chip(nodes.Inline, nodes.Element):
+    """Where a chip will stand."""
+
+
+def chip(builder, docname: str, claim) -> nodes.reference:
+    """The chip of a claim."""
+    word = nodes.inline("", CHIPS.get(claim.standing, claim.standing))
+    condition = plain(claim.heading.replace("$", ""))
+    classes = ["pa-chip", f"pa-{claim.family}"]
+    return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
+
+
+class Chips(SphinxPostTransform):
+    """Chips become links, those of a statement in its title; the claims of a chapter without one are listed."""
+
+    default_priority = 2
+
+    def run(self, **kwargs) -> None:
+        known, shown = shipped(), set()
+        for place in list(self.document.findall(Chip)):
+            claim = known[place["claim"]]
+            shown.add(claim.id)
+            made, title = chip(self.app.builder, self.env.docname, claim), _title_above(place)
+            if title is None:
+                place.replace_self(made)
+            else:
+                title += [nodes.Text(" "), made]
+                place.parent.remove(place)
+        rest = [c for c in known if f"book/{c.chapter}" == self.env.docname and c.kind == "claim"]
+        rest = [claim for claim in rest if claim.id not in shown]
+        if rest:
+            self._list(rest)
+
+    def _list(self, claims: list) -> None:
+        line = nodes.paragraph("", "Examined here:", classes=["pa-examined"])
+        for claim in claims:
+            words = nodes.Text(f" {plain(claim.where.replace('$', ''))} ")
+            line += [words, chip(self.app.builder, self.env.docname, claim)]
+        sections = [one for one in self.document[0].children if isinstance(one, nodes.section)]
+        last = next((one for one in sections if one[0].astext() == "Exercises"), None)
+        at = self.document[0].index(last) if last is not None else len(self.document[0])
+        self.document[0].insert(at, line)
+
+
+def _title_above(place: Chip) -> nodes.title | None:
+    """The title of the statement that a chip opens."""
+    paragraph = place.parent
+    box = paragraph.parent and paragraph.parent.parent
+    if paragraph.index(place) or not isinstance(box, tuple(NODE_TYPES.values())):
+        return None
+    return box[0] if paragraph.parent.index(paragraph) == 0 else None
 
 
 class ClaimsTrust(LedgerDirective):
@@ -296,6 +418,10 @@ def setup(app) -> dict:
     app.add_directive("claims-downloads", ClaimsDownloads)
     app.add_directive("claims-map", ClaimsMap)
     app.add_directive("claims-trust", ClaimsTrust)
+    app.add_directive("claims-cards", ClaimsCards)
+    app.add_node(Chip)
+    app.add_role("claim", ClaimChip())
+    app.add_post_transform(Chips)
     app.add_directive("claims-errata", ClaimsErrata)
     app.connect("html-page-context", add_search, priority=400)
     app.connect("env-get-outdated", outdated)
