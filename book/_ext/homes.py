@@ -130,6 +130,12 @@ def chapters(app, part: str) -> list[str]:
     ]
 
 
+def title_of(app, chapter: str) -> str:
+    """The title of a chapter, as it is written."""
+    text = Path(app.srcdir, f"{chapter}.md").read_text(encoding="utf-8")
+    return re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
+
+
 class Home(SphinxDirective):
     """``home``: a section for each chapter of the part, with what belongs on this page."""
 
@@ -140,12 +146,10 @@ class Home(SphinxDirective):
         sections = []
         for chapter in chapters(self.env.app, part):
             self.env.note_dependency(f"{chapter}.ipynb")
-            text = Path(self.env.app.srcdir, f"{chapter}.md").read_text(encoding="utf-8")
-            title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
             name = chapter.rpartition("/")[2]
-            words, _ = self.state.inline_text(title, self.lineno)
+            words, _ = self.state.inline_text(title_of(self.env.app, chapter), self.lineno)
             section = nodes.section("", ids=[f"of-{name}"], names=[f"of-{name}"])
-            section += [nodes.title(title, "", *words), Place("", chapter=chapter, kind=kind)]
+            section += [nodes.title("", "", *words), Place("", chapter=chapter, kind=kind)]
             sections.append(section)
         return sections
 
@@ -197,19 +201,42 @@ def _section_ids(node: nodes.Element) -> list[str]:
 
 
 def _readdress(env, old: str, new: str, ids: set[str]) -> None:
-    standard, mathematics = env.get_domain("std"), env.get_domain("math")
+    standard, equations = env.get_domain("std"), env.get_domain("math").equations
+    moved = _moved(env).setdefault(old, set())
     for known in (standard.labels, standard.anonlabels):
         for label, (docname, name, *rest) in list(known.items()):
             if docname == old and name in ids:
                 known[label] = (new, name, *rest)
-    for label, (docname, number) in list(mathematics.equations.items()):
+                moved.add(label)
+    for label, (docname, number) in list(equations.items()):
         if docname == old and nodes.make_id(f"equation-{label}") in ids:
-            mathematics.equations[label] = (new, number)
-    for registry in (getattr(env, "proof_list", {}), getattr(env, "sphinx_exercise_registry", {})):
-        for entry in registry.values():
+            equations[label] = (new, number)
+            moved.add(label)
+    for registry in _registries(env):
+        for label, entry in registry.items():
             if entry.get("docname") == old and ids & {entry.get("label"), *entry.get("ids", ())}:
                 entry["docname"] = new
+                moved.add(label)
     _copy_numbers(env, old, new, ids)
+
+
+def _moved(env) -> dict[str, set[str]]:
+    """The labels that left each chapter, which Sphinx takes for those of another page."""
+    if not hasattr(env, "moved_labels"):
+        env.moved_labels = {}
+    return env.moved_labels
+
+
+def _registries(env) -> tuple[dict, ...]:
+    return getattr(env, "proof_list", {}), getattr(env, "sphinx_exercise_registry", {})
+
+
+def forget(app, env, docname: str) -> None:
+    """Before a chapter is read again: the labels that left it are its own once more."""
+    standard, equations = env.get_domain("std"), env.get_domain("math").equations
+    for label in _moved(env).pop(docname, ()):
+        for known in (standard.labels, standard.anonlabels, equations, *_registries(env)):
+            known.pop(label, None)
 
 
 def _copy_numbers(env, old: str, new: str, ids: set[str]) -> None:
@@ -363,6 +390,7 @@ def setup(app) -> dict:
     app.add_node(Place)
     app.add_directive("home", Home)
     app.connect("config-inited", leave_out_texts, priority=100)
+    app.connect("env-purge-doc", forget)
     app.connect("env-get-updated", settle, priority=900)  # after the numbers are given
     app.add_post_transform(MoveOut)
     app.connect("doctree-resolved", repair)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
+from homes import title_of
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -163,7 +164,8 @@ class ClaimsCards(LedgerDirective):
         for claim in self.claims():
             if claim.chapter not in sections:
                 name = claim.chapter.rpartition("/")[2]
-                title = nodes.title("", "", *self._link(claim.chapter).children)
+                words, _ = self.state.inline_text(title_of(self.env.app, f"book/{claim.chapter}"), self.lineno)
+                title = nodes.title("", "", *words)
                 sections[claim.chapter] = nodes.section("", title, ids=[f"of-{name}"], names=[f"of-{name}"])
             sections[claim.chapter] += self._full(claim)
         return list(sections.values())
@@ -256,8 +258,11 @@ class Chips(SphinxPostTransform):
     def _list(self, claims: list) -> None:
         line = nodes.paragraph("", "Examined here:", classes=["pa-examined"])
         for claim in claims:
-            words = nodes.Text(f" {plain(claim.where.replace('$', ''))} ")
-            line += [words, chip(self.app.builder, self.env.docname, claim)]
+            pieces = enumerate(claim.where.split("$"))  # every other one is a formula
+            words = nodes.inline("", "", classes=["pasted-text"])
+            words += [nodes.math("", text) if k % 2 else nodes.Text(text) for k, text in pieces]
+            line += [nodes.Text(" "), words, nodes.Text(" ")]
+            line += chip(self.app.builder, self.env.docname, claim)
         sections = [one for one in self.document[0].children if isinstance(one, nodes.section)]
         last = next((one for one in sections if one[0].astext() == "Exercises"), None)
         at = self.document[0].index(last) if last is not None else len(self.document[0])
