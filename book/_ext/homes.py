@@ -1,4 +1,4 @@
-"""One home for everything: proofs, notes and solutions leave the way of reading and stand on pages of their part.
+"""One home for everything: proofs, notes and solutions leave the way of reading for pages of their part.
 
 A chapter is written, and run, as one notebook. While the book is built
 
@@ -96,7 +96,9 @@ def moves(document: nodes.document, chapter: str) -> list[Move]:
             title = [child.deepcopy() for child in node[0].children]
             proof = node[0].astext().startswith("Proof") or next(node.findall(proof_node), None) is not None
             kind = PROOFS if proof and statement is not None else "notes"
-            move = Move(node, "" if node[0].astext() == LETTERS else kind, title, statement if proof else None)
+            move = Move(
+                node, "" if node[0].astext() == LETTERS else kind, title, statement if proof else None
+            )
         elif isinstance(node, nodes.section) and isinstance(node[0], nodes.title):
             title = node[0].astext()
             if title == VERDICTS:

@@ -10,9 +10,9 @@
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
 ``claims-cards``        the claims of a part, each with reason, knobs and evidence; option ``part``
 
-The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which leads
-to the card. One that opens a numbered statement stands in its title. What a chapter examines without a chip is
-listed at its end.
+The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which
+leads to the card. One that opens a numbered statement stands in its title. What a chapter examines without a
+chip is listed at its end.
 
 Pages that use them are built again when the ledger changes.
 """
@@ -164,7 +164,8 @@ class ClaimsCards(LedgerDirective):
         for claim in self.claims():
             if claim.chapter not in sections:
                 name = claim.chapter.rpartition("/")[2]
-                words, _ = self.state.inline_text(title_of(self.env.app, f"book/{claim.chapter}"), self.lineno)
+                written = title_of(self.env.app, f"book/{claim.chapter}")
+                words, _ = self.state.inline_text(written, self.lineno)
                 title = nodes.title("", "", *words)
                 sections[claim.chapter] = nodes.section("", title, ids=[f"of-{name}"], names=[f"of-{name}"])
             sections[claim.chapter] += self._full(claim)
@@ -235,7 +236,7 @@ def chip(builder, docname: str, claim) -> nodes.reference:
 
 
 class Chips(SphinxPostTransform):
-    """Chips become links, those of a statement in its title; the claims of a chapter without one are listed."""
+    """Chips become links, those of a statement in its title; claims of a chapter without one are listed."""
 
     default_priority = 2
 

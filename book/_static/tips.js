@@ -13,6 +13,11 @@
   // The content of a tip, or nothing.
   const content = (mark) => {
     if (mark.matches(".pa-symbol")) return template("symbol", mark.dataset.symbol)?.content.cloneNode(true);
+    if (mark.matches(".pa-chip")) {  // the verdict in full, with its condition
+      mark.dataset.said ??= mark.title;
+      mark.removeAttribute("title");
+      return Object.assign(document.createElement("p"), {textContent: mark.dataset.said});
+    }
     const href = mark.getAttribute("href");
     const elsewhere = template("href", href);
     if (elsewhere) return elsewhere.content.cloneNode(true);
