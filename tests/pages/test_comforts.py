@@ -6,6 +6,7 @@ import re
 
 import pytest
 from browser import ROOT, SITE, page_names
+from explorables import MOVED
 from notebooks import chapters as every_chapter
 from notebooks import name_of
 from page_visits import PHONE, open_page, set_theme
@@ -170,7 +171,8 @@ def test_a_number_is_not_found_in_a_longer_one(browser):
 def test_the_list_for_language_models_has_every_page_and_a_sentence():
     text = (SITE / "llms.txt").read_text(encoding="utf-8")
     lines = re.findall(r"^- \[(.+)\]\(https://\S+/(book/\S+\.html)\): (.+)$", text, re.M)
-    assert {address for _, address, _ in lines} == set(page_names()) - {"book/index.html", "search.html"}
+    elsewhere = {"book/index.html", "search.html", *(f"{name}.html" for name in MOVED)}
+    assert {address for _, address, _ in lines} == set(page_names()) - elsewhere
     assert all(len(sentence.split()) > 2 and "<" not in sentence for _, _, sentence in lines)
 
 
