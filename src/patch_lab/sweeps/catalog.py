@@ -42,6 +42,7 @@ FILES = {
         "cifar10_study_rates_wide",
     ),
     "study_cnn": ("cifar10_study_cnn",),
+    "study_controls": ("cifar10_controls",),
     "study_swapped": ("cifar10_study_swapped",),
     "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
