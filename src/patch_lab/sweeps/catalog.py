@@ -63,6 +63,8 @@ FILES = {
         "deeper-range",
         "deeper-slow",
         "deeper-rows",
+        "deeper-hot",
+        "deeper-gram",
         "deeper-population",
     ),
     "vit_steps": ("vit_steps",),
