@@ -64,6 +64,8 @@ FILES = {
         "deeper-range",
         "deeper-slow",
         "deeper-rows",
+        "deeper-hot",
+        "deeper-gram",
         "deeper-population",
     ),
     "vit_steps": ("vit_steps",),
