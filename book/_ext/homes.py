@@ -233,6 +233,13 @@ def _registries(env) -> tuple[dict, ...]:
     return getattr(env, "proof_list", {}), getattr(env, "sphinx_exercise_registry", {})
 
 
+def outdated(app, env, added, changed, removed) -> list[str]:
+    """A part is read as a whole: what moves belongs to two pages, and Sphinx forgets it with either."""
+    parts = {name.rpartition("/")[0] for name in (*added, *changed, *removed)}
+    known = (name for name in env.found_docs if name in env.all_docs)
+    return [name for name in known if (part := name.rpartition("/")[0]) in parts and _beside(env, part)]
+
+
 def forget(app, env, docname: str) -> None:
     """Before a chapter is read again: the labels that left it are its own once more."""
     standard, equations = env.get_domain("std"), env.get_domain("math").equations
@@ -392,6 +399,7 @@ def setup(app) -> dict:
     app.add_node(Place)
     app.add_directive("home", Home)
     app.connect("config-inited", leave_out_texts, priority=100)
+    app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", forget)
     app.connect("env-get-updated", settle, priority=900)  # after the numbers are given
     app.add_post_transform(MoveOut)
