@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from patch_association.attention import positional_attention, self_attention
 from patch_association.images.layers import PositionalAttention, SelfAttention
 from patch_association.images.permutation import GridPermutation
-from patch_association.images.vit import ViT, ViTConfig, patches
+from patch_association.images.vit import ViT, ViTConfig, patches, shifts
 
 
 def small(**changes):
@@ -166,3 +166,47 @@ def test_training_does_not_see_a_shuffle_of_patches(attention, tile):
     assert (plain(images) - ViT(config)(images)).abs().max() > 0.1  # something was learned
     similarity = permutation.undo(shuffled.similarity(), 2)
     torch.testing.assert_close(similarity, plain.similarity(), atol=1e-5, rtol=0)
+
+
+def test_shifts_look_one_patch_away_and_at_themselves_at_the_rim():
+    S = shifts(3, 8)
+    assert S.sum(dim=-1).eq(1).all()
+    steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+    for head, (down, right) in enumerate(steps):
+        for place in range(9):
+            row, column = place // 3 + down, place % 3 + right
+            seen = 3 * row + column if 0 <= row < 3 and 0 <= column < 3 else place
+            assert S[head, place, seen] == 1
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("kind", ["uniform", "shifts"])
+def test_a_control_mixes_by_maps_that_nobody_learns(kind, pooling):
+    """Scores have no gradient, the maps are those that were written, and a tiny network is them by hand."""
+    model = ViT(small(attention=kind, pooling=pooling, depth=1), seed=0)
+    logits, out = model(pictures(), return_all=True)
+    n = model.config.num_tokens
+    want = torch.full((2, n, n), 1 / n) if kind == "uniform" else shifts(4, 2, pooling == "cls")
+    torch.testing.assert_close(out["attention"][0], want)
+    logits.sum().backward()
+    query_key = model.blocks[0].attention.query_key.weight
+    assert query_key.grad is None and model.positions.grad is None
+    assert model.blocks[0].attention.value.weight.grad.abs().sum() > 0
+    x = model.embed(patches(pictures(), 2))
+    if pooling == "cls":
+        x = torch.cat([x, model.class_token.expand(len(x), 1, -1)], dim=1)
+    block = model.blocks[0]
+    v = block.attention.value(block.attention_norm(x)).unflatten(-1, (2, 4))  # (B, T, H, d_h)
+    mixed = torch.einsum("hts,bshd->bthd", want, v).flatten(2)
+    x = x + block.attention.output(mixed)
+    torch.testing.assert_close(out["tokens"], x + block.mlp(block.mlp_norm(x)))
+
+
+def test_without_encodings_a_shuffle_of_the_patches_changes_nothing():
+    model = ViT(small(positions="none"), seed=0)
+    images = pictures()
+    shuffled = GridPermutation(8, 2, 1)(images)
+    torch.testing.assert_close(model(images), model(shuffled))
+    assert not torch.allclose(ViT(small(), seed=0)(images), ViT(small(), seed=0)(shuffled))
+    with pytest.raises(ValueError, match="no scores"):
+        small(attention="positional", positions="none")

@@ -13,8 +13,8 @@ from patch_association._validate import finite, fits_memory, positive_int, seed_
 from patch_association.images.layers import Block
 
 _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width")
-_ATTENTIONS = ("vanilla", "positional")
-_POSITIONS = ("paper", "input", "layers")
+_ATTENTIONS = ("vanilla", "positional", "uniform", "shifts")
+_POSITIONS = ("paper", "input", "layers", "none")
 _POOLINGS = ("mean", "cls")
 
 
@@ -28,15 +28,17 @@ class ViTConfig:
         In pixels; the N = (image_size / patch_size)^2 patches are numbered row by row.
     num_classes, depth, heads, width, mlp_width : int
         The defaults are the paper's for small images: 7 layers, 12 heads, width and MLP width 384.
-    attention : "vanilla" or "positional"
-        Definition 3.1 or 3.2: what the scores see.
-    positions : "paper", "input" or "layers"
+    attention : "vanilla", "positional", "uniform" or "shifts"
+        Definition 3.1 or 3.2: what the scores see. Two controls learn no scores: "uniform" attends to
+        all tokens alike, "shifts" as :func:`shifts` says.
+    positions : "paper", "input", "layers" or "none"
         Where P enters the tokens.
         "paper": vanilla adds P to the embedded patches once, as the ViT that the paper cites does;
-        positional adds it nowhere, since Definition 3.2 keeps positions and tokens apart.
+        positional adds it nowhere, since Definition 3.2 keeps positions and tokens apart; controls neither.
         "input": both add P to the embedded patches once, so that even then only the scores differ.
         "layers": vanilla adds P in front of every attention, Definition 3.1 to the letter;
         positional as in "paper".
+        "none": no token and no score knows of P; not for positional attention, whose scores are P alone.
     shared_positions : bool
         One P for all layers (default: the paper speaks of one P), or one per layer.
     pooling : "mean" or "cls"
@@ -72,6 +74,8 @@ class ViTConfig:
         for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if self.attention == "positional" and self.positions == "none":
+            raise ValueError('positional attention without positions has no scores, got positions="none"')
         if self.image_size % self.patch_size:
             raise ValueError(
                 "image_size must be a multiple of patch_size, "
@@ -164,12 +168,20 @@ class ViT(nn.Module):
         if c.pooling == "cls":
             self.class_token = nn.Parameter(torch.empty(c.width))
         self.blocks: Any = nn.ModuleList(
-            Block(c.width, c.heads, c.mlp_width, c.attention == "positional") for _ in range(c.depth)
+            Block(c.width, c.heads, c.mlp_width, c.attention != "vanilla") for _ in range(c.depth)
         )
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
         self.head = nn.Linear(c.width, c.num_classes)
         self._known_attention = None
+        self.register_buffer("_frozen", self._written_maps(), persistent=False)
         self._start(torch.Generator().manual_seed(seed_number("seed", seed)))
+
+    def _written_maps(self):
+        """The maps of a control, (H, N, N), or None where scores are learned."""
+        c = self.config
+        if c.attention == "uniform":
+            return torch.full((c.heads, c.num_tokens, c.num_tokens), 1 / c.num_tokens)
+        return shifts(c.grid, c.heads, c.pooling == "cls") if c.attention == "shifts" else None
 
     def _start(self, generator):
         for name, parameter in self.named_parameters():
@@ -189,7 +201,7 @@ class ViT(nn.Module):
 
         With ``return_all``, the pair (logits, out) with
 
-        - ``out["attention"]``: per layer (B, H, N, N) for vanilla, (H, N, N) for positional attention;
+        - ``out["attention"]``: per layer (B, H, N, N) for vanilla, (H, N, N) for any other attention;
         - ``out["similarity"]``: P P^T between patches, (1 or depth, N, N), the class token left out;
         - ``out["tokens"]``: the tokens after the last layer, (B, N, width).
 
@@ -205,16 +217,19 @@ class ViT(nn.Module):
                 f"images must have shape (B, {', '.join(map(str, expected))}), got {tuple(images.shape)}"
             )
         positional = c.attention == "positional"
+        frozen: Any = self._frozen
         # Autocast makes the embedding half precise. From layer to layer tokens keep the parameters' type, as
         # they do by themselves where P is added: else the two kinds of attention would differ in that too.
         x = self.embed(patches(images, c.patch_size)).to(self.positions.dtype)
         if c.pooling == "cls":
             x = torch.cat([x, self.class_token.expand(len(x), 1, -1)], dim=1)
-        if c.positions == "input" or (c.positions == "paper" and not positional):
+        if c.positions == "input" or (c.positions == "paper" and c.attention == "vanilla"):
             x = x + self.positions[0]
         maps = []
         for layer, block in enumerate(self.blocks):
-            if positional:
+            if frozen is not None:
+                x, S = block(x, x, frozen)  # known maps: nobody reads the second argument
+            elif positional:
                 P = self._layer_positions(layer)
                 known = None if self._known_attention is None else self._known_attention[layer]
                 if known is None and return_all:  # by itself a layer need not hold its maps
@@ -261,6 +276,38 @@ class ViT(nn.Module):
             yield self
         finally:
             self._known_attention = None
+
+
+def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
+    """Attention written by hand: head h looks one patch away in direction h; at the rim, at itself.
+
+    The directions are right, left, down, up, the four diagonals, then again. A class token, which comes
+    last, looks at all tokens alike.
+
+    Returns
+    -------
+    (heads, N, N) tensor
+        With rows that sum to 1, N = grid^2 (+ 1).
+
+    Examples
+    --------
+    >>> shifts(2, 1)[0].tolist()[0]
+    [0.0, 1.0, 0.0, 0.0]
+    """
+    steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+    places = torch.arange(grid)
+    found = torch.zeros(heads, grid**2 + class_token, grid**2 + class_token)
+    for head in range(heads):
+        down, right = steps[head % len(steps)]
+        row, column = ((places + step) for step in (down, right))
+        inside = ((row >= 0) & (row < grid))[:, None] & ((column >= 0) & (column < grid))[None]
+        ahead = row[:, None] * grid + column[None]
+        own = places[:, None] * grid + places[None]
+        seen = torch.where(inside, ahead, own).flatten()
+        found[head, torch.arange(grid**2), seen] = 1.0
+    if class_token:
+        found[:, -1] = 1 / (grid**2 + 1)
+    return found
 
 
 def patches(images: torch.Tensor, patch_size: int) -> torch.Tensor:

@@ -102,6 +102,8 @@ def through(
     seen : list, optional
         The tokens that enter each layer are appended to it.
     """
+    if model.config.attention not in ("vanilla", "positional"):
+        raise ValueError(f"expected vanilla or positional attention, got {model.config.attention!r}")
     edits = edits or {}
     positional = model.config.attention == "positional"
     for layer in range(first, model.config.depth):

@@ -62,6 +62,8 @@ def layer_flops(num_tokens: int, width: int, mlp_width: int, positional: bool) -
 def vit_flops(config: ViTConfig) -> Cost:
     """A whole ViT, forward: patch embedding, layers and head."""
     c = config
+    if c.attention not in ("vanilla", "positional"):
+        raise ValueError(f"FLOPs are counted for vanilla and positional attention, got {c.attention!r}")
     layer = layer_flops(c.num_tokens, c.width, c.mlp_width, c.attention == "positional")
     embedding = 2 * c.num_patches * c.channels * c.patch_size**2 * c.width
     head = 2 * c.width * c.num_classes

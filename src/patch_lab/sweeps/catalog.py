@@ -42,6 +42,7 @@ FILES = {
         "cifar10_study_rates_wide",
     ),
     "study_cnn": ("cifar10_study_cnn",),
+    "study_controls": ("cifar10_controls",),
     "study_swapped": ("cifar10_study_swapped",),
     "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
@@ -63,6 +64,8 @@ FILES = {
         "deeper-range",
         "deeper-slow",
         "deeper-rows",
+        "deeper-hot",
+        "deeper-gram",
         "deeper-population",
     ),
     "vit_steps": ("vit_steps",),

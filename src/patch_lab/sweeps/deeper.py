@@ -183,6 +183,27 @@ def rows_cell(
     return rounded(found, 4)
 
 
+def gram_cell(name: str, rate: float, q: float, batch: int, steps: int) -> dict:
+    """A = P P^T by Adam at another rate, chance or batch: ``error``, ``auc`` and ``exact``, (R,) each."""
+    design, dim = SIMPLE["A = P Pᵀ"]
+    data = SpatialData(SETS, dim, q)
+    network = Network(design, SEEDS, D, dim)
+    for _ in train_together(
+        network, partial(data.sample, dtype=torch.float32), steps=steps, batch=batch, rate=rate
+    ):
+        pass
+    X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
+    known = association(network.maps(X[:1])[:, 0, 0].detach().double(), SETS)
+    return rounded(
+        {
+            "error": error_of_each(network, X, y).tolist(),
+            "auc": known.auc.tolist(),
+            "exact": known.exact.tolist(),
+        },
+        4,
+    )
+
+
 def population_cell(start: float, q: float, diagonal: float, steps: int, points: int) -> dict:
     """Gradient descent on the population risk by all scores, at nine patches, from noise ``start``.
 
@@ -292,6 +313,24 @@ ROWS = {
     "Adam, diagonal 0": dict(_ROWS, diagonal=0.0),
     "descent, diagonal 0": dict(_DESCENT, diagonal=0.0),
 }
+_HOT = dict(_ROWS, points=1)
+#: Larger steps and a louder start than in ``ROWS``.
+HOT = {
+    "Adam, 0.05": dict(_HOT, rate=0.05),
+    "Adam, 0.02, start 1": dict(_HOT, start=1.0),
+    "Adam, 0.05, diagonal 3": dict(_HOT, rate=0.05, diagonal=3.0),
+    "Adam, 0.02, diagonal 3, start 1/2": dict(_HOT, diagonal=3.0, start=0.5),
+}
+_GRAM = dict(rate=0.02, q=Q, batch=128, steps=2500)
+#: A = P P^T beside both ends of the range in which companions gain, at a larger rate, on small batches.
+GRAM = {
+    "$q$ = 0.05": dict(_GRAM, q=0.05),
+    "$q$ = 0.7": dict(_GRAM, q=0.7),
+    "$q$ = 0.8": dict(_GRAM, q=0.8),
+    "$q$ = 0.8, 0.002": dict(_GRAM, q=0.8, rate=0.002, steps=5000),
+    "0.05": dict(_GRAM, rate=0.05),
+    "batch 16": dict(_GRAM, batch=16),
+}
 POPULATION = tuple(
     dict(start=one, q=Q, diagonal=diagonal, steps=4000, points=8)
     for one, diagonal in (
@@ -365,6 +404,38 @@ SWEEPS = (
             C=C,
             sets=SETS.labels.tolist(),
             seeds=ROWS_SEEDS,
+            n_test=N_TEST,
+            adam="cosine, clipped at 5",
+            loss="logistic, fresh inputs in every step",
+        ),
+    ),
+    Sweep(
+        name="deeper-hot",
+        summary="Model (T) by Adam with larger steps and from a louder start: which rows read a set.",
+        cells=tuple(dict(name=name, **settings) for name, settings in HOT.items()),
+        run=rows_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
+        config=dict(
+            D=D,
+            C=C,
+            sets=SETS.labels.tolist(),
+            seeds=ROWS_SEEDS,
+            n_test=N_TEST,
+            adam="cosine, clipped at 5",
+            loss="logistic, fresh inputs in every step",
+        ),
+    ),
+    Sweep(
+        name="deeper-gram",
+        summary="A = P P^T at other chances q, another rate and small batches.",
+        cells=tuple(dict(name=name, **settings) for name, settings in GRAM.items()),
+        run=gram_cell,
+        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
+        config=dict(
+            D=D,
+            C=C,
+            sets=SETS.labels.tolist(),
+            seeds=SEEDS,
             n_test=N_TEST,
             adam="cosine, clipped at 5",
             loss="logistic, fresh inputs in every step",
