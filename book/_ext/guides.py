@@ -90,10 +90,10 @@ def said(page: str, what: str) -> str | None:
 
 
 def question(page: str) -> str | None:
-    """The question of a chapter, as HTML: the last sentence before its first cell or figure."""
+    """The question of a chapter, as HTML: the last sentence before its first cell, guess or figure."""
     if FINDS.search(page) is None:
         return said(page, "Question")
-    opening = re.split(r'<div class="cell|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
+    opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
     last = re.split(r"(?<=[.?!])\s", flowing(paragraphs[-1]))[-1] if paragraphs else ""
     return last if last.endswith("?") else None
