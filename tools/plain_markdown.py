@@ -123,6 +123,9 @@ class Chapter:
             if page not in self.book.titles:
                 raise NotPlain(f"{self.file}: there is no page {page!r}")
             return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
+        if role == "claim":
+            part = Path(self.file).parts[1]
+            return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{target}))"
         if role.startswith("cite"):
             return f"[{self.book.works[target]}]({self.book.page('book/references')})"
         if role.startswith("py:"):
