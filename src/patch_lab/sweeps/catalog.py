@@ -56,7 +56,7 @@ FILES = {
     ),
     "shallow_removal": ("shallow-removal", "shallow-removal-noisy"),
     "backgrounds": ("background-classes", "background-spurious", "background-starts"),
-    "two_theories": ("two-theories", "two-theories-turned", "two-theories-rare"),
+    "two_theories": ("two-theories", "two-theories-turned", "two-theories-hot", "two-theories-rare"),
     "deeper": (
         "deeper-simple",
         "deeper-vit",
@@ -66,6 +66,7 @@ FILES = {
         "deeper-rows",
         "deeper-hot",
         "deeper-gram",
+        "deeper-gram-slow",
         "deeper-population",
     ),
     "vit_steps": ("vit_steps",),

@@ -320,6 +320,7 @@ HOT = {
     "Adam, 0.02, start 1": dict(_HOT, start=1.0),
     "Adam, 0.05, diagonal 3": dict(_HOT, rate=0.05, diagonal=3.0),
     "Adam, 0.02, diagonal 3, start 1/2": dict(_HOT, diagonal=3.0, start=0.5),
+    "Adam, 0.02, diagonal 3, batch 16": dict(_HOT, diagonal=3.0, batch=16),
 }
 _GRAM = dict(rate=0.02, q=Q, batch=128, steps=2500)
 #: A = P P^T beside both ends of the range in which companions gain, at a larger rate, on small batches.
@@ -331,6 +332,8 @@ GRAM = {
     "0.05": dict(_GRAM, rate=0.05),
     "batch 16": dict(_GRAM, batch=16),
 }
+#: A = P P^T above the range in which companions gain, with small steps.
+GRAM_SLOW = {"$q$ = 0.76, 0.002": dict(_GRAM, q=0.76, rate=0.002, steps=5000)}
 POPULATION = tuple(
     dict(start=one, q=Q, diagonal=diagonal, steps=4000, points=8)
     for one, diagonal in (
@@ -425,21 +428,27 @@ SWEEPS = (
             loss="logistic, fresh inputs in every step",
         ),
     ),
-    Sweep(
-        name="deeper-gram",
-        summary="A = P P^T at other chances q, another rate and small batches.",
-        cells=tuple(dict(name=name, **settings) for name, settings in GRAM.items()),
-        run=gram_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=dict(
-            D=D,
-            C=C,
-            sets=SETS.labels.tolist(),
-            seeds=SEEDS,
-            n_test=N_TEST,
-            adam="cosine, clipped at 5",
-            loss="logistic, fresh inputs in every step",
-        ),
+    *(
+        Sweep(
+            name=sweep,
+            summary=summary,
+            cells=tuple(dict(name=name, **settings) for name, settings in cells.items()),
+            run=gram_cell,
+            data=lambda: drawn(SpatialData(SETS, D, Q), 0),
+            config=dict(
+                D=D,
+                C=C,
+                sets=SETS.labels.tolist(),
+                seeds=SEEDS,
+                n_test=N_TEST,
+                adam="cosine, clipped at 5",
+                loss="logistic, fresh inputs in every step",
+            ),
+        )
+        for sweep, summary, cells in (
+            ("deeper-gram", "A = P P^T at other chances q, another rate and small batches.", GRAM),
+            ("deeper-gram-slow", "A = P P^T above the range of q, with small steps.", GRAM_SLOW),
+        )
     ),
     Sweep(
         name="deeper-population",

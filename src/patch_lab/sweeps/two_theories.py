@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 
+from patch_association.defaults import DEFAULT
 from patch_association.structure import Partition, association
 from patch_lab.beyond import KINDS, Bench, CrossedData, RarePatterns, follow_bench, gathered
 from patch_lab.records import drawn, rounded
@@ -57,15 +58,25 @@ _turned = partial(follow_bench, seeds=TURNED_SEEDS, points=1)
 
 
 def turned_cell(
-    groups: int, keys: int, q: float, kind: str, rate: float, steps: int, batch: int, diagonal: float
+    groups: int,
+    keys: int,
+    q: float,
+    kind: str,
+    rate: float,
+    steps: int,
+    batch: int,
+    diagonal: float,
+    start: float = DEFAULT.init_std,
 ) -> dict:
-    """Another size, chance, rate, length, batch or diagonal, (R,) each.
+    """Another size, chance, rate, length, batch, diagonal or noise of the scores at the start, (R,) each.
 
     ``error``; ``own``: the share of attention that companions get; ``set``: what the one set gets that gets
     most; ``best``: how often this set is the own.
     """
     data = CrossedData(groups, keys, set_size=3, q=q)
-    run = _turned(data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal)
+    run = _turned(
+        data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal, score_std=start
+    )
     found = gathered(run.bench, data)
     return {
         "error": rounded(run.errors[-1].tolist(), 4),
@@ -107,6 +118,27 @@ TURNED = (
     dict(_SLOW, groups=9, keys=1, kind="positional"),
     dict(_SLOW, groups=1, keys=9, kind="content"),
 )
+#: Larger steps, a louder start, small batches and other diagonals than in ``TURNED``.
+HOT = (
+    *(
+        dict(settings, groups=6, keys=1, kind="positional")
+        for settings in (
+            dict(_USUAL, rate=0.05, diagonal=3.0),
+            dict(_USUAL, rate=0.1, diagonal=3.0),
+            dict(_SLOW, start=0.5),
+        )
+    ),
+    *(
+        dict(settings, groups=3, keys=2, kind="both")
+        for settings in (
+            dict(_USUAL, batch=16),
+            dict(_USUAL, rate=0.05),
+            dict(_USUAL, diagonal=3.0),
+            dict(_USUAL, diagonal=3.0, batch=64),
+            dict(_USUAL, diagonal=0.0),
+        )
+    ),
+)
 
 _TRAINED = dict(
     clip=5.0, optimizer="Adam, cosine", loss="logistic, fresh inputs in every step", degree=3, linear=0.01
@@ -132,6 +164,14 @@ SWEEPS = (
         name="two-theories-turned",
         summary="The same at another size, chance, rate, length, batch or diagonal, one turned at a time.",
         cells=TURNED,
+        run=turned_cell,
+        data=lambda: drawn(LAWS["crossed"], 0),
+        config=dict(seeds=TURNED_SEEDS, set_size=3, **_TRAINED),
+    ),
+    Sweep(
+        name="two-theories-hot",
+        summary="Larger steps, a louder start, small batches and other diagonals at six sets.",
+        cells=tuple({"start": DEFAULT.init_std, **settings} for settings in HOT),
         run=turned_cell,
         data=lambda: drawn(LAWS["crossed"], 0),
         config=dict(seeds=TURNED_SEEDS, set_size=3, **_TRAINED),
