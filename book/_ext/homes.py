@@ -156,33 +156,41 @@ class Home(SphinxDirective):
         return sections
 
 
+def shorten(app, env) -> list[str]:
+    """Once all pages are read, before sections are numbered: what moves leaves the tables of contents."""
+    for docname in env.found_docs:
+        part, _, name = docname.rpartition("/")
+        if name in (PROOFS, SOLUTIONS):
+            places = env.get_doctree(docname).findall(Place)
+            gone = {place.parent["ids"][0] for place in places if not _content(env, place)}
+        elif _has_homes(env, part):
+            found = moves(env.get_doctree(docname), docname)
+            gone = {name for move in found for name in _section_ids(move.node)}
+        else:
+            continue
+        _shorten(env.tocs[docname], gone)
+    return []
+
+
 def settle(app, env) -> list[str]:
-    """Once all pages are read and numbered: what moves gets the address of its new page, and its number."""
+    """Once figures are numbered: what moves gets the address of its new page, and keeps its number."""
     held: dict[str, dict[str, nodes.Element]] = {}
     for docname in env.found_docs:
         part, _, name = docname.rpartition("/")
-        pages = {kind: f"{part}/{kind}" for kind in (PROOFS, SOLUTIONS)}
-        if name in pages or len(_beside(env, part)) < len(pages):
+        if name in (PROOFS, SOLUTIONS) or not _has_homes(env, part):
             continue
-        document = env.get_doctree(docname)
-        found = moves(document, docname)
-        for move in found:
+        for move in moves(env.get_doctree(docname), docname):
+            page = f"{part}/{move.page}"
             if move.kind:
-                _readdress(env, docname, pages[move.page], set(move.ids()))
-                held.setdefault(pages[move.page], {}).update(_by_id(move.node))
-                if move.kind == PROOFS and move.of is not None:  # its copy has its number
-                    _copy_numbers(env, docname, pages[PROOFS], set(move.of["ids"]))
-        titles = {name for move in found for name in _section_ids(move.node)}
-        _shorten(env.tocs[docname], titles)
-    for docname in env.found_docs:
-        if docname.rpartition("/")[2] in (PROOFS, SOLUTIONS):
-            page = env.get_doctree(docname)
-            places = page.findall(Place)
-            empty = {place.parent["ids"][0] for place in places if not _content(env, place)}
-            _shorten(env.tocs[docname], empty)
-            page.ids.update(held.get(docname, {}))  # a numbered link asks its page for what it leads to
-            app.builder.write_doctree(docname, page)
-            env._pickled_doctree_cache.pop(docname, None)  # what Sphinx read a moment ago
+                _readdress(env, docname, page, set(move.ids()))
+                held.setdefault(page, {}).update(_by_id(move.node))
+            if move.kind == PROOFS and move.of is not None:  # its copy has its number
+                _copy_numbers(env, docname, page, set(move.of["ids"]))
+    for docname, found in held.items():
+        page = env.get_doctree(docname)
+        page.ids.update(found)  # a numbered link asks its page for what it leads to
+        app.builder.write_doctree(docname, page)
+        env._pickled_doctree_cache.pop(docname, None)  # what Sphinx read a moment ago
     return []
 
 
@@ -194,8 +202,8 @@ def _by_id(moved: nodes.Element) -> dict[str, nodes.Element]:
     return {name: node for node in copied.findall(nodes.Element) for name in node.get("ids", ())}
 
 
-def _beside(env, part: str) -> list[str]:
-    return [name for name in (f"{part}/{PROOFS}", f"{part}/{SOLUTIONS}") if name in env.found_docs]
+def _has_homes(env, part: str) -> bool:
+    return {f"{part}/{PROOFS}", f"{part}/{SOLUTIONS}"} <= env.found_docs
 
 
 def _section_ids(node: nodes.Element) -> list[str]:
@@ -237,7 +245,7 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     """A part is read as a whole: what moves belongs to two pages, and Sphinx forgets it with either."""
     parts = {name.rpartition("/")[0] for name in (*added, *changed, *removed)}
     known = (name for name in env.found_docs if name in env.all_docs)
-    return [name for name in known if (part := name.rpartition("/")[0]) in parts and _beside(env, part)]
+    return [name for name in known if (part := name.rpartition("/")[0]) in parts and _has_homes(env, part)]
 
 
 def forget(app, env, docname: str) -> None:
@@ -281,7 +289,7 @@ class MoveOut(SphinxPostTransform):
         if name in (PROOFS, SOLUTIONS):
             for place in list(self.document.findall(Place)):
                 self._fill(place)
-        elif len(_beside(self.env, part)) == 2:
+        elif _has_homes(self.env, part):
             for move in moves(self.document, docname):
                 self._leave(move)
             show_first_figure(self.document)
@@ -401,6 +409,7 @@ def setup(app) -> dict:
     app.connect("config-inited", leave_out_texts, priority=100)
     app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", forget)
+    app.connect("env-get-updated", shorten, priority=100)
     app.connect("env-get-updated", settle, priority=900)  # after the numbers are given
     app.add_post_transform(MoveOut)
     app.connect("doctree-resolved", repair)

@@ -34,7 +34,8 @@ SHOWN = """() => ({
   address: location.hash,
   setting: window.explorable.setting(),
   stage: [...document.querySelector('.pa-stage').querySelectorAll('*')]
-    .filter(part => !part.matches('.pa-sentence') && !part.children.length).map(part => part.outerHTML).join(''),
+    .filter(part => !part.matches('.pa-sentence') && !part.children.length)
+    .map(part => part.outerHTML).join(''),
 })"""
 #: A reader who types another address; true where the page has another one then.
 GO = """address => new Promise(done => {

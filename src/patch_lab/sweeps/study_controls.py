@@ -1,4 +1,4 @@
-"""Controls beside positional attention: what attention that learns no scores, or knows no places, is worth."""
+"""Controls beside positional attention: attention that learns no scores, or that knows no places."""
 
 from __future__ import annotations
 
