@@ -11,7 +11,7 @@ from patch_lab import ledger as claims
 from patch_lab.ledger import Claim, exact, shipped
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = {path.relative_to(BOOK).with_suffix("").as_posix() for path in BOOK.glob("*/*.md")}
+CHAPTERS = {path.relative_to(BOOK).with_suffix("").as_posix() for path in BOOK.glob("*/*.ipynb")}
 ROOM = Path(claims.__file__).parent
 
 
