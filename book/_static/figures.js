@@ -63,6 +63,7 @@
     const linked = figure && location.hash === `#${figure.id}`;
     const reveal = () => {
       figure?.classList.remove("pa-veiled");
+      if (figure) figure.inert = false;
       answer.open = true;
       commit.remove();
       skip.remove();
@@ -80,7 +81,10 @@
     skip.onclick = reveal;
     answer.before(commit, skip);
     if (linked) reveal();
-    else figure?.classList.add("pa-veiled");
+    else if (figure) {
+      figure.classList.add("pa-veiled");
+      figure.inert = true;  // a blur hides nothing from who hears the page
+    }
     addEventListener("hashchange", () => { if (figure && location.hash === `#${figure.id}`) reveal(); });
     answer.addEventListener("toggle", () => { if (answer.open) reveal(); });
   };

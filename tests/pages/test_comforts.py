@@ -37,19 +37,23 @@ def test_two_questions_a_part_stand_before_their_figures(part):
         assert box.start() < page.index(f'<figure class="align-default" id="{box[1]}"')
 
 
+VEILED = """figure => figure.inert && [...figure.children].every(part =>
+  getComputedStyle(part).visibility === 'hidden' || getComputedStyle(part).filter.startsWith('blur'))"""
+
+
 def test_a_reader_commits_and_then_sees_the_figure(browser):
     with open_page(browser, LONGER) as tab:
-        box, figure = tab.locator(".pa-predict"), tab.locator(f"#{FIGURE} svg")
-        assert not figure.is_visible() and not box.locator("details p").first.is_visible()
+        box, figure = tab.locator(".pa-predict"), tab.locator(f"#{FIGURE}")
+        assert figure.evaluate(VEILED) and not box.locator("details p").first.is_visible()
         commit = box.get_by_role("button", name="Commit to it")
         assert commit.is_disabled()
         box.locator("input").first.focus()
         tab.keyboard.press("Space")
         tab.keyboard.press("ArrowDown")  # to the second choice
-        assert not figure.is_visible(), "to choose is not yet to commit"
+        assert figure.evaluate(VEILED), "to choose is not yet to commit"
         commit.focus()
         tab.keyboard.press("Enter")
-        assert figure.is_visible() and box.locator("details p").first.is_visible()
+        assert not figure.evaluate(VEILED) and box.locator("details p").first.is_visible()
         said = box.get_by_role("status").inner_text()
         assert "You predicted" in said and "It levels off." in said and "It sinks" in said
 
@@ -61,7 +65,7 @@ def test_who_predicts_right_is_told_so_and_nobody_has_to(browser):
         assert tab.locator(".pa-predict [role=status]").inner_text().startswith("As you predicted")
     with open_page(browser, LONGER) as tab:
         tab.get_by_role("button", name="Just show me").click()
-        assert tab.locator(f"#{FIGURE} svg").is_visible()
+        assert not tab.locator(f"#{FIGURE}").evaluate(VEILED)
 
 
 def test_without_script_a_question_has_a_folded_answer(browser):
