@@ -50,6 +50,8 @@ FAMILIES = {
     "fails": "fails as stated",
     "untested": "open",
 }
+#: Letters of a claim's name that a chip has room for.
+NAMED = 28
 #: The verdicts as chips say them.
 CHIPS = {
     "proved here": "proved",
@@ -227,9 +229,14 @@ class Chip(nodes.Inline, nodes.Element):
     """Where a chip will stand."""
 
 
-def chip(builder, docname: str, claim) -> nodes.reference:
-    """The chip of a claim."""
-    word = nodes.inline("", CHIPS.get(claim.standing, claim.standing))
+def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
+    """The chip of a claim, with its name where it does not stand in the claim's own title.
+
+    A bare verdict behind a sentence would seem to judge that sentence.
+    """
+    where = plain(claim.where.replace("$", ""))
+    name = (where if len(where) <= NAMED and "\\" not in where else "claim") + ": " if named else ""
+    word = nodes.inline("", name + CHIPS.get(claim.standing, claim.standing), classes=["pasted-text"])
     condition = plain(claim.heading.replace("$", ""))
     classes = ["pa-chip", f"pa-{claim.family}"]
     return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
@@ -245,7 +252,8 @@ class Chips(SphinxPostTransform):
         for place in list(self.document.findall(Chip)):
             claim = known[place["claim"]]
             shown.add(claim.id)
-            made, title = chip(self.app.builder, self.env.docname, claim), _title_above(place)
+            title = _title_above(place)
+            made = chip(self.app.builder, self.env.docname, claim, named=title is None)
             if title is None:
                 place.replace_self(made)
             else:
