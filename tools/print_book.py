@@ -1,7 +1,8 @@
 """The whole book as one PDF, printed by Chromium: ``tools/print_book.py [book/part/chapter ...]``.
 
-All pages in the order of the contents, by day, with running page numbers and an outline; proofs, solutions
-and claims have pages of their own, code that the pages fold is left folded, as on the screen. Links to other pages lead to the book online. It goes to ``_build/html/book.pdf``.
+All pages in the order of the contents, by day, with running page numbers and an outline. Proofs, solutions
+and claims have pages of their own; code that the pages fold is left folded, as on the screen. Links to other
+pages lead to the book online. It goes to ``_build/html/book.pdf``.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 from docutils import nodes
@@ -115,7 +116,7 @@ def moves(document: nodes.document, chapter: str) -> list[Move]:
     return found
 
 
-def _without_opening(title: nodes.title) -> list[nodes.Node]:
+def _without_opening(title: nodes.Node) -> list[nodes.Node]:
     first, *rest = title.children
     words = first.astext().removeprefix(OPENING)
     return [nodes.Text(words[:1].upper() + words[1:]), *(child.deepcopy() for child in rest)]
@@ -197,6 +198,7 @@ def settle(app, env) -> list[str]:
 def _by_id(moved: nodes.Element) -> dict[str, nodes.Element]:
     """What has a name in something that moves, by its name."""
     copied = moved.deepcopy()
+    node: Any
     for node in copied.findall():
         node.document = None
     return {name: node for node in copied.findall(nodes.Element) for name in node.get("ids", ())}
@@ -337,11 +339,12 @@ class MoveOut(SphinxPostTransform):
     @staticmethod
     def _unfolded(move: Move) -> list[nodes.Node]:
         """The content, open."""
-        node = _bare(move.node.deepcopy())
+        node: Any = _bare(move.node.deepcopy())
         if isinstance(node, nodes.section):
             if move.kind == "notes":
-                node[0].children = []
-                node[0] += [child.deepcopy() for child in move.title]
+                title: Any = node[0]
+                title.children = []
+                title += [child.deepcopy() for child in move.title]
             return [node]
         if isinstance(node, solution_node):
             node["classes"] = [name for name in node["classes"] if name not in ("dropdown", "toggle")]
@@ -355,6 +358,7 @@ class MoveOut(SphinxPostTransform):
 
 def _bare(node: nodes.Element) -> nodes.Element:
     """A copy without the dropdowns in it and without ids that stand on every box."""
+    inner: Any
     for inner in [one for one in node.findall(nodes.container) if one is not node and is_dropdown(one)]:
         box = nodes.container("", ids=inner["ids"] + inner[0]["ids"], classes=["pa-unfolded"])
         if inner[0].astext() != "Proof":

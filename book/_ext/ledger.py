@@ -22,7 +22,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from docutils import nodes
 from homes import title_of
@@ -188,8 +188,9 @@ class ClaimsCards(LedgerDirective):
         numbers = [[one.name, one.show(), one.show_basis()] for one in claim.evidence.values()]
         if numbers:
             rows = [self.row([[self.paragraph(text)] for text in cells]) for cells in numbers]
-            box += self.table(("evidence", "value", "basis"), (50, 20, 30), rows)
-            box[-1]["classes"] = ["table"]
+            table = self.table(("evidence", "value", "basis"), (50, 20, 30), rows)
+            table["classes"] = ["table"]
+            box += table
         return box
 
     def _rests(self, claim) -> list[nodes.paragraph]:
@@ -235,8 +236,10 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
     A bare verdict behind a sentence would seem to judge that sentence.
     """
     where = plain(claim.where.replace("$", ""))
-    name = (where if len(where) <= NAMED and "\\" not in where else "claim") + ": " if named else ""
-    word = nodes.inline("", name + CHIPS.get(claim.standing, claim.standing), classes=["pasted-text"])
+    short = len(where) <= NAMED and "\\" not in where  # no formula that would stand there as TeX
+    name = (where if short else "claim") + ": "
+    verdict = CHIPS.get(claim.standing, claim.standing)
+    word = nodes.inline("", f"{name if named else ''}{verdict}", classes=["pasted-text"])
     condition = plain(claim.heading.replace("$", ""))
     classes = ["pa-chip", f"pa-{claim.family}"]
     return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
@@ -272,15 +275,15 @@ class Chips(SphinxPostTransform):
             words += [nodes.math("", text) if k % 2 else nodes.Text(text) for k, text in pieces]
             line += [nodes.Text(" "), words, nodes.Text(" ")]
             line += chip(self.app.builder, self.env.docname, claim)
-        sections = [one for one in self.document[0].children if isinstance(one, nodes.section)]
+        chapter: Any = self.document[0]
+        sections = [one for one in chapter.children if isinstance(one, nodes.section)]
         last = next((one for one in sections if one[0].astext() == "Exercises"), None)
-        at = self.document[0].index(last) if last is not None else len(self.document[0])
-        self.document[0].insert(at, line)
+        chapter.insert(chapter.index(last) if last is not None else len(chapter), line)
 
 
 def _title_above(place: Chip) -> nodes.title | None:
     """The title of the statement that a chip opens."""
-    paragraph = place.parent
+    paragraph: Any = place.parent
     box = paragraph.parent and paragraph.parent.parent
     if paragraph.index(place) or not isinstance(box, tuple(NODE_TYPES.values())):
         return None
