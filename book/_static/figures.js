@@ -60,10 +60,16 @@
       button.textContent = text;
       return button;
     });
+    // What a chapter finds stands right below its first figure, and would give the answer away.
+    const finds = figure && document.querySelector(".bd-article div.find");
+    const below = finds && figure.compareDocumentPosition(finds) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const veiled = [figure, below && finds].filter(Boolean);
     const linked = figure && location.hash === `#${figure.id}`;
     const reveal = () => {
-      figure?.classList.remove("pa-veiled");
-      if (figure) figure.inert = false;
+      veiled.forEach((part) => {
+        part.classList.remove("pa-veiled");
+        part.inert = false;
+      });
       answer.open = true;
       commit.remove();
       skip.remove();
@@ -81,10 +87,10 @@
     skip.onclick = reveal;
     answer.before(commit, skip);
     if (linked) reveal();
-    else if (figure) {
-      figure.classList.add("pa-veiled");
-      figure.inert = true;  // a blur hides nothing from who hears the page
-    }
+    else veiled.forEach((part) => {
+      part.classList.add("pa-veiled");
+      part.inert = true;  // a blur hides nothing from who hears the page
+    });
     addEventListener("hashchange", () => { if (figure && location.hash === `#${figure.id}`) reveal(); });
     answer.addEventListener("toggle", () => { if (answer.open) reveal(); });
   };

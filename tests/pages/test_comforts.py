@@ -58,6 +58,16 @@ def test_a_reader_commits_and_then_sees_the_figure(browser):
         assert "You predicted" in said and "It levels off." in said and "It sinks" in said
 
 
+def test_what_a_chapter_finds_waits_for_the_guess_at_its_first_figure(browser):
+    with open_page(browser, SITE / "book" / "transfer" / "fine_tuning.html") as tab:
+        finds = tab.locator("div.find")
+        assert finds.evaluate(VEILED)
+        tab.get_by_role("button", name="Just show me").first.click()
+        assert not finds.evaluate(VEILED)
+    with open_page(browser, LONGER) as tab:  # here the question is about a later figure
+        assert not tab.locator("div.find").evaluate(VEILED)
+
+
 def test_who_predicts_right_is_told_so_and_nobody_has_to(browser):
     with open_page(browser, LONGER) as tab:
         tab.locator(".pa-predict input").nth(2).check()
