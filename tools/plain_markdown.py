@@ -12,6 +12,8 @@ import nbformat
 from book_labels import COUNTED, EQUATION, TARGET, Block, Book, figure_of, pieces
 from notebooks import ROOT
 
+from patch_lab.ledger import shipped
+
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
 
@@ -124,7 +126,7 @@ class Chapter:
                 raise NotPlain(f"{self.file}: there is no page {page!r}")
             return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
         if role == "claim":
-            part = Path(self.file).parts[1]
+            part = shipped()[target].chapter.partition("/")[0]
             return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{target}))"
         if role.startswith("cite"):
             return f"[{self.book.works[target]}]({self.book.page('book/references')})"

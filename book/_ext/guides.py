@@ -30,9 +30,7 @@ from patch_lab.ledger import SOURCES, shipped
 INDEX = "_static/page-index.js"
 CLAIMS, NOTATION = "book/claims", "book/notation"
 
-IN_SHORT = re.compile(r'<div class="in-short admonition">(.*?)</div>', re.S)
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
-SAID = r"<p><strong>{}\.</strong>\s*(.*?)</p>"
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
 STATEMENT = re.compile(
     r'<div class="proof \w+ admonition" id="(?P<id>[^"]+)">\s*<p class="admonition-title">'
@@ -82,17 +80,10 @@ def flowing(markup: str) -> str:
     return re.sub(r' class="pa-symbol" data-symbol="[^"]*"', "", bare(markup)).strip()
 
 
-def said(page: str, what: str) -> str | None:
-    """What a page's box "In short" says under a heading, as HTML."""
-    box = IN_SHORT.search(page)
-    found = box and re.search(SAID.format(what), box[1], re.S)
-    return flowing(found[1]) if found else None
-
-
 def question(page: str) -> str | None:
     """The question of a chapter, as HTML: it ends a paragraph above the first cell or figure."""
     if FINDS.search(page) is None:
-        return said(page, "Question")
+        return None
     opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
     last = (re.split(r"(?<=[.?!])\s", flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
@@ -101,9 +92,8 @@ def question(page: str) -> str | None:
 
 def finding(page: str) -> str | None:
     """What a chapter finds, as HTML."""
-    if found := FINDS.search(page):
-        return flowing(" ".join(re.findall(r"<p>(.*?)</p>", found[1], re.S)))
-    return said(page, "Answer")
+    found = FINDS.search(page)
+    return found and flowing(" ".join(re.findall(r"<p>(.*?)</p>", found[1], re.S)))
 
 
 def about(page: str) -> str:

@@ -27,7 +27,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, solution_node
 from sphinx_proof.nodes import NODE_TYPES, proof_node
 
-OPENING, VERDICTS, MORE, LETTERS = "Appendix: ", "Verdicts", "More exercises", "Letters of this chapter"
+OPENING, VERDICTS, MORE = "Appendix: ", "Verdicts", "More exercises"
 PROOFS, SOLUTIONS = "proofs", "solutions"
 _STATEMENTS = tuple(NODE_TYPES.values())
 #: Both packages give every box's body the same id.
@@ -97,9 +97,7 @@ def moves(document: nodes.document, chapter: str) -> list[Move]:
             title = [child.deepcopy() for child in node[0].children]
             proof = node[0].astext().startswith("Proof") or next(node.findall(proof_node), None) is not None
             kind = PROOFS if proof and statement is not None else "notes"
-            move = Move(
-                node, "" if node[0].astext() == LETTERS else kind, title, statement if proof else None
-            )
+            move = Move(node, kind, title, statement if proof else None)
         elif isinstance(node, nodes.section) and isinstance(node[0], nodes.title):
             title = node[0].astext()
             if title == VERDICTS:

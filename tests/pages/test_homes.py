@@ -14,7 +14,6 @@ from notebooks import chapters, name_of
 from patch_lab.ledger import shipped
 
 every_chapter = pytest.mark.parametrize("text", chapters(), ids=name_of)
-BOXES = "div.proof.admonition, div.exercise.admonition, div.solution.admonition, figure, div.math"
 
 
 @cache

@@ -138,8 +138,8 @@ PARTED = """() => {
 
 def test_punctuation_stays_with_its_formula(browser):
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto((SITE / "book" / "setting" / "linear_models.html").as_uri())
+    page.goto((SITE / "book" / "dynamics" / "companions.html").as_uri())
     settle(page)
     count, parted = page.evaluate(PARTED)
     page.close()
-    assert count > 30 and parted == []
+    assert count > 50 and parted == []

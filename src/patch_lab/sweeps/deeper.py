@@ -347,6 +347,11 @@ POPULATION = tuple(
     )
 )
 
+_ROWS_CONFIG = dict(
+    D=D, C=C, sets=SETS.labels.tolist(), seeds=ROWS_SEEDS, n_test=N_TEST, adam="cosine, clipped at 5",
+    loss="logistic, fresh inputs in every step",
+)  # fmt: skip
+
 SWEEPS = (
     Sweep(
         name="deeper-simple",
@@ -402,15 +407,7 @@ SWEEPS = (
         cells=tuple(dict(name=name, **settings) for name, settings in ROWS.items()),
         run=rows_cell,
         data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=dict(
-            D=D,
-            C=C,
-            sets=SETS.labels.tolist(),
-            seeds=ROWS_SEEDS,
-            n_test=N_TEST,
-            adam="cosine, clipped at 5",
-            loss="logistic, fresh inputs in every step",
-        ),
+        config=_ROWS_CONFIG,
     ),
     Sweep(
         name="deeper-hot",
@@ -418,15 +415,7 @@ SWEEPS = (
         cells=tuple(dict(name=name, **settings) for name, settings in HOT.items()),
         run=rows_cell,
         data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=dict(
-            D=D,
-            C=C,
-            sets=SETS.labels.tolist(),
-            seeds=ROWS_SEEDS,
-            n_test=N_TEST,
-            adam="cosine, clipped at 5",
-            loss="logistic, fresh inputs in every step",
-        ),
+        config=_ROWS_CONFIG,
     ),
     *(
         Sweep(
@@ -435,15 +424,7 @@ SWEEPS = (
             cells=tuple(dict(name=name, **settings) for name, settings in cells.items()),
             run=gram_cell,
             data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-            config=dict(
-                D=D,
-                C=C,
-                sets=SETS.labels.tolist(),
-                seeds=SEEDS,
-                n_test=N_TEST,
-                adam="cosine, clipped at 5",
-                loss="logistic, fresh inputs in every step",
-            ),
+            config={**_ROWS_CONFIG, "seeds": SEEDS},
         )
         for sweep, summary, cells in (
             ("deeper-gram", "A = P P^T at other chances q, another rate and small batches.", GRAM),
