@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, floating, positive_int, probability
+from patch_association._validate import brief, finite, fits_memory, floating, positive_int, probability
 from patch_association.structure import Partition
 
 
@@ -386,7 +386,9 @@ def _as_tensor(name: str, values) -> torch.Tensor:
     try:
         tensor = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"{name} must be an array or a tensor of real numbers, got {values!r}") from None
+        raise ValueError(
+            f"{name} must be an array or a tensor of real numbers, got {brief(values)}"
+        ) from None
     if tensor.is_complex():
         raise ValueError(f"{name} must be real, got {tensor.dtype}")
     tensor = tensor if tensor.is_floating_point() else tensor.double()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -308,7 +309,7 @@ def descend(
 class _Measure:
     """One row of the record: (columns, S) float64."""
 
-    def __init__(self, samples, test, degree, linear, prefactor):
+    def __init__(self, samples, test: Any, degree, linear, prefactor):
         test = HeldOut.of(*test) if isinstance(test, tuple) and len(test) == 2 else test
         if test is not None:
             made_of("test", test, "HeldOut or a pair of inputs and labels", "errors_of", "num_patches", "dim")

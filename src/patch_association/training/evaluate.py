@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,11 +81,11 @@ class HeldOut:
     """
 
     def __init__(self, law: Law, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
-        law, n, seed = check_law(law), positive_int("n", n), positive_int("seed", seed, minimum=0)
-        self.law, self.n, self.seed = law, n, seed
+        self.law: Any = check_law(law)
+        self.n, self.seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
         self.num_patches, self.dim, self.X = law.partition.num_patches, law.dim, None
         if draws_by_coefficients(law):
-            s, y, _ = law.sample_coefficients(n, seed)
+            s, y, _ = self.law.sample_coefficients(n, seed)
             self.s, self.y = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y))
         else:
             fits_memory(f"{n:,} inputs", n * self.num_patches * self.dim)

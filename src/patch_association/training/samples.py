@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,15 +22,15 @@ from patch_association.training.gradients import chunk_size
 BLOCK = 500
 
 
-@dataclass(frozen=True)
+@dataclass
 class Given:
     """The law of inputs that are at hand: their sets are known, and nothing more can be drawn."""
 
     partition: Partition
     dim: int
-    feature: None = None
+    feature: Any = None
 
-    def sample(self, n: int, seed: int = 0):
+    def sample(self, n: int, seed: int = 0) -> Any:
         """Refused."""
         raise ValueError("no law is known of these inputs: draw from a Law, or give HeldOut.of(X, y) others")
 
@@ -69,10 +70,11 @@ class Samples:
 
     def __init__(self, law: Law | Partition, X, y, seeds=None, *, chunk: int | None = None, device=None):
         X, y = inputs_and_labels(X, y)
-        law = Given(law, X.shape[3]) if isinstance(law, Partition) else check_law(law)
-        self.law, self.n, self.dtype = law, X.shape[1], X.dtype
+        self.law: Any = Given(law, X.shape[3]) if isinstance(law, Partition) else check_law(law)
+        self.n, self.dtype = X.shape[1], X.dtype
         self.seeds = seed_list(range(len(X)) if seeds is None else seeds)
-        self.num_seeds, self.num_patches, self.dim = len(self.seeds), law.partition.num_patches, law.dim
+        self.num_seeds = len(self.seeds)
+        self.num_patches, self.dim = self.law.partition.num_patches, self.law.dim
         if X.shape != (self.num_seeds, self.n, self.num_patches, self.dim):
             raise ValueError(
                 f"X must hold {self.num_seeds} seeds of {self.num_patches} patches of dimension {self.dim}, "
