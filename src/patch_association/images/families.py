@@ -97,7 +97,8 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
     if P.ndim != 2 or not P.numel():
         raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
     if isinstance(model, ViT):
-        return Encodings(P[: model.config.num_patches].float(), (model.config.grid,) * 2, called, tokens, 0)
+        own = model.config
+        return Encodings(P[: own.num_patches].float(), (own.grid, own.grid), called, tokens, 0)
     grid = grid_sides(grid, 1) if grid is not None else grid_of(model)
     left = {k: len(P) - k for k in options if len(P) > k}
     fits = [k for k, n in left.items() if n == (math.prod(grid) if grid else math.isqrt(n) ** 2)]
@@ -109,9 +110,10 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
             "is not known; say grid=(rows, columns)"
         )
     side = math.isqrt(left[fits[0]])
+    rows, columns = grid or (side, side)
     # Ours alone has its class token behind the patches.
-    rows = P[: len(P) - fits[0]] if called == "positions" else P[fits[0] :]
-    return Encodings(rows.float(), grid or (side, side), called, tokens, fits[0])
+    P = P[: len(P) - fits[0]] if called == "positions" else P[fits[0] :]
+    return Encodings(P.float(), (rows, columns), called, tokens, fits[0])
 
 
 def encodings_for(model, name: str, grid, images) -> Encodings:
