@@ -262,6 +262,11 @@ class SpatialData:
 
         Threshold_c(z) is z where \|z\| > c and 0 elsewhere. The sums are integers on draws of this
         class; a sum that lies within rounding of 0.9 C counts as not above it.
+
+        Raises
+        ------
+        ValueError
+            If X has another shape than (n, D, d), or a number is not finite.
         """
         C = self.partition.set_size
         X = _inputs(X, self.partition.num_patches, self.dim)
@@ -340,7 +345,13 @@ class GaussianData:
         return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
 
     def set_responses(self, X) -> torch.Tensor:
-        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter."""
+        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter.
+
+        Raises
+        ------
+        ValueError
+            If X has another shape than (n, D, d), or a number is not finite.
+        """
         X = _inputs(X, self.partition.num_patches, self.dim)
         sets = X[:, torch.from_numpy(self.partition.sets)]  # (n, D, d) -> (n, L, C, d)
         return torch.einsum("nlkd,kd->nl", sets, self.filters.to(X))  # (n, L, C, d), (C, d) -> (n, L)

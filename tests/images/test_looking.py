@@ -170,7 +170,14 @@ def saved(folder, kind, weights):
         path.mkdir()
         torch.save(weights, path / "pytorch_model.bin")
     else:  # as a training run keeps them
-        torch.save({"epoch": 3, "model": {f"module.{name}": value for name, value in weights.items()}}, path)
+        torch.save(
+            {
+                "epoch": 3,
+                "sums": torch.ones(2),
+                "model": {f"module.{name}": value for name, value in weights.items()},
+            },
+            path,
+        )
     return path
 
 
@@ -200,7 +207,7 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
         "nowhere.safetensors": "nowhere.safetensors is no whole safetensors file",
         "bomb.pth": "bomb.pth is no whole file of tensors that PyTorch reads without running code",
         "other.pt": "other.pt is no whole file of tensors that PyTorch reads without running code",
-        "empty.pt": "expected weights, or state_dict, model.*got .'epochs'",
+        "empty.pt": "expected tensors by name, perhaps under state_dict, .*got .'epochs'",
     }.items():
         with pytest.raises(ValueError, match=said):
             look(path)

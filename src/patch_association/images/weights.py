@@ -104,13 +104,12 @@ def read_weights(path) -> dict[str, torch.Tensor]:
 
 def _weights_in(held) -> dict[str, torch.Tensor]:
     """The tensors of a checkpoint, by name."""
-    while isinstance(held, Mapping) and not any(isinstance(value, torch.Tensor) for value in held.values()):
-        key = next((key for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)), None)
-        if key is None:
-            raise ValueError(f"expected weights, or {', '.join(_KEPT_UNDER)}; got {list(held)[:8]}")
-        held = held[key]
-    if not isinstance(held, Mapping):
-        raise ValueError(f"expected tensors by name, got {type(held).__name__}")
+    kept = lambda: next((held[key] for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)), None)
+    while isinstance(held, Mapping) and (inside := kept()) is not None:
+        held = inside
+    if not isinstance(held, Mapping) or not any(isinstance(value, torch.Tensor) for value in held.values()):
+        came = list(held)[:8] if isinstance(held, Mapping) else type(held).__name__
+        raise ValueError(f"expected tensors by name, perhaps under {', '.join(_KEPT_UNDER)}; got {came}")
     return {str(key): value for key, value in held.items() if isinstance(value, torch.Tensor)}
 
 
