@@ -51,8 +51,6 @@ ENGINES = {
     "look": ("checks", "samples", "shallow"),
     "epochs": ("checks", "samples", "training", "puzzle"),
 }
-#: Pages that are no more, and where their content went.
-MOVED = {"book/explore/cloud": "book/next_to.html#known-then-forgotten"}
 #: Scripts that hold data; they are written from the package's records when the book is built.
 DATA = ("encodings", "training", "sheets", "essay")
 
@@ -273,14 +271,6 @@ def write_data(app, error: Exception | None) -> None:
             f"// {says[name]}\nwindow.patchAssociation.{key} = {json.dumps(data, separators=(',', ':'))};\n"
         )
         (Path(app.outdir) / "_static" / "explore" / f"{name}.js").write_text(script, encoding="utf-8")
-    for page, target in MOVED.items():  # old addresses lead to where their content went
-        path = Path(app.outdir) / f"{page}.html"
-        there = relative_uri(f"{page}.html", target)
-        path.write_text(
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title>'
-            f'<meta http-equiv="refresh" content="0; url={there}"><a href="{there}">Moved here</a></html>\n',
-            encoding="utf-8",
-        )
     (Path(app.outdir) / "_static" / "share.png").write_bytes(essay.share_picture())
 
 
