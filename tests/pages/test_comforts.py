@@ -6,7 +6,7 @@ import re
 
 import pytest
 from browser import ROOT, SITE, page_names
-from explorables import MOVED
+from addresses import MOVED
 from notebooks import chapters as every_chapter
 from notebooks import name_of
 from page_visits import PHONE, open_page, set_theme
