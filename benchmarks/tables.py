@@ -110,7 +110,8 @@ def write() -> None:
         return f"{mark[1]}\n{tables[mark[2]]}\n{mark[3]}"
 
     text = README.read_text(encoding="utf-8")
-    write_atomically(README, re.sub(r"(<!-- timed (\w+) -->\n).*?(\n<!-- end -->)", filled, text, flags=re.DOTALL))
+    mark = re.compile(r"(<!-- timed (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    write_atomically(README, mark.sub(filled, text))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Old addresses lead to where their content went: pages that are no more, and labels that stand on another page.
+"""Old addresses lead to where their content went: pages that are no more, and labels on another page.
 
 A page that is no more becomes a page that leads on, with what stood behind the ``#``. A label that has moved
 from the page of its address is looked up in ``_static/addresses.js``, which ``book.js`` loads for that alone.

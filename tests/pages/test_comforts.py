@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser import ROOT, SITE, page_names
 from addresses import MOVED
+from browser import ROOT, SITE, page_names
 from notebooks import chapters as every_chapter
 from notebooks import name_of
 from page_visits import PHONE, open_page, set_theme

@@ -1,4 +1,4 @@
-"""The clock of model (1) on the exact population: eta T alpha_*, a constant where steps follow 1 / alpha_*."""
+"""The clock of model (1) on the exact population: eta T alpha_*, constant where steps follow 1 / alpha_*."""
 
 from __future__ import annotations
 
