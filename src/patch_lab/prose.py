@@ -45,7 +45,7 @@ _GLUED: dict[str, str] = {}
 
 
 #: What stands for a number that this run has not computed, once its setting is not the recorded one.
-UNKNOWN = "…"
+UNKNOWN = "⟨?⟩"
 #: How the sentence begins that says what a reader has changed.
 BANNER = "**Your setting.**"
 
@@ -92,7 +92,7 @@ def show(text: str, **recorded: str) -> None:
     """Display Markdown in which «name» stands for the number that was glued under this name.
 
     Where the session computes a number later, or anew, the text is written again where it stands. Until
-    then it shows the recorded number, which must be given for each name, or "…" away from the recorded
+    then it shows the recorded number, which must be given for each name, or "⟨?⟩" away from the recorded
     setting. A plain script prints the text, once all its numbers are there.
     """
     one = _Shown(text, recorded)

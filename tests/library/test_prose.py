@@ -81,7 +81,7 @@ def run_cells(*sources):
 
 
 @pytest.mark.parametrize(
-    ("changed", "then"), [({}, "It is 2, and 7."), ({"q": (0.6, 0.3)}, "It is 2, and ….")]
+    ("changed", "then"), [({}, "It is 2, and 7."), ({"q": (0.6, 0.3)}, "It is 2, and ⟨?⟩.")]
 )
 def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
     begun, shown, *_ = run_cells(CHAPTER.format(changed=changed), SHOW, "glue(prose_x=1)", "glue(prose_x=2)")
@@ -91,7 +91,7 @@ def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
 
 def test_a_second_run_forgets_the_numbers_of_the_first():
     begin = CHAPTER.format(changed={"q": (0.6, 0.3)})
-    assert run_cells(begin, "glue(prose_x=1, prose_y=1)", begin, SHOW)[-1] == ["It is …, and …."]
+    assert run_cells(begin, "glue(prose_x=1, prose_y=1)", begin, SHOW)[-1] == ["It is ⟨?⟩, and ⟨?⟩."]
 
 
 def test_a_plain_script_prints_its_sentences_with_its_numbers():
