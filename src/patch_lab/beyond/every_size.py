@@ -231,7 +231,7 @@ def horizon(noise: ScoreNoise, path, gap: float, chance: float = 0.01, room: flo
     for t in range(T):
         gradient, hessian = noise.moments(path.alpha[t], path.gamma[t], path.rho[t])
         step = np.eye(len(units)) - units[:, None] * hessian * units
-        stretch *= max(1.0, np.abs(np.linalg.eigvalsh(step)).max())
+        stretch *= max(1.0, float(np.abs(np.linalg.eigvalsh(step)).max()))
         # Norms are alike on a class of inputs; the mean is invariant, the classes' gradients are not.
         squares = ((gradient * units) ** 2).sum(axis=1)
         mean = np.append(
@@ -268,5 +268,5 @@ def lone(kinds: Sequence, below: Callable[[object, object], bool]) -> int:
 
 
 def wider(few: tuple[int, int, int], many: tuple[int, int, int]) -> bool:
-    """Whether kinds (label, relevant tokens, confusion tokens) are ordered: no fewer relevant, no more confusion."""
+    """Whether kinds (label, relevant, confusion) are ordered: no fewer relevant tokens, no more confusion."""
     return few[0] == many[0] and few[1] <= many[1] and few[2] >= many[2]
