@@ -205,7 +205,7 @@ def test_a_start_within_the_horizon_stays_near_the_three_scalars():
     )
     told = horizon(noise, path, gap=0.05)
     _, stretched, directions = np.linalg.svd(noise.deviations(path)[0].start)
-    assert 2 < stretched[0] <= told.stretch
+    assert 1.5 < stretched[0] <= told.stretch
     loss = loss_at(*inputs(2, 3, 0.4), DEFAULT.linear)
     off, unit = 1 - torch.eye(6, dtype=torch.float64), path.step.score_rate**0.5
     kick = np.zeros((6, 6))
@@ -220,5 +220,5 @@ def test_a_start_within_the_horizon_stays_near_the_three_scalars():
     symmetric = np.where(noise.partition.same_set, path.gamma[-1], path.rho[-1])
     np.fill_diagonal(symmetric, 1.0)
     strayed = np.linalg.norm(A.numpy() - symmetric) / unit
-    assert 2 * told.start < strayed <= 2 * told.stretch * told.start
+    assert 1.5 * told.start < strayed <= 2 * told.stretch * told.start
     assert strayed == pytest.approx(stretched[0] * told.start, rel=1e-3)
