@@ -116,7 +116,7 @@ class Sparse:
         count = np.divide(number, bessel, out=np.abs(r).astype(float), where=bessel > 0)
         return r + float(self.set_size), skellam.pmf(r, self.lam / 2, self.lam / 2), count
 
-    def _mean(self, u: float, power: int, weight=1.0, shift: int = 0) -> float:
+    def _mean(self, u: float, power: int, weight: float | np.ndarray = 1.0, shift: int = 0) -> float:
         M, chance, _ = self._law
         vote = M + shift
         return float((chance * expit(-u * vote**self.degree) * vote**power * weight).sum())
