@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 from contextlib import contextmanager
-from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -58,16 +57,6 @@ def probability(name: str, value) -> float:
     return float(value)
 
 
-def exact_number(name: str, value) -> Fraction:
-    """``value`` as a Fraction: an int, a Fraction or text. A float is refused, since 0.3 is not 3/10."""
-    if isinstance(value, (str, Rational)) and not isinstance(value, bool):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            pass
-    raise ValueError(f"{name} must be an exact fraction such as '3/10', got {value!r}")
-
-
 def odd_degree(degree) -> int:
     """The degree p of the activation x^p + nu x: odd and at least 3, as in model (T)."""
     if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 3 or degree % 2 == 0:
@@ -109,14 +98,6 @@ def real_array(name: str, values) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinite entries")
     return array
-
-
-def yes_or_no(name: str, values) -> np.ndarray:
-    """``values`` as an (n, D) array of booleans, n >= 1, of booleans or of zeros and ones."""
-    table = real_array(name, values)
-    if table.ndim != 2 or table.shape[0] == 0 or not np.isin(table, (0, 1)).all():
-        raise ValueError(f"{name} must be (n, D) booleans with n >= 1, got shape {table.shape}")
-    return table.astype(bool)
 
 
 def floating(dtype) -> None:

@@ -13,11 +13,11 @@ from patch_association.shallow import (
     measure,
     output,
     stack,
-    with_neighbors,
 )
 from patch_association.shallow.network import ATTENTION
 from patch_association.shallow.tokens import Tokens
 from patch_lab.shallow_vit.extensions import ExtendedViT
+from patch_lab.shallow_vit.robustness import with_neighbors
 
 NAMES = ("output", "value", "key", "query")
 

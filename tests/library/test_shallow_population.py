@@ -18,7 +18,6 @@ from patch_association.shallow import (
     mean_fractions,
     measure,
     mixture,
-    noise_gain,
     output,
     population,
     stack,
@@ -26,6 +25,7 @@ from patch_association.shallow import (
 )
 from patch_association.shallow.initial import AssumptionCheck
 from patch_association.shallow.network import chunk_size
+from patch_lab.shallow_vit.robustness import noise_gain
 
 NAMES = ("output", "value", "key", "query")
 

@@ -171,53 +171,6 @@ def _measure_part(weights, tokens, attention):
     return risk, error, mass, confused, yF.amin(-1)
 
 
-def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str = "softmax"):
-    """Standard deviation of F under token noise, to first order, for each input: shape (R, n).
-
-    Independent noise N(0, c_0^2 I) on each of L tokens moves F by c_0 times this, up to O(c_0^2): each
-    of the f_j L tokens that show pattern j pulls with dF/dmu_j / (f_j L), so the variance is
-    c_0^2 / L sum_j |dF/dmu_j|^2 / f_j.
-
-    Parameters
-    ----------
-    weights : Weights (with one head for all positions)
-    tokens : Tokens (a :func:`population`)
-    num_tokens : int (L)
-    attention : str
-
-    Raises
-    ------
-    ValueError
-        If L is no positive integer, or the head differs by position.
-    """
-    L = positive_int("num_tokens", num_tokens)
-    n, _M = tokens.share.shape
-    X = tokens.X.expand(n, -1, -1).clone().requires_grad_()
-    deviations = []
-    for r in range(weights.num_trials):
-        each = Tokens(X, tokens.y, tokens.share, tokens.probability, tokens.pattern)
-        F = _output_of(weights.trial(r), each, attention)
-        (slope,) = torch.autograd.grad(F.sum(), X)  # (n, M, d)
-        ratio = torch.where(tokens.share > 0, (slope**2).sum(-1) / tokens.share, 0.0)
-        deviations.append((ratio.sum(-1) / L).sqrt())
-    return torch.stack(deviations)
-
-
-def _output_of(weights, tokens, attention):
-    """F (n,) of one network, written for autograd: the neurons' gates are constants almost everywhere."""
-    share = tokens.share
-    V = tokens.X @ weights.value[0].mT
-    if attention == "softmax":
-        scores = (tokens.X @ weights.key[0].mT) @ (tokens.X @ weights.query[0].mT).mT
-        Z = torch.softmax(scores + share.log()[..., None], dim=-2).mT @ V
-    else:
-        Z = V if attention == "identity" else (share[..., None, :] @ V).expand_as(V)
-    if weights.head.ndim > 2:
-        raise ValueError("weights must share one head over positions: a population has no positions")
-    heard = torch.relu(Z @ weights.output[0].mT) @ weights.head[0]  # (n, M)
-    return (share * heard).sum(-1)
-
-
 def gradient(weights: Weights, tokens: Tokens, attention="softmax", loss="hinge", margin=1.0) -> Weights:
     """The gradient of the mean loss: exact on a :func:`population`.
 

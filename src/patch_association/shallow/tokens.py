@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from patch_association._validate import made_of, positive_int
+from patch_association._validate import positive_int
 
 
 @dataclass(frozen=True)
@@ -121,26 +121,3 @@ def stack(trials) -> Tokens:
     names = ("X", "y", "share", "probability", "pattern")
     noisy = None if trials[0].noisy is None else torch.stack([t.noisy for t in trials])
     return Tokens(**{name: torch.stack([getattr(t, name) for t in trials]) for name in names}, noisy=noisy)
-
-
-def with_neighbors(tokens: Tokens, width: int) -> Tokens:
-    """Each token joined with its next ``width - 1`` neighbors, as a convolution sees them.
-
-    The token at l becomes (x_l, x_{l+1}, ..., x_{l+width-1}), the last ones going on at the first. Model
-    (1) with identity attention on these tokens is a convolutional network: one kernel of ``width``
-    tokens, ReLU neurons, mean pooling. Width 1 changes nothing.
-
-    Raises
-    ------
-    ValueError
-        If the width exceeds the number of tokens, or the tokens are weighted: a weight says how
-        many tokens show a pattern, not where they stand.
-    """
-    made_of("tokens", tokens, "Tokens", "X", "share", "num_tokens")
-    width = positive_int("width", width)
-    if width > tokens.num_tokens:
-        raise ValueError(f"width must be at most the {tokens.num_tokens} tokens, got {width}")
-    if width > 1 and not bool((tokens.share == tokens.share.flatten()[0]).all()):
-        raise ValueError("tokens must count alike for a convolution, got tokens of different weights")
-    shifted = [torch.roll(tokens.X, -offset, dims=-2) for offset in range(width)]
-    return replace(tokens, X=torch.cat(shifted, dim=-1))  # (n, L, width d)

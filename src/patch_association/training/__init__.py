@@ -10,22 +10,6 @@
 Rates are those of (T): ``rate`` of v, ``score_rate`` of A.
 """
 
-from patch_association.training.empirical import (
-    EmpiricalRun,
-    Start,
-    descend,
-    idealized_start,
-    perturbed_start,
-    realistic_start,
-)
-from patch_association.training.evaluate import HeldOut
-from patch_association.training.gradients import loss_and_gradients
-from patch_association.training.population import PopulationRun, descend_population
-from patch_association.training.samples import Samples
-from patch_association.training.steps import Clipped, Constant, Diverged, recorded_steps
+import lazy_loader
 
-__all__ = [
-    "Clipped", "Constant", "Diverged", "EmpiricalRun", "HeldOut", "PopulationRun", "Samples", "Start",
-    "descend", "descend_population", "idealized_start", "loss_and_gradients",
-    "perturbed_start", "realistic_start", "recorded_steps",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -20,13 +20,24 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 
 import numpy as np
 
-from patch_association._validate import divides, exact_number, odd_degree
+from patch_association._validate import divides, odd_degree
 from patch_association.defaults import DEFAULT
 
 _MOST_ATOMS = 1_000_000
+
+
+def exact_number(name: str, value) -> Fraction:
+    """``value`` as a Fraction: an int, a Fraction or text. A float is refused, since 0.3 is not 3/10."""
+    if isinstance(value, (str, Rational)) and not isinstance(value, bool):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise ValueError(f"{name} must be an exact fraction such as '3/10', got {value!r}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pathlib import Path
 from patch_association._validate import (
     callable_one,
     divides,
-    exact_number,
     listed,
     made_of,
     odd_degree,
@@ -23,7 +22,7 @@ from patch_lab.certify.cover import cover
 from patch_lab.certify.descent import Descent, Undecided, ahead
 from patch_lab.certify.ends import End
 from patch_lab.certify.field import Field, decimal
-from patch_lab.certify.law import atoms
+from patch_lab.certify.law import atoms, exact_number
 from patch_lab.certify.rounded import RoundedField
 from patch_lab.certify.traps import Away, Towards
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from scipy.special import expit
 
 from patch_association._validate import made_of
-from patch_association.exact.risk import PopulationRisk, attention_values
+from patch_association.exact.risk import PopulationRisk
+from patch_lab.dynamics.attention import attention_values
 
 
 class ScoreRates(NamedTuple):

@@ -16,15 +16,14 @@ from patch_association.shallow import (
     PatternData,
     check_assumption,
     initial_weights,
-    noise_gain,
     output,
     population,
     stack,
     train,
-    with_neighbors,
 )
 from patch_association.shallow.training import VARIANTS
 from patch_lab.records import drawn, rounded
+from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors
 from patch_lab.sweeps.sweep import Sweep, grid
 
 TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000

@@ -19,8 +19,8 @@ import torch
 
 from patch_association._validate import finite, real_array
 from patch_association.attention import softmax_attention
-from patch_association.exact.risk import attention_values
 from patch_association.structure import Partition
+from patch_lab.dynamics.attention import attention_values
 
 
 class BlockAttention:

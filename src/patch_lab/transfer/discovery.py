@@ -14,7 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from patch_association._validate import positive_int, real_array, yes_or_no
+from patch_association._validate import positive_int, real_array
+from patch_lab.transfer.overlap import yes_or_no
 from patch_lab.transfer.sample_bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.

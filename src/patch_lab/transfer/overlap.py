@@ -17,9 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import divides, yes_or_no
+from patch_association._validate import divides, real_array
 from patch_lab.transfer.sample_bounds import binomial_ratio
 from patch_lab.transfer.sample_limits import elementary_symmetric
+
+
+def yes_or_no(name: str, values) -> np.ndarray:
+    """``values`` as an (n, D) array of booleans, n >= 1, of booleans or of zeros and ones."""
+    table = real_array(name, values)
+    if table.ndim != 2 or table.shape[0] == 0 or not np.isin(table, (0, 1)).all():
+        raise ValueError(f"{name} must be (n, D) booleans with n >= 1, got shape {table.shape}")
+    return table.astype(bool)
 
 
 @dataclass(frozen=True)
