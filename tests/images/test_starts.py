@@ -99,25 +99,28 @@ def test_a_vit_of_timm_starts_as_ours_does():
     theirs = timm.VisionTransformer(
         img_size=(6, 8), patch_size=2, num_classes=3, embed_dim=32, depth=2, num_heads=4, mlp_ratio=1
     ).eval()
+    torch.nn.init.zeros_(theirs.patch_embed.proj.bias)
+    torch.nn.init.zeros_(theirs.cls_token)
     before = {name: each.clone() for name, each in theirs.state_dict().items()}
-    images = torch.zeros(3, 3, 6, 8)
-    start_like(theirs, "shifts", "minus", margin=9.0, pictures=images)
+    dark = torch.zeros(1, 3, 6, 8)  # tokens of the first layer are encodings
+    start_like(theirs, "shifts", "minus", margin=3.0, pictures=dark)
     moved = {name for name, each in theirs.state_dict().items() if not torch.equal(each, before[name])}
     inside = {f"blocks.{k}.attn.{part}.weight" for k in range(2) for part in ("qkv", "proj")}
     assert moved == {"pos_embed", *inside}
-    product = theirs.blocks[0].attn.qkv.weight[64:].T @ theirs.blocks[0].attn.proj.weight.T
-    assert product.diagonal().mean() < -0.2
     attn, seen = theirs.blocks[0].attn, []
+    product = (attn.qkv.weight[64:].T @ attn.proj.weight.T).detach()
+    assert product.diagonal().mean() < -0.2
     attn.register_forward_pre_hook(lambda part, inputs: seen.append(inputs[0]))
     with torch.no_grad():
-        theirs(images)
-        q, k, _ = attn.qkv(seen[0]).reshape(3, 13, 3, 4, 8).permute(2, 0, 3, 1, 4)
-    S = (q @ k.mT / 8**0.5).softmax(dim=-1)  # pictures without light: tokens are encodings, up to a constant
+        theirs(dark)
+        q, k, _ = attn.qkv(seen[0])[0].reshape(13, 3, 4, 8).permute(1, 2, 0, 3)  # (heads, 13, 8)
+    S = (q @ k.mT / 8**0.5).softmax(dim=-1)  # the class token comes first
     for head in range(4):
         for r in range(3):
             for c in range(4):
                 to = min(max(r + STEPS[head][0], 0), 2) * 4 + min(max(c + STEPS[head][1], 0), 3)
-                assert S[:, head, 1 + r * 4 + c].argmax(dim=-1).eq(1 + to).all()
+                aim = S[head, 1 + r * 4 + c, 1 + to].item()
+                assert math.isclose(aim, share(3.0, 3, 4, class_token=True), abs_tol=1e-3)
 
 
 @pytest.mark.parametrize("values, sign", [("minus", -1), ("plus", 1), ("random", 0)])
