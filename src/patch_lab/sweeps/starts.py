@@ -11,8 +11,8 @@ is 3 and was not tuned.
 
 Rates. Each arm and kind has its own, the best of :data:`RATES` by accuracy on held-out pictures after the
 last epoch of one run with the seed 100, which is none of the five paired test seeds (they share batches,
-held-out pictures and all of the start that an arm does not set). Ten epochs take the rates of three: to choose
-them again at that length was planned, and given up for want of time before any of these runs. Test pictures are
+held-out pictures and all of the start that an arm does not set). Ten epochs take the rates of three: to
+choose them again at that length was planned, and given up for want of time before any test. Test pictures are
 looked at once, after the last epoch.
 
 Comparisons, paired by seed, of test accuracy. Four primary ones, after ten epochs: shifts minus usual, and
