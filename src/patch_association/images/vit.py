@@ -304,8 +304,7 @@ def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
         inside = ((row >= 0) & (row < grid))[:, None] & ((column >= 0) & (column < grid))[None]
         ahead = row[:, None] * grid + column[None]
         own = places[:, None] * grid + places[None]
-        seen = torch.where(inside, ahead, own).flatten()
-        found[head, torch.arange(grid**2), seen] = 1.0
+        found[head, torch.arange(grid**2), torch.where(inside, ahead, own).flatten()] = 1.0
     if class_token:
         found[:, -1] = 1 / (grid**2 + 1)
     return found
