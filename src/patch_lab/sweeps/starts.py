@@ -74,7 +74,7 @@ def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -
     from patch_lab.images.training.config import TrainConfig
     from patch_lab.images.training.run import train
 
-    own = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
+    own: dict[str, Any] = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
     config = TrainConfig(**VIT, **own, epochs=epochs, lr=lr, seed=seed, warmup_epochs=epochs / 10)
     data = windows().limited(None, 1) if tuning else windows()
     record = train(config, progress=False, data=data).record
