@@ -150,7 +150,7 @@ def start_like(
     generator = torch.Generator().manual_seed(seed_number("seed", seed))
     ours, (rows, columns), P, layers, heads = _parts(module, start)
     width, N = P.shape[-1], rows * columns
-    positional = ours and module.config.attention == "positional"
+    positional = isinstance(module, ViT) and module.config.attention == "positional"
     if start == "shifts" and not positional and pictures is None:
         raise ValueError("pictures must be given: scores of this model see tokens")
     # One stream for each part, so that arms that share a part share its draws.
@@ -190,7 +190,7 @@ def start_like(
             _scale(module, layers, new, length, pictures)
 
 
-def _parts(module: Any, start: str):
+def _parts(module: Any, start: str) -> tuple[bool, tuple[int, int], Any, list, int]:
     """Whether it is ours, the grid, P, the weights (W_Q, W_K, W_V, W_proj, attention) by layer, the heads."""
     if isinstance(module, ViT):
         c = module.config
@@ -211,7 +211,8 @@ def _parts(module: Any, start: str):
         plain = False
     if not plain:
         raise ValueError(f"module must be a plain ViT, ours or timm's, got {type(module).__name__}")
-    return False, tuple(positive_int("grid", int(n)) for n in grid), P, layers, heads
+    rows, columns = (positive_int("grid", int(n)) for n in grid)
+    return False, (rows, columns), P, layers, heads
 
 
 def _scale(module, layers, P, length, pictures):
