@@ -3,7 +3,7 @@
 The parts are ``clone`` (set-up and builds in a fresh clone: minutes, and the network for what pip has not
 in its cache), ``tests`` (all of them: fifteen minutes) and ``pages`` (the built pages of this checkout, in
 Chromium). With ``--keep`` what was measured replaces
-these parts in ``benchmarks/kept_book.json``, which the book's page on speed shows, and a machine that is
+these parts in ``benchmarks/kept_book.json``, which ``benchmarks/README.md`` shows, and a machine that is
 busy with something else is refused.
 """
 

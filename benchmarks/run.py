@@ -4,7 +4,7 @@ Each module beside this file defines functions ``bench_*`` that yield results of
 is timed, both sides are checked. A ratio is ours over theirs, below 1 where ours is faster. The pairs are
 written to ``benchmarks/latest.json``, a list of ``{name, ours_s, theirs_s, theirs, ratio, low, high, rounds,
 machine}``: median ratio and its quartiles over so many rounds. With ``--keep`` all rows and the machine are
-also written to ``benchmarks/kept.json``, the table of the book's page on speed, and a machine that is busy
+also written to ``benchmarks/kept.json``, the table of ``benchmarks/README.md``, and a machine that is busy
 with something else is refused.
 """
 

@@ -3,7 +3,8 @@
 A chapter's cell tagged ``parameters`` holds plain assignments, and the comment of each ends in what a
 reader may try: ``q = 0.3  # chance of a feature; try 0.1, 0.5``. This script changes one parameter at a
 time and runs the chapter alone in an empty folder: every cell must run, or the library must refuse with
-a sentence. By default each chapter gets one of its changes; ``--all`` takes every change, and nonsense too;
+a sentence, and no sentence may show a number that is not the run's. By default each chapter gets one of its
+changes; ``--all`` takes every change, and nonsense too;
 ``--full`` takes the preset "full" in place of them: where it needs a larger machine, the library must say so.
 """
 
@@ -24,7 +25,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from notebooks import ROOT, chapters, name_of, notebook_from_text
+from book_labels import read_book
+from edition import make
+from notebooks import ROOT, chapters, name_of
+
+from patch_lab.prose import BANNER, UNKNOWN
 
 CELL_TIMEOUT_S = 300
 #: What the library says of a size that needs more memory than there is: a full preset may want more.
@@ -153,7 +158,20 @@ def run(notebook, refusal: bool = False, timeout: int | None = CELL_TIMEOUT_S) -
             return None if refusal and refused else said
         except (CellTimeoutError, DeadKernelError) as error:
             return str(error).strip().splitlines()[0]
-    return "nothing refused it" if refusal else None
+    return "nothing refused it" if refusal else unsaid(notebook)
+
+
+def unsaid(notebook) -> str | None:
+    """The first sentence that shows a number which the run has not computed, or none that is a number."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            text = output.get("data", {}).get("text/markdown", "")
+            for line in text.splitlines():
+                if line.startswith(BANNER):
+                    continue
+                if UNKNOWN in line or re.search(r"(?<![\w-])(?:nan|-?inf)(?![\w-])", line):
+                    return f"shows no number in: {line[:160]}"
+    return None
 
 
 def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str, bool]]:
@@ -176,7 +194,7 @@ def full(notebook) -> list[tuple[Parameter, str, bool]]:
 
 def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:
     """The changes of a chapter, or of its parameter ``only``, that end in a red cell, each in a line."""
-    notebook, problems = notebook_from_text(path), []
+    notebook, problems = make(f"book/{name_of(path)}", read_book(), images=False), []
     chosen = full(notebook) if in_full else changes(notebook, everything, name_of(path))
     for parameter, value, nonsense in chosen:
         if only not in (None, parameter.name):

@@ -33,7 +33,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from patch_association.images.locality import encoding_locality, similarity
-from patch_lab.figures import essay
+from patch_lab.figures import essay, gallery
 from patch_lab.images.puzzle import cosines
 from patch_lab.records import encode
 
@@ -50,16 +50,15 @@ ENGINES = {
     "shuffle": ("checks", "samples", "encodings", "puzzle"),
     "look": ("checks", "samples", "shallow"),
     "epochs": ("checks", "samples", "training", "puzzle"),
+    "gallery": ("checks", "drawings"),
 }
-#: Pages that are no more, and where their content went.
-MOVED = {"book/explore/cloud": "book/next_to.html#known-then-forgotten"}
 #: Scripts that hold data; they are written from the package's records when the book is built.
-DATA = ("encodings", "training", "sheets", "essay")
+DATA = ("encodings", "training", "sheets", "essay", "drawings")
 
 
 def scripts(name: str) -> list[str]:
     """The scripts of an explorable, in the order in which they run."""
-    return list(dict.fromkeys([*ENGINES.get(name, ()), "kit", name]))
+    return list(dict.fromkeys([*ENGINES.get(name, ()), *(() if name == "gallery" else ("kit",)), name]))
 
 
 class Explorable(SphinxDirective):
@@ -151,6 +150,53 @@ class Scene(SphinxDirective):
             *(self.parse_content_to_nodes() if self.content else []),
             nodes.raw("", "</div></section>", format="html"),
         ]
+
+
+class Gallery(SphinxDirective):
+    """A small moving drawing for each line ``name | words``: a link to the page that it stands for."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        here = self.env.docname
+        wanted = self.env.metadata[here].setdefault("explorables", [])
+        wanted += [one for one in scripts("gallery") if one not in wanted]
+        found: list[nodes.Node] = [nodes.raw("", '<div class="pa-gallery">', format="html")]
+        for line in self.content:
+            name, _, words = line.partition(" | ")
+            if name not in gallery.drawings():
+                raise self.error(f"the gallery has no drawing {name!r}")
+            page = f"{PAGES}/{name}" if name != "next_to" else "book/next_to"
+            there = html.escape(relative_uri(f"{here}.html", f"{page}.html"))
+            start = f'<a href="{there}">{last_frame(name, gallery.drawings()[name])}'
+            found.append(nodes.raw("", start, format="html"))
+            text, _ = self.state.inline_text(words, self.lineno)
+            found += [nodes.paragraph("", "", *text), nodes.raw("", "</a>", format="html")]
+        return [*found, nodes.raw("", "</div>", format="html")]
+
+
+def last_frame(name: str, drawing: dict) -> str:
+    """The end of a drawing of the gallery, as it stands where nothing moves."""
+    marks = []
+    if "points" in drawing:
+        places = drawing["points"][-1]
+        for a, b in drawing.get("links", ()):
+            (x1, y1), (x2, y2) = places[a], places[b]
+            marks.append(f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>')
+        for (x, y), color in zip(places, drawing.get("colors", ["same"] * len(places))):
+            marks.append(f'<circle class="pa-{color}" cx="{x}" cy="{y}" r="{drawing["radius"]}"/>')
+    elif "cells" in drawing:
+        columns, values = drawing["columns"], drawing["cells"][-1]
+        side = 88 / columns
+        for k, value in enumerate(values):
+            x, y = 6 + side * (k % columns), 6 + side * (k // columns)
+            box = f'x="{x:.1f}" y="{y:.1f}" width="{side - 1:.1f}" height="{side - 1:.1f}"'
+            marks.append(f'<rect class="pa-same" {box} fill-opacity="{value}"/>')
+    else:
+        for color, points in drawing["lines"]:
+            path = " ".join(f"{x},{y}" for x, y in points)
+            marks.append(f'<polyline class="pa-{color}" points="{path}"/>')
+    return f'<svg data-moves="{name}" viewBox="0 0 100 100" aria-hidden="true">{"".join(marks)}</svg>'
 
 
 class Still(SphinxDirective):
@@ -261,26 +307,20 @@ def write_data(app, error: Exception | None) -> None:
         "training": "Two Vision Transformers before training on CIFAR-10 (JPEG) and after every epoch.",
         "sheets": "The strings of ViT-Tiny/16 and of a random start, and where they lead.",
         "essay": "What the scenes of the essay show of records, and exact errors.",
+        "drawings": "The frames of the gallery's small drawings.",
     }
     held = {
         "encodings": ("encodings", encodings()),
         "training": ("epochs", training()),
         "sheets": ("sheets", essay.heap()),
         "essay": ("essay", essay.data()),
+        "drawings": ("gallery", gallery.drawings()),
     }
     for name, (key, data) in held.items():
         script = (
             f"// {says[name]}\nwindow.patchAssociation.{key} = {json.dumps(data, separators=(',', ':'))};\n"
         )
         (Path(app.outdir) / "_static" / "explore" / f"{name}.js").write_text(script, encoding="utf-8")
-    for page, target in MOVED.items():  # old addresses lead to where their content went
-        path = Path(app.outdir) / f"{page}.html"
-        there = relative_uri(f"{page}.html", target)
-        path.write_text(
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title>'
-            f'<meta http-equiv="refresh" content="0; url={there}"><a href="{there}">Moved here</a></html>\n',
-            encoding="utf-8",
-        )
     (Path(app.outdir) / "_static" / "share.png").write_bytes(essay.share_picture())
 
 
@@ -289,6 +329,7 @@ def setup(app) -> dict:
     app.add_directive("explorable", Explorable)
     app.add_directive("scene", Scene)
     app.add_directive("still", Still)
+    app.add_directive("gallery", Gallery)
     app.add_directive("chapter-figure", ChapterFigure)
     app.add_role("computed", computed)
     app.connect("html-page-context", add_scripts, priority=400)

@@ -28,7 +28,7 @@ from tips import bare
 from patch_lab.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
-CLAIMS, NOTATION = "book/claims", "book/notation"
+CLAIMS, NOTATION = "book/claims", "book/letters"
 
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)

@@ -49,7 +49,7 @@ def mark(app, doctree: nodes.document, docname: str) -> None:
 
     Proofs have letters of their own.
     """
-    if docname == "book/notation":
+    if docname == "book/letters":
         return
     symbols, seen = spoken(docname), set()
     for formula in list(doctree.findall(nodes.math)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,24 +35,99 @@ def glue(**texts) -> None:
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
         # "4,000" as a pair and "0.150" as 0.15.
         display({prefix + "text/plain": repr(shown)}, raw=True, metadata=metadata)
+    for one in _Shown.all:
+        if not texts.keys().isdisjoint(one.names):
+            one.write()
 
 
 #: What this session has glued, by name.
 _GLUED: dict[str, str] = {}
 
 
+#: What stands for a number that this run has not computed, once its setting is not the recorded one.
+UNKNOWN = "⟨?⟩"
+#: How the sentence begins that says what a reader has changed.
+BANNER = "**Your setting.**"
+
+
+class _Shown:
+    """A text on the page, and how to write it again when one of its numbers is computed anew."""
+
+    #: Whether the chapter runs at the setting of its record; :func:`follow` says so.
+    recorded_setting = True
+    all: ClassVar[list[_Shown]] = []
+
+    def __init__(self, text: str, recorded: dict[str, str]):
+        self.text, self.recorded = text, recorded
+        self.names = dict.fromkeys(re.findall("«([^»]*)»", text))
+        self.handle, self.has = None, ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether this session has computed each of its numbers."""
+        return all(name in _GLUED for name in self.names)
+
+    def words(self) -> str:
+        other = self.recorded if _Shown.recorded_setting else dict.fromkeys(self.names, UNKNOWN)
+        return re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
+
+    def write(self) -> None:
+        """Show it, or write it again where it stands; a plain script prints it once it is complete."""
+        from IPython import get_ipython
+        from IPython.display import Markdown, display
+
+        words = self.words()
+        if words == self.has or (get_ipython() is None and (self.has or not self.complete)):
+            return
+        self.has = words
+        if get_ipython() is None:
+            print(f"\n{words}")
+        elif self.handle is None:
+            self.handle = display(Markdown(words), display_id=True)
+        else:
+            self.handle.update(Markdown(words))
+
+
 def show(text: str, **recorded: str) -> None:
     """Display Markdown in which «name» stands for the number that was glued under this name.
 
-    Where the session has not computed it yet, the recorded one is shown, which must be given for each name.
+    Where the session computes a number later, or anew, the text is written again where it stands. Until
+    then it shows the recorded number, which must be given for each name, or "⟨?⟩" away from the recorded
+    setting. A plain script prints the text, once all its numbers are there.
     """
+    one = _Shown(text, recorded)
+    if unknown := [name for name in one.names if name not in recorded]:
+        raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
+    _Shown.all.append(one)
+    one.write()
+
+
+def follow(changed: dict[str, tuple]) -> None:
+    """Say that a chapter begins: numbers of an earlier run of it are forgotten.
+
+    Parameters
+    ----------
+    changed : dict
+        Each parameter that is not as recorded, with its value and the recorded one; empty at the recorded
+        setting, where nothing is shown.
+    """
+    from IPython import get_ipython
     from IPython.display import Markdown, display
 
-    names = re.findall("«([^»]*)»", text)
-    if unknown := [name for name in names if name not in recorded]:
-        raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
-    values = recorded | {name: _GLUED[name] for name in names if name in _GLUED}
-    display(Markdown(re.sub("«([^»]*)»", lambda found: values[found[1]], text)))
+    _Shown.recorded_setting = not changed
+    _GLUED.clear()
+    for one in _Shown.all:
+        one.write()
+    if not changed:
+        return
+    listed = ", ".join(
+        f"`{name} = {value!r}` (recorded: `{old!r}`)" for name, (value, old) in changed.items()
+    )
+    words = (
+        f"{BANNER} You changed {listed}. Each number in a sentence is that of your run, or "
+        f"{UNKNOWN} until its cell has run. What is called *recorded* stays as it was recorded."
+    )
+    display(Markdown(words)) if get_ipython() else print(words)
 
 
 def number(x: float, digits: int = 3) -> str:

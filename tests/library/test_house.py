@@ -113,7 +113,7 @@ sys.path.pop(0)
 
 
 def test_every_answer_names_its_criterion_and_an_existing_chapter():
-    page = (ROOT_criteria / "book" / "conventions.md").read_text(encoding="utf-8")
+    page = (ROOT_criteria / "book" / "letters.md").read_text(encoding="utf-8")
     assert "(criteria)=\n## " in page and "```{conventions} criteria\n" in page
     rows = criteria.criteria_table().splitlines()[2:]
     assert len(rows) >= 12

@@ -1,8 +1,13 @@
 """Numbers as a reader sees them."""
 
+import subprocess
+import sys
+
+import nbformat
 import numpy as np
 import pytest
 from myst_nb.core.variables import format_plain_text
+from nbclient import NotebookClient
 
 from patch_association.intervals import Estimate
 from patch_lab.prose import glue, number, show
@@ -61,3 +66,35 @@ def test_shown_prose_takes_the_live_number_and_else_the_recorded_one(capsys):
     show("A share of «prose_later» and «prose_live».", prose_later="12%", prose_live="1")
     with pytest.raises(ValueError, match="prose_none"):
         show("«prose_none»")
+
+
+CHAPTER = """from patch_lab.prose import follow, glue, show
+follow({changed})"""
+SHOW = 'show("It is «prose_x», and «prose_y».", prose_x="1", prose_y="7")'
+
+
+def run_cells(*sources):
+    """What the cells show as Markdown, in a kernel of their own, once all have run."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
+    return [[o["data"].get("text/markdown") for o in cell.outputs if "data" in o] for cell in notebook.cells]
+
+
+@pytest.mark.parametrize(
+    ("changed", "then"), [({}, "It is 2, and 7."), ({"q": (0.6, 0.3)}, "It is 2, and ⟨?⟩.")]
+)
+def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
+    begun, shown, *_ = run_cells(CHAPTER.format(changed=changed), SHOW, "glue(prose_x=1)", "glue(prose_x=2)")
+    assert shown == [then]
+    assert bool(begun) == bool(changed) and all("`q = 0.6` (recorded: `0.3`)" in text for text in begun)
+
+
+def test_a_second_run_forgets_the_numbers_of_the_first():
+    begin = CHAPTER.format(changed={"q": (0.6, 0.3)})
+    assert run_cells(begin, "glue(prose_x=1, prose_y=1)", begin, SHOW)[-1] == ["It is ⟨?⟩, and ⟨?⟩."]
+
+
+def test_a_plain_script_prints_its_sentences_with_its_numbers():
+    script = f"{CHAPTER.format(changed={})}\n{SHOW}\nglue(prose_x=3, prose_y=4)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert "It is 3, and 4." in said and "It is 1" not in said

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from addresses import MOVED
 from browser import ROOT, SITE, page_names
-from explorables import MOVED
 from notebooks import chapters as every_chapter
 from notebooks import name_of
 from page_visits import PHONE, open_page, set_theme
@@ -136,11 +136,11 @@ def test_neighbors_have_a_sentence_and_arrows_lead_to_them(browser):
 @pytest.mark.parametrize(
     ("query", "title", "where"),
     [
-        ("gamma", "γ, a symbol", "book/notation.html"),
-        ("Gamma", "Γ, a symbol", "book/notation.html"),
-        ("γ", "γ, a symbol", "book/notation.html"),
-        ("rho", "ρ, a symbol", "book/notation.html"),
-        ("q_c", "qc, a symbol", "book/notation.html"),
+        ("gamma", "γ, a symbol", "book/letters.html"),
+        ("Gamma", "Γ, a symbol", "book/letters.html"),
+        ("γ", "γ, a symbol", "book/letters.html"),
+        ("rho", "ρ, a symbol", "book/letters.html"),
+        ("q_c", "qc, a symbol", "book/letters.html"),
         ("Theorem 3.1", "Theorem 3.1", "book/claims.html#claim-jelassi2022-theorem-3.1"),
         ("theorem 4.3", "Theorem 4.3", "book/setting/linear_models.html#"),
         ("Fig. 8.1", "Figure 8.1", "book/dynamics/idealized.html#"),

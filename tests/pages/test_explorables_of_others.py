@@ -218,7 +218,7 @@ def test_tokens_are_taken_away_by_keyboard(browser):
     "chapter, name",
     [
         ("dynamics/idealized", "descent"),
-        ("dynamics/companions", "valleys"),
+        ("dynamics/ends", "valleys"),
         ("setting/linear_models", "counting"),
         ("setting/structure", "paint"),
         ("images/pretrained", "shuffle"),

@@ -101,7 +101,7 @@ def test_search_finds_a_word(browser):
     quotes = tab.eval_on_selector_all("#search-results li", "items => items.map(e => e.innerText)")
     marked = tab.eval_on_selector_all("#search-results mark", "marks => marks.map(e => e.textContent)")
     tab.close()
-    assert any("book/notation.html" in target for target in targets), targets
+    assert any("book/letters.html" in target for target in targets), targets
     assert all(len(quote.split()) > 8 for quote in quotes), "every result quotes its page"
     assert marked and all(mark.lower() in ("patches", "") for mark in marked)
     assert errors == []
@@ -110,7 +110,7 @@ def test_search_finds_a_word(browser):
 def test_dark_mode_recolors_every_quantity(browser):
     """The palette's codes in equations turn into other colors in the dark, each into its own."""
     colors = "equations => equations.map(e => [e.style.color, getComputedStyle(e).color])"
-    with open_page(browser, SITE / "book" / "notation.html") as tab:
+    with open_page(browser, SITE / "book" / "letters.html") as tab:
         light = dict(tab.eval_on_selector_all(".katex-html [style*=color]", colors))
         set_theme(tab, "dark")
         dark = dict(tab.eval_on_selector_all(".katex-html [style*=color]", colors))

@@ -107,6 +107,10 @@ class Diverged(ArithmeticError):
             "try a smaller rate"
         )
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: where it happened is where the rate is."""
+        return [f"This run stops: {self}, or values closer to those that stood here."]
+
 
 def recorded_steps(steps: int, record=None) -> np.ndarray:
     """The steps to record, in increasing order, among 0, ..., ``steps``.

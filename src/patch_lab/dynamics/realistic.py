@@ -67,7 +67,15 @@ def make_law(setting: Setting, layout: str = "blocks", dim: int | None = None) -
 
 
 def train_setting(
-    setting: Setting, layout: str, seed: int, *, records: int = 12, snapshots=(), dim=None, device=None
+    setting: Setting,
+    layout: str,
+    seed: int,
+    *,
+    records: int = 12,
+    snapshots=(),
+    dim=None,
+    device=None,
+    on_divergence: str = "flag",
 ) -> EmpiricalRun:
     """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
     law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
@@ -82,7 +90,7 @@ def train_setting(
         record=np.linspace(0, setting.steps, records).round().astype(int),
         snapshots=snapshots,
         test=test,
-        on_divergence="flag",
+        on_divergence=on_divergence,
         progress=False,
     )
 

@@ -16,6 +16,7 @@ from patch_association._validate import positive_int
 from patch_lab.ledger.evidence import ChapterRun, Number, read_run, write_run
 from patch_lab.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_lab.ledger.verdict import Card
+from patch_lab.prose import follow
 
 HERE = Path(__file__).resolve().parent
 #: The parts of the book, in reading order.
@@ -186,6 +187,15 @@ class Ledger:
         given = {key: _plain(key, value) for key, value in parameters.items()}
         self._run, self._before = (name, ChapterRun(given, {})), self.recorded(name) or ChapterRun({}, {})
 
+    def changed(self) -> dict[str, tuple]:
+        """Each parameter of this chapter that is not as recorded, with its value and the recorded one."""
+        if self._run is None or self._recording:
+            return {}
+        given, recorded = self._run[1].parameters, self._before.parameters
+        return {
+            key: (value, recorded[key]) for key, value in given.items() if recorded.get(key, value) != value
+        }
+
     def check(self, claim_id: str, evidence: Mapping[str, Number]) -> Card:
         """Hand in what was measured for a claim; the card that shows it.
 
@@ -276,7 +286,9 @@ def chapter(name: str, /, **parameters) -> None:
     for key, least in (("seed", 0), ("seeds", 1)):
         if key in parameters:
             positive_int(key, parameters[key], least)
-    shipped().chapter(name, **parameters)
+    ledger = shipped()
+    ledger.chapter(name, **parameters)
+    follow(ledger.changed())
 
 
 def check(claim_id: str, evidence: Mapping[str, Number]) -> Card:

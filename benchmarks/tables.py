@@ -1,19 +1,19 @@
-"""Show what was timed: the directive ``timed``, whose argument is a module of ``benchmarks/`` or ``machine``.
+"""Write what was timed into ``benchmarks/README.md``, between its marks.
 
-The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine.
-With ``book`` they are those of ``make bench-book``: of each part by itself, as far as it was kept.
+The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine; below
+``book`` those of ``make bench-book``: of each part by itself, as far as it was kept.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.util.docutils import SphinxDirective
+from patch_lab._files import write_atomically
 
-KEPT = Path(__file__).parents[2] / "benchmarks" / "kept.json"
+README = Path(__file__).with_name("README.md")
+KEPT = README.with_name("kept.json")
 KEPT_BOOK = KEPT.with_name("kept_book.json")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -99,32 +99,20 @@ def about(machine: dict) -> str:
     )
 
 
-class Timed(SphinxDirective):
-    """One table, or the machine."""
+def write() -> None:
+    """Put every table between its marks, ``<!-- timed NAME -->`` and ``<!-- end -->``."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    book = json.loads(KEPT_BOOK.read_text(encoding="utf-8")) if KEPT_BOOK.exists() else {}
+    tables = {"machine": about(kept["machine"]), "book": measured(book)}
+    tables |= {name: compared(rows) for name, rows in kept["results"].items()}
 
-    required_arguments = 1
+    def filled(mark: re.Match) -> str:
+        return f"{mark[1]}\n{tables[mark[2]]}\n{mark[3]}"
 
-    def run(self) -> list[nodes.Node]:
-        kept = json.loads(KEPT.read_text(encoding="utf-8"))
-        name, results = self.arguments[0], kept["results"]
-        self.env.note_dependency(str(KEPT))
-        if name == "machine":
-            text = about(kept["machine"])
-        elif name == "book":
-            self.env.note_dependency(str(KEPT_BOOK))
-            text = measured(json.loads(KEPT_BOOK.read_text(encoding="utf-8")) if KEPT_BOOK.exists() else {})
-        elif name in results:
-            text = compared(results[name])
-        else:
-            raise self.error(f"expected machine, book or one of {', '.join(results)}, got {name!r}")
-        holder = nodes.container(classes=["pa-timed"])
-        self.state.nested_parse(StringList(text.splitlines(), source=str(KEPT)), 0, holder)
-        for table in holder.findall(nodes.table):
-            table["classes"].append("pa-conventions")
-        return [holder]
+    text = README.read_text(encoding="utf-8")
+    mark = re.compile(r"(<!-- timed (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    write_atomically(README, mark.sub(filled, text))
 
 
-def setup(app) -> dict:
-    """Register the directive."""
-    app.add_directive("timed", Timed)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+if __name__ == "__main__":
+    write()

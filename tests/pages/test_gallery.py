@@ -1,0 +1,46 @@
+"""The gallery: eight drawings that move while they are seen, stand still where asked to, and lead on."""
+
+from __future__ import annotations
+
+import pytest
+from browser import SITE
+
+from patch_lab.figures import gallery
+
+PAGE = SITE / "book" / "explore" / "gallery.html"
+STATE = "() => [...document.querySelectorAll('svg[data-moves]')].map(svg => svg.innerHTML)"
+
+
+def opened(browser, motion: str, **options):
+    page = browser.new_context(
+        reduced_motion=motion, viewport={"width": 900, "height": 2400}, **options
+    ).new_page()
+    page.goto(PAGE.as_uri())
+    return page
+
+
+def test_each_drawing_moves_and_leads_to_its_page(browser):
+    page = opened(browser, "no-preference")
+    before = page.evaluate(STATE)
+    page.wait_for_function(
+        f"before => ({STATE})().every((now, k) => now !== before[k])", arg=before, timeout=10_000
+    )
+    names = page.locator("svg[data-moves]").evaluate_all("all => all.map(svg => svg.dataset.moves)")
+    assert names == list(gallery.drawings())
+    for name, link in zip(names, page.locator(".pa-gallery > a").all()):
+        target = (PAGE.parent / link.get_attribute("href")).resolve()
+        assert target.is_file() and target.stem == name
+    page.context.close()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_where_nothing_may_move_the_end_is_shown(browser, script):
+    page = opened(browser, "reduce", java_script_enabled=script)
+    page.wait_for_timeout(400)
+    (x, y) = gallery.drawings()["next_to"]["points"][-1][0]
+    dot = page.locator("svg[data-moves=next_to] circle").first
+    assert (float(dot.get_attribute("cx")), float(dot.get_attribute("cy"))) == (x, y)
+    cells = page.locator("svg[data-moves=epochs] rect").all()
+    shown = [float(cell.get_attribute("fill-opacity")) for cell in cells]
+    assert shown == pytest.approx(gallery.drawings()["epochs"]["cells"][-1], abs=0.006)
+    page.context.close()
