@@ -12,8 +12,8 @@ is 3 and was not tuned.
 Rates. Each arm and kind has its own, the best of :data:`RATES` by accuracy on held-out pictures after the
 last epoch of one run with the seed 100, which is none of the five paired test seeds (they share batches,
 held-out pictures and all of the start that an arm does not set). Ten epochs take the rates of three: to
-choose them again at that length was planned, and given up for want of time before any test. Test pictures are
-looked at once, after the last epoch.
+choose them again at that length was planned, and given up for want of time before any run of ten epochs was
+tested. Test pictures are looked at once, after the last epoch.
 
 Comparisons, paired by seed, of test accuracy. Four primary ones, after ten epochs: shifts minus usual, and
 both minus the value half, for either kind. A gain *stands* if its interval at 98.75% (Student's t over seeds,
