@@ -17,13 +17,25 @@ from the ground up; each imports only what stands above it in this list.
 ``shallow``      the second theory: one attention layer under an MLP, on patterns
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module, metadata, util
 
 import lazy_loader
 
 try:
-    __version__ = version("patch-association")
-except PackageNotFoundError:  # the source tree is on the path, but was never installed
+    __version__ = metadata.version("patch-association")
+except metadata.PackageNotFoundError:  # the source tree is on the path, but was never installed
     __version__ = "0+unknown"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str):
+    """A name of the front door, or a room; and where a room of the laboratory is."""
+    if not name.startswith("_") and name not in __all__:
+        if util.find_spec(f"{__name__}.{name}") is not None:
+            return import_module(f"{__name__}.{name}")
+        laboratory = util.find_spec("patch_lab") and util.find_spec(f"patch_lab.{name}")
+        if laboratory:
+            said = f"No {__name__} attribute {name}: it is in the laboratory, from patch_lab import {name}"
+            raise AttributeError(said)
+    return _named(name)

@@ -1,6 +1,6 @@
 # The face of this room: each name and the module it lives in, for the importer and for type checkers.
 from .attention import positional_attention as positional_attention, self_attention as self_attention
-from .data import SpatialData as SpatialData
+from .data import Law as Law, SpatialData as SpatialData
 from .exact.linear import labeling_error as labeling_error, linear_error as linear_error
 from .exact.risk import PopulationRisk as PopulationRisk
 from .model import SimplifiedViT as SimplifiedViT

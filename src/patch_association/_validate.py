@@ -14,7 +14,7 @@ import numpy as np
 def positive_int(name: str, value, minimum: int = 1) -> int:
     """``value`` as an int of at least ``minimum``; floats and booleans are refused."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {brief(value)}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
@@ -45,7 +45,7 @@ def listed(name: str, values, kind: str) -> tuple:
 def finite(name: str, value, minimum: float = -math.inf) -> float:
     """``value`` as a finite float of at least ``minimum``."""
     if not _is_real(value) or not _is_finite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
+        raise ValueError(f"{name} must be a finite number, got {brief(value)}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
     return float(value)
@@ -90,6 +90,13 @@ def made_of(name: str, value, kind: str, *attributes: str) -> None:
         raise ValueError(f"{name} must be a {kind}, got {type(value).__name__}")
 
 
+def brief(value) -> str:
+    """What came, for an error's sentence: as it is written if that is short, else its kind."""
+    said = repr(value)
+    shape = f" of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
+    return said if len(said) < 80 and "\n" not in said else type(value).__name__ + shape
+
+
 def real_array(name: str, values) -> np.ndarray:
     """``values`` as a float64 array of finite real numbers."""
     try:
@@ -98,7 +105,7 @@ def real_array(name: str, values) -> np.ndarray:
             raise ValueError
         array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of real numbers, got {values!r}") from None
+        raise ValueError(f"{name} must be an array of real numbers, got {brief(values)}") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinite entries")
     return array

@@ -1,20 +1,22 @@
-"""The distributions of the paper: patches with a hidden signal set, and Gaussian patches.
+"""The distributions of the paper, patches with a hidden signal set and Gaussian patches, and one's own.
 
 :class:`SpatialData` is Assumption 1; :class:`GaussianData` is the example of section 2, where
-the patches carry no spatial structure at all. Patches are rows: a draw is (n, D, d), the
-transpose of the paper's X in R^{d x D}. Draws are made by NumPy's generator in float64, so the
-same seed gives the same data on every machine, and are then moved to the asked type and device.
+the patches carry no spatial structure at all; :class:`Law` is what a law of one's own must give.
+Patches are rows: a draw is (n, D, d), the transpose of the paper's X in R^{d x D}.
+Draws are made by NumPy's generator in float64, so the same seed gives the same data on every machine, and
+are then moved to the asked type and device.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, floating, positive_int, probability
+from patch_association._validate import brief, finite, fits_memory, floating, positive_int, probability
 from patch_association.structure import Partition
 
 
@@ -30,6 +32,126 @@ def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
     fits_memory(f"a feature of dimension {dim:,}", 2 * dim)
     w = np.random.default_rng(seed).standard_normal(dim)
     return torch.from_numpy(w / np.linalg.norm(w))
+
+
+class Law(Protocol):
+    """What a distribution of one's own must give. Nothing need be inherited; four names are enough.
+
+    :class:`~patch_association.training.Samples` draws training inputs from it,
+    :class:`~patch_association.training.HeldOut` test inputs, and what a run learns is measured against its
+    sets and its feature. Each draw goes through ``sample``, whatever the precision of the run; also that of a
+    class that derives from :class:`SpatialData` and changes ``sample``. What holds under Assumption 1 alone,
+    as that two numbers tell the test error, is used where ``sample`` is SpatialData's own.
+
+    Attributes
+    ----------
+    partition : Partition
+        The sets that :func:`~patch_association.structure.association` compares scores with; it says D.
+    dim : int
+        d, the dimension of a patch.
+    feature : (d,) array or tensor, or None
+        A unit vector, along which the value vector v is measured. None where the law has no such direction:
+        the columns ``alpha``, ``orthogonal`` and ``cosine`` of a run are then NaN, and a start along the
+        feature is refused.
+    sample : method
+        ``sample(n, seed)`` gives n inputs (n, D, d) of finite real numbers and labels (n,) of -1 and +1,
+        NumPy or torch: the same for the same integers, others for another seed. Inputs of a run are asked
+        for 500 at a time, under seeds of 32 bits that are made of the run's.
+
+    Examples
+    --------
+    Assumption 1 under Laplace noise that touches the feature too, in single precision:
+
+    >>> from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
+    >>> class Laplace:
+    ...     def __init__(self, partition, dim):
+    ...         self.partition, self.dim, self.feature = partition, dim, np.eye(dim)[0]
+    ...
+    ...     def sample(self, n, seed=0):
+    ...         rng, D = np.random.default_rng(seed), self.partition.num_patches
+    ...         y, signal = rng.choice([-1.0, 1.0], n), rng.integers(self.partition.num_sets, size=n)
+    ...         X = rng.laplace(scale=0.1, size=(n, D, self.dim))
+    ...         others = rng.choice([-1, 0, 1], p=[0.15, 0.7, 0.15], size=(n, D))
+    ...         X[..., 0] += np.where(self.partition.labels == signal[:, None], y[:, None], others)
+    ...         return X, y
+    >>> law = Laplace(Partition.blocks(4, 4, 2, 2), dim=8)
+    >>> samples = Samples.draw(law, 2000, [0], dtype=torch.float32)
+    >>> run = descend(samples, realistic_start(law, [0]), Constant(0.02), steps=75, test=HeldOut(law, 500))
+    >>> bool(run.recall[-1, 0] > 0.9), bool(run.test_error[-1, 0] < 0.05)
+    (True, True)
+    """
+
+    partition: Partition
+    dim: int
+    feature: Any
+
+    def sample(self, n: int, seed: int = 0, /) -> tuple[Any, Any]:
+        """n inputs (n, D, d) and their labels (n,)."""
+        ...
+
+
+def check_law(law) -> Any:
+    """``law`` if it is a :class:`Law`; else a sentence that says what is missing."""
+    lacks = [name for name in ("partition", "dim", "feature", "sample") if not hasattr(law, name)]
+    if lacks:
+        raise ValueError(
+            f"law must be a SpatialData, or another Law, with partition, dim, feature and sample(n, seed): "
+            f"{type(law).__name__} lacks {', '.join(lacks)}"
+        )
+    if not isinstance(law.partition, Partition) or not callable(law.sample):
+        came = f"{type(law.partition).__name__} and {type(law.sample).__name__}"
+        raise ValueError(f"law must have a Partition as partition and a method as sample, got {came}")
+    positive_int("the law's dim", law.dim)
+    return law
+
+
+def feature_of(law) -> torch.Tensor | None:
+    """w* of a law, (d,) float64; None where it has none."""
+    ours = law.feature is None or isinstance(law, SpatialData)
+    return law.feature if ours else _unit_vector(law.feature, law.dim)
+
+
+def draws_by_coefficients(law) -> bool:
+    """Whether ``law.sample`` is Assumption 1's, so that coefficients and noise may be drawn apart."""
+    return isinstance(law, SpatialData) and getattr(law.sample, "__func__", None) is SpatialData.sample
+
+
+def assumption_one(name: str, law) -> None:
+    """Refuse a law that does not draw as Assumption 1 says, where something reads its coefficients alone."""
+    if not draws_by_coefficients(law):
+        own = isinstance(law, SpatialData)
+        why = f"{type(law).__name__} has a sample of its own" if own else f"got {type(law).__name__}"
+        raise ValueError(f"{name} must be a SpatialData that draws as Assumption 1 says: {why}")
+
+
+def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple[torch.Tensor, torch.Tensor]:
+    """What ``law.sample`` gives, as tensors; refused where it is not what a :class:`Law` promises."""
+    drawn = law.sample(n, seed)
+    if not isinstance(drawn, (tuple, list)) or len(drawn) != 2:
+        raise ValueError(
+            f"{type(law).__name__}.sample must give inputs and labels, got {type(drawn).__name__}"
+        )
+    X, y = inputs_and_labels(*drawn)
+    if tuple(X.shape) != (1, n, law.partition.num_patches, law.dim):
+        wanted = f"{n} inputs of shape {(n, law.partition.num_patches, law.dim)}"
+        raise ValueError(f"{type(law).__name__}.sample must give {wanted}, got {tuple(X.shape[1:])}")
+    return X[0].to(device, dtype), y[0].to(device, dtype)
+
+
+def inputs_and_labels(X, y) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs as (S, N, D, d) and labels as (S, N), tensors of one type; those of one seed may lack S."""
+    X, y = _as_tensor("X", X), _as_tensor("y", y)
+    X, y = (X[None] if X.ndim == 3 else X), (y[None] if y.ndim == 1 else y)
+    if X.ndim != 4 or 0 in X.shape:
+        raise ValueError(f"X must have shape (N, D, d), or (S, N, D, d) for S seeds, got {tuple(X.shape)}")
+    if y.shape != X.shape[:2]:
+        raise ValueError(
+            f"y must have a label for each of the inputs {tuple(X.shape[:2])}, got {tuple(y.shape)}"
+        )
+    if not bool((y.abs() == 1).all()):
+        hint = " (2 * y - 1 makes them of 0 and 1)" if bool(((y == 0) | (y == 1)).all()) else ""
+        raise ValueError(f"y must hold labels -1 and +1 only{hint}")
+    return X, y.to(X.dtype)
 
 
 class SpatialData:
@@ -140,6 +262,11 @@ class SpatialData:
 
         Threshold_c(z) is z where \|z\| > c and 0 elsewhere. The sums are integers on draws of this
         class; a sum that lies within rounding of 0.9 C counts as not above it.
+
+        Raises
+        ------
+        ValueError
+            If X has another shape than (n, D, d), or a number is not finite.
         """
         C = self.partition.set_size
         X = _inputs(X, self.partition.num_patches, self.dim)
@@ -218,7 +345,13 @@ class GaussianData:
         return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
 
     def set_responses(self, X) -> torch.Tensor:
-        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter."""
+        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter.
+
+        Raises
+        ------
+        ValueError
+            If X has another shape than (n, D, d), or a number is not finite.
+        """
         X = _inputs(X, self.partition.num_patches, self.dim)
         sets = X[:, torch.from_numpy(self.partition.sets)]  # (n, D, d) -> (n, L, C, d)
         return torch.einsum("nlkd,kd->nl", sets, self.filters.to(X))  # (n, L, C, d), (C, d) -> (n, L)
@@ -264,12 +397,15 @@ def _as_tensor(name: str, values) -> torch.Tensor:
     try:
         tensor = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"{name} must be an array or a tensor of real numbers, got {values!r}") from None
+        raise ValueError(
+            f"{name} must be an array or a tensor of real numbers, got {brief(values)}"
+        ) from None
     if tensor.is_complex():
         raise ValueError(f"{name} must be real, got {tensor.dtype}")
     tensor = tensor if tensor.is_floating_point() else tensor.double()
     # A NaN would pass every threshold in silence: as no signal, or as a label.
-    refused = int((~torch.isfinite(tensor)).sum())
+    parts = tensor.detach().reshape(-1).split(2**22)  # in parts: a mapped file may exceed the memory
+    refused = sum(int((~torch.isfinite(part)).sum()) for part in parts)
     if refused:
         raise ValueError(f"{name} must be finite, got {refused} NaN or infinite entries")
     return tensor

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from patch_association._validate import divides, fits_memory, positive_int
+from patch_association._validate import brief, divides, fits_memory, positive_int
 
 
 class Partition:
@@ -40,7 +40,7 @@ class Partition:
         try:
             given = np.asarray(labels)
         except ValueError:  # NumPy's word on rows of different lengths
-            raise ValueError(f"labels must be a non-empty list of integers, got {labels!r}") from None
+            raise ValueError(f"labels must be a non-empty list of integers, got {brief(labels)}") from None
         if given.ndim != 1 or given.size == 0:
             raise ValueError(f"labels must be a non-empty list of integers, got shape {given.shape}")
         if not np.issubdtype(given.dtype, np.integer):
@@ -293,9 +293,13 @@ def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:
     try:
         A = np.asarray(scores)
     except ValueError:  # NumPy's word on rows of different lengths
-        raise ValueError(f"scores must have shape {shape} for {D} patches, got {scores!r}") from None
+        raise ValueError(f"scores must have shape {shape} for {D} patches, got {brief(scores)}") from None
     if A.shape[-2:] != (D, D) or (A.ndim > 2 and not stacked):
-        raise ValueError(f"scores must have shape {shape} for {D} patches, got {A.shape}")
+        extra = A.shape[-1] - D if A.ndim > 1 and A.shape[-1] == A.shape[-2] else 0
+        hint = f": scores[..., {extra}:, {extra}:] leaves out {extra} tokens that stand before the patches"
+        raise ValueError(
+            f"scores must have shape {shape} for {D} patches, got {A.shape}{hint * (0 < extra < 10)}"
+        )
     if not (np.issubdtype(A.dtype, np.number) or A.dtype == bool) or np.iscomplexobj(A):
         raise ValueError(f"scores must be real numbers, got {A.dtype}")
     A = A.astype(np.float64)

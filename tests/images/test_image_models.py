@@ -173,7 +173,7 @@ def test_neighbors_found_by_hand():
         assert neighbor_recall(A, 4, k) == pytest.approx(np.mean(found))
     with pytest.raises(ValueError, match="k must be less than the 16 patches, got 16"):
         neighbor_recall(A, 4, 16)
-    with pytest.raises(ValueError, match=r"similarities must be finite with shape \(25, 25\)"):
+    with pytest.raises(ValueError, match=r"similarities must have shape \(25, 25\)"):
         neighbor_recall(A, 5)
 
 

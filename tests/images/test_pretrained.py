@@ -8,8 +8,9 @@ import pytest
 import torch
 from vision_shim import compare_with
 
-from patch_association.images.pretrained import attention_of, encodings_of, vit_of
+from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
+from patch_lab.images.plain import vit_of
 from patch_lab.sweeps import vit_tiny
 
 PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))

@@ -2,7 +2,8 @@
 
 ``layers``, ``vit``  self-attention and positional attention, layer against layer, and a ViT of either
 ``locality``, ``maps``, ``permutation``  what encodings and attention know of the grid, shuffled or not
-``pretrained``, ``weights``  networks that others trained: encodings, attention, and they as our ViT
+``pretrained``, ``families``, ``weights``  networks that others trained: their encodings and attention
+``looking``  what such a network knows of the grid, in one call
 """
 
 import lazy_loader

@@ -5,12 +5,12 @@ from .locality import (
     neighbor_recall as neighbor_recall,
     similarity as similarity,
 )
+from .looking import Look as Look, Looking as Looking, look as look
 from .maps import positional_share as positional_share
 from .permutation import GridPermutation as GridPermutation
 from .pretrained import (
     attention_of as attention_of,
     encodings_of as encodings_of,
-    vit_of as vit_of,
 )
 from .vit import ViT as ViT, ViTConfig as ViTConfig
 from .weights import read_weights as read_weights

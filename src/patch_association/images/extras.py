@@ -25,8 +25,10 @@ def imported(module: str, purpose: str, extra: str):
     try:
         return importlib.import_module(module)
     except (ImportError, RuntimeError, OSError) as error:
-        library = module.partition(".")[0].replace("_", "-")
+        library = module.partition(".")[0]
+        broken = getattr(error, "name", None) != library
+        name, here = library.replace("_", "-"), "does not load here" if broken else "is not installed"
         raise ValueError(
-            f"{purpose} needs {library}, which cannot be imported here ({error}): "
-            f"pip install 'patch-association[{extra}]'"
+            f"{purpose} needs {name}, which {here} ({error}): pip install 'patch-association[{extra}]'"
+            + broken * ", with builds that fit this torch"
         ) from error

@@ -151,8 +151,8 @@ def grid_distances(height: int, width: int | None = None) -> np.ndarray:
     return np.hypot(rows[:, None] - rows[None, :], columns[:, None] - columns[None, :])
 
 
-def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
-    """Measure the locality of (N, N) similarities between the patches of a ``grid`` x ``grid`` picture.
+def locality(similarities, grid, mirrored: bool = False) -> Locality:
+    """Measure the locality of (N, N) similarities between the patches of a picture.
 
     For shuffled pictures, undo the shuffle first (:meth:`GridPermutation.undo`). With ``mirrored`` a patch
     and its mirror image, left for right, are one place: distances are those to the nearer of the two.
@@ -160,7 +160,7 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
     Parameters
     ----------
     similarities : (N, N) array or tensor
-    grid : int (patches per side)
+    grid : int or pair of int (patches per side; or rows and columns)
     mirrored : bool
 
     Raises
@@ -168,17 +168,14 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
     ValueError
         On another shape, on NaN, or on a grid of fewer than 3 x 3 patches.
     """
-    g = positive_int("grid", grid, minimum=3)
-    A = _array("similarities", similarities)
-    if A.shape != (g * g, g * g):
-        raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {A.shape}")
-    distance = grid_distances(g)
+    A, sides = _on_grid(similarities, grid, minimum=3)
+    N, distance = len(A), grid_distances(*sides)
     if mirrored:
-        flipped = np.arange(g * g).reshape(g, g)[:, ::-1].reshape(-1)
+        flipped = np.arange(N).reshape(sides)[:, ::-1].reshape(-1)
         distance = np.minimum(distance, distance[flipped])
     recalls, chances, correlations = [], [], []
-    for i in range(g * g):
-        others = np.arange(g * g) != i
+    for i in range(N):
+        others = np.arange(N) != i
         row, apart = A[i, others], distance[i, others]
         neighbors = apart < _RING
         recalls.append(_shared_recall(row, neighbors))
@@ -188,7 +185,7 @@ def locality(similarities, grid: int, mirrored: bool = False) -> Locality:
     return Locality(float(np.mean(recalls)), float(np.mean(chances)), float(np.mean(correlations)))
 
 
-def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
+def neighbor_recall(similarities, grid, k: int = 4) -> float:
     """The share of a patch's neighbors at a side (2 to 4) among its ``k`` most similar patches.
 
     The patch itself is left out. A mean over patches; ties count by their order. By chance: k / (N - 1).
@@ -208,9 +205,8 @@ def neighbor_recall(similarities, grid: int, k: int = 4) -> float:
     >>> neighbor_recall(-grid_distances(5), 5)
     1.0
     """
-    distance, A = grid_distances(positive_int("grid", grid, minimum=2)), _array("similarities", similarities)
-    if A.shape != distance.shape:
-        raise ValueError(f"similarities must be finite with shape {distance.shape}, got {A.shape}")
+    A, sides = _on_grid(similarities, grid)
+    distance = grid_distances(*sides)
     if not 1 <= positive_int("k", k) < len(A):
         raise ValueError(f"k must be less than the {len(A)} patches, got {k}")
     top = np.argsort(-np.where(np.eye(len(A), dtype=bool), -np.inf, A), axis=1, kind="stable")[:, :k]
@@ -229,7 +225,7 @@ class Sums:
     isotropic : float
         The same for a smooth field that knows no rows and columns, with as many effective components: what
         smoothness alone explains (:func:`isotropic`).
-    rows, columns : (g, g) arrays
+    rows, columns : arrays, a row and a column for each row, or column, of the grid
         Inner products of the centered vectors of the rows, and of the columns.
     kronecker : float
         Of the centered similarities, what ``rows`` plus ``columns`` explains: below ``share`` where vectors
@@ -243,8 +239,12 @@ class Sums:
     kronecker: float
 
 
-def row_and_column(similarities, grid: int) -> Sums:
+def row_and_column(similarities, grid) -> Sums:
     """Split encodings into rows and columns, from their similarities P P^T (N, N) alone.
+
+    Parameters
+    ----------
+    similarities, grid : as in :func:`locality`
 
     Raises
     ------
@@ -257,26 +257,24 @@ def row_and_column(similarities, grid: int) -> Sums:
     >>> round(row_and_column(similarity(P), 3).share, 6)
     1.0
     """
-    g = positive_int("grid", grid, minimum=2)
-    G = _array("similarities", similarities)
-    if G.shape != (g * g, g * g):
-        raise ValueError(f"similarities must be finite with shape ({g * g}, {g * g}), got shape {G.shape}")
-    center = np.eye(g * g) - 1 / (g * g)
-    T = (center @ G @ center).reshape(g, g, g, g)  # (row, column, row', column')
+    G, sides = _on_grid(similarities, grid)
+    center = np.eye(len(G)) - 1 / len(G)
+    T = (center @ G @ center).reshape(*sides, *sides)  # (row, column, row', column')
     if not np.einsum("rcrc->", T) > np.finfo(np.float64).eps * np.abs(G).sum():  # nothing but rounding
         raise ValueError("all encodings are equal: there is nothing to split")
     explained, rows, columns = _explained(T)
-    smooth, *_ = _explained(isotropic(participation_ratio(G), g).reshape(g, g, g, g))
+    smooth, *_ = _explained(isotropic(participation_ratio(G), sides).reshape(T.shape))
     rest = T - rows[:, None, :, None] - columns[None, :, None, :]
     kronecker = 1 - (rest**2).sum() / (T**2).sum()
     return Sums(explained, smooth, rows, columns, float(kronecker))
 
 
 def _explained(T):
-    """The share of centered similarities (g, g, g, g) that is row plus column, and both parts, (g, g)."""
+    """The share of centered similarities (h, w, h, w) that is row plus column, and both: (h, h), (w, w)."""
     # Averages over columns are the rows' vectors, over rows the columns': the inner products of both.
     rows, columns = T.mean(axis=(1, 3)), T.mean(axis=(0, 2))
-    return float(len(T) * (np.trace(rows) + np.trace(columns)) / np.einsum("rcrc->", T)), rows, columns
+    explained = T.shape[1] * np.trace(rows) + T.shape[0] * np.trace(columns)
+    return float(explained / np.einsum("rcrc->", T)), rows, columns
 
 
 def participation_ratio(similarities) -> float:
@@ -303,7 +301,7 @@ def participation_ratio(similarities) -> float:
     return float(np.trace(T) ** 2 / (T**2).sum())
 
 
-def isotropic(participation: float, grid: int) -> np.ndarray:
+def isotropic(participation: float, grid) -> np.ndarray:
     """Centered similarities (N, N) of a smooth field on the grid that prefers no direction.
 
     They fall with the distance as exp(-distance^2 / (2 length^2)), the length such that the field has the
@@ -313,17 +311,17 @@ def isotropic(participation: float, grid: int) -> np.ndarray:
     Parameters
     ----------
     participation : float, positive
-    grid : int (patches per side, at least 2)
+    grid : int or pair of int (patches per side, at least 2; or rows and columns)
 
     Raises
     ------
     ValueError
         If a number is out of range.
     """
-    g, wanted = positive_int("grid", grid, minimum=2), finite("participation", participation)
+    sides, wanted = grid_sides(grid), finite("participation", participation)
     if not wanted > 0:
         raise ValueError(f"participation must be positive, got {participation}")
-    squared = grid_distances(g) ** 2
+    squared = grid_distances(*sides) ** 2
 
     def field(log_length):
         A = np.exp(-squared * np.exp(-2 * log_length) / 2)
@@ -332,7 +330,7 @@ def isotropic(participation: float, grid: int) -> np.ndarray:
     def surplus(log_length):
         return participation_ratio(field(log_length)) - wanted
 
-    ends = np.log(0.1), np.log(100 * g)  # patches
+    ends = np.log(0.1), np.log(100 * max(sides))  # patches
     if surplus(ends[0]) <= 0 or surplus(ends[1]) >= 0:
         return field(ends[0] if surplus(ends[0]) <= 0 else ends[1])
     return field(brentq(surplus, *ends))
@@ -362,8 +360,8 @@ def components(similarities, share: float) -> int:
     return min(int(np.searchsorted(held, share)) + 1, len(A))
 
 
-def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality:
-    """The locality of encodings (N, width) of a square grid, by the cosines of centered encodings.
+def encoding_locality(P, permutation: GridPermutation | None = None, grid=None) -> Locality:
+    """The locality of encodings (N, width) of a grid, by the cosines of centered encodings.
 
     So neither what all encodings share nor their lengths count.
 
@@ -371,22 +369,45 @@ def encoding_locality(P, permutation: GridPermutation | None = None) -> Locality
     ----------
     permutation : GridPermutation, optional
         The shuffle that the model has been trained with: it is undone first.
+    grid : int or pair of int, optional
+        Patches per side, or rows and columns; a square by default.
 
     Raises
     ------
     ValueError
-        If N is no square of a grid that divides the shuffled picture, if a tile cuts patches apart,
-        and where :func:`locality` refuses.
+        If N is not that of the grid, or no square of a grid that divides the shuffled picture, if a tile
+        cuts patches apart, and where :func:`locality` refuses.
     """
     A = similarity(P, centered=True, cosine=True)
-    grid = math.isqrt(len(A))
+    if grid is None and (grid := math.isqrt(len(A))) ** 2 != len(A):
+        raise ValueError(
+            f"P must have a row for each patch of a square, got {len(A)}: leave a class token out, P[1:], "
+            "or say grid=(rows, columns)"
+        )
     if permutation is not None:
-        if permutation.image_size % grid:
+        if permutation.image_size % positive_int("grid", grid):
             raise ValueError(
                 f"{len(A)} encodings do not fit pictures of {permutation.image_size} pixels a side"
             )
         A = permutation.undo(A, permutation.image_size // grid)
     return locality(A, grid)
+
+
+def grid_sides(grid, minimum: int = 2) -> tuple[int, int]:
+    """Rows and columns of a grid that is given as a side or as both, each at least ``minimum``."""
+    sides = tuple(grid) if isinstance(grid, (tuple, list)) else (grid, grid)
+    if len(sides) != 2:
+        raise ValueError(f"grid must be a side, or rows and columns, got {grid!r}")
+    return positive_int("grid", sides[0], minimum), positive_int("grid", sides[1], minimum)
+
+
+def _on_grid(similarities, grid, minimum: int = 2):
+    """Similarities as an (N, N) array, N the patches of the grid, and the grid's sides."""
+    A, sides = _array("similarities", similarities), grid_sides(grid, minimum)
+    if A.shape != (math.prod(sides),) * 2:
+        wanted = f"({math.prod(sides)}, {math.prod(sides)}) on a grid of {sides[0]} x {sides[1]}"
+        raise ValueError(f"similarities must have shape {wanted}, got {A.shape}")
+    return A, sides
 
 
 def _shared_recall(row, neighbors) -> float:

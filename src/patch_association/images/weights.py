@@ -1,8 +1,12 @@
-"""Weights that others trained: read from a file or fetched by timm, and refused where no finite numbers."""
+"""Weights that others trained: read from a file or fetched by timm, and refused where no finite numbers.
+
+Nothing is unpickled: a file of PyTorch is read with ``weights_only=True``.
+"""
 
 from __future__ import annotations
 
 import math
+import pickle
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +20,12 @@ from patch_association.images.extras import imported
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
 _UNPACKED, _PACKING = 2**28, 100
+_TORCH = (".pt", ".pth", ".bin", ".ckpt")
+#: What a file may be called.
+ENDINGS = (".npz", ".safetensors", *_TORCH)
+#: What a folder of weights may hold, and under which keys a checkpoint keeps its weights.
+_IN_FOLDER = ("model.safetensors", "pytorch_model.bin", "checkpoint.pt")
+_KEPT_UNDER = ("state_dict", "model", "model_state_dict", "module", "teacher", "model_ema", "backbone")
 
 
 def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
@@ -24,7 +34,7 @@ def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
     Parameters
     ----------
     model : module, dict of tensors, or str or path
-        A path ends in ``.npz``; another text is a name of timm's.
+        What exists on the disk is a file of weights (:func:`read_weights`); another text is a name of timm's.
 
     Raises
     ------
@@ -33,7 +43,8 @@ def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
     """
     if isinstance(model, (str, Path)):
         name = str(model)
-        model = read_weights(model) if name.endswith(".npz") else fetched(name)
+        missing = isinstance(model, Path) or name.endswith(ENDINGS)
+        model = read_weights(model) if missing or Path(model).exists() else fetched(name)
     elif isinstance(model, Mapping):
         pairs = model.items()
         wrong = [key for key, x in pairs if not isinstance(key, str) or not isinstance(x, torch.Tensor)]
@@ -51,13 +62,36 @@ def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
 
 
 def read_weights(path) -> dict[str, torch.Tensor]:
-    """The tensors of an npz file by name.
+    """The tensors of a file by name: ``.npz``, ``.safetensors``, or PyTorch's ``.pth``, ``.pt``, ``.bin``.
+
+    A checkpoint keeps its weights under a key such as ``model``: these are taken. A folder is read where it
+    holds ``model.safetensors``, ``pytorch_model.bin`` or a training run's ``checkpoint.pt``.
 
     Raises
     ------
     ValueError
-        If it is no whole npz, claims more than it can hold, or holds anything but arrays of numbers.
+        If there is no such file, it is not whole, claims more than it can hold, or holds anything but
+        numbers; if reading it would run code that it brings.
     """
+    path = Path(path)
+    if path.is_dir():
+        inside = [path / name for name in _IN_FOLDER if (path / name).is_file()]
+        if not inside:
+            raise ValueError(f"{path} is a folder without {', '.join(_IN_FOLDER)}: name a file of weights")
+        path = inside[0]
+    if path.suffix == ".safetensors":
+        reader = imported("safetensors.torch", f"reading {path}", "compare")
+        with whole(f"{path} is no whole safetensors file"):
+            return reader.load_file(path)
+    if path.suffix in _TORCH:
+        with whole(f"{path} is no whole file of tensors that PyTorch reads without running code"):
+            try:
+                held = torch.load(path, map_location="cpu", weights_only=True)
+            except pickle.UnpicklingError as error:  # whose message is a page
+                raise ValueError(str(error).partition("\n")[0]) from error
+            return _weights_in(held)
+    if path.suffix != ".npz":
+        raise ValueError(f"{path} is no file of weights: its name must end in {', '.join(ENDINGS)}")
     said = f"{path} is no whole npz file of arrays"
     arrays = read_arrays(path, said)
     for name, array in arrays.items():
@@ -66,6 +100,17 @@ def read_weights(path) -> dict[str, torch.Tensor]:
             raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {came}")
     with whole(said):  # types that PyTorch has not
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _weights_in(held) -> dict[str, torch.Tensor]:
+    """The tensors of a checkpoint, by name."""
+    kept = lambda: next((held[key] for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)), None)
+    while isinstance(held, Mapping) and (inside := kept()) is not None:
+        held = inside
+    if not isinstance(held, Mapping) or not any(isinstance(value, torch.Tensor) for value in held.values()):
+        came = list(held)[:8] if isinstance(held, Mapping) else type(held).__name__
+        raise ValueError(f"expected tensors by name, perhaps under {', '.join(_KEPT_UNDER)}; got {came}")
+    return {str(key): value for key, value in held.items() if isinstance(value, torch.Tensor)}
 
 
 def read_arrays(path, said: str) -> dict[str, np.ndarray]:
@@ -110,11 +155,12 @@ def fetched(name: str) -> nn.Module:
     ValueError
         If timm cannot be imported or has no model of this name, or the weights cannot be had.
     """
-    timm = imported("timm", f"fetching {name}", "compare")
+    timm = imported("timm", f"there is no file {name}, and fetching a model of this name", "compare")
     try:
         timm.create_model(name, pretrained=False)
     except RuntimeError as error:
-        raise ValueError(f"timm cannot build a model called {name!r}: {error}") from error
+        said = str(error).partition("\n")[0]
+        raise ValueError(f"there is no file {name!r}, and timm has no model of this name: {said}") from error
     try:
         return timm.create_model(name, pretrained=True)
     except Exception as error:  # of the network, the hub, the file or the disk: each library has its own

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int
-from patch_association.data import SpatialData
+from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int, seed_list
+from patch_association.data import Law, check_law, feature_of
 from patch_association.defaults import DEFAULT, initial_alpha
 from patch_association.model import SimplifiedViT
 from patch_association.structure import association
@@ -34,9 +35,12 @@ class Start:
     scores: torch.Tensor
     value: torch.Tensor
 
+    def __repr__(self) -> str:
+        return f"Start(scores {tuple(self.scores.shape)}, value {tuple(self.value.shape)})"
+
 
 def idealized_start(
-    law: SpatialData,
+    law: Law,
     num_seeds: int = 1,
     diagonal=DEFAULT.diagonal,
     degree=DEFAULT.degree,
@@ -47,7 +51,7 @@ def idealized_start(
 
     Parameters
     ----------
-    law : SpatialData (gives D, d and w*)
+    law : Law (gives D, d and w*)
     num_seeds : int
     diagonal, degree, linear : float, int, float (sigma_A, p, nu)
     alpha : float, optional (in place of nu^(1/(p-1)))
@@ -59,22 +63,24 @@ def idealized_start(
     Raises
     ------
     ValueError
-        If an argument is out of range, or the starts do not fit in memory.
+        If an argument is out of range, the law has no feature, or the starts do not fit in memory.
     """
-    made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
+    w = feature_of(check_law(law))
+    if w is None:
+        raise ValueError("law must have a feature, along which v starts: try realistic_start")
     num_seeds, D = positive_int("num_seeds", num_seeds), law.partition.num_patches
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
     fits_memory(f"{num_seeds:,} starts of {D:,} patches", (num_seeds + 1) * (D**2 + law.dim))
     A = torch.eye(D, dtype=torch.float64).mul_(finite("diagonal", diagonal)).repeat(num_seeds, 1, 1)
-    return Start(A, (alpha * law.feature).repeat(num_seeds, 1))
+    return Start(A, (alpha * w).repeat(num_seeds, 1))
 
 
-def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
+def realistic_start(law: Law, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT.init_std) -> Start:
     """Parametrization 3.1, case 2: N(0, omega^2) off the diagonal and in v, as SimplifiedViT draws it.
 
     Parameters
     ----------
-    law : SpatialData
+    law : Law
     seeds : list of int
     diagonal, init_std : float (sigma_A, omega)
 
@@ -85,21 +91,21 @@ def realistic_start(law: SpatialData, seeds, diagonal=DEFAULT.diagonal, init_std
 
     Examples
     --------
-    >>> from patch_association.structure import Partition
+    >>> from patch_association import Partition, SpatialData
     >>> start = realistic_start(SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3), seeds=[0, 1])
     >>> tuple(start.scores.shape), tuple(start.value.shape), start.scores[0].diagonal().unique().tolist()
     ((2, 16, 16), (2, 8), [1.0])
     """
-    made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
+    check_law(law)
     models = [
         SimplifiedViT(law.partition.num_patches, law.dim, diagonal=diagonal, init_std=init_std, seed=seed)
-        for seed in seeds
+        for seed in seed_list(seeds)
     ]
     scores, values = ([getattr(model, part).detach() for model in models] for part in ("scores", "value"))
     return Start(torch.stack(scores), torch.stack(values))
 
 
-def perturbed_start(law: SpatialData, seed: int, omega: float, alpha: float | None = None) -> Start:
+def perturbed_start(law: Law, seed: int, omega: float, alpha: float | None = None) -> Start:
     """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed.
 
     Parameters
@@ -128,11 +134,11 @@ class Columns:
     loss, train_error : arrays
         Empirical risk; share misclassified, F = 0 counting half.
     test_error : array
-        The same on :class:`~patch_association.training.evaluate.HeldOut` inputs; NaN without.
+        The same on the test inputs; NaN without.
     exact, recall, margin : arrays
         :func:`~patch_association.structure.association` of A with the true sets.
     alpha, orthogonal, cosine : arrays
-        <v, w*>, \|v - alpha w*\|, alpha / \|v\|.
+        <v, w*>, \|v - alpha w*\|, alpha / \|v\|; NaN where the law has no feature.
     inside_mean, inside_std, outside_mean, outside_std : arrays
         Of the off-diagonal scores inside sets and across sets; NaN where there are none.
     """
@@ -181,6 +187,13 @@ class EmpiricalRun(Columns):
     final: Start
     diverged_at: np.ndarray
 
+    def __repr__(self) -> str:
+        said = f"EmpiricalRun({len(self.seeds)} seeds, {len(self.steps)} records"
+        if len(self.steps):
+            ends = f"step {self.steps[-1]}: loss {self.loss[-1].mean():.3g}, test error "
+            said += f", {ends}{self.test_error[-1].mean():.3g}, association exact in {self.exact[-1].sum()}"
+        return said + ")"
+
 
 def descend(
     samples: Samples,
@@ -194,7 +207,7 @@ def descend(
     scale: float = 1.0,
     record=None,
     snapshots=(),
-    test: HeldOut | None = None,
+    test: HeldOut | tuple | None = None,
     on_divergence: str = "raise",
     progress: bool | None = None,
 ) -> EmpiricalRun:
@@ -219,8 +232,8 @@ def descend(
         What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
     record, snapshots : None, int or list of int
         Steps to record, and steps at which A is kept as well.
-    test : HeldOut, optional
-        Fresh inputs for the test error.
+    test : HeldOut, or a pair of inputs (n, D, d) and labels (n,), optional
+        For the test error.
     on_divergence : "raise" or "flag"
         "flag" lets the other seeds run on and marks the lost ones in ``diverged_at``.
     progress : bool, optional
@@ -235,7 +248,7 @@ def descend(
 
     Examples
     --------
-    >>> from patch_association.structure import Partition
+    >>> from patch_association import Partition, SpatialData
     >>> law = SpatialData(Partition.blocks(4, 4, 2, 2), dim=8, q=0.3)
     >>> run = descend(Samples.draw(law, 2000, [0]), idealized_start(law), Constant(0.02), steps=50)
     >>> bool(run.exact[-1, 0])
@@ -296,9 +309,17 @@ def descend(
 class _Measure:
     """One row of the record: (columns, S) float64."""
 
-    def __init__(self, samples, test, degree, linear, prefactor):
+    def __init__(self, samples, test: Any, degree, linear, prefactor):
+        test = HeldOut.of(*test) if isinstance(test, tuple) and len(test) == 2 else test
+        if test is not None:
+            made_of("test", test, "HeldOut or a pair of inputs and labels", "errors_of", "num_patches", "dim")
+            sizes = [(one.num_patches, one.dim) for one in (test, samples)]
+            if sizes[0] != sizes[1]:
+                raise ValueError(f"test must have the samples' (D, d) = {sizes[1]}, got {sizes[0]}")
         self.law, self.test, self.activation = samples.law, test, (degree, linear, prefactor)
-        self.feature = self.law.feature.to(device=samples.device, dtype=samples.dtype)
+        w = feature_of(self.law)
+        w = torch.full((samples.dim,), float("nan")) if w is None else w
+        self.feature = w.to(device=samples.device, dtype=samples.dtype)
         same = self.law.partition.same_set
         self.inside, self.outside = same & ~np.eye(len(same), dtype=bool), ~same
 
@@ -307,8 +328,8 @@ class _Measure:
         orthogonal = (v - alpha[:, None] * self.feature).norm(dim=1)
         test_error = torch.full_like(alpha, float("nan"))
         if self.test is not None:
-            found = self.test.errors(S, alpha, self.law.noise_std * orthogonal, *self.activation)
-            test_error = torch.where(torch.isfinite(alpha), found, float("nan"))
+            found = self.test.errors_of(S, v, *self.activation)
+            test_error = torch.where(torch.isfinite(v).all(dim=1), found, float("nan"))
         rows = [loss, wrong, test_error, alpha, orthogonal, alpha / v.norm(dim=1)]
         loss, wrong, test_error, *value = (x.double().cpu().numpy() for x in rows)
         exact, recall, margin, *spread = self._structure(A.double().cpu().numpy())

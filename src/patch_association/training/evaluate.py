@@ -1,4 +1,4 @@
-"""The test error of model (T), from two numbers of the value vector.
+"""The test error of model (T): under Assumption 1 from two numbers of the value vector, else on inputs.
 
 On a fresh input of Assumption 1, <v, X_j> = alpha s_j + N(0, tau^2) independently over patches, with
 alpha = <v, w*>, tau = sigma |v - alpha w*| and s_j = <w*, X_j> in {-1, 0, 1}. So the error
@@ -11,14 +11,24 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, made_of, odd_degree, positive_int
-from patch_association.data import SpatialData
+from patch_association._validate import finite, fits_memory, odd_degree, positive_int
+from patch_association.data import (
+    Law,
+    SpatialData,
+    assumption_one,
+    check_law,
+    draw_from,
+    draws_by_coefficients,
+    inputs_and_labels,
+)
 from patch_association.defaults import DEFAULT
+from patch_association.training.gradients import chunk_size
 
 
 def two_numbers(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.ndarray]:
@@ -43,11 +53,13 @@ def error_rate(yF: torch.Tensor) -> torch.Tensor:
 
 
 class HeldOut:
-    """n fresh inputs, of which only what F sees is drawn: s_j, y and a standard Gaussian number a patch.
+    """n fresh inputs; of Assumption 1's only what F sees: s_j, y and a standard Gaussian number a patch.
+
+    Inputs that are at hand: :meth:`of`.
 
     Parameters
     ----------
-    law : SpatialData
+    law : Law
         Its sets may differ from those of the attention that is tested.
     n : int
         The standard error of an error e is sqrt(e (1 - e) / n).
@@ -68,11 +80,41 @@ class HeldOut:
     [0.0]
     """
 
-    def __init__(self, law: SpatialData, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
-        made_of("law", law, "SpatialData", "partition", "feature", "sample_coefficients")
-        s, y, _ = law.sample_coefficients(positive_int("n", n), seed)
-        self.law, self.n, self.seed = law, n, seed
-        self.s, self.y = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y))
+    def __init__(self, law: Law, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
+        self.law: Any = check_law(law)
+        self.n, self.seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
+        self.num_patches, self.dim, self.X = law.partition.num_patches, law.dim, None
+        if draws_by_coefficients(law):
+            s, y, _ = self.law.sample_coefficients(n, seed)
+            self.s, self.y = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y))
+        else:
+            fits_memory(f"{n:,} inputs", n * self.num_patches * self.dim)
+            self.X, self.y = draw_from(law, n, seed, dtype, device)
+
+    @classmethod
+    def of(cls, X, y) -> HeldOut:
+        """Held-out inputs of one's own: X (n, D, d) and labels y (n,) of -1 and +1, arrays or tensors.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit together, or a number is not finite or a label not -1 or +1.
+
+        Examples
+        --------
+        >>> own = HeldOut.of(np.ones((2, 4, 1)), [1, -1])
+        >>> own.errors_of(torch.full((1, 4, 4), 0.25), torch.ones(1, 1)).tolist()
+        [0.5]
+        """
+        own, (X, y) = cls.__new__(cls), inputs_and_labels(X, y)
+        if len(X) != 1:
+            raise ValueError(f"X must have shape (n, D, d): one test set, got {tuple(X.shape)}")
+        own.law, own.seed, own.X, own.y = None, None, X[0], y[0]
+        own.n, own.num_patches, own.dim = own.X.shape
+        return own
+
+    def __repr__(self) -> str:
+        return f"HeldOut({self.n} inputs of {self.num_patches} patches of dimension {self.dim})"
 
     @cached_property
     def _noise(self) -> torch.Tensor:
@@ -89,13 +131,42 @@ class HeldOut:
         S : (S, D, D) tensor
         alpha, tau : (S,) (as :func:`two_numbers` gives them)
         degree, linear, prefactor : int, float, float (p, nu, and by default D)
+
+        Raises
+        ------
+        ValueError
+            If the inputs are not Assumption 1's: then two numbers do not tell (:meth:`errors_of`).
         """
-        prefactor = S.shape[-1] if prefactor is None else prefactor
-        found = []
-        for attention, a, noise in zip(S, alpha, tau):
-            z = (a * self.s + noise * self._noise) @ attention.T * prefactor  # (n, D) @ (D, D) -> (n, D)
+        assumption_one("law", self.law)
+        s, noise = self.s.to(S), self._noise.to(S)
+        fields = (a * s + tau_a * noise for a, tau_a in zip(alpha, tau))
+        return self._errors(S, fields, degree, linear, prefactor)
+
+    def errors_of(
+        self, S, value, degree=DEFAULT.degree, linear=DEFAULT.linear, prefactor=None
+    ) -> torch.Tensor:
+        """(S,) the error under each attention S (S, D, D) with value vectors (S, d), whatever the inputs.
+
+        Parameters
+        ----------
+        S, value : tensors of one type and device, which are those of the arithmetic
+        degree, linear, prefactor : int, float, float (p, nu, and by default D)
+        """
+        if self.X is None:
+            w = self.law.feature.to(value)
+            alpha = value @ w  # (S, d) @ (d,) -> (S,)
+            tau = self.law.noise_std * (value - alpha[:, None] * w).norm(dim=1)
+            return self.errors(S, alpha, tau, degree, linear, prefactor)
+        chunks = self.X.split(chunk_size((1, *self.X.shape), self.X.element_size(), self.X.device))
+        fields = (torch.cat([X.to(v) @ v for X in chunks]) for v in value)  # (n, D, d) @ (d,) -> (n, D)
+        return self._errors(S, fields, degree, linear, prefactor)
+
+    def _errors(self, S, fields, degree, linear, prefactor) -> torch.Tensor:
+        prefactor, y, found = S.shape[-1] if prefactor is None else prefactor, self.y.to(S), []
+        for attention, u in zip(S, fields):
+            z = u @ attention.T * prefactor  # (n, D) @ (D, D) -> (n, D)
             even = z * z
-            found.append(error_rate(self.y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
+            found.append(error_rate(y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
         return torch.stack(found)
 
     def errors_under(self, attention, alpha, tau, degree=DEFAULT.degree, linear=DEFAULT.linear) -> np.ndarray:
@@ -122,14 +193,14 @@ class HeldOut:
         ValueError
             If p or nu, alpha or tau is out of range, or the attention has another number of patches.
         """
+        assumption_one("law", self.law)
         p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
         a, tau = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(tau, dtype=np.float64))
         if not (np.isfinite(a).all() and np.isfinite(tau).all() and (tau >= 0).all()):
             raise ValueError(f"alpha must be finite, and tau finite and at least 0, got {alpha} and {tau}")
-        if attention.num_patches != self.law.partition.num_patches:
+        if attention.num_patches != self.num_patches:
             raise ValueError(
-                f"attention must have the law's {self.law.partition.num_patches} patches, "
-                f"got {attention.num_patches}"
+                f"attention must have the law's {self.num_patches} patches, got {attention.num_patches}"
             )
         flat, noise = a.reshape(-1, 1), tau.reshape(-1, 1)
         k = np.arange(p + 1)

@@ -55,6 +55,16 @@ class PopulationRun:
     gradient: np.ndarray
     diverged_at: int | None = None
 
+    def __repr__(self) -> str:
+        said = (
+            f"PopulationRun({self.num_patches} patches in sets of {self.set_size}, {len(self.steps)} records"
+        )
+        if len(self.steps):
+            names = ("loss", "error", "alpha", "gamma", "rho")
+            ends = ", ".join(f"{name} {getattr(self, name)[-1]:.3g}" for name in names)
+            said += f", step {self.steps[-1]}: {ends}"
+        return said + ")"
+
     @property
     def entry_gradient(self) -> np.ndarray:
         return self.gradient / _shared_entries(self.num_patches, self.set_size)

@@ -106,8 +106,9 @@ class Ledger:
 
     def select(self, source: str | None = None, chapter: str | None = None, part: str | None = None) -> list:
         """The claims of one source, chapter or part, in the table's order."""
-        if source is not None and source not in SOURCES:
-            raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
+        sources = dict.fromkeys([*SOURCES, *(claim.source for claim in self._claims.values())])
+        if source is not None and source not in sources:
+            raise ValueError(f"source must be one of {', '.join(sources)}, got {source!r}")
         return [
             claim
             for claim in self

@@ -3,7 +3,7 @@
 An entry holds
 
 ``id``          source-place, such as ``jelassi2022-theorem-4.1``
-``source``      a key of :data:`SOURCES`
+``source``      a key of :data:`SOURCES`, or of the ledger's own bibliography
 ``where``       where the source states it; for our own, where the book does
 ``chapter``     ``part/chapter``: who examines it
 ``statement``   in our own words, mathematics between dollar signs
@@ -17,6 +17,9 @@ An entry holds
                 ``tried`` (the values) and ``moved`` (what changed); ``{key}`` is filled as in ``because``
 ``checked_by``  of a proved claim: which of :data:`ENGINES` did the computation; the weakest where two did
 ``rests_on``    the ids of the entries that its proof, or its verdict, uses
+
+A ledger of one's own may name a file of BibTeX entries before its claims, ``bibliography = "papers.bib"``,
+from the folder of the ledger; their keys are sources then.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import html
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from patch_association._validate import whole
@@ -83,6 +86,8 @@ ENGINES = {
 KINDS = ("claim", "definition", "assumption")
 UNEXAMINED = "not examined yet"
 
+_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,(.*?)(?=^\s*@|\Z)", re.S | re.M)
+_FIELD = re.compile(r"\b(\w+)\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|\"([^\"]*)\"|(\d+))")
 _MATHEMATICS = re.compile(r"(\$[^$]*\$)")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*)(?::([^{}]*))?\}")
 
@@ -116,6 +121,12 @@ class Claim:
     rests_on: tuple[str, ...] = ()
     evidence: Mapping[str, Number] = field(default_factory=dict)
     parameters: Mapping = field(default_factory=dict)
+    cited: str = ""
+
+    @property
+    def whose(self) -> str:
+        """Who makes the claim, in words."""
+        return self.cited or SOURCES[self.source]
 
     @property
     def standing(self) -> str:
@@ -166,7 +177,7 @@ class Claim:
 
     def as_dict(self) -> dict:
         """The claim with its evidence as JSON values, its reason filled in."""
-        plain = {name.name: getattr(self, name.name) for name in fields(self)}
+        plain = {name.name: getattr(self, name.name) for name in fields(self) if name.name != "cited"}
         numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
         return plain | {
             "verdict": self.verdict if self.standing == self.verdict else None,
@@ -214,18 +225,44 @@ def read_table(path: Path) -> list[Claim]:
     """
     with whole(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    entries = content.pop("claim", [])
+    entries, sources = content.pop("claim", []), dict.fromkeys(SOURCES, "")
+    if (bibliography := content.pop("bibliography", None)) is not None:
+        sources |= read_bibliography(path.parent / _text("bibliography", bibliography))
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
     claims = []
     for number, entry in enumerate(entries, start=1):
         with whole(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
-            claims.append(_claim(entry))
+            claims.append(_claim(entry, sources))
     return claims
 
 
-def _claim(entry: dict) -> Claim:
-    known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters")]
+def read_bibliography(path: Path) -> dict[str, str]:
+    """What the entries of a BibTeX file are cited as, by key: "Jelassi, Sander & Li (2022)"."""
+    if not path.is_file():
+        raise ValueError(f"bibliography must be a BibTeX file, and there is no {path}")
+    found = {}
+    for kind, key, body in _ENTRY.findall(path.read_text(encoding="utf-8")):
+        if kind.lower() not in ("comment", "string", "preamble"):
+            held = {
+                name.lower(): re.sub(r"[{}]", "", "".join(texts)) for name, *texts in _FIELD.findall(body)
+            }
+            names = [_surname(name) for name in (held.get("author") or key).split(" and ")]
+            names = [*names[:1], "others"] if len(names) > 4 else names
+            said = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+            found[key] = f"{said} ({held['year']})" if "year" in held else said
+    if not found:
+        raise ValueError(f"{path} has no entries of BibTeX, such as @article{{key, ...}}")
+    return found
+
+
+def _surname(name: str) -> str:
+    """Of "Li, Yuanzhi" or of "Yuanzhi Li"."""
+    return " ".join((name.split(",")[0] if "," in name else name.split()[-1]).split())
+
+
+def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
+    known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters", "cited")]
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
@@ -240,7 +277,8 @@ def _claim(entry: dict) -> Claim:
     for condition in conditions:
         requires.parse(condition)
     claim = Claim(**texts, requires=tuple(conditions), knobs=knobs, rests_on=tuple(rests_on))
-    _check_words(claim)
+    _check_words(claim, sources)
+    claim = replace(claim, cited=sources[claim.source])
     return claim
 
 
@@ -269,12 +307,14 @@ def _knob(entry: dict) -> Knob:
     return Knob(**{key: _text(f"{key} of a knob", value) for key, value in entry.items()})
 
 
-def _check_words(claim: Claim) -> None:
+def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
     """Refuse words that are none of ours, and fields that do not go together."""
-    for name, value, known in (("source", claim.source, SOURCES), ("kind", claim.kind, KINDS)):
+    for name, value, known in (("source", claim.source, sources), ("kind", claim.kind, KINDS)):
         if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    if not re.fullmatch(rf"{claim.source}-[a-z0-9.-]+", claim.id):
+            own = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
+            hint = own * (name == "source" and len(known) == len(SOURCES))
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
+    if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")
     if not re.fullmatch(r"[a-z0-9_-]+(/[a-z0-9_-]+)*", claim.chapter):
         raise ValueError(f"chapter must be part/chapter in small letters, got {claim.chapter!r}")

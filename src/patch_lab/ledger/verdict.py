@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from patch_lab.ledger.evidence import Number
-from patch_lab.ledger.table import ENGINES, SOURCES, Claim, escaped
+from patch_lab.ledger.table import ENGINES, Claim, escaped
 from patch_lab.prose import plain
 
 
@@ -34,7 +34,7 @@ class Card:
 
     def __repr__(self) -> str:
         claim = self.claim
-        lines = [f"{claim.where} ({SOURCES[claim.source]}): {claim.heading}", claim.reason]
+        lines = [f"{claim.where} ({claim.whose}): {claim.heading}", claim.reason]
         lines += [f"{title} {text}" for title, text in self._notes()]
         header, *rows = self._rows()
         if self.yours is not None:
@@ -52,7 +52,7 @@ class Card:
         return "\n\n".join(
             [
                 f'<div class="pa-verdict pa-{claim.family}">\n<div class="pa-verdict-head">',
-                f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(SOURCES[claim.source])}",
+                f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}",
                 "</div>",
                 escaped(claim.statement),
                 escaped(claim.reason),

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any
@@ -47,7 +48,33 @@ def outcomes(run, cells: list[dict], jobs: int, backend: str):
 def measure(run, cell: dict) -> dict:
     """The result of a cell, run on one thread, as a record gives it back."""
     with _one_thread():
-        return json.loads(json.dumps(run(**cell), allow_nan=False))
+        result = plain(run(**cell), "its result")
+    result = {"value": result} if isinstance(result, (int, float)) else result
+    if not isinstance(result, dict):
+        raise ValueError(
+            f"its result must be a dict of JSON values, or a number, got {type(result).__name__}"
+        )
+    return json.loads(json.dumps(result, allow_nan=False))
+
+
+def plain(value, what: str) -> Any:
+    """A value as JSON has it: what NumPy and PyTorch make becomes numbers and lists.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, such as an object or a set; ``what`` begins the sentence.
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(one, what) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        values = [plain(one, what) for one in value]
+        return tuple(values) if isinstance(value, tuple) else values
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), what)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValueError(f"{what} must hold numbers, texts, lists or dicts, got {type(value).__name__}")
 
 
 def _measured(run, cell: dict, parent: int | None) -> tuple[dict, dict | None, tuple[str, str] | None]:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from patch_association._validate import positive_int
 from patch_lab.records import Record, load, names, provenance, read
 from patch_lab.sweeps.journal import Journal
-from patch_lab.sweeps.outcomes import BACKENDS, outcomes
+from patch_lab.sweeps.outcomes import BACKENDS, outcomes, plain
 
 
 class CellError(RuntimeError):
@@ -35,7 +35,8 @@ class Sweep:
     cells : tuple of dict
         The settings of each cell: JSON values that name it uniquely.
     run : callable
-        ``run(**cell)`` -> dict of JSON values. The same cell gives the same result, whatever ran before it.
+        ``run(**cell)`` -> dict of JSON values, or of NumPy's and PyTorch's, or one number, which is kept as
+        ``value``. The same cell gives the same result, whatever ran before it.
     config : dict
         Settings common to all cells, for the record.
     data : callable or str
@@ -69,6 +70,14 @@ class Sweep:
     backends: tuple[str, ...] = BACKENDS
     grows: bool = False
 
+    def __post_init__(self):
+        cells = tuple(plain(cell, f"a cell of sweep {self.name!r}") for cell in self.cells)
+        if not all(isinstance(cell, dict) for cell in cells):
+            raise ValueError(
+                f"the cells of sweep {self.name!r} must be dicts of settings, as grid makes them"
+            )
+        object.__setattr__(self, "cells", cells)
+
     @property
     def minutes(self) -> float | None:
         """How long its record took, wall time; None where no record ships."""
@@ -81,9 +90,25 @@ class Sweep:
 
 
 def grid(**axes) -> tuple[dict, ...]:
-    """Cells of all combinations; each axis a tuple or range of values, or one. The last runs fastest."""
-    values = [axis if isinstance(axis, tuple | range) else (axis,) for axis in axes.values()]
-    return tuple(dict(zip(axes, chosen)) for chosen in product(*values))
+    """Cells of all combinations; the last axis runs fastest.
+
+    Parameters
+    ----------
+    **axes
+        A tuple, list, range, or array of one axis: its values. Anything else is one value; a value that is
+        itself a list, in a list of one.
+
+    Examples
+    --------
+    >>> grid(k=[1, 2], q=0.5)
+    ({'k': 1, 'q': 0.5}, {'k': 2, 'q': 0.5})
+    """
+    several = (tuple, list, range)
+    values = [
+        axis if isinstance(axis, several) or getattr(axis, "ndim", 0) == 1 else (axis,)
+        for axis in axes.values()
+    ]
+    return tuple(plain(dict(zip(axes, chosen)), "a cell") for chosen in product(*values))
 
 
 def run_sweep(

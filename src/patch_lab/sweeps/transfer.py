@@ -43,7 +43,7 @@ _SCRATCH_LARGE_SIZES = {256: [900, 1300, 1800], 400: [1500, 2100, 3000]}
 
 def _fine_tuning_cells():
     attentions = ("gamma = log D", "gamma = 4", "hard")
-    fixed = grid(num_patches=_PATCHES, dim=64, attention=attentions, sizes=_SIZES, seeds=100)
+    fixed = grid(num_patches=_PATCHES, dim=64, attention=attentions, sizes=(_SIZES,), seeds=100)
     wide = (
         {"num_patches": D, "dim": D, "attention": attentions[0], "sizes": _SIZES, "seeds": 40}
         for D in (144, 256, 400)
@@ -149,7 +149,7 @@ SWEEPS = (
             num_patches=(64, 144, 400),
             dim=64,
             attention=("gamma = log D", "gamma = 4"),
-            sizes=_SIZES,
+            sizes=(_SIZES,),
             seeds=40,
             linear=(0.1, 0.02, 0.004),
         ),
@@ -172,7 +172,7 @@ SWEEPS = (
             num_patches=(64, 144),
             dim=64,
             attention=("uniform", "wrong sets"),
-            sizes=[4, 8, 16, 32, 64, 128],
+            sizes=([4, 8, 16, 32, 64, 128],),
             seeds=24,
         ),
         _fixed,
@@ -228,7 +228,7 @@ SWEEPS = (
             num_patches=(64, 144),
             dim=64,
             fraction=(0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0),
-            sizes=[8, 32, 128],
+            sizes=([8, 32, 128],),
             seeds=24,
         ),
         _mismatched,

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association.images.pretrained import encodings_of, vit_of
+from patch_association.images.pretrained import encodings_of
 from patch_association.images.vit import ViT
 from patch_lab.images.data import ENVIRONMENT, data_root
 from patch_lab.images.data.packed import load_crops
 from patch_lab.images.dissect import Inside, normalized, start, through
+from patch_lab.images.plain import vit_of
 
 #: What must lie in the data folder, by sha256.
 FILES = {

@@ -18,7 +18,7 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import finite, int_list, made_of, odd_degree, positive_int, seed_list
-from patch_association.data import SpatialData
+from patch_association.data import SpatialData, assumption_one
 from patch_association.training.gradients import readout
 from patch_association.training.steps import Clipped, Constant, check_step
 from patch_lab.conventions import TRANSFER
@@ -71,7 +71,7 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
     ValueError
         If data and attention differ in the number of patches, or a number is out of range.
     """
-    made_of("data", data, "SpatialData", "partition", "feature", "sample_coefficients")
+    assumption_one("data", data)
     check_attention(attention)
     if attention.num_patches != data.partition.num_patches:
         raise ValueError(

@@ -14,7 +14,7 @@ import torch
 
 from patch_association._streams import TEST, VALIDATION, Stream, generator
 from patch_association._validate import callable_one, finite, int_list, made_of, positive_int, seed_list
-from patch_association.data import SpatialData
+from patch_association.data import SpatialData, assumption_one
 from patch_association.structure import association
 from patch_association.training.empirical import EmpiricalRun, Start, descend
 from patch_association.training.evaluate import HeldOut, two_numbers
@@ -276,6 +276,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
 
 
 def _set_rule_error(found: FoundSets | OverlapRule, w, threshold, data, draws, seed) -> float:
+    assumption_one("data", data)
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
     u = alpha * s + noise * generator(seed, Stream.SET_RULE_NOISE).standard_normal(s.shape)

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
-from patch_association._validate import finite, listed, made_of, positive_int, real_array
-from patch_association.data import SpatialData
+from patch_association._validate import finite, listed, positive_int, real_array
+from patch_association.data import SpatialData, assumption_one
 from patch_lab.transfer.discovery import labeled
 
 #: The L2 penalties among which the validation set chooses.
@@ -85,7 +85,7 @@ def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) ->
     ValueError
         If W is no (D, d) array of finite numbers, or there is nothing to draw.
     """
-    made_of("data", data, "SpatialData", "partition", "feature", "sample_coefficients")
+    assumption_one("data", data)
     W, w = real_array("W", W), data.feature.numpy()
     if W.shape != (data.partition.num_patches, data.dim):
         raise ValueError(f"W must have shape ({data.partition.num_patches}, {data.dim}), got {W.shape}")

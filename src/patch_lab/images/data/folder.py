@@ -15,7 +15,7 @@ from patch_association._validate import positive_int
 from patch_association.images.extras import imported
 from patch_lab.images.data.sets import prefix, turns
 
-_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 # Of ImageNet's training pictures; for other photographs they serve as well as any.
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -111,14 +111,14 @@ def _pictures(folder: Path) -> list[str]:
     """The pictures of a class, sorted by name."""
     found = []
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
+        if path.suffix.lower() not in SUFFIXES or path.name.startswith("."):
             continue
         if not path.exists():
             raise ValueError(f"{path} is a link that leads nowhere")
         if path.is_file():
             found.append(str(path))
     if not found:
-        raise ValueError(f"there are no pictures ({', '.join(_SUFFIXES)}) in {folder}")
+        raise ValueError(f"there are no pictures ({', '.join(SUFFIXES)}) in {folder}")
     return found
 
 

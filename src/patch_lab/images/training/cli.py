@@ -31,40 +31,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("-h", "--help", action=Help)
     parser.add_argument(
-        "--preset",
-        required=True,
-        metavar="NAME",
-        help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet",
+        "--preset", metavar="NAME", help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet"
     )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="for the record and the checkpoints")
     parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="for the record and the checkpoints"
-    )
+        "--epochs", type=int, metavar="N",
+        help="as --set epochs=N; a warm-up that would be longer shrinks by the same factor",
+    )  # fmt: skip
     parser.add_argument(
         "--set", dest="settings", action="extend", nargs="+", default=[], metavar="KEY=VALUE",
         help="change settings: attention=vanilla, seed=1, tile=8, ...",
     )  # fmt: skip
-    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in DIR")
+    parser.add_argument(
+        "--resume", nargs="?", const=True, default=False, metavar="DIR",
+        help="go on from the newest checkpoint; --resume DIR needs nothing else",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
     """Train as the arguments say; 0 when finished, 3 when stopped by ``minutes``, 128 + n by signal n."""
-    from patch_lab.images.training import preset, train, with_settings
+    from patch_lab.images.training import train
     from patch_lab.images.training.checkpoint import NEWEST
     from patch_lab.images.training.trainer import RECORD
     from patch_lab.records import provenance
 
-    config = with_settings(preset(arguments.preset), arguments.settings)
-    words = ["patch-association", "train", "--preset", arguments.preset, "--out", "DIR"]
-    if arguments.settings:
-        words += ["--set", *arguments.settings]
-    options: dict[str, Any] = dict(
-        resume=arguments.resume, progress=not arguments.quiet, name=arguments.preset
-    )
-    options |= dict(command=shlex.join(words), provenance=provenance)
+    config, about = _asked(arguments)
+    options: dict[str, Any] = about | dict(resume=bool(arguments.resume), progress=not arguments.quiet)
     try:
-        result = train(config, arguments.out, **options)
+        result = train(config, arguments.out, provenance=provenance, **options)
     except OSError as error:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     except KeyboardInterrupt as stop:  # the second one, or one that came before the run began
@@ -80,3 +76,32 @@ def run(arguments) -> int:
     print(f"test accuracy {test['accuracy']:.2%} of {test['n']} pictures")
     print(f"the record is {arguments.out / RECORD}")
     return 0
+
+
+def _asked(arguments):
+    """The settings of the run, and its name and command for the record; --resume DIR sets ``out``."""
+    from patch_lab.images.training.config import preset, with_settings
+    from patch_lab.images.training.run import begun
+
+    if isinstance(arguments.resume, str):
+        if arguments.preset is not None or arguments.out is not None:
+            raise ValueError("--resume DIR knows its preset and its folder: leave --preset and --out away")
+        arguments.out = Path(arguments.resume)
+        config, about = begun(arguments.out)
+    elif arguments.preset is None or arguments.out is None:
+        raise ValueError(
+            "train needs --preset NAME and --out DIR; or, to go on with a run, --resume DIR alone"
+        )
+    else:
+        config = preset(arguments.preset)
+        words = ["patch-association", "train", "--preset", arguments.preset, "--out", "DIR"]
+        words += ["--epochs", str(arguments.epochs)] if arguments.epochs is not None else []
+        words += ["--set", *arguments.settings] if arguments.settings else []
+        about = dict(name=arguments.preset, command=shlex.join(words))
+    if arguments.epochs is None:
+        return with_settings(config, arguments.settings), about
+    settings = [f"epochs={arguments.epochs}"]
+    if config.warmup_epochs > arguments.epochs > 0:
+        warmup = config.warmup_epochs * arguments.epochs / config.epochs
+        settings.append(f"warmup_epochs={warmup!r}")
+    return with_settings(config, [*settings, *arguments.settings]), about

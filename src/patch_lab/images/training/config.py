@@ -6,6 +6,7 @@ import os
 import types
 import typing
 from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
 from functools import cache
 
 from patch_association._validate import finite, positive_int, probability, seed_number
@@ -145,7 +146,8 @@ class TrainConfig:
             raise ValueError(f"start and values are of a vit, got them for {self.model}")
         if self.warmup_epochs > self.epochs:
             raise ValueError(
-                f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}"
+                f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}: "
+                "set it as well (--epochs N alone shortens it)"
             )
         for name in ("threads", "workers"):  # thousands of either end in a crash
             if getattr(self, name) > (most := max(64, os.cpu_count() or 1)):
@@ -180,11 +182,20 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
         if not equals:
             raise ValueError(f"expected key=value, got {setting!r}")
         if key not in hints:
-            raise ValueError(
-                f"there is no setting {key!r}; there are {', '.join(f.name for f in fields(config))}"
-            )
+            names = [item.name for item in fields(config)]
+            raise ValueError(f"there is no setting {key!r}{_meant(key, names)}; there are {', '.join(names)}")
         changes[key] = _value(key, text, hints[key])
     return replace(config, **changes)
+
+
+def _meant(word: str, names: list[str]) -> str:
+    """The name that is most like a word, in letters or as its initials: "learning_rate" may mean "lr"."""
+    first = lambda text: "".join(part[:1] for part in text.split("_"))
+    alike = [name for name in names if "_" in word + name and (first(name) == word or first(word) == name)]
+    inside = [name for name in names if len(word) > 1 and (word in name or name in word.split("_"))]
+    close = get_close_matches(word, names, 1, 0.7 if len(word) > 3 else 0.5)
+    best = next(iter((*alike, *close, *inside)), None)
+    return "" if best is None else f" (did you mean {best}?)"
 
 
 @cache
@@ -240,5 +251,7 @@ PRESETS: dict[str, TrainConfig] = {
 def preset(name: str) -> TrainConfig:
     """A preset by name; a ValueError lists those there are."""
     if name not in PRESETS:
-        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise ValueError(
+            f"there is no preset {name!r}{_meant(name, list(PRESETS))}; there are {', '.join(PRESETS)}"
+        )
     return PRESETS[name]

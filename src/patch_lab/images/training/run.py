@@ -208,6 +208,24 @@ def load_run(folder) -> ImageRun:
     return _read_back(record, state)
 
 
+def begun(folder: Path) -> tuple[TrainConfig, dict]:
+    """The settings of the run that a folder holds, and its name and command.
+
+    Raises
+    ------
+    ValueError
+        If there is no checkpoint to go on from, or it is of no training run.
+    """
+    record, state = _record_in(folder), load_checkpoint(folder)
+    if state is None:
+        raise ValueError(f"{folder} holds no training run: there is no checkpoint to go on from")
+    with whole(f"the checkpoint in {folder} is of no training run"):
+        check_state(state)
+        config = TrainConfig(**json.loads(state["config"]))
+        kept = record or state.get("about") or {}
+        return config, {"name": kept.get("name", "train"), "command": kept.get("command")}
+
+
 def _read_back(record: dict, state: dict) -> ImageRun:
     with whole("record and checkpoint are of no training run"):
         model = make_model(TrainConfig(**record["config"]), **state["shape"])
@@ -296,5 +314,10 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then[k]]
     if changed:
         differences = ", ".join(f"{k} was {then[k]!r} and is {now[k]!r}" for k in changed)
-        raise ValueError(f"{out} holds a run with other settings: {differences}")
+        longer = (
+            "; its rates fall over all of its epochs, so that a longer run begins anew, in another folder"
+            if "epochs" in changed
+            else ""
+        )
+        raise ValueError(f"{out} holds a run with other settings: {differences}{longer}")
     return state

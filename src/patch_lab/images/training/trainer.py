@@ -219,6 +219,7 @@ class Trainer:
             "metrics": self.metrics, "timing": self.timing, "test": self.test,
             "spent": self.spent, "epoch_spent": self.epoch_spent,
             "slow": None if self.lookahead is None else self.lookahead.slow,
+            "about": {key: self.about[key] for key in ("name", "command")},
         }  # fmt: skip
 
     def restore(self, state: dict) -> None:

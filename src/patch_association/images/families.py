@@ -1,0 +1,372 @@
+"""Families of ViTs: what they call their parts, which rows are those of patches, and what their maps are.
+
+Known are timm's plain ViTs, those of transformers and of torchvision, whatever attends through
+``nn.MultiheadAttention``, and this library's own; as modules or, where the layers are plain, as tensors.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from patch_association._validate import positive_int
+from patch_association.images.locality import grid_sides
+from patch_association.images.vit import ViT
+
+#: Tokens that are no patches, and encodings, by the ends of their names.
+_TOKEN = re.compile(
+    r"(?:^|\.)(cls_token|class_token|class_embedding|dist_token|distillation_token"
+    r"|reg_token|register_tokens|storage_tokens)$"
+)
+_POSITIONS = re.compile(
+    r"(?:^|\.)(pos_embed|positions|position_embeddings|pos_embedding|positional_embedding"
+    r"|position_embedding\.weight)$"
+)
+#: From the names of transformers (older and newer) and of torchvision to timm's, one after another.
+_RENAMED = (
+    (r"^(?:(?:module|model|backbone|vit|deit|dinov2|dinov2_with_registers)\.)+", ""),
+    (r"^embeddings\.(?=cls_token|mask_token|register_tokens)", ""),
+    (r"^class_token$", "cls_token"),
+    (r"^embeddings\.distillation_token$", "dist_token"),
+    (r"^register_tokens$", "reg_token"),
+    (r"^(?:embeddings\.position_embeddings|encoder\.pos_embedding)$", "pos_embed"),
+    (r"^(?:embeddings\.patch_embeddings\.projection|conv_proj)\.", "patch_embed.proj."),
+    (r"^(?:encoder\.)?layers?\.(?:encoder_layer_)?(\d+)\.", r"blocks.\1."),
+    (r"^(blocks\.\d+)\.(?:layernorm_before|ln_1)\.", r"\1.norm1."),
+    (r"^(blocks\.\d+)\.(?:layernorm_after|ln_2)\.", r"\1.norm2."),
+    (r"^(blocks\.\d+)\.attention\.(?:attention\.)?(q|k|v)(?:uery|ey|alue|_proj)\.", r"\1.attn.\2."),
+    (r"^(blocks\.\d+)\.(?:attention\.(?:output\.dense|o_proj)|self_attention\.out_proj)\.", r"\1.attn.proj."),
+    (r"^(blocks\.\d+)\.self_attention\.in_proj_", r"\1.attn.qkv."),
+    (r"^(blocks\.\d+)\.(?:intermediate\.dense|mlp\.0|mlp\.linear_1)\.", r"\1.mlp.fc1."),
+    (r"^(blocks\.\d+)\.(?:output\.dense|mlp\.3|mlp\.linear_2)\.", r"\1.mlp.fc2."),
+    (r"^(blocks\.\d+)\.layer_scale(\d)\.lambda1$", r"\1.ls\2.gamma"),
+    (r"^(?:layernorm|encoder\.ln)\.", "norm."),
+    (r"^(?:classifier|heads\.head)\.", "head."),
+)
+_BEHIND_THE_LAYERS = re.compile(
+    r"^(norm|fc_norm|head|head_dist|pooler|pre_logits|cls_classifier|mask_token)\b"
+)
+
+
+@dataclass(frozen=True)
+class Encodings:
+    """Learned positional encodings of the patches, (N, width), row by row of a grid.
+
+    Attributes
+    ----------
+    P : (N, width) tensor
+    grid : pair of int (rows and columns)
+    called : str (the tensor that holds them)
+    tokens : dict (how many tokens that are no patches, by name)
+    before : int (how many of these have encodings, in the rows before the patches')
+    """
+
+    P: torch.Tensor
+    grid: tuple[int, int]
+    called: str
+    tokens: dict[str, int]
+    before: int
+
+
+def encodings_in(model, name: str, grid: Any = None) -> Encodings:
+    """Find the encodings of a module or of tensors; a ValueError says what was found instead."""
+    tensors = model.state_dict() if isinstance(model, nn.Module) else model
+    tokens = other_tokens(tensors)
+    if "pos" in tensors:
+        P, called = tensors["pos"], "pos"
+        (before,) = _counts(tensors, "n_prefix", [0], name)
+        grid = _counts(tensors, "grid", [0, 0], name) if grid is None and "grid" in tensors else grid
+        options, tokens = {before}, {"n_prefix": before} if before else {}
+    else:
+        P, called = _positions(tensors, name)
+        first = sum(count for token, count in tokens.items() if not token.startswith(("reg", "storage")))
+        options = {0, first, sum(tokens.values())}
+    P = P.detach()
+    if P.ndim == 4:  # (1, rows, columns, width)
+        grid = (P.shape[1], P.shape[2]) if grid is None else grid
+        P = P.flatten(1, 2)
+    P = P[0] if P.ndim == 3 else P
+    if P.ndim != 2 or not P.numel():
+        raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
+    if isinstance(model, ViT):
+        own = model.config
+        return Encodings(P[: own.num_patches].float(), (own.grid, own.grid), called, tokens, 0)
+    grid = grid_sides(grid, 1) if grid is not None else grid_of(model)
+    left = {k: len(P) - k for k in options if len(P) > k}
+    fits = [k for k, n in left.items() if n == (math.prod(grid) if grid else math.isqrt(n) ** 2)]
+    if len(fits) != 1:
+        patches = f"{grid[0]} x {grid[1]} patches" if grid else "the patches of a square"
+        others = ", ".join(f"{count} {token}" for token, count in tokens.items()) or "no other tokens"
+        raise ValueError(
+            f"{name} has {len(P)} encodings in {called!r}, and {others}: which of them belong to {patches} "
+            "is not known; say grid=(rows, columns)"
+        )
+    side = math.isqrt(left[fits[0]])
+    rows, columns = grid or (side, side)
+    # Ours alone has its class token behind the patches.
+    P = P[: len(P) - fits[0]] if called == "positions" else P[fits[0] :]
+    return Encodings(P.float(), (rows, columns), called, tokens, fits[0])
+
+
+def encodings_for(model, name: str, grid, images) -> Encodings:
+    """The same, where pictures tell the grid if nothing else does."""
+    if grid is None and images is not None and grid_of(model) is None:
+        sides = grid_on(model, images)
+        try:
+            return encodings_in(model, name, sides)
+        except ValueError as error:
+            try:
+                found = encodings_in(model, name)
+            except ValueError:
+                raise error from None
+            wanted, came = f"{found.grid[0]} x {found.grid[1]} patches", tuple(images.shape[2:])
+            raise ValueError(
+                f"{name} takes pictures of {wanted}, got {came} pixels, {sides} patches"
+            ) from None
+    return encodings_in(model, name, grid)
+
+
+def grid_on(model, images) -> tuple[int, int] | None:
+    """Rows and columns of patches on pictures; None where the size of a patch is not known."""
+    shape = patch_projection(model.state_dict() if isinstance(model, nn.Module) else model)
+    return None if shape is None else (images.shape[2] // shape[1], images.shape[3] // shape[2])
+
+
+def other_tokens(tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
+    """How many class, distillation and register tokens there are, by the ends of their names."""
+    found = {_TOKEN.search(key): x for key, x in tensors.items()}
+    return {match[1]: x.numel() // x.shape[-1] for match, x in found.items() if match and x.numel()}
+
+
+def _positions(tensors, name) -> tuple[torch.Tensor, str]:
+    """The encodings by name, and by shape: of the width of the embedded patches."""
+    width, *_ = patch_projection(tensors) or (None,)
+    fits = [
+        key
+        for key, x in tensors.items()
+        if x.ndim in (2, 3, 4) and (x.ndim == 2 or len(x) == 1 or key == "positions")
+        and x.shape[-1] == (width or x.shape[-1]) and x.is_floating_point() and x.shape[-2] > 1
+    ]  # fmt: skip
+    named = (
+        [key for key in fits if _POSITIONS.search(key)]
+        or [key for key in fits if "pos" in key.lower() and "bias" not in key and "decoder" not in key]
+        or [key for key in fits if tensors[key].ndim == 3 and width and not _TOKEN.search(key)]
+    )
+    if len(named) != 1:
+        found = f": {', '.join(named[:4])} may be" if named else ""
+        raise ValueError(f"{name} has no learned positional encodings that can be told from its names{found}")
+    return tensors[named[0]], named[0]
+
+
+def has_positions(tensors) -> bool:
+    """Whether a tensor is called as encodings are, so that not to find them is an error."""
+    return any(_POSITIONS.search(key) for key in tensors)
+
+
+def patch_projection(tensors) -> tuple[int, int, int] | None:
+    """(width, height, width of a patch in pixels) of the convolution that embeds patches; None without."""
+    for key, x in tensors.items():
+        if (
+            x.ndim == 4
+            and any(part in key for part in ("patch", "conv_proj", "conv1"))
+            and max(x.shape[2:]) > 1
+        ):
+            return x.shape[0], x.shape[2], x.shape[3]
+    return None
+
+
+def grid_of(model) -> tuple[int, int] | None:
+    """Rows and columns of patches, where a module says them."""
+    if (grid := getattr(getattr(model, "patch_embed", None), "grid_size", None)) is not None:
+        return grid_sides(grid, 1)
+    about = getattr(model, "config", model)
+    about = getattr(about, "vision_config", about)
+    size, patch = (getattr(about, key, None) for key in ("image_size", "patch_size"))
+    if size is None or patch is None or isinstance(model, Mapping):
+        return None
+    (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
+    return height // p, width // q
+
+
+def _counts(held, key, default, name):
+    values = held[key].flatten().tolist() if key in held else default
+    if len(values) != len(default) or any(value < 0 or value != int(value) for value in values):
+        raise ValueError(f"{name} must hold {len(default)} of 0, 1, 2, ... as {key!r}, got {values}")
+    return [int(value) for value in values]
+
+
+def timms_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors under timm's names, where they are those of a plain ViT; others as they are."""
+    found = {}
+    for key, value in tensors.items():
+        for pattern, name in _RENAMED:
+            key = re.sub(pattern, name, key)
+        found[key] = value
+    for key in [key for key in found if ".attn.q." in key]:
+        parts = [key.replace(".q.", f".{part}.") for part in "qkv"]
+        if all(part in found for part in parts):
+            found[key.replace(".q.", ".qkv.")] = torch.cat([found.pop(part) for part in parts])
+    return found
+
+
+def maps(model, images: torch.Tensor, name: str, heads: int | None = None, grid=None) -> list[torch.Tensor]:
+    """The attention of each layer between patches, (B, H, N, N) each; see `attention_of`."""
+    tensors = model if isinstance(model, Mapping) else model.state_dict()
+    shape, about = patch_projection(tensors), getattr(model, "config", None)
+    if (
+        about is not None and getattr(about, "mask_ratio", None) is not None
+    ):  # a masked autoencoder shuffles its patches
+        model, heads = tensors, about.num_attention_heads
+    if isinstance(model, ViT):
+        patches, behind = model.config.num_patches, True
+    else:
+        patches, behind = shape and (images.shape[2] // shape[1]) * (images.shape[3] // shape[2]), False
+    found = (
+        _maps_of_weights(model, images, name, heads, grid) if model is tensors else _seen(model, images, name)
+    )
+    found = [S for S in found if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
+    tokens = found[0].shape[-1] if found else 0
+    patches = patches or tokens - sum(other_tokens(tensors).values())
+    wanted = len(images), tokens, tokens
+    if not found or any(S.ndim != 4 or (len(S), *S.shape[2:]) != wanted for S in found) or patches > tokens:
+        came = f", got {[tuple(S.shape) for S in found[:3]]} for {patches} patches" if found else ""
+        raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}")
+    rows = slice(0, patches) if behind else slice(tokens - patches, tokens)
+    return [S[..., rows, rows] for S in found]
+
+
+def _seen(model: Any, images, name) -> list[torch.Tensor]:
+    """What a module's own attention layers show while it looks at pictures."""
+    if isinstance(model, ViT):
+        shown = _run(model, images, name, return_all=True)[1]["attention"]
+        return [S.expand(len(images), *S.shape[-3:]) for S in shown]  # positional attention: one for all
+    model = getattr(model, "vision_model", model)
+    seen: list[torch.Tensor] = []
+    with _in_evaluation(model), _watched(model, seen) as how:
+        answer = _run(model, images, name, **how)
+    return list(getattr(answer, "attentions", None) or ()) if how else seen
+
+
+@contextmanager
+def _watched(model: Any, seen: list) -> Iterator[dict]:
+    """Let attention be seen, and restore the model; gives what to call it with."""
+    if hasattr(model, "set_attn_implementation"):  # transformers
+        before = model.config._attn_implementation
+        model.set_attn_implementation("eager")
+        try:
+            yield {"output_attentions": True}
+        finally:
+            model.set_attn_implementation(before)
+        return
+    handles, fused, fast = [], [], torch.backends.mha.get_fastpath_enabled()
+
+    def ask(_, args, how):
+        return args, how | {"need_weights": True, "average_attn_weights": False}
+
+    for layer in model.modules():
+        if isinstance(layer, nn.MultiheadAttention):
+            handles.append(layer.register_forward_pre_hook(ask, with_kwargs=True))
+            handles.append(layer.register_forward_hook(lambda _, args, out: seen.append(out[1])))
+        elif hasattr(layer, "attn_drop") and hasattr(layer, "fused_attn"):
+            # Unfused, timm passes the attention through its dropout: there it can be read.
+            fused.append((layer, layer.fused_attn))
+            layer.fused_attn = False
+            handles.append(layer.attn_drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield {}
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for handle in handles:
+            handle.remove()
+        for layer, was in fused:
+            layer.fused_attn = was
+
+
+@contextmanager
+def _in_evaluation(model):
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
+def _run(model, images, name, **how):
+    """What the model returns; what it does not take is refused in its own words."""
+    try:
+        return model(images, **how)
+    except torch.OutOfMemoryError:
+        raise
+    except (AssertionError, RuntimeError, ValueError, TypeError) as error:
+        came = f"{tuple(images.shape)}, {images.dtype} on {images.device}"
+        said = str(error).partition("\n")[0][:200]
+        raise ValueError(f"{name} takes other pictures than {came}: {said}") from error
+
+
+def _maps_of_weights(tensors, images, name, heads, grid) -> list[torch.Tensor]:
+    """The attention of a plain pre-norm ViT, from its tensors alone: (B, H, T, T) by layer."""
+    left = {key: value.detach().float() for key, value in timms_names(tensors).items()}
+    found = encodings_for(tensors, name, grid, images)
+    try:
+        weight = left.pop("patch_embed.proj.weight")
+        height, width = weight.shape[2:]
+        if (images.shape[2] / height, images.shape[3] / width) != found.grid:
+            sizes = f"{found.grid[0] * height} x {found.grid[1] * width} pixels"
+            raise ValueError(f"{name} takes pictures of {sizes}, got {tuple(images.shape[2:])}")
+        x = F.conv2d(images.float(), weight, left.pop("patch_embed.proj.bias", None), stride=(height, width))
+        x = x.flatten(2).mT + found.P  # (B, width, rows, columns) -> (B, N, width)
+        first = [
+            left.pop(key).reshape(-1, x.shape[2])
+            for key in ("cls_token", "dist_token", "reg_token")
+            if key in left
+        ]
+        if first:
+            own = torch.cat(first)
+            own[: found.before] += left["pos_embed"].reshape(-1, x.shape[2])[: found.before]
+            x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
+        left.pop("pos_embed")
+        heads, seen = positive_int("heads", heads or max(1, x.shape[2] // 64)), []
+        for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
+            x = _layer(x, f"blocks.{layer}.", left, heads, seen)
+    except (KeyError, RuntimeError) as error:
+        said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+        raise ValueError(
+            f"{name} is no plain ViT ({said}): give the model itself for its attention"
+        ) from error
+    if parts := sorted(key for key in left if not _BEHIND_THE_LAYERS.match(key)):
+        raise ValueError(
+            f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: give the model itself for "
+            "its attention"
+        )
+    return seen
+
+
+def _layer(x, at: str, left: dict, heads: int, seen: list):
+    """One pre-norm layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
+
+    def linear(z, part):
+        return F.linear(z, left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias", None))
+
+    def norm(z, part):
+        return F.layer_norm(
+            z, z.shape[2:], left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias"), 1e-6
+        )
+
+    one = x.new_ones(1)
+    z = linear(norm(x, "norm1"), "attn.qkv").unflatten(-1, (3, heads, -1))
+    q, k, v = z.permute(2, 0, 3, 1, 4)  # (B, T, 3, H, d_h) -> three of (B, H, T, d_h)
+    seen.append(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1))
+    mixed = linear((seen[-1] @ v).transpose(1, 2).flatten(2), "attn.proj")
+    x = x + left.pop(f"{at}ls1.gamma", one) * mixed
+    mixed = linear(F.gelu(linear(norm(x, "norm2"), "mlp.fc1")), "mlp.fc2")
+    return x + left.pop(f"{at}ls2.gamma", one) * mixed

@@ -1,0 +1,263 @@
+"""What a trained ViT knows of the grid of its patches, in one call: its encodings, and its attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from patch_association._validate import fits_memory, real_array
+from patch_association.images import families
+from patch_association.images.families import Encodings
+from patch_association.images.locality import (
+    Locality,
+    Sums,
+    components,
+    encoding_locality,
+    grid_sides,
+    neighbor_recall,
+    row_and_column,
+    similarity,
+)
+from patch_association.images.pretrained import check_pictures, finite_maps
+from patch_association.images.weights import given
+
+# Bytes of maps that are looked at together.
+_AT_ONCE = 2**28
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Where the patches of a ViT look, on some pictures; L layers of H heads on N patches.
+
+    Attributes
+    ----------
+    pictures : int
+    grid : pair of int (rows and columns of patches)
+    share : (L, H) array
+        How positional a head is (:func:`~patch_association.images.maps.positional_share`).
+    neighbors : (L, H) array
+        The share of a patch's neighbors at a side among the eight patches that it looks at most on average.
+    step, step_share : (L, H, 2) and (L, H) arrays
+        The commonest step (rows down, columns right) from a patch to where it looks most, and how common it
+        is among patches that have a patch there: near 1 the head is a shift.
+    corners : (L,) array
+        Of the attention between patches, the share that goes to the four corners.
+    sinks, sink_share : (L, 4) and (L,) arrays
+        The four patches that get most, counted from 0 row by row, and their share; 4 / N each if none did.
+    maps : (L, H, N, N) array
+        Mean attention.
+    """
+
+    pictures: int
+    grid: tuple[int, int]
+    share: np.ndarray
+    neighbors: np.ndarray
+    step: np.ndarray
+    step_share: np.ndarray
+    corners: np.ndarray
+    sinks: np.ndarray
+    sink_share: np.ndarray
+    maps: np.ndarray
+
+    def __repr__(self) -> str:
+        layers, heads = self.share.shape
+        share = f"{self.share.min():.0%} to {self.share.max():.0%}"
+        return (
+            f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: mean maps explain {share}, "
+            f"four patches get up to {self.sink_share.max():.0%})"
+        )
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a ViT knows of the grid of its patches.
+
+    Attributes
+    ----------
+    name : str
+        What was looked at: the file, the model's name or its class.
+    tokens : dict
+        Tokens that are no patches, as class and register tokens: how many by name.
+    encodings : Encodings or None
+        Where they were found, P, and its grid; None for a network without learned encodings.
+    locality : Locality or None (by the cosines of centered encodings; of grids of at least 3 x 3)
+    neighbors : float or None
+        The share of a patch's neighbors at a side among its four most similar patches, by the same.
+    components : int or None (how many principal components hold 90% of the encodings' variance)
+    sums : Sums or None (how far they are a vector for the row plus one for the column)
+    attention : Looking or None (on the pictures, if there were any)
+    """
+
+    name: str
+    tokens: dict[str, int]
+    encodings: Encodings | None
+    locality: Locality | None
+    neighbors: float | None
+    components: int | None
+    sums: Sums | None
+    attention: Looking | None
+
+    def __repr__(self) -> str:
+        said = [f"tokens that are no patches: {self.tokens or 'none'}"]
+        if self.encodings is not None:
+            rows, columns = self.encodings.grid
+            said.append(f"{rows} x {columns} encodings in {self.encodings.called!r}")
+        if self.sums is not None:
+            said.append(f"neighbors found {self.neighbors:.0%}, row plus column {self.sums.share:.0%}")
+        return f"Look({self.name}; {'; '.join(said)}; {self.attention or 'no pictures'})"
+
+
+def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+    """What the encodings of a trained ViT know of the grid of patches, and its attention on pictures.
+
+    Parameters
+    ----------
+    model : module, dict of tensors, or str or path
+        Of the families that :mod:`~patch_association.images.pretrained` names; a path is a ``.npz``,
+        ``.safetensors``, ``.pth``, ``.pt`` or ``.bin`` file, or a folder with one.
+    pictures : (n, c, H, W) tensor or (n, H, W, c) array, optional
+        At least two, of the size that the model takes. Floating-point numbers as they are; whole numbers 0 to
+        255 are divided by 255, less ``mean``, divided by ``std``.
+    grid : pair of int, optional
+        Rows and columns of patches, where neither the model nor the pictures say them and they are no square.
+    heads : int, optional
+        Where only tensors are given, which do not tell; by default width / 64, as ViTs have it.
+    mean, std : float or c of them
+        Of the pictures that the model was trained on. Models differ: 0.5 is AugReg's.
+    progress : bool, optional
+        A bar after five seconds; by default on a terminal only.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to look at: neither encodings nor, without pictures, attention; and where
+        :func:`~patch_association.images.pretrained.attention_of` refuses.
+
+    Examples
+    --------
+    >>> from patch_association.images import ViT, ViTConfig
+    >>> pictures = torch.rand(4, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    >>> seen = look(ViT(ViTConfig.named("reader", attention="positional")), pictures)
+    >>> seen.encodings.grid, seen.attention.share.round(6).tolist()
+    ((8, 8), [[1.0, 1.0, 1.0, 1.0]])
+    """
+    return look_at(*given(model), pictures, grid, heads, mean, std, progress)
+
+
+@torch.no_grad()
+def look_at(model, name, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+    """:func:`look` at what was read already, under its name."""
+    tensors = model.state_dict() if isinstance(model, nn.Module) else model
+    images = None if pictures is None else check_pictures(_normalized(pictures, mean, std))
+    try:
+        found = families.encodings_for(model, name, grid, images)
+    except ValueError:
+        if images is None or families.has_positions(tensors):
+            raise
+        found = None  # rotary or relative positions: there is nothing to measure but the attention
+    local, near, needed, sums = (None, None, None, None) if found is None else _measured(found)
+    sides = found.grid if found is not None else grid or families.grid_on(model, images)
+    attention = None if images is None else _looked(model, name, images, sides, heads, progress)
+    tokens = families.other_tokens(tensors) if found is None else found.tokens
+    return Look(name, tokens, found, local, near, needed, sums, attention)
+
+
+def _normalized(pictures, mean, std):
+    if isinstance(pictures, np.ndarray) and pictures.ndim == 4:
+        pictures = torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)))
+    if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
+        return pictures
+    mean, std = (torch.from_numpy(real_array("mean and std", x)).reshape(-1, 1, 1) for x in (mean, std))
+    return ((pictures / 255 - mean) / std).float()
+
+
+def _measured(found: Encodings):
+    P, grid = found.P, found.grid
+    if min(grid) < 2:
+        return None, None, None, None
+    local = encoding_locality(P, grid=grid) if min(grid) > 2 else None
+    G = similarity(P)
+    near = neighbor_recall(similarity(P, centered=True, cosine=True), grid, min(4, len(P) - 1))
+    return local, near, components(G, 0.9), row_and_column(G, grid)
+
+
+def _looked(model, name, images, grid, heads, progress) -> Looking:
+    """One pass over the pictures; sums over even and odd pictures apart tell the positional share."""
+    n, sums = len(images), None
+    if n < 2:
+        raise ValueError(f"pictures must be at least two, got {n}: of one nothing is known of others")
+    bar, start, at_once = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False,
+                               disable=None if progress is None else not progress), 0, 2  # fmt: skip
+    while start < n:
+        maps = finite_maps(model, images[start : start + at_once], name, heads, grid)
+        if sums is None:
+            sums = _Sums(len(maps), maps[0].shape[1], maps[0].shape[2], grid)
+            at_once = max(2, _AT_ONCE // (4 * sums.maps[0].numel()) // 2 * 2)  # even: the halves take turns
+        for layer, S in enumerate(maps):
+            sums.add(layer, S.float())
+        bar.update(len(maps[0]))
+        start += len(maps[0])
+    bar.close()
+    return sums.looking(n)  # pyright: ignore[reportOptionalMemberAccess]
+
+
+class _Sums:
+    """What is summed over pictures, for the even and the odd ones."""
+
+    def __init__(self, L: int, H: int, N: int, grid):
+        self.grid = grid_sides(grid if grid is not None else round(N**0.5))
+        if self.grid[0] * self.grid[1] != N:
+            raise ValueError(
+                f"there are {N} patches, which are no grid {self.grid}: say grid=(rows, columns)"
+            )
+        fits_memory(f"mean maps of {L} x {H} heads on {N} patches", 3 * L * H * N * N, 4)
+        self.maps = torch.zeros(2, L, H, N, N)
+        self.squares, self.rows = torch.zeros(2, 2, L, H, dtype=torch.float64)
+        self.received = torch.zeros(L, N, dtype=torch.float64)
+        place = np.stack(np.divmod(np.arange(N), self.grid[1]), axis=-1)
+        down, right = np.moveaxis(place[None] - place[:, None], -1, 0)  # (query, key)
+        self.wide = 2 * self.grid[1] - 1
+        self.code = torch.from_numpy((down + self.grid[0] - 1) * self.wide + right + self.grid[1] - 1)
+        self.inside = np.bincount(self.code.numpy().ravel())  # how many patches have a patch at this step
+        self.steps = np.zeros((L, H, self.inside.size), dtype=np.int64)
+
+    def add(self, layer: int, S: torch.Tensor) -> None:
+        """Attention (B, H, N, N) of one layer; the first picture of a batch is an even one."""
+        S = S.cpu()
+        around = S - 1 / S.shape[-1]  # else the maps of a network that was never trained drown in rounding
+        for half in (0, 1):
+            mine = around[half::2]
+            self.maps[half, layer] += mine.sum(dim=0)
+            self.squares[half, layer] += (mine.double() ** 2).sum(dim=(0, 2, 3))
+            self.rows[half, layer] += (mine.double().sum(dim=-1) ** 2).sum(dim=(0, 2))
+        flat = S.double().mean(dim=(1, 2))  # (B, N)
+        self.received[layer] += (flat / flat.sum(dim=-1, keepdim=True)).sum(dim=0)
+        top = S.argmax(dim=-1)  # (B, H, N)
+        codes = self.code[torch.arange(len(self.code)), top].transpose(0, 1).flatten(1)  # (H, B N)
+        for head, code in enumerate(codes):
+            self.steps[layer, head] += np.bincount(code.numpy(), minlength=self.inside.size)
+
+    def looking(self, n: int) -> Looking:
+        """The measures, from sums over n pictures."""
+        N, counts = self.maps.shape[-1], ((n + 1) // 2, n // 2)
+        rest = energy = 0
+        for half in (0, 1):
+            M = self.maps[1 - half].double() / counts[1 - half]
+            inner = (self.maps[half] * M).sum(dim=(2, 3))
+            rest = rest + self.squares[half] - 2 * inner + counts[half] * (M**2).sum(dim=(2, 3))
+            energy = energy + self.squares[half] - self.rows[half] / N
+        maps, received = (self.maps.sum(dim=0) / n + 1 / N).numpy(), (self.received / n).numpy()
+        best = self.steps.argmax(axis=-1)  # (L, H)
+        step = np.stack(np.divmod(best, self.wide), axis=-1) - np.subtract(self.grid, 1)
+        common = np.take_along_axis(self.steps, best[..., None], axis=-1)[..., 0]
+        near = [[neighbor_recall(S, self.grid, min(8, N - 1)) for S in layer] for layer in maps]
+        corners = [0, self.grid[1] - 1, N - self.grid[1], N - 1]
+        sinks = np.argsort(-received, axis=1)[:, :4]
+        return Looking(
+            n, self.grid, (1 - rest / energy).numpy(), np.array(near), step, common / (n * self.inside[best]),
+            received[:, corners].sum(axis=1), sinks, np.sort(received, axis=1)[:, -4:].sum(axis=1), maps,
+        )  # fmt: skip

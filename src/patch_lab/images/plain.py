@@ -1,0 +1,112 @@
+"""A plain ViT that others trained, as one of the library's: for whoever takes it apart."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+from patch_association._validate import positive_int
+from patch_association.images.families import timms_names
+from patch_association.images.pretrained import encodings_of
+from patch_association.images.vit import ViT, ViTConfig
+from patch_association.images.weights import given
+
+
+def vit_of(model, heads: int | None = None) -> ViT:
+    """A pretrained ViT as one of ours, with the same logits.
+
+    The layers must be timm's plain ones: pre-norm, with or without layer scale (which is folded into the
+    weights) and biases of queries, keys and values; a class token, or the mean over patches.
+
+    Parameters
+    ----------
+    model : module, dict of tensors, or str or path
+    heads : int, optional
+        Where only tensors are given, which do not tell; by default width / 64, as ViTs have it.
+
+    Raises
+    ------
+    ValueError
+        If the model has parts that ours has not (registers, norms of queries and keys, other pooling),
+        lacks some, or its patches form no square; if ``heads`` is no positive integer; for NaN or
+        infinite weights.
+    """
+    heads = None if heads is None else positive_int("heads", heads)
+    model, name = given(model)
+    if isinstance(model, ViT):
+        return model
+    P = encodings_of(model)
+    if math.isqrt(len(P)) ** 2 != len(P):
+        raise ValueError(f"{name} has {len(P)} patches, and a square of them is needed")
+    if isinstance(model, nn.Module):
+        heads = heads or getattr(
+            getattr(next(iter(getattr(model, "blocks", ())), None), "attn", None), "num_heads", None
+        )
+        model = model.state_dict()
+    left = {key: value.detach().float() for key, value in timms_names(model).items()}
+    try:
+        config = _config(left, P, heads)
+        vit = ViT(config)
+        vit.load_state_dict(_renamed(left, vit.config, P))
+    except KeyError as error:
+        raise ValueError(f"{name} is no plain ViT: it has no tensor {error.args[0]!r}") from error
+    except RuntimeError as error:
+        raise ValueError(f"{name} is no plain ViT: {str(error).splitlines()[-1].strip()}") from error
+    if left:
+        raise ValueError(f"{name} has parts that this library's ViT has not: {', '.join(sorted(left)[:4])}")
+    return vit.eval().requires_grad_(False)
+
+
+def _shape(tensors, key, axes):
+    shape = tuple(tensors[key].shape)
+    if len(shape) != axes:
+        raise ValueError(f"{key!r} must have {axes} axes, got shape {shape}")
+    return shape
+
+
+def _config(tensors, P, heads) -> ViTConfig:
+    width, channels, p, q = _shape(tensors, "patch_embed.proj.weight", 4)
+    if p != q:
+        raise ValueError(f"patches must be squares, got {p} x {q} pixels")
+    depth = len({key.split(".")[1] for key in tensors if key.startswith("blocks.")})
+    return ViTConfig(
+        image_size=p * math.isqrt(len(P)), patch_size=p, channels=channels, width=width, depth=depth,
+        heads=positive_int("heads", heads or max(1, width // 64)),
+        num_classes=_shape(tensors, "head.weight", 2)[0],
+        mlp_width=_shape(tensors, "blocks.0.mlp.fc1.weight", 2)[0],
+        pooling="cls" if "cls_token" in tensors else "mean",
+    )  # fmt: skip
+
+
+def _renamed(left: dict, config: ViTConfig, P) -> dict:
+    """Tensors under our names; what is used is taken out of ``left``."""
+    width, parts, ours = config.width, [2 * config.width, config.width], {}
+    rows = left.pop("pos_embed")[0]
+    if config.pooling == "cls":
+        own = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)
+        ours["class_token"] = left.pop("cls_token").reshape(-1)
+        P = torch.cat([P, own])  # our class token comes last
+    ours["positions"] = P[None]
+    ours["embed.weight"] = left.pop("patch_embed.proj.weight").flatten(1)  # (width, c, p, p)
+    ours["embed.bias"] = left.pop("patch_embed.proj.bias")
+    for layer in range(config.depth):
+        theirs, our = f"blocks.{layer}.", f"blocks.{layer}."
+        qkv = left.pop(theirs + "attn.qkv.weight")
+        bias = left.pop(theirs + "attn.qkv.bias", torch.zeros(3 * width))
+        ours[our + "attention.query_key.weight"], ours[our + "attention.value.weight"] = qkv.split(parts)
+        ours[our + "attention.query_key.bias"], ours[our + "attention.value.bias"] = bias.split(parts)
+        for their_part, our_part, scale in (
+            ("attn.proj", "attention.output", "ls1.gamma"), ("mlp.fc2", "mlp.2", "ls2.gamma"),
+            ("mlp.fc1", "mlp.0", None), ("norm1", "attention_norm", None), ("norm2", "mlp_norm", None),
+        ):  # fmt: skip
+            gamma = left.pop(theirs + scale, torch.ones(1)) if scale else torch.ones(1)
+            weight = left.pop(f"{theirs}{their_part}.weight")
+            ours[f"{our}{our_part}.weight"] = weight * (gamma[:, None] if weight.ndim == 2 else 1)
+            ours[f"{our}{our_part}.bias"] = left.pop(f"{theirs}{their_part}.bias") * gamma
+    norm = "norm" if "norm.weight" in left else "fc_norm"
+    for part in ("weight", "bias"):
+        ours[f"norm.{part}"] = left.pop(f"{norm}.{part}")
+        ours[f"head.{part}"] = left.pop(f"head.{part}")
+    return ours
