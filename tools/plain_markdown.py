@@ -129,7 +129,8 @@ class Chapter:
             part = shipped()[target].chapter.partition("/")[0]
             return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{target}))"
         if role.startswith("cite"):
-            return f"[{self.book.works[target]}]({self.book.page('book/references')})"
+            works = "; ".join(self.book.works[work] for work in target.split(","))
+            return f"[{works}]({self.book.page('book/references')})"
         if role.startswith("py:"):
             name = target.removeprefix("~")
             return f"`{words or (name.rpartition('.')[2] if target.startswith('~') else name)}`"

@@ -16,6 +16,8 @@ _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads
 _ATTENTIONS = ("vanilla", "positional", "uniform", "shifts")
 _POSITIONS = ("paper", "input", "layers", "none")
 _POOLINGS = ("mean", "cls")
+#: Down and right by head: :func:`shifts`.
+STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 @dataclass(frozen=True)
@@ -294,17 +296,15 @@ def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
     >>> shifts(2, 1)[0].tolist()[0]
     [0.0, 1.0, 0.0, 0.0]
     """
-    steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
     places = torch.arange(grid)
     found = torch.zeros(heads, grid**2 + class_token, grid**2 + class_token)
     for head in range(heads):
-        down, right = steps[head % len(steps)]
+        down, right = STEPS[head % len(STEPS)]
         row, column = ((places + step) for step in (down, right))
         inside = ((row >= 0) & (row < grid))[:, None] & ((column >= 0) & (column < grid))[None]
         ahead = row[:, None] * grid + column[None]
         own = places[:, None] * grid + places[None]
-        seen = torch.where(inside, ahead, own).flatten()
-        found[head, torch.arange(grid**2), seen] = 1.0
+        found[head, torch.arange(grid**2), torch.where(inside, ahead, own).flatten()] = 1.0
     if class_token:
         found[:, -1] = 1 / (grid**2 + 1)
     return found

@@ -3,6 +3,7 @@
 ``data``          pictures, their sources and augmentation
 ``training``      long runs with records and checkpoints, short runs in double precision
 ``convolution``   convolutional networks for small images
+``starts``        where training starts: heads that are shifts, values that subtract
 ``maps``, ``dissect``, ``exchange``, ``puzzle``  what is measured on trained models
 ``flops``, ``one_layer``  what layers cost
 ``backgrounds``   section 4.2 of Li et al. (2023) at a small size

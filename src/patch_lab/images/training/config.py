@@ -11,6 +11,7 @@ from functools import cache
 
 from patch_association._validate import finite, positive_int, probability, seed_number
 from patch_lab.images.data.augment import CHOICES
+from patch_lab.images.starts import STARTS, VALUES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
@@ -25,6 +26,7 @@ _OF_THE_VIT = [
     "pooling",
     "positions",
     "shared_positions",
+    "position_std",
 ]
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
 FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
@@ -42,8 +44,9 @@ class TrainConfig:
     ``tile_seed``; it acts after ``augment``.
 
     Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
-    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``shared_positions`` change where they
-    are given.
+    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``position_std`` change where they
+    are given; ``start``, ``values`` and ``margin`` say where it starts
+    (:func:`~patch_lab.images.starts.start_like`; layers are scaled on the first training pictures).
 
     Training: ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P)
     and betas (0.9, ``beta2``), or "sgd", with its own Nesterov momentum and quick norms, as ``residual_cnn``
@@ -88,6 +91,10 @@ class TrainConfig:
     pooling: str | None = None
     positions: str | None = None
     shared_positions: bool | None = None
+    position_std: float | None = None
+    start: str = "usual"
+    values: str = "usual"
+    margin: float = 3.0
     epochs: int = 300
     batch_size: int = 128
     optimizer: str = "adamw"
@@ -115,7 +122,15 @@ class TrainConfig:
             positive_int(name, getattr(self, name), minimum=0)
         for name in ("seed", "tile_seed"):
             seed_number(name, getattr(self, name))
-        for name in ("lr", "weight_decay", "warmup_epochs", "clip", "checkpoint_seconds", "minutes"):
+        for name in (
+            "lr",
+            "weight_decay",
+            "warmup_epochs",
+            "clip",
+            "checkpoint_seconds",
+            "minutes",
+            "margin",
+        ):
             finite(name, getattr(self, name), minimum=0)
         probability("label_smoothing", self.label_smoothing)
         probability("beta2", self.beta2)
@@ -123,10 +138,12 @@ class TrainConfig:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
         choices = dict(model=MODELS, augment=CHOICES, optimizer=_OPTIMIZERS)
-        choices |= dict(schedule=_SCHEDULES, precision=_PRECISIONS)
+        choices |= dict(schedule=_SCHEDULES, precision=_PRECISIONS, start=STARTS, values=VALUES)
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if self.model != "vit" and (self.start, self.values) != ("usual", "usual"):
+            raise ValueError(f"start and values are of a vit, got them for {self.model}")
         if self.warmup_epochs > self.epochs:
             raise ValueError(
                 f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}: "

@@ -19,6 +19,7 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab._files import write_atomically
 from patch_lab.images import convolution
 from patch_lab.images.data.augment import normalize
+from patch_lab.images.starts import start_like
 from patch_lab.images.training.checkpoint import save_checkpoint
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import Feed, make_feed
@@ -95,6 +96,11 @@ class Trainer:
         self.plain = make_model(config, **self.shape).to(place.device)
         if isinstance(self.plain, convolution.QuickNet):
             self.plain.whiten(first_pictures(self.feed), place.sum)
+        if (config.start, config.values) != ("usual", "usual"):
+            # The pictures are a process's own; what process 0 makes of them is sent to all by place.wrap.
+            start_like(
+                self.plain, config.start, config.values, config.margin, config.seed, first_pictures(self.feed)
+            )
         self.optimizer = make_optimizer(self.plain, config)
         called = place.wrap(self.plain)
         if config.compile:
