@@ -116,6 +116,19 @@ def _cells(arms, **axes) -> tuple[dict, ...]:
 _CONFIG = {**VIT, "arms": ARMS, "window": SIDE}
 _ALL = (*ARMS, FROZEN)
 
+
+def _growing(name: str, length: str, arms, epochs: int) -> Sweep:
+    return Sweep(
+        name=name,
+        summary=f"Starts of a ViT of six layers on 4,000 pictures of CIFAR-10 (JPEG), {length} epochs.",
+        cells=_cells(arms, epochs=epochs, seed=SEEDS),
+        run=start_cell,
+        config=_CONFIG,
+        data=packed,
+        grows=True,
+    )
+
+
 SWEEPS = (
     Sweep(
         name="cifar10_starts_rates",
@@ -125,22 +138,6 @@ SWEEPS = (
         config={**_CONFIG, "seed": TUNING_SEED},
         data=packed,
     ),
-    Sweep(
-        name="cifar10_starts",
-        summary="Starts of a ViT of six layers on 4,000 pictures of CIFAR-10 (JPEG), three epochs.",
-        cells=_cells(_ALL, epochs=SHORT, seed=SEEDS),
-        run=start_cell,
-        config=_CONFIG,
-        data=packed,
-        grows=True,
-    ),
-    Sweep(
-        name="cifar10_starts_long",
-        summary="Starts of a ViT of six layers on 4,000 pictures of CIFAR-10 (JPEG), ten epochs.",
-        cells=_cells(LONG_ARMS, epochs=LONG, seed=SEEDS),
-        run=start_cell,
-        config=_CONFIG,
-        data=packed,
-        grows=True,
-    ),
+    _growing("cifar10_starts", "three", _ALL, SHORT),
+    _growing("cifar10_starts_long", "ten", LONG_ARMS, LONG),
 )
