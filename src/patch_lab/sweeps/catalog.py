@@ -44,7 +44,7 @@ FILES = {
     "study_cnn": ("cifar10_study_cnn",),
     "study_controls": ("cifar10_controls",),
     "study_swapped": ("cifar10_study_swapped",),
-    "starts": ("cifar10_starts_rates", "cifar10_starts", "cifar10_starts_long"),
+    "starts": ("cifar10_starts_rates", "cifar10_starts", "cifar10_starts_long", "cifar10_starts_further"),
     "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
         "shallow-samples",
