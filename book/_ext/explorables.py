@@ -175,6 +175,67 @@ class Gallery(SphinxDirective):
         return [*found, nodes.raw("", "</div>", format="html")]
 
 
+class Moving(SphinxDirective):
+    """A figure that moves with one number: ``:::{moving} name``; what it contains is its caption.
+
+    It is one of :func:`patch_lab.figures.gallery.moving`. It runs once while it is seen, and then follows its
+    slider; where nothing moves, its middle frame stands.
+    """
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name not in gallery.moving():
+            raise self.error(f"no figure {name!r} moves")
+        wanted = self.env.metadata[self.env.docname].setdefault("explorables", [])
+        wanted += [one for one in scripts("gallery") if one not in wanted]
+        drawing = gallery.moving()[name]
+        last = len(drawing["curves"]) - 1
+        start = (
+            f'<figure class="pa-moving">{axes_and_curves(name, drawing)}<figcaption>'
+            f'<label><output>{drawing["says"][last // 2]}</output><input type="range" min="0" max="{last}" '
+            f'step="any" value="{last // 2}" data-slides="{name}" aria-label="{drawing["moves"]}"></label>'
+        )
+        end = nodes.raw("", "</figcaption></figure>", format="html")
+        return [nodes.raw("", start, format="html"), *self.parse_content_to_nodes(), end]
+
+
+def axes_and_curves(name: str, drawing: dict) -> str:
+    """The middle frame of a figure that moves, in its axes."""
+    left, right, top, bottom = PLOT
+    x0, x1, y0, y1 = drawing["range"]
+    across = lambda x: f"{left + (right - left) * (x - x0) / (x1 - x0):.1f}"
+    down = lambda y: f"{bottom - (bottom - top) * (y - y0) / (y1 - y0):.1f}"
+    frame = drawing["curves"][(len(drawing["curves"]) - 1) // 2]
+    marks = [f'<path class="pa-frame" d="M{left} {top}V{bottom}H{right}M{left} {down(0)}H{right}"/>']
+    for x, said in drawing["ticks"][0]:
+        marks.append(f'<text x="{across(x)}" y="{bottom + 20}" text-anchor="middle">{said}</text>')
+    for y, said in drawing["ticks"][1]:
+        marks.append(f'<text x="{left - 8}" y="{down(y)}" dy="4" text-anchor="end">{said}</text>')
+    across_label, down_label = drawing["labels"]
+    middle = (left + right) / 2
+    marks.append(f'<text x="{middle}" y="{bottom + 42}" text-anchor="middle">{across_label}</text>')
+    turned = f'transform="rotate(-90 14 {(top + bottom) / 2})"'
+    marks.append(f'<text x="14" y="{(top + bottom) / 2}" text-anchor="middle" {turned}>{down_label}</text>')
+    for color, points, said in zip(drawing["colors"], frame, drawing["names"]):
+        path = " ".join(f"{across(x)},{down(y)}" for x, y in points)
+        x, y = points[0]
+        marks.append(f'<polyline class="pa-{color}" points="{path}"/>')
+        marks.append(
+            f'<text class="pa-{color} pa-name" x="{across(x)}" y="{down(y)}" dx="8" dy="-9">{said}</text>'
+        )
+    spot = f'data-moves="{name}" data-plot="{left} {right} {top} {bottom}"'
+    return (
+        f'<svg {spot} viewBox="0 0 720 320" role="img" aria-label="{drawing["alt"]}">{"".join(marks)}</svg>'
+    )
+
+
+#: Left, right, top and bottom of the axes of a figure that moves, in its picture of 720 by 320.
+PLOT = (64, 660, 14, 268)
+
+
 def last_frame(name: str, drawing: dict) -> str:
     """The end of a drawing of the gallery, as it stands where nothing moves."""
     marks = []
@@ -307,14 +368,14 @@ def write_data(app, error: Exception | None) -> None:
         "training": "Two Vision Transformers before training on CIFAR-10 (JPEG) and after every epoch.",
         "sheets": "The strings of ViT-Tiny/16 and of a random start, and where they lead.",
         "essay": "What the scenes of the essay show of records, and exact errors.",
-        "drawings": "The frames of the gallery's small drawings.",
+        "drawings": "The frames of the gallery's small drawings, and of figures that move.",
     }
     held = {
         "encodings": ("encodings", encodings()),
         "training": ("epochs", training()),
         "sheets": ("sheets", essay.heap()),
         "essay": ("essay", essay.data()),
-        "drawings": ("gallery", gallery.drawings()),
+        "drawings": ("gallery", gallery.drawings() | gallery.moving()),
     }
     for name, (key, data) in held.items():
         script = (
@@ -330,6 +391,7 @@ def setup(app) -> dict:
     app.add_directive("scene", Scene)
     app.add_directive("still", Still)
     app.add_directive("gallery", Gallery)
+    app.add_directive("moving", Moving)
     app.add_directive("chapter-figure", ChapterFigure)
     app.add_role("computed", computed)
     app.connect("html-page-context", add_scripts, priority=400)

@@ -44,3 +44,24 @@ def test_where_nothing_may_move_the_end_is_shown(browser, script):
     shown = [float(cell.get_attribute("fill-opacity")) for cell in cells]
     assert shown == pytest.approx(gallery.drawings()["epochs"]["cells"][-1], abs=0.006)
     page.context.close()
+
+
+def test_a_figure_of_a_chapter_moves_once_and_then_with_its_slider(browser):
+    drawing = gallery.moving()["first_move"]
+    frame = -4
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.goto((SITE / "book" / "dynamics" / "companions.html").as_uri())
+    slider = page.locator("input[data-slides=first_move]")
+    last = len(drawing["curves"]) - 1
+    slider.evaluate("(e, to) => { e.value = to; e.dispatchEvent(new Event('input')); }", last + 1 + frame)
+    assert page.locator(".pa-moving output").inner_text() == drawing["says"][frame]
+    left, right, top, bottom = map(float, page.locator("svg[data-plot]").get_attribute("data-plot").split())
+    x0, x1, y0, y1 = drawing["range"]
+    for line, points in zip(page.locator(".pa-moving polyline").all(), drawing["curves"][frame]):
+        shown = [tuple(map(float, point.split(","))) for point in line.get_attribute("points").split()]
+        there = [
+            (left + (right - left) * (x - x0) / (x1 - x0), bottom - (bottom - top) * (y - y0) / (y1 - y0))
+            for x, y in points
+        ]
+        assert shown == [pytest.approx(one, abs=0.06) for one in there]
+    page.context.close()

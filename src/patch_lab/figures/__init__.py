@@ -47,6 +47,7 @@ from patch_lab.figures.style import (
     draw_band,
     draw_estimate,
     draw_means,
+    label_ends,
     label_ticks,
     look,
     looks,

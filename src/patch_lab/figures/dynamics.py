@@ -6,11 +6,21 @@ from math import isqrt
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import SymLogNorm
+from matplotlib.colors import ListedColormap, SymLogNorm, to_rgba
 
 from patch_association.structure import Partition
 from patch_lab.figures.patches import draw_matrix, draw_sets
-from patch_lab.figures.style import COLORS, INK, PAPER, SCORES, draw_band, label_ticks, look, looks
+from patch_lab.figures.style import (
+    COLORS,
+    INK,
+    PAPER,
+    SCORES,
+    draw_band,
+    label_ends,
+    label_ticks,
+    look,
+    looks,
+)
 
 _SCALARS = (("gamma", "same set", r"$\gamma$"), ("rho", "other sets", r"$\rho$"))
 
@@ -53,7 +63,7 @@ def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
         pairs = [(D, value) for D, value in zip(sizes, values) if value is not None]
         ax.plot(*zip(*pairs), label=label, **style)
     ax.set(yscale="log", xlabel="number of patches $D$", ylabel="points to sum over")
-    ax.legend(loc="upper left")
+    label_ends(ax)
 
 
 def draw_drift(ax: Axes, alphas, drifts, alpha_star: float, title: str) -> None:
@@ -108,7 +118,7 @@ def label_events(ax: Axes, found: dict) -> None:
 
 
 def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
-    """The reduced flow over (gamma, rho) in gray, levels of alpha* in violet, and a path through it in black.
+    """The reduced flow over (gamma, rho) in gray on alpha* in violet, and a path through it in black.
 
     ``flow`` is (gamma_dot, rho_dot, alpha*), each (len(rhos), len(gammas)); ``path`` a pair of arrays, the
     scores of a run; ``mark`` a point (gamma, rho) on it.
@@ -116,8 +126,9 @@ def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> 
     by_gamma, by_rho, alpha = (np.ma.masked_invalid(np.asarray(part)) for part in flow)
     lines = {"color": COLORS["noise"], "linewidth": 0.7, "density": 0.7, "arrowsize": 0.8}
     ax.streamplot(np.asarray(gammas), np.asarray(rhos), by_gamma, by_rho, **lines)
-    levels = ax.contour(gammas, rhos, alpha, levels=6, colors=COLORS["feature"], linewidths=1.2)
-    ax.clabel(levels, fmt="%.3g")
+    veils = ListedColormap([to_rgba(COLORS["feature"], opacity) for opacity in np.linspace(0, 0.6, 9)])
+    ground = ax.contourf(gammas, rhos, alpha, levels=9, cmap=veils, zorder=0)  # one ink: it follows the page
+    ax.figure.colorbar(ground, ax=ax, label=r"best $\alpha$", format="%.2g")
     ax.plot(*path, color=INK, linewidth=2.4)
     if mark is not None:
         ax.plot(*mark, marker="o", color=INK, markerfacecolor=PAPER, markersize=7)

@@ -18,6 +18,8 @@ from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.events import stable_rate
 from patch_lab.dynamics.slow_scores import flow_line
+from patch_lab.dynamics.small_diagonal import small_diagonal_drift
+from patch_lab.dynamics.valley import best_alpha
 from patch_lab.figures import essay
 from patch_lab.images.puzzle import cosines
 
@@ -37,6 +39,43 @@ def drawings() -> dict[str, dict]:
         "look": _look(),
         "epochs": _epochs(),
     }
+
+
+@cache
+def moving() -> dict[str, dict]:
+    """Figures of chapters that move with one number, by name.
+
+    ``curves`` (frames, curves, n, 2) in ``range`` (x from, x to, y from, y to), with ``colors``, ``names``
+    where they begin, ``ticks`` and ``labels`` of both axes, what a frame ``says``, what ``moves`` it.
+    """
+    return {"first_move": _first_move()}
+
+
+def _first_move() -> dict:
+    """How fast companions and strangers gain at the first move, against alpha: a frame for each q."""
+    D, C, nu = 16, 4, 1e-4
+    alphas = np.geomspace(0.01, 0.8, 30)
+    chances = np.linspace(0.05, 0.95, 19)
+    frames, says = [], []
+    for q in chances:
+        gains = np.array([small_diagonal_drift(D, C, q, alpha, linear=nu) for alpha in alphas])  # (30, 2)
+        best = best_alpha(PopulationRisk(D, C, q, linear=nu), 0.0)
+        gains /= alphas[:, None] ** 3
+        x = np.log10(alphas)
+        curves = [np.stack([x, gain], axis=1).round(3).tolist() for gain in gains.T]
+        frames.append([*curves, [[round(np.log10(best), 3), end] for end in (2.0, -1.2)]])
+        inside, outside = small_diagonal_drift(D, C, q, best, linear=nu)
+        says.append(f"q = {q:.2f}: at the best α {'companions' if inside > outside else 'strangers'} win")
+    return {
+        "curves": frames, "colors": [_SAME, _OTHER, "feature"],
+        "names": ["γ, companions", "ρ, strangers", "best α"],
+        "range": [-2.0, -0.1, -1.2, 2.2], "says": says,
+        "ticks": [[[-2, "0.01"], [-1.3, "0.05"], [-1, "0.1"], [-0.7, "0.2"], [-0.3, "0.5"]],
+                  [[-1, "−1"], [0, "0"], [1, "1"], [2, "2"]]],
+        "labels": ["α", "velocity / (ε α³)"], "moves": "q",
+        "alt": "Velocities of companions and of strangers against alpha. As q grows, the line of the best "
+        "alpha moves to the left and the curves cross ever further before it.",
+    }  # fmt: skip
 
 
 def _fit(points) -> np.ndarray:

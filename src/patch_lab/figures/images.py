@@ -11,7 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from patch_lab.figures.patches import mark_patch
-from patch_lab.figures.style import CATEGORIES, COLORS, SCORES, label_ticks, looks, new_figure, seaborn_looks
+from patch_lab.figures.style import (
+    CATEGORIES,
+    COLORS,
+    SCORES,
+    label_ends,
+    label_ticks,
+    looks,
+    new_figure,
+    seaborn_looks,
+)
 
 #: The models that are compared, in the order of their colors.
 MODELS = {
@@ -157,7 +166,7 @@ def plot_study(runs, chance: float) -> Figure:
     axes[1].text(longest, chance, "chance", ha="right", va="bottom")
     axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
     axes[1].set(xlabel="epoch", ylabel=r"recall of neighbors in $P P^\top$", ylim=(0, None))
-    axes[0].legend(loc="lower right")
+    label_ends(axes[1])
     return fig
 
 

@@ -15,6 +15,8 @@ import seaborn as sns
 from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.container import ErrorbarContainer
+from scipy.optimize import isotonic_regression
 
 from patch_association._validate import positive_int
 
@@ -229,6 +231,32 @@ def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
     least, largest = values.min(axis=0), values.max(axis=0)
     ax.fill_between(x, least, largest, color=COLORS[quantity], alpha=0.22, linewidth=0)
     ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **look(quantity))
+
+
+def label_ends(ax) -> None:
+    """Write each labeled curve's name beside its last point, in its color: in place of a legend.
+
+    Call it when limits, scales and titles are set. Names that would touch are moved apart, in their order.
+    """
+    ax.figure.draw_without_rendering()  # panels get their places; names need the height in points
+    per_point = ax.figure.dpi / 72
+    ends = []
+    for handle, name in zip(*ax.get_legend_handles_labels()):
+        line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+        x, y = (np.asarray(line.get_data()[k], dtype=float) for k in (0, 1))  # (n,), (n,)
+        seen = np.isfinite(x) & np.isfinite(y) & (x <= ax.get_xlim()[1])
+        last = np.argmax(np.where(seen, x, -np.inf))
+        height = ax.transData.transform((x[last], y[last]))[1] / per_point
+        ends.append((height, (x[last], y[last]), name, line.get_color()))
+    ends.sort(key=lambda end: end[0])
+    heights = np.array([end[0] for end in ends])  # (curves,)
+    # The nearest heights with the gap between them: an isotonic regression of heights less multiples of it.
+    steps = 1.15 * LETTERING * np.arange(len(ends))
+    for place, (height, end, name, color) in zip(isotonic_regression(heights - steps).x + steps, ends):
+        ax.annotate(
+            name, end, (6, place - height), textcoords="offset points", va="center", color=color,
+            annotation_clip=False,
+        )  # fmt: skip
 
 
 def label_ticks(axis, values) -> None:

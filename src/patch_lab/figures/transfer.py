@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from patch_lab.figures.patches import draw_matrix
-from patch_lab.figures.style import COLORS, INK, draw_means, label_ticks, looks
+from patch_lab.figures.style import COLORS, INK, draw_means, label_ends, label_ticks, looks
 
 #: One look for each learner through the whole part. Those that know nothing of the sets are gray.
 LEARNERS = {
@@ -66,8 +66,8 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     _target(ax, target)
     for name, (sizes, errors) in curves.items():
         draw_means(ax, sizes, errors, label=name, **LEARNERS[name])
-    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(0, 0.47))
-    ax.legend(ncol=2, loc="upper right", handlelength=3.2)
+    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(-0.035, 0.47))
+    label_ends(ax)
 
 
 def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -> None:
@@ -97,7 +97,7 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
         xscale="log", yscale="log", xlabel="number of patches $D$", ylabel="samples to reach the target error"
     )
     label_ticks(ax.xaxis, patches)
-    ax.legend(ncol=2, loc="upper left")
+    label_ends(ax)
 
 
 def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
@@ -115,7 +115,7 @@ def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
         line = {"color": style["color"], "marker": style["marker"], "linestyle": "-" if place < 2 else "--"}
         ax.plot(per_set, errors[name], label=name, **line)
     ax.set(xlabel=r"samples per set $\theta$", ylabel="error for many patches", ylim=(0, None))
-    ax.legend()
+    label_ends(ax)
 
 
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
@@ -123,7 +123,7 @@ def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
     _target(ax, limit)
     for name, style in looks(errors).items():
         ax.plot(patches, errors[name], label=name, **style)
-    ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15))
+    ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15), xlim=(None, max(patches)))
 
 
 def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: float = 0.05) -> None:
@@ -141,10 +141,10 @@ def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: f
     for D, style in looks(measured).items():
         line = {"color": style["color"], "linestyle": style["linestyle"]}
         marks = {**style, "linestyle": "none", "markerfacecolor": "none"}
-        ax.plot(*forecast[D], label=f"forecast, $D = {D}$", **line)
-        draw_means(ax, fractions, np.transpose(measured[D]), label=f"measured, $D = {D}$", **marks)
+        ax.plot(*forecast[D], label=f"$D = {D}$", **line)
+        draw_means(ax, fractions, np.transpose(measured[D]), **marks)
     ax.set(xlabel="fraction of patches re-assigned", ylabel=_ERROR, ylim=(0, None))
-    ax.legend(loc="upper left")
+    label_ends(ax)
 
 
 def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
@@ -160,6 +160,6 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
     for (K, H), (sizes, errors) in tables.items():
         style = {**styles[K], "linestyle": "-" if H == K else "--"}
         draw_means(ax, sizes, errors, label=f"$K = {K}$, {H} head" + "s" * (H > 1), **style)
-    ax.set(xscale="log", xlabel="samples", ylabel=_ERROR, ylim=(0, None))
+    ax.set(xscale="log", xlabel="samples", ylabel=_ERROR)
     label_ticks(ax.xaxis, sizes)
-    ax.legend(ncol=2)
+    label_ends(ax)
