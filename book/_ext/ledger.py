@@ -57,9 +57,9 @@ CHIPS = {
     "proved here": "proved",
     "proved by computer": "by computer",
     "held in every run within its hypotheses": "in every run",
-    "holds only if": "only if",
+    "holds only if": "only if …",
     "fails as stated": "fails",
-    "not run at this size": "not run",
+    "not run at this size": "not run at its size",
 }
 
 
