@@ -21,7 +21,7 @@ _MOVING = ("output", "value", "key", "query")
 
 def _case(neurons, num_tokens, batch, trials=1):
     data = PatternData(num_tokens, 0.4, 0.1)
-    weights = initial_weights(data, range(trials), num_neurons=neurons, dtype=torch.float32)
+    weights = initial_weights(data, range(trials), num_neurons=neurons).to(torch.float32)
     return weights, stack(data.sample(batch, seed, dtype=torch.float32) for seed in range(trials))
 
 

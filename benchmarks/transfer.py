@@ -15,6 +15,7 @@ from patch_lab.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
+from patch_lab.transfer.many_values import errors_under
 
 
 def _setting(num_patches: int):
@@ -73,7 +74,7 @@ def bench_exact_error() -> Iterator[dict]:
     yield compare(
         "exact test error, hard attention, D = 64",
         lambda: exact_error(attention, data.q, 0.02, 0.002),
-        lambda: HeldOut(data, draws).errors_under(attention, 0.02, 0.002, linear=TRANSFER.linear),
+        lambda: errors_under(HeldOut(data, draws), attention, 0.02, 0.002, linear=TRANSFER.linear),
         f"{draws} draws, for a standard error of 5%",
         estimates(draws),
         rounds=5,

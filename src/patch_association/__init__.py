@@ -8,7 +8,7 @@ from the ground up; each imports only what stands above it in this list.
 ``defaults``     the one default setting
 ``structure``    which patches belong together, and how well scores recover it
 ``intervals``    what a measured number is worth
-``data``         the distributions
+``data``         the distribution of Assumption 1, and what another must give
 ``attention``    self-attention and positional attention
 ``model``        the simplified ViT (T)
 ``exact``        what needs no sampling: laws, errors, the population risk

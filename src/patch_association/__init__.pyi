@@ -7,6 +7,7 @@ from .model import SimplifiedViT as SimplifiedViT
 from .structure import Partition as Partition, association as association
 from .training import (
     Constant as Constant,
+    Descent as Descent,
     HeldOut as HeldOut,
     Samples as Samples,
     descend as descend,

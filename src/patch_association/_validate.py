@@ -30,6 +30,13 @@ def int_list(name: str, values, minimum: int = 1) -> tuple[int, ...]:
     return tuple(positive_int(name, value, minimum) for value in values)
 
 
+def one_of(name: str, value, *allowed: str) -> str:
+    """``value`` if it is one of these words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+    return value
+
+
 def listed(name: str, values, kind: str) -> tuple:
     """``values`` as a tuple of at least one; what cannot be gone through is refused."""
     try:
@@ -104,12 +111,6 @@ def floating(dtype) -> None:
     """Refuse what is no floating-point torch dtype: numbers cast to another would be cut off."""
     if getattr(dtype, "is_floating_point", None) is not True:
         raise ValueError(f"dtype must be a floating-point torch dtype, got {dtype!r}")
-
-
-def callable_one(name: str, value) -> None:
-    """Refuse what cannot be called."""
-    if not callable(value):
-        raise ValueError(f"{name} must be a function, got {type(value).__name__}")
 
 
 def _is_real(value) -> bool:

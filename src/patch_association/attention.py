@@ -67,6 +67,11 @@ def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, ret
     -------
     (..., D, m) tensor, or the pair (output, S) with one S, (D, D), for a whole batch.
 
+    Raises
+    ------
+    ValueError
+        As :func:`self_attention`.
+
     Examples
     --------
     The values see the patches alone: the mean of X, whatever P adds elsewhere.
@@ -81,6 +86,11 @@ def positional_attention(X, P, W_Q, W_K, W_V, *, scale: float | None = None, ret
 
 def softmax_attention(A: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """S_ij = exp(A_ij / scale) / sum_r exp(A_ir / scale), for scores (..., D, D).
+
+    Parameters
+    ----------
+    A : (..., D, D) tensor
+    scale : float, positive
 
     Raises
     ------

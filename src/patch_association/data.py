@@ -1,7 +1,6 @@
-"""The distributions of the paper, patches with a hidden signal set and Gaussian patches, and one's own.
+"""The distribution of the paper, patches with a hidden signal set, and one's own.
 
-:class:`SpatialData` is Assumption 1; :class:`GaussianData` is the example of section 2, where
-the patches carry no spatial structure at all; :class:`Law` is what a law of one's own must give.
+:class:`SpatialData` is Assumption 1; :class:`Law` is what a law of one's own must give.
 Patches are rows: a draw is (n, D, d), the transpose of the paper's X in R^{d x D}.
 Draws are made by NumPy's generator in float64, so the same seed gives the same data on every machine, and
 are then moved to the asked type and device.
@@ -22,6 +21,10 @@ from patch_association.structure import Partition
 
 def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
     """(d,) a unit vector drawn uniformly from the sphere: a feature w* to start from.
+
+    Parameters
+    ----------
+    dim, seed : int (d; at least 0)
 
     Raises
     ------
@@ -91,7 +94,13 @@ class Law(Protocol):
 
 
 def check_law(law) -> Any:
-    """``law`` if it is a :class:`Law`; else a sentence that says what is missing."""
+    """``law`` if it is a :class:`Law`; else a sentence that says what is missing.
+
+    Raises
+    ------
+    ValueError
+        If ``law`` is none.
+    """
     lacks = [name for name in ("partition", "dim", "feature", "sample") if not hasattr(law, name)]
     if lacks:
         raise ValueError(
@@ -106,7 +115,13 @@ def check_law(law) -> Any:
 
 
 def feature_of(law) -> torch.Tensor | None:
-    """w* of a law, (d,) float64; None where it has none."""
+    """w* of a law, (d,) float64; None where it has none.
+
+    Raises
+    ------
+    ValueError
+        If it is no unit vector of dimension d.
+    """
     ours = law.feature is None or isinstance(law, SpatialData)
     return law.feature if ours else _unit_vector(law.feature, law.dim)
 
@@ -125,7 +140,19 @@ def assumption_one(name: str, law) -> None:
 
 
 def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple[torch.Tensor, torch.Tensor]:
-    """What ``law.sample`` gives, as tensors; refused where it is not what a :class:`Law` promises."""
+    """What ``law.sample`` gives, as tensors; refused where it is not what a :class:`Law` promises.
+
+    Parameters
+    ----------
+    law : Law
+    n, seed : int
+    dtype, device : of both tensors
+
+    Raises
+    ------
+    ValueError
+        If what came has other shapes, or labels that are not -1 and +1.
+    """
     drawn = law.sample(n, seed)
     if not isinstance(drawn, (tuple, list)) or len(drawn) != 2:
         raise ValueError(
@@ -139,8 +166,19 @@ def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple
 
 
 def inputs_and_labels(X, y) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs as (S, N, D, d) and labels as (S, N), tensors of one type; those of one seed may lack S."""
-    X, y = _as_tensor("X", X), _as_tensor("y", y)
+    """Inputs as (S, N, D, d) and labels as (S, N), tensors of one type; those of one seed may lack S.
+
+    Parameters
+    ----------
+    X : (N, D, d) or (S, N, D, d) array or tensor
+    y : (N,) or (S, N) array or tensor of -1, +1
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a number is not finite, or a label is another number.
+    """
+    X, y = as_tensor("X", X), as_tensor("y", y)
     X, y = (X[None] if X.ndim == 3 else X), (y[None] if y.ndim == 1 else y)
     if X.ndim != 4 or 0 in X.shape:
         raise ValueError(f"X must have shape (N, D, d), or (S, N, D, d) for S seeds, got {tuple(X.shape)}")
@@ -220,7 +258,7 @@ class SpatialData:
             If ``n`` or ``seed`` is out of range, or ``dtype`` is no floating-point type.
         """
         floating(dtype)
-        _fits(positive_int("n", n), self.partition.num_patches, self.dim)
+        fits(positive_int("n", n), self.partition.num_patches, self.dim)
         coefficients, y, _ = self.sample_coefficients(n, seed)
         # A generator of its own: the coefficients of a seed are the same whether or not noise is asked for.
         noise = generator(seed, Stream.NOISE)
@@ -235,6 +273,10 @@ class SpatialData:
     def sample_coefficients(self, n: int, seed: int = 0):
         """Draw only what the feature sees: s_j = <w*, X_j>, an integer.
 
+        Parameters
+        ----------
+        n, seed : int
+
         Returns
         -------
         s : (n, D) float64 array of -1, 0, +1
@@ -248,7 +290,7 @@ class SpatialData:
             If ``n`` or ``seed`` is out of range.
         """
         n = positive_int("n", n)
-        _fits(n, self.partition.num_patches, 3)  # u, s and what is given back
+        fits(n, self.partition.num_patches, 3)  # u, s and what is given back
         draws = generator(seed, Stream.COEFFICIENTS)
         y = draws.integers(0, 2, n) * 2.0 - 1.0
         signal = draws.integers(0, self.partition.num_sets, n)
@@ -269,7 +311,7 @@ class SpatialData:
             If X has another shape than (n, D, d), or a number is not finite.
         """
         C = self.partition.set_size
-        X = _inputs(X, self.partition.num_patches, self.dim)
+        X = inputs_of(X, self.partition.num_patches, self.dim)
         s = X @ self.feature.to(X)  # (n, D, d) @ (d,) -> (n, D)
         indicator = torch.from_numpy(self.partition.indicator).to(X)
         sums = s @ indicator.T  # (n, D) @ (D, L) -> (n, L)
@@ -281,90 +323,8 @@ class SpatialData:
         return f"SpatialData({self.partition!r}, dim={self.dim}, q={self.q:g}, noise_std={self.noise_std:g})"
 
 
-class GaussianData:
-    """Section 2's example: i.i.d. standard Gaussian patches under a cubic convolutional label.
-
-    y = sign f*(X), f*(X) = sum_l (sum_{k=1}^C <w_k, X_{l,k}>)^3 with X_{l,k} the k-th patch of set
-    l. The label knows the sets; the law of the patches does not.
-
-    Parameters
-    ----------
-    partition : Partition
-    dim : int
-        d.
-    filters : "shared", "convolution" or (C, d) array
-        One filter w per place in the set. "shared" repeats a single unit vector, so that the
-        label depends on set sums alone; "convolution" draws a unit vector for each place.
-    seed : int
-        Of the drawn filters.
-
-    Raises
-    ------
-    ValueError
-        If ``filters`` or a size does not fit.
-    """
-
-    def __init__(self, partition: Partition, dim: int, filters="shared", seed: int = 0):
-        if not isinstance(partition, Partition):
-            raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
-        self.partition = partition
-        self.dim = positive_int("dim", dim)
-        C, seed = partition.set_size, positive_int("seed", seed, minimum=0)
-        if isinstance(filters, str):
-            if filters not in ("shared", "convolution"):
-                wanted = '"shared", "convolution" or a (C, d) array'
-                raise ValueError(f"filters must be {wanted}, got {filters!r}")
-            rows = 1 if filters == "shared" else C
-            fits_memory(f"filters of dimension {self.dim:,}", 2 * C * self.dim)
-            W = np.random.default_rng(seed).standard_normal((rows, self.dim))
-            W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, self.dim))
-        else:
-            W = _as_tensor("filters", filters).detach().to("cpu", torch.float64).numpy()
-            if W.shape != (C, self.dim):
-                raise ValueError(f"filters must have shape ({C}, {self.dim}), got shape {W.shape}")
-        self.filters = torch.from_numpy(np.array(W))
-
-    def sample(self, n: int, seed: int = 0, dtype=torch.float64, device=None):
-        """Draw n labelled inputs: X (n, D, d) and y (n,) in {-1, +1}.
-
-        Parameters
-        ----------
-        n, seed, dtype, device : as :meth:`SpatialData.sample`
-
-        Raises
-        ------
-        ValueError
-            If ``n`` or ``seed`` is out of range, or ``dtype`` is no floating-point type.
-        """
-        floating(dtype)
-        _fits(positive_int("n", n), self.partition.num_patches, self.dim)
-        draws = generator(seed, Stream.GAUSSIAN_PATCHES)
-        X = torch.from_numpy(draws.standard_normal((n, self.partition.num_patches, self.dim)))
-        # f* = 0 has probability zero; should rounding ever produce it, the label is +1.
-        y = torch.where(self.labeling_function(X) >= 0, 1.0, -1.0)
-        return X.to(dtype=dtype, device=device), y.to(dtype=dtype, device=device)
-
-    def set_responses(self, X) -> torch.Tensor:
-        """h_l = sum_k <w_k, X_{l,k}>, shape (n, L): what each set says to its filter.
-
-        Raises
-        ------
-        ValueError
-            If X has another shape than (n, D, d), or a number is not finite.
-        """
-        X = _inputs(X, self.partition.num_patches, self.dim)
-        sets = X[:, torch.from_numpy(self.partition.sets)]  # (n, D, d) -> (n, L, C, d)
-        return torch.einsum("nlkd,kd->nl", sets, self.filters.to(X))  # (n, L, C, d), (C, d) -> (n, L)
-
-    def labeling_function(self, X) -> torch.Tensor:
-        """f*(X) = sum_l h_l^3, shape (n,)."""
-        return (self.set_responses(X) ** 3).sum(dim=1)
-
-    def __repr__(self) -> str:
-        return f"GaussianData({self.partition!r}, dim={self.dim})"
-
-
-def _fits(n: int, D: int, numbers: int) -> None:
+def fits(n: int, D: int, numbers: int) -> None:
+    """Refuse n inputs of D patches, ``numbers`` numbers each, that no memory holds."""
     fits_memory(f"{n:,} inputs of {D:,} patches", n * D * numbers)
 
 
@@ -374,7 +334,7 @@ def _unit_vector(feature, dim: int) -> torch.Tensor:
         w = torch.zeros(dim, dtype=torch.float64)
         w[0] = 1.0
         return w
-    w = _as_tensor("feature", feature).detach().to("cpu", torch.float64)
+    w = as_tensor("feature", feature).detach().to("cpu", torch.float64)
     if tuple(w.shape) != (dim,):
         raise ValueError(f"feature must have shape ({dim},), got {tuple(w.shape)}")
     norm = float(w.norm())
@@ -384,15 +344,15 @@ def _unit_vector(feature, dim: int) -> torch.Tensor:
     return w / norm
 
 
-def _inputs(X, D: int, dim: int) -> torch.Tensor:
+def inputs_of(X, D: int, dim: int) -> torch.Tensor:
     """X as a floating-point tensor of shape (n, D, dim), refused where it is anything else."""
-    X = _as_tensor("X", X)
+    X = as_tensor("X", X)
     if X.ndim != 3 or tuple(X.shape[1:]) != (D, dim):
         raise ValueError(f"X must have shape (n, {D}, {dim}), got {tuple(X.shape)}")
     return X
 
 
-def _as_tensor(name: str, values) -> torch.Tensor:
+def as_tensor(name: str, values) -> torch.Tensor:
     """``values`` as a tensor of finite real numbers; integers become float64."""
     try:
         tensor = torch.as_tensor(values)

@@ -45,13 +45,28 @@ class ModelSetting:
         return initial_alpha(self.degree, self.linear)
 
     def score_rate(self, num_patches: int, rate: float | None = None) -> float:
-        """eta_A, the rate of A, that belongs to ``rate``, by default this setting's."""
+        """eta_A, the rate of A, that belongs to ``rate``, by default this setting's.
+
+        Parameters
+        ----------
+        num_patches : int (D)
+        rate : float, at least 0, optional
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range.
+        """
         rate = self.rate if rate is None else finite("rate", rate, minimum=0)
         return positive_int("num_patches", num_patches) ** self.score_rate_power * rate
 
 
 def initial_alpha(degree: int, linear: float) -> float:
     """alpha^(0) = nu^(1 / (p - 1)), the idealized start of Parametrization 3.1.
+
+    Parameters
+    ----------
+    degree, linear : int, float (p, nu)
 
     Raises
     ------

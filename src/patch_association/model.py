@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-from patch_association._validate import finite, fits_memory, floating, odd_degree, positive_int
+from patch_association._validate import finite, fits_memory, floating, odd_degree, positive_int, seed_number
 from patch_association.attention import softmax_attention
 from patch_association.defaults import DEFAULT
 
@@ -100,9 +100,7 @@ class SimplifiedViT(nn.Module):
         self.scale = math.sqrt(self.dim) if scaled else 1.0
         value_std = DEFAULT.init_std if init_std is None else finite("init_std", init_std, minimum=0)
         score_std = 0.0 if init_std is None else value_std
-        seed = positive_int("seed", seed, minimum=0)
-        if seed >= 2**64:
-            raise ValueError(f"seed must be less than 2^64, got {seed}")
+        seed = seed_number("seed", seed, bits=64)
         floating(dtype)
         fits_memory(
             f"a model of {self.num_patches:,} patches of dimension {self.dim:,}",

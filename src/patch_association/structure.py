@@ -126,13 +126,25 @@ class Partition:
 
     @property
     def same_set(self) -> np.ndarray:
-        """(D, D) booleans: do patches i and j share a set? True on the diagonal."""
+        """(D, D) booleans: do patches i and j share a set? True on the diagonal.
+
+        Raises
+        ------
+        ValueError
+            If the pairs do not fit in memory.
+        """
         fits_memory(f"the pairs of {self.num_patches:,} patches", self.num_patches**2, 1)
         return self._labels[:, None] == self._labels[None, :]
 
     @property
     def indicator(self) -> np.ndarray:
-        """(L, D) zeros and ones: row l marks the patches of set l."""
+        """(L, D) zeros and ones: row l marks the patches of set l.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit in memory.
+        """
         L, D = self.num_sets, self.num_patches
         fits_memory(f"{L:,} sets against {D:,} patches", L * D, 9)  # who is in which, then as numbers
         return (np.arange(L)[:, None] == self._labels[None, :]).astype(np.float64)
@@ -231,6 +243,10 @@ def association(scores, partition: Partition) -> Association:
 def chance_recall(num_patches: int, set_size: int) -> float:
     """Expected recall of scores that know nothing: (C - 1) / (D - 1).
 
+    Parameters
+    ----------
+    num_patches, set_size : int (D and C; C divides D)
+
     Raises
     ------
     ValueError
@@ -240,36 +256,6 @@ def chance_recall(num_patches: int, set_size: int) -> float:
     if C == 1:
         raise ValueError("recall needs sets of at least two patches, got set_size 1")
     return (C - 1) / (D - 1)
-
-
-def row_separation(scores, partition: Partition) -> tuple[float, float]:
-    """How many patches tell their companions from all strangers, in either direction.
-
-    The diagonal is left out. For scores that know nothing each share is 1 / binom(D-1, C-1).
-
-    Returns
-    -------
-    toward : float
-        The share of rows in which every companion's score exceeds every stranger's.
-    away : float
-        The share of rows in which every stranger's score exceeds every companion's: the patch knows
-        its set and looks elsewhere. Definition 2.2 counts such a row as a failure.
-
-    Raises
-    ------
-    ValueError
-        If ``scores`` is not a (D, D) matrix of finite numbers, or there are no companions or no strangers.
-    """
-    A = as_scores(scores, partition.num_patches)
-    if partition.set_size == 1 or partition.num_sets == 1:
-        raise ValueError(f"telling companions from strangers needs both, got {partition!r}")
-    same = partition.same_set
-    companions = same & ~np.eye(partition.num_patches, dtype=bool)
-    inside_low = np.where(companions, A, np.inf).min(axis=1)
-    inside_high = np.where(companions, A, -np.inf).max(axis=1)
-    outside_low = np.where(same, np.inf, A).min(axis=1)
-    outside_high = np.where(same, -np.inf, A).max(axis=1)
-    return float((inside_low > outside_high).mean()), float((outside_low > inside_high).mean())
 
 
 def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:

@@ -8,10 +8,10 @@ import torch
 from training import toy_set
 
 from patch_association.images.locality import encoding_locality, locality, similarity
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViTConfig
 from patch_lab.cli import main
 from patch_lab.images.convolution import QuickNet
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.config import TrainConfig, preset
 from patch_lab.images.training.run import load_run
 from patch_lab.images.training.trainer import Trainer

@@ -18,9 +18,9 @@ from patch_association.images.locality import (
     similarity,
 )
 from patch_association.images.maps import positional_share
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn, resnet18, small_cnn, vgg19
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.flops import vit_flops
 
 

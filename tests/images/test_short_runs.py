@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.data.augment import augment, draw
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.training.short import guess, in_double, train_short
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from training import toy_set
 
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.maps import AttentionMaps, attention_maps
 from patch_lab.images.training.short import coupled_runs, in_double, train_short
 

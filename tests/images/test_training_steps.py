@@ -8,8 +8,8 @@ import pytest
 import torch
 from training import TINY, toy_set
 
-from patch_association.images.permutation import GridPermutation
 from patch_lab.images.convolution import residual_cnn
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
 from patch_lab.images.training.step import TrainStep, evaluate, learning_rate, make_optimizer

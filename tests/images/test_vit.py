@@ -6,8 +6,8 @@ from torch.nn import functional as F
 
 from patch_association.attention import positional_attention, self_attention
 from patch_association.images.layers import PositionalAttention, SelfAttention
-from patch_association.images.permutation import GridPermutation
 from patch_association.images.vit import ViT, ViTConfig, patches, shifts
+from patch_lab.images.data.permutation import GridPermutation
 
 
 def small(**changes):

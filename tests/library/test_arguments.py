@@ -11,30 +11,35 @@ from hypothesis import strategies as st
 from strategies import not_degrees, not_finite, not_integers, not_numbers, not_probabilities
 
 from patch_association.attention import softmax_attention
-from patch_association.data import GaussianData, SpatialData, random_feature
+from patch_association.data import SpatialData, random_feature
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.linear import (
-    best_monotone_error,
-    critical_q,
-    decode,
-    decoding_weights,
     labeling_error,
     labeling_law,
     linear_error,
-    search_weights,
-    weighted_law,
 )
 from patch_association.exact.risk import PopulationRisk
 from patch_association.model import SimplifiedViT, polynomial_activation
+from patch_association.shallow import Sgd
 from patch_association.structure import Partition, chance_recall
 from patch_association.training import (
-    Clipped,
     Constant,
+    Descent,
     Samples,
     descend,
     descend_population,
     idealized_start,
 )
+from patch_lab.beyond.gaussian_data import GaussianData
+from patch_lab.setting.weighted import (
+    best_monotone_error,
+    critical_q,
+    decode_sums,
+    decoding_weights,
+    search_weights,
+    weighted_law,
+)
+from patch_lab.transfer.clipped import Clipped
 
 PARTITION = Partition([0, 0, 1, 1])
 SIZES = dict(num_patches=4, set_size=2)
@@ -65,7 +70,7 @@ FUNCTIONS = [
     (weighted_law, dict(weights=[1, 2], set_size=2, q=0.5)),
     (search_weights, dict(num_sets=2, set_size=1, q=0.5, largest=1)),
     (decoding_weights, dict(num_sets=2, set_size=2)),
-    (decode, dict(score=3, num_sets=2, set_size=2)),
+    (decode_sums, dict(score=3, num_sets=2, set_size=2)),
     (trinomial, dict(n=3, q=0.5)),
     (IntegerLaw.of, dict(values=[0, 1], probabilities=[0.5, 0.5])),
     (PopulationRisk, dict(**SIZES, q=0.5, degree=3, linear=0.1, prune=0.0, max_atoms=99)),
@@ -73,7 +78,9 @@ FUNCTIONS = [
     (softmax_attention, dict(A=torch.zeros(2, 2), scale=1.0)),
     (Clipped, dict(rate=0.1, score_rate=0.2, clip=0.3)),
     (descend_population, dict(risk=PopulationRisk(4, 2, 0.5), **RUN, **START)),
-    (descend, dict(samples=SAMPLES, start=REST, **RUN, degree=3, linear=0.1)),
+    (descend, dict(samples=SAMPLES, start=REST, **RUN, how=Descent())),
+    (Descent, dict(degree=3, linear=0.1, prefactor=4.0, scale=1.0, on_divergence="raise")),
+    (Sgd, dict(batch=2, seed=0, loss="hinge", margin=1.0)),
 ]
 
 given_numbers = st.one_of(not_numbers.filter(lambda v: v is not None), not_finite, st.just(-0.1))
@@ -113,6 +120,11 @@ SPOILERS = {
     "steps": st.one_of(not_integers, st.integers(max_value=-1)),
     "record": st.sampled_from([0, -3, [7], [-1], [0.5], [], "all"]),
     "step": st.sampled_from([0.1, None, "fast"]),
+    "how": st.sampled_from([None, "flag", {}]),
+    "batch": positive.filter(lambda v: v is not None),
+    "loss": st.sampled_from(["Hinge", None, 1]),
+    "margin": st.one_of(not_numbers, not_finite),
+    "prefactor": st.one_of(not_numbers.filter(lambda v: v is not None), not_finite),
     "on_divergence": st.sampled_from(["stop", None]),
     "A": st.sampled_from([torch.zeros(2, 3), torch.zeros(4), torch.zeros(2, 2, dtype=torch.int64), [[1.0]]]),
     "values": st.sampled_from([[], [0.5, 1], [2**70, 1]]),
@@ -205,7 +217,7 @@ def test_models_refuse_types_and_seeds_that_torch_would_not_take():
         SimplifiedViT(4, 2, dtype=torch.int64)
     with pytest.raises(ValueError, match="got 'float32'"):
         SimplifiedViT(4, 2, dtype="float32")
-    with pytest.raises(ValueError, match=f"less than 2\\^64, got {2**64}"):
+    with pytest.raises(ValueError, match=f"below 2\\^64, got {2**64}"):
         SimplifiedViT(4, 2, seed=2**64)
     SimplifiedViT(4, 2, seed=2**64 - 1)
 

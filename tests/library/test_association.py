@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import partitions, scored_partitions
 
-from patch_association.structure import Partition, association, chance_recall, row_separation
+from patch_association.structure import Partition, association, chance_recall
+from patch_lab.beyond import row_separation
 
 finite_floats = st.floats(allow_nan=False, allow_infinity=False)
 

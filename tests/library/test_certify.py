@@ -12,7 +12,7 @@ from flint import arb
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
 from patch_lab.certify.cover import Inequality, cover
-from patch_lab.certify.descent import Descent, Undecided, ahead
+from patch_lab.certify.descent import BallDescent, Undecided, ahead
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
 from patch_lab.certify.rounded import RoundedField, exp, logistic
@@ -126,7 +126,7 @@ def test_descent_contains_the_float_run(engine):
     field, risk = engine(atoms(9, 3, "3/10"), 1, Fraction(1, 10_000)), PopulationRisk(9, 3, 0.3, linear=1e-4)
     run = descend_population(risk, Constant(0.02, 1.62), steps=60, alpha=0.01, progress=False)
     start = (Fraction(1, 100), Fraction(0), Fraction(0))
-    for state in itertools.islice(Descent(field, Fraction(1, 50), Fraction(162, 100), start), 60):
+    for state in itertools.islice(BallDescent(field, Fraction(1, 50), Fraction(162, 100), start), 60):
         floats = [x[state.step] for x in (run.alpha, run.gamma, run.rho)]
         assert all(abs(x - y) < 1e-12 for x, y in zip(floats, (float(b.mid()) for b in state.box)))
         assert state.radius < 1e-10 and ahead(state.box) == 1

@@ -7,15 +7,18 @@ import pytest
 import torch
 from small import small_law
 
-from patch_association.data import GaussianData, SpatialData
-from patch_association.exact.labels import labeling_bounds
+from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
 from patch_association.exact.set_sums import SupportTooLarge, support_bound
 from patch_association.model import SimplifiedViT
-from patch_association.structure import Partition, as_scores, association, row_separation
-from patch_association.training import Clipped, Constant, HeldOut, recorded_steps
-from patch_association.training.evaluate import two_numbers
+from patch_association.structure import Partition, as_scores, association
+from patch_association.training import Constant, HeldOut, recorded_steps
 from patch_association.training.population import descend_population
+from patch_lab.beyond import row_separation
+from patch_lab.beyond.gaussian_data import GaussianData
+from patch_lab.setting.labels import labeling_bounds
+from patch_lab.transfer.clipped import Clipped
+from patch_lab.transfer.many_values import two_numbers
 
 FOUR = Partition([0, 0, 1, 1])
 SCATTERED = Partition([0, 1, 2, 0, 1, 2])
@@ -102,7 +105,7 @@ def test_the_start_of_the_model():
     scaled = SimplifiedViT(4, 9, scaled=True, diagonal=3.0)
     assert scaled.attention()[0, 0].item() == pytest.approx(math.e / (math.e + 3))
     assert SimplifiedViT(4, 9, seed=2**64 - 1) is not None
-    with pytest.raises(ValueError, match=r"seed must be less than 2\^64"):
+    with pytest.raises(ValueError, match=r"seed must be below 2\^64"):
         SimplifiedViT(4, 9, seed=2**64)
 
 

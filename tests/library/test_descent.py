@@ -17,6 +17,7 @@ from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
 from patch_association.training import (
     Constant,
+    Descent,
     HeldOut,
     Samples,
     Start,
@@ -67,9 +68,11 @@ def test_prefactor_one_with_the_rate_times_D_squared_is_the_same_descent():
     samples, D = Samples.draw(law, 400, range(2)), 8
     start = realistic_start(law, range(2), init_std=0.05)
     common = 0.01 * D**2
-    ours = descend(samples, start, Constant(0.01, common), steps=40, snapshots=[40])
+    ours = descend(samples, start, Constant(0.01, common), steps=40, how=Descent(snapshots=[40]))
     larger = Start(start.scores, D * start.value)
-    plain = descend(samples, larger, Constant(common, common), steps=40, prefactor=1, snapshots=[40])
+    plain = descend(
+        samples, larger, Constant(common, common), steps=40, how=Descent(prefactor=1, snapshots=[40])
+    )
     assert np.abs(ours.scores[40] - plain.scores[40]).max() < 1e-12
     assert np.abs(D * ours.alpha - plain.alpha).max() < 1e-12 and np.abs(ours.loss - plain.loss).max() < 1e-12
     assert abs(ours.inside_mean[-1] - ours.inside_mean[0]).min() > 0.01  # it moved
@@ -140,7 +143,7 @@ def test_population_run_records_and_divides():
 def test_recorded_quantities_are_what_they_say():
     law = small_law(D=6, C=3)
     samples, start = Samples.draw(law, 300, [2, 9]), realistic_start(law, [2, 9], diagonal=1.5, init_std=0.3)
-    run = descend(samples, start, Constant(0.02, 0.2), steps=6, record=3, snapshots=[0, 6])
+    run = descend(samples, start, Constant(0.02, 0.2), steps=6, record=3, how=Descent(snapshots=[0, 6]))
     assert run.steps.tolist() == [0, 3, 6] and run.seeds == (2, 9) and run.loss.shape == (3, 2)
     assert (run.scores[0] == start.scores.numpy()).all()
     same = law.partition.same_set

@@ -6,12 +6,13 @@ import pytest
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
     Constant,
+    Descent,
     Samples,
     descend,
     descend_population,
     idealized_start,
-    perturbed_start,
 )
+from patch_lab.dynamics.realistic import perturbed_start
 from patch_lab.sweeps import coupling
 
 
@@ -19,7 +20,7 @@ def test_the_gap_of_entries_is_against_the_ideal_of_the_same_step():
     cell, law = coupling.coupling_cell("samples", seed=100, n=500), coupling.LAW
     ideal = descend_population(PopulationRisk(16, 4, 0.4), coupling.STEP, steps=120, record=5, alpha=0.1)
     samples, start = Samples.draw(law, 500, [100]), idealized_start(law)
-    run = descend(samples, start, Constant(0.02, 256 * 0.02), steps=60, snapshots=[60])
+    run = descend(samples, start, Constant(0.02, 256 * 0.02), steps=60, how=Descent(snapshots=[60]))
     at = ideal.steps.tolist().index(60)
     expected = np.where(law.partition.same_set, ideal.gamma[at], ideal.rho[at])
     gap = (run.scores[60][0] - expected)[~np.eye(16, dtype=bool)]

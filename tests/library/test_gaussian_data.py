@@ -6,8 +6,8 @@ import pytest
 import torch
 from sampler_checks import binomial_fits, chi_square_fits, standard_normal, uncorrelated
 
-from patch_association.data import GaussianData
 from patch_association.structure import Partition
+from patch_lab.beyond.gaussian_data import GaussianData
 
 PARTITION = Partition([1, 0, 0, 1, 2, 2])
 

@@ -11,11 +11,9 @@ from scipy import stats
 from patch_association.intervals import (
     Estimate,
     mean,
-    odds_ratio,
-    power_law,
     proportion,
-    shared_error,
 )
+from patch_lab.estimates import odds_ratio, power_law, shared_error
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

@@ -10,7 +10,6 @@ from small import small_law
 from patch_association.data import SpatialData
 from patch_association.structure import Partition
 from patch_association.training import (
-    Clipped,
     Constant,
     HeldOut,
     Samples,
@@ -20,13 +19,15 @@ from patch_association.training import (
     realistic_start,
 )
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
+from patch_lab.transfer.clipped import Clipped
+from patch_lab.transfer.many_values import errors_under
 
 SEEDS = st.integers(0, 10**6)
 STEPS = st.sampled_from([Constant(0.02, 0.5), Clipped(0.02, 0.5, clip=0.03)])
 
 
 def a_run(law, X, y, start, step):
-    return descend(Samples(law, X, y), start, step, steps=8, record=4, progress=False)
+    return descend(Samples(law, X, y), start, step, steps=8, record=4)
 
 
 def a_setting(seed):
@@ -103,7 +104,7 @@ def test_the_gradient_of_a_set_is_the_mean_over_its_parts(seed, cut):
 def test_the_error_without_a_linear_part_knows_directions_only(seed, alpha, tau, scale):
     test = HeldOut(small_law(), 500, seed)
     attention = BlockAttention(test.law.partition, 1.5, 1.0, 0.2)
-    plain, longer = (test.errors_under(attention, c * alpha, c * tau, linear=0.0) for c in (1.0, scale))
+    plain, longer = (errors_under(test, attention, c * alpha, c * tau, linear=0.0) for c in (1.0, scale))
     assert abs(plain - longer) <= 2 / 500  # F = 0 up to rounding may change sides
 
 
@@ -116,7 +117,7 @@ def test_both_ways_of_measuring_agree_without_noise(seed, alpha):
     one_by_one = test.errors(
         torch.softmax(A, dim=-1), torch.tensor([alpha]).double(), torch.zeros(1).double()
     )
-    together = test.errors_under(DenseAttention(A[0]), alpha, 0.0)
+    together = errors_under(test, DenseAttention(A[0]), alpha, 0.0)
     assert float(one_by_one[0]) == pytest.approx(float(together), abs=2 / 400)
 
 

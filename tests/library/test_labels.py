@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_association.exact.labels import bayes_error, labeling_bounds, mimic_probability, pass_probability
+from patch_association.exact.labels import bayes_error
 from patch_association.exact.linear import labeling_error, labeling_law
+from patch_lab.setting.labels import labeling_bounds, mimic_probability, pass_probability
 
 
 @pytest.mark.parametrize("size", [(6, 2), (6, 3), (8, 4), (9, 3)])

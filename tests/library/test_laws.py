@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patch_association.exact import integer_sums
-from patch_association.exact.integer_sums import IntegerLaw, mixture, trinomial
+from patch_association.exact.integer_sums import IntegerLaw, trinomial
+from patch_lab.setting.weighted import mixed_law
 
 
 @st.composite
@@ -68,7 +69,7 @@ def test_mixtures(a, b, weight):
         k: (1 - weight) * as_dict(a).get(k, 0) + weight * as_dict(b).get(k, 0)
         for k in {*as_dict(a), *as_dict(b)}
     }
-    assert_same(mixture([a, b], [1 - weight, weight]), expected)
+    assert_same(mixed_law([a, b], [1 - weight, weight]), expected)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 60])

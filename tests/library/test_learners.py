@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from patch_association.data import GaussianData
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition
 from patch_lab.beyond.adam import test_inputs as draw_test_inputs  # not a test
-from patch_lab.beyond.adam import train
+from patch_lab.beyond.adam import train_learner
+from patch_lab.beyond.gaussian_data import GaussianData
 from patch_lab.beyond.gaussian_learners import GramScores, OneLayerViT, make_learner
 
 FOUR = Partition.blocks(4, 4, 2, 2)
@@ -66,7 +66,9 @@ def test_no_input_is_drawn_twice():
             return DATA.sample(n, seed=seed)
 
     for seed in (0, 1):
-        train(make_learner("linear", 16, 8), Watched(), steps=4, batch=2, seed=seed, points=1, n_curve=2)
+        train_learner(
+            make_learner("linear", 16, 8), Watched(), steps=4, batch=2, seed=seed, points=1, n_curve=2
+        )
     draw_test_inputs(Watched(), 2)
     # Two runs of four batches and one look at the same held-out inputs each, then the test inputs.
     assert len(drawn) == 11 and len(set(drawn)) == 10 and drawn[0] == drawn[5]

@@ -22,19 +22,21 @@ from scipy import stats
 
 from patch_association.exact.linear import (
     BOUNDARY,
-    best_arbitrary_error,
-    best_monotone_error,
-    critical_q,
-    decode,
-    decoding_weights,
     labeling_error,
     labeling_law,
     linear_error,
+)
+from patch_association.training.gradients import accumulate
+from patch_lab.setting.linear_bounds import any_weights_bound, any_weights_boundary
+from patch_lab.setting.weighted import (
+    best_arbitrary_error,
+    best_monotone_error,
+    critical_q,
+    decode_sums,
+    decoding_weights,
     search_weights,
     weighted_law,
 )
-from patch_association.exact.linear_bounds import any_weights_bound, any_weights_boundary
-from patch_association.training.gradients import accumulate
 from patch_lab.transfer.sample_bounds import genie_error, known_sets_error, lower_bound
 from patch_lab.transfer.sample_limits import samples_per_set
 
@@ -221,7 +223,7 @@ def test_decoding_reads_every_set_sum_and_reaches_the_labeling_error(L, C):
     weights = decoding_weights(L, C)
     for p, y, _, s in inputs(sets, q):
         sums = set_sums(s, sets)
-        spelled = decode(sum(w * n for w, n in zip(weights, sums)), L, C).tolist()
+        spelled = decode_sums(sum(w * n for w, n in zip(weights, sums)), L, C).tolist()
         assert spelled == sums
         wrong += p * (y * sum(n for n in spelled if 10 * abs(n) > 9 * C) <= 0)
     assert labeling_error(L * C, C, float(q)) == pytest.approx(float(wrong), abs=1e-12)

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from patch_association.shallow import (
     PatternData,
-    check_assumption,
     initial_weights,
     mean_fractions,
     population,
 )
-from patch_association.shallow.initial import READINGS
+from patch_lab.shallow_vit.assumption import READINGS, check_assumption, cut, printed_start
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 
 EYE = torch.eye(6, dtype=torch.float64)
@@ -89,9 +88,7 @@ def test_balanced_sets_have_as_many_of_each_label():
 @pytest.mark.parametrize("reading", READINGS)
 def test_every_reading_of_the_start_is_what_it_says(reading):
     data = PatternData(10, 0.4, 0.2, dim=6, noise=0.05)
-    weights = initial_weights(
-        data, [0, 1], num_neurons=2000, reading=reading, value_error=0.1, score_error=0.2, output_std=0.03
-    )
+    weights = printed_start(data, [0, 1], reading, 0.1, 0.2, num_neurons=2000, output_std=0.03)
     assert weights.head.abs().unique().tolist() == [pytest.approx(2000**-0.5)]
     assert float(weights.output.std()) == pytest.approx(0.03, rel=0.03)
     if reading == "assumption":
@@ -117,14 +114,12 @@ def test_every_reading_of_the_start_is_what_it_says(reading):
 def test_a_cut_start_is_the_nearest_of_its_norm(sigma, delta, longest, seed):
     """No matrix of that spectral norm is nearer than the cut one: the projection onto a convex set."""
     data = PatternData(10, 0.4, 0.2, dim=6)
-    free, cut = (
-        initial_weights(data, [seed], value_error=sigma, score_error=delta, num_neurons=2, longest=limit)
-        for limit in (None, longest)
-    )
-    assert check_assumption(cut, data).norm[0] <= longest * (1 + 1e-9)
+    free = initial_weights(data, [seed], value_error=sigma, score_error=delta, num_neurons=2)
+    shorter = cut(free, longest)
+    assert check_assumption(shorter, data).norm[0] <= longest * (1 + 1e-9)
     generator = torch.Generator().manual_seed(seed)
     for name in ("value", "key", "query"):
-        A, B = getattr(free, name)[0], getattr(cut, name)[0]
+        A, B = getattr(free, name)[0], getattr(shorter, name)[0]
         U, _, Vh = torch.linalg.svd(A)
         drawn = torch.randn(6, 6, generator=generator, dtype=torch.float64)
         for other in (drawn / torch.linalg.matrix_norm(drawn, ord=2), U @ Vh):
@@ -132,7 +127,7 @@ def test_a_cut_start_is_the_nearest_of_its_norm(sigma, delta, longest, seed):
             assert float(((A - B) * (longest * other - B)).sum()) <= 1e-9
         if torch.linalg.matrix_norm(A, ord=2) <= longest:
             assert torch.allclose(A, B, atol=1e-12)
-    assert torch.equal(free.output, cut.output) and torch.equal(free.head, cut.head)
+    assert torch.equal(free.output, shorter.output) and torch.equal(free.head, shorter.head)
 
 
 @given(data=laws(counts="fixed"), share=st.floats(0, 1), seed=st.integers(0, 50))

@@ -12,19 +12,20 @@ from shallow_oracle import every_sequence, mean_loss, printed_mass, printed_outp
 from patch_association.shallow import (
     VARIANTS,
     PatternData,
+    Sgd,
     Weights,
     initial_weights,
     loss_and_gradient,
     mean_fractions,
     measure,
-    mixture,
     output,
     population,
     stack,
     train,
 )
-from patch_association.shallow.initial import AssumptionCheck
 from patch_association.shallow.network import chunk_size
+from patch_lab.shallow_vit.assumption import AssumptionCheck
+from patch_lab.shallow_vit.extensions import mixture
 from patch_lab.shallow_vit.robustness import noise_gain
 
 NAMES = ("output", "value", "key", "query")
@@ -132,7 +133,7 @@ def test_a_balanced_pair_of_norms_is_conserved_by_small_steps():
 
     drift = []
     for steps, rate in ((100, 0.5), (1000, 0.05)):
-        end = train(tokens, start, steps=steps, rate=rate, loss="logistic").weights
+        end = train(tokens, start, steps=steps, rate=rate, how=Sgd(loss="logistic")).weights
         moved = [(a - b).abs().max() for a, b in zip(invariants(end), invariants(start))]
         assert (end.value - start.value).abs().max() > 0.1
         drift.append(max(float(x) for x in moved))
@@ -232,10 +233,12 @@ def test_a_batch_of_everything_is_no_batch_and_a_fit_is_seen_after_a_quiet_epoch
     small = initial_weights(PatternData(6, 0.5, 1 / 6, num_patterns=3), [0], num_neurons=4)
     whole = train(law, small, steps=3, rate=0.1)
     assert torch.equal(
-        train(law, small, steps=3, rate=0.1, batch=len(law)).weights.value, whole.weights.value
+        train(law, small, steps=3, rate=0.1, how=Sgd(batch=len(law))).weights.value, whole.weights.value
     )
     noisy = PatternData(10, 0.5, 0.1, noise=0.05, num_patterns=4, dim=5)
-    run = train(noisy.sample(30, seed=0), start(num_neurons=50), steps=5000, rate=0.2, batch=7, seed=1)
+    run = train(
+        noisy.sample(30, seed=0), start(num_neurons=50), steps=5000, rate=0.2, how=Sgd(batch=7, seed=1)
+    )
     # Five batches of 7 are an epoch of 30: only after so many quiet steps are all inputs looked at.
     assert run.fitted_at[0] > 0 and (run.steps[-1] - run.fitted_at[0]) % 5 == 4
     full = train(noisy.sample(30, seed=0), start(num_neurons=50), steps=5000, rate=0.2)

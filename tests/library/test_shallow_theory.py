@@ -15,6 +15,7 @@ from shallow_oracle import printed_mass, printed_output
 
 from patch_association.shallow import (
     PatternData,
+    Sgd,
     Weights,
     initial_weights,
     loss_and_gradient,
@@ -220,7 +221,7 @@ def test_relative_steps_follow_the_plain_descent():
     run = follow_logistic(law, start, until=2.0, step=0.002, growth=1.05)
     k = len(run.output) // 2
     steps = round(float(np.exp(run.log_time[k, 0])) / 0.01)
-    plain = train(law, start, steps=steps, rate=0.01, loss="logistic")
+    plain = train(law, start, steps=steps, rate=0.01, how=Sgd(loss="logistic"))
     assert measure(plain.weights, law).mass[0] == pytest.approx(run.mass[k, 0], abs=2e-3)
 
 
@@ -261,7 +262,7 @@ def test_two_inputs_are_enough_for_a_risk_of_zero():
     """The chapter's theorem: N = 2, margin 1 + g, twice the bound below g; then draws cannot refute it."""
     data = PatternData(20, 0.4, 0.1, noise=0.001, noise_kind="ball")
     start = initial_weights(data, [0], num_neurons=100)
-    run = train(data.balanced(2, seed=1), start, steps=2000, rate=0.1, margin=1.2)
+    run = train(data.balanced(2, seed=1), start, steps=2000, rate=0.1, how=Sgd(margin=1.2))
     assert 2 * noise_bound(run.weights, 0.001)[0] <= 0.2
     assert measure(run.weights, data.sample(2000, seed=5)).risk[0] == 0
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from patch_association.exact.linear_bounds import rademacher_tail
+from patch_lab.setting.linear_bounds import rademacher_tail
 
 
 def H(s):

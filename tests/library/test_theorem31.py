@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import linprog
 
-from patch_association.exact import linear, linear_bounds
 from patch_association.exact.integer_sums import trinomial
+from patch_association.exact.linear import linear_error
+from patch_lab.setting import linear_bounds, weighted
 
 
 def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:
@@ -38,7 +39,7 @@ def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:
 @settings(max_examples=40, deadline=None)
 def test_patch_weights_have_the_enumerated_law(weights, q):
     weights = np.array(weights)
-    law = linear.weighted_law(weights, 2, q)
+    law = weighted.weighted_law(weights, 2, q)
     expected = _enumerated_law(weights, q)
     assert law.mass.sum() == pytest.approx(1, abs=1e-12)
     for value, chance in expected.items():
@@ -46,13 +47,13 @@ def test_patch_weights_have_the_enumerated_law(weights, q):
 
 
 def test_the_monotone_link_is_the_best_threshold():
-    law = linear.weighted_law(np.array([1, 3, 4]), 2, 0.6)
+    law = weighted.weighted_law(np.array([1, 3, 4]), 2, 0.6)
     support, mass = law.support, law.mass
     thresholds = np.arange(support[0] - 1, -support[0] + 2) + 0.5
     # y g < t at y = +1 errs, -y g > t at y = -1 errs; thresholds between integers, and both directions.
     errors = [(mass[support < t].sum() + mass[-support > t].sum()) / 2 for t in thresholds]
     best = min(min(errors), 1 - max(errors))
-    assert linear.best_monotone_error(law) == pytest.approx(best, abs=1e-12)
+    assert weighted.best_monotone_error(law) == pytest.approx(best, abs=1e-12)
 
 
 @given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1))
@@ -60,9 +61,9 @@ def test_the_monotone_link_is_the_best_threshold():
 def test_no_link_beats_the_threshold_on_the_symmetric_sum(C, others, q):
     D = C * (others + 1)
     law = trinomial(D - C, q).shift(C)
-    half = linear.linear_error(D, C, q, "half")
-    assert linear.best_arbitrary_error(law) == pytest.approx(half, abs=1e-12)
-    assert linear.best_monotone_error(law) == pytest.approx(half, abs=1e-12)
+    half = linear_error(D, C, q, "half")
+    assert weighted.best_arbitrary_error(law) == pytest.approx(half, abs=1e-12)
+    assert weighted.best_monotone_error(law) == pytest.approx(half, abs=1e-12)
 
 
 @given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1), larger=st.floats(0, 1))
@@ -70,9 +71,9 @@ def test_no_link_beats_the_threshold_on_the_symmetric_sum(C, others, q):
 def test_the_symmetric_error_grows_with_q_and_with_the_number_of_patches(C, others, q, larger):
     q, larger = sorted((q, larger))
     D = C * (others + 1)
-    here = linear.linear_error(D, C, q, "half")
-    assert linear.linear_error(D, C, larger, "half") >= here - 1e-12
-    assert linear.linear_error(D + C, C, q, "half") >= here - 1e-12
+    here = linear_error(D, C, q, "half")
+    assert linear_error(D, C, larger, "half") >= here - 1e-12
+    assert linear_error(D + C, C, q, "half") >= here - 1e-12
 
 
 @given(a=st.lists(st.floats(-3, 3), min_size=1, max_size=9), s=st.floats(0, 1))
@@ -103,7 +104,7 @@ def test_no_weights_fall_below_the_bounds(style, L):
     rng = np.random.default_rng(5)
     for q in (1.0, 0.6):
         a = STYLES[style](L, rng)
-        error = linear.best_monotone_error(linear.weighted_law(a, 1, q))
+        error = weighted.best_monotone_error(weighted.weighted_law(a, 1, q))
         bound = linear_bounds.any_weights_bound(L, 1, q)
         assert (bound > 0.02 or q < 1) and error >= bound
         assert error >= linear_bounds.spread_weights_bound(a, q)
@@ -131,9 +132,9 @@ def test_the_boundary_is_the_least_size():
 
 
 def test_unequal_weights_win_at_tiny_sizes():
-    error, weights = linear.search_weights(4, 2, 0.5, largest=4)
+    error, weights = weighted.search_weights(4, 2, 0.5, largest=4)
     assert error == pytest.approx(0.123046875, abs=1e-12) and weights.tolist() == [3, 3, 3, 4]
-    assert error < 1 / 8 < linear.linear_error(8, 2, 0.5, "half")
+    assert error < 1 / 8 < linear_error(8, 2, 0.5, "half")
 
 
 @pytest.mark.parametrize(("L", "C"), [(2, 1), (2, 2), (3, 1), (3, 2)])
@@ -179,7 +180,7 @@ def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
             least = min(least, (below + above + min(law[1].get(cut, 0), law[-1].get(cut, 0))) / 2)
         errors[weights] = least
         assert least == pytest.approx(
-            linear.best_monotone_error(linear.weighted_law(np.array(weights), 2, q)), abs=1e-12
+            weighted.best_monotone_error(weighted.weighted_law(np.array(weights), 2, q)), abs=1e-12
         )
     assert errors[(3, 3, 3, 3, 3, 4)] < 1 / 8 < errors[(3,) * 6]
 
@@ -210,9 +211,9 @@ def _wrong_and_tied(weights: tuple[int, ...], C: int, q: Fraction) -> tuple[Frac
 def test_unequal_weights_win_where_nothing_ties(weights, C, error, equal):
     assert _wrong_and_tied(weights, C, Fraction(1)) == (error, 0)
     assert _wrong_and_tied((1,) * len(weights), C, Fraction(1)) == (equal, 0)
-    law = linear.weighted_law(np.array(weights), C, 1.0)
-    assert linear.best_monotone_error(law) == pytest.approx(float(error), abs=1e-12)
-    assert linear.linear_error(len(weights) * C, C, 1.0) == pytest.approx(float(equal), abs=1e-12)
+    law = weighted.weighted_law(np.array(weights), C, 1.0)
+    assert weighted.best_monotone_error(law) == pytest.approx(float(error), abs=1e-12)
+    assert linear_error(len(weights) * C, C, 1.0) == pytest.approx(float(equal), abs=1e-12)
     assert error < equal
 
 
@@ -235,9 +236,9 @@ def test_one_heavy_set_wins_what_the_formula_says(L, C):
 @settings(max_examples=100, deadline=None)
 def test_what_unequal_weights_win_is_bounded(weights, C, q):
     n = (len(weights) - 1) * C
-    error = linear.best_monotone_error(linear.weighted_law(np.array(weights), C, q))
+    error = weighted.best_monotone_error(weighted.weighted_law(np.array(weights), C, q))
     most = (0.469 + 0.56 * max(weights) / min(weights)) / math.sqrt(q * n)
-    assert error >= linear.linear_error(n + C, C, q, "half") - most
+    assert error >= linear_error(n + C, C, q, "half") - most
 
 
 @pytest.mark.parametrize("chi", [0.5, 2.0, 5.0, 19.7, 400.0])

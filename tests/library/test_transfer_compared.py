@@ -16,6 +16,7 @@ from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.discovery import coactivation, coactivation_rows, first_moment, refined_feature
 from patch_lab.transfer.logistic import linear_test_error, tuned_logistic
+from patch_lab.transfer.many_values import errors_under
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 3])
 DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
@@ -86,6 +87,6 @@ def test_the_plain_sum_is_measured_exactly(samples, seed):
     w /= np.linalg.norm(w)
     alpha = float(w @ DATA.feature.numpy())
     tau = DATA.noise_std * math.sqrt(max(0.0, 1 - alpha**2))
-    drawn = HeldOut(DATA, 4000, 5).errors_under(BlockAttention.uniform(SCATTERED), alpha, tau, linear=0.0)
+    drawn = errors_under(HeldOut(DATA, 4000, 5), BlockAttention.uniform(SCATTERED), alpha, tau, linear=0.0)
     # Hoeffding at 4000 draws: a deviation of 0.05 has chance 2 exp(-20) = 4e-9, and there are 15 examples.
     assert abs(outcome.error - float(drawn)) < 0.05

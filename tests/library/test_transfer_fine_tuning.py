@@ -15,10 +15,10 @@ from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut
-from patch_association.training.evaluate import two_numbers
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
+from patch_lab.transfer.many_values import errors_under, two_numbers
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
 GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))
@@ -130,7 +130,7 @@ def test_sampled_errors_meet_enumeration():
         attention = BlockAttention(partition, *scores)
         expected = enumerated_error(attention, 0.8, 0.2)
         for model in (attention, DenseAttention(block_scores(partition, *scores))):
-            error = HeldOut(data, 200_000, 3).errors_under(model, 0.2, 0.0, linear=0.1)
+            error = errors_under(HeldOut(data, 200_000, 3), model, 0.2, 0.0, linear=0.1)
             assert abs(error - expected) < 5.5 * math.sqrt(expected * (1 - expected) / 200_000)
 
 
@@ -138,7 +138,7 @@ def test_sampled_errors_equal_direct_evaluation_of_the_model():
     """The polynomial in (alpha, tau) against drawing u = alpha s + tau g and running the activation."""
     data = SpatialData(SHUFFLED, 4, 0.3)
     attention = BlockAttention(SHUFFLED, 1.5, 1.0, 0.2)
-    error = HeldOut(data, 3000, 7).errors_under(attention, 0.3, 0.1, linear=0.1)
+    error = errors_under(HeldOut(data, 3000, 7), attention, 0.3, 0.1, linear=0.1)
     s, y, _ = data.sample_coefficients(3000, 7)
     g = generator(7, Stream.FIXED_TEST_NOISE).standard_normal((3000, 12))
     u = 0.3 * torch.from_numpy(s * y[:, None])[:, SHUFFLED.sets.reshape(-1)] + 0.1 * torch.from_numpy(g)
@@ -171,7 +171,7 @@ def test_exact_error_meets_sampling(hard, ratio):
     attention = BlockAttention.hard(partition) if hard else BlockAttention.uniform(partition)
     alpha = 1.2 / 36
     exact = exact_error(attention, data.q, alpha, ratio * alpha)
-    sampled = float(HeldOut(data, 300_000, 11).errors_under(attention, alpha, ratio * alpha, linear=0.1))
+    sampled = float(errors_under(HeldOut(data, 300_000, 11), attention, alpha, ratio * alpha, linear=0.1))
     assert abs(exact - sampled) < 5.5 * math.sqrt(exact * (1 - exact) / 300_000)
 
 

@@ -24,6 +24,7 @@ from patch_lab.transfer.discovery import (
     refined_feature,
 )
 from patch_lab.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
+from patch_lab.transfer.many_values import errors_under
 from patch_lab.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -115,7 +116,7 @@ def test_one_feature_and_one_head_is_assumption_1():
     value = torch.tensor([0.05, 0.02, 0.01, 0.0, 0.0, -0.03], dtype=torch.float64)
     error = several_errors(value, heads, several, draws=40_000)
     tau = several.noise_std * float(value[1:].norm())
-    expected = float(HeldOut(single, 40_000).errors_under(attention, 0.05, tau, linear=0.1))
+    expected = float(errors_under(HeldOut(single, 40_000), attention, 0.05, tau, linear=0.1))
     assert abs(error - expected) < 6 * math.sqrt(2 * expected * (1 - expected) / 40_000)
 
 

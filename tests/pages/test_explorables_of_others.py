@@ -9,7 +9,7 @@ from browser import SITE
 from page_visits import NEXT_FRAME, opened
 
 from patch_association.images.locality import similarity
-from patch_association.shallow import PatternData, Weights, population, train
+from patch_association.shallow import PatternData, Sgd, Weights, population, train
 from patch_lab.images.puzzle import assemble, cosines
 from patch_lab.records import decode, load
 from patch_lab.shallow_vit.theory import attention_ceiling
@@ -167,7 +167,7 @@ def test_thirty_random_descents_of_the_second_theory_agree_with_python(browser):
             start = Weights(
                 **{name: torch.tensor(A, dtype=torch.float64)[None] for name, A in there["start"].items()}
             )
-            training = {key: s[key] for key in ("steps", "rate", "loss")}
+            training = dict(steps=s["steps"], rate=s["rate"], how=Sgd(loss=s["loss"]))
             here = train(population(data), start, record=1, **training)
             for name in ("risk", "error", "mass", "confused", "margin"):
                 np.testing.assert_allclose(

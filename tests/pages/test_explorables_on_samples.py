@@ -8,8 +8,9 @@ import torch
 from page_visits import opened
 from scipy.stats import norm
 
-from patch_association.exact.linear import critical_q, linear_error
+from patch_association.exact.linear import linear_error
 from patch_association.training.gradients import loss_and_gradients
+from patch_lab.setting.weighted import critical_q
 
 pytestmark = pytest.mark.slow
 

@@ -3,8 +3,8 @@
 The names below are the room's face; each is imported from its module when it is first used.
 
 ``integer_sums``, ``set_sums``  laws of integer sums, and of the set sums of Assumption 1
-``labels``   the least error of any predictor, and what the labeling function does
-``linear``, ``linear_bounds``   generalized linear predictors (Theorem 3.1), and bounds for all weights
+``labels``   the least error of any predictor
+``linear``   the symmetric sum of Theorem 3.1, and the labeling function
 ``risk``     the population risk of (T), its gradient and its error
 """
 

@@ -102,6 +102,10 @@ class IntegerLaw:
 def trinomial(n: int, q: float) -> IntegerLaw:
     """The law of a sum of n signs delta_j: +1 or -1 with probability q/2 each, 0 otherwise.
 
+    Parameters
+    ----------
+    n, q : int, float
+
     Raises
     ------
     ValueError
@@ -109,12 +113,6 @@ def trinomial(n: int, q: float) -> IntegerLaw:
     """
     n, q = positive_int("n", n, minimum=0), probability("q", q)
     return IntegerLaw(-1, np.array([q / 2, 1 - q, q / 2])).times(n)
-
-
-def mixture(laws: list[IntegerLaw], weights) -> IntegerLaw:
-    """The law that follows ``laws[i]`` with probability ``weights[i]``."""
-    values = np.concatenate([law.support for law in laws])
-    return IntegerLaw.of(values, np.concatenate([w * law.mass for w, law in zip(weights, laws)]))
 
 
 def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:

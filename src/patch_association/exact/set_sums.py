@@ -60,6 +60,10 @@ def set_types(set_size: int, q: float):
     n = a - b and r = a + b, where a patches carry +1 and b carry -1: a multinomial with chances
     (q/2, q/2, 1-q). Types of probability zero are left out.
 
+    Parameters
+    ----------
+    set_size, q : int, float (C; in [0, 1])
+
     Raises
     ------
     ValueError
@@ -85,7 +89,12 @@ def set_types(set_size: int, q: float):
 
 
 def support_bound(num_patches: int, set_size: int, q: float) -> int:
-    """How many atoms there are at most: the ways to give L - 1 random sets a type, order aside."""
+    """How many atoms there are at most: the ways to give L - 1 random sets a type, order aside.
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`law_of_set_sums`, and so the errors
+    """
     _, C, L = divides(num_patches, set_size)
     kinds = len(set_types(C, q)[0])
     return math.comb(L - 1 + kinds - 1, kinds - 1)

@@ -1,7 +1,7 @@
 """Vision Transformers: the model of section 6 of Jelassi et al., and networks that others trained.
 
 ``layers``, ``vit``  self-attention and positional attention, layer against layer, and a ViT of either
-``locality``, ``maps``, ``permutation``  what encodings and attention know of the grid, shuffled or not
+``locality``, ``maps``  what encodings and attention know of the grid
 ``pretrained``, ``families``, ``weights``  networks that others trained: their encodings and attention
 ``looking``  what such a network knows of the grid, in one call
 """

@@ -7,7 +7,6 @@ from .locality import (
 )
 from .looking import Look as Look, Looking as Looking, look as look
 from .maps import positional_share as positional_share
-from .permutation import GridPermutation as GridPermutation
 from .pretrained import (
     attention_of as attention_of,
     encodings_of as encodings_of,

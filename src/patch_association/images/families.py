@@ -77,7 +77,19 @@ class Encodings:
 
 
 def encodings_in(model, name: str, grid: Any = None) -> Encodings:
-    """Find the encodings of a module or of tensors; a ValueError says what was found instead."""
+    """Find the encodings of a module or of tensors; a ValueError says what was found instead.
+
+    Parameters
+    ----------
+    model : module, or tensors by name
+    name : str (what errors call it)
+    grid : pair of int, optional (rows and columns)
+
+    Raises
+    ------
+    ValueError
+        If there are none, or which rows belong to patches is not known.
+    """
     tensors = model.state_dict() if isinstance(model, nn.Module) else model
     tokens = other_tokens(tensors)
     if "pos" in tensors:

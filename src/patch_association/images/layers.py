@@ -51,7 +51,14 @@ class SelfAttention(Attention):
     """
 
     def forward(self, x: torch.Tensor, P: torch.Tensor | None = None, want_attention: bool = False):
-        """(B, N, width) -> (B, N, width), and S of shape (B, H, N, N) or None."""
+        """(B, N, width) -> (B, N, width), and S of shape (B, H, N, N) or None.
+
+        Parameters
+        ----------
+        x : (B, N, width) tensor
+        P : (N, width) tensor, optional
+        want_attention : bool (give S back)
+        """
         z = x if P is None else x + P
         v = self.value(z).unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, N, H d_h) -> (B, H, N, d_h)
         S = None
@@ -79,6 +86,11 @@ class PositionalAttention(Attention):
         ``S`` may be given when it is known already (inference: it never changes). Where it has more
         entries than the tokens, it is made for a few heads at a time, made again on the way back, and not
         returned.
+
+        Parameters
+        ----------
+        x, P : (B, N, width) and (N, width) tensors
+        S : (H, N, N) tensor, optional
         """
         B, N, width = x.shape
         # Channels first: W_V X^T comes out of the product as (H d_h, B N), which is already what one

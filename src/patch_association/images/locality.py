@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,9 +12,8 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from patch_association._validate import finite, fits_memory, positive_int, real_array
-from patch_association.images.permutation import GridPermutation
 
-_RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
+RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,6 @@ class Locality:
     correlation: float
 
 
-@dataclass(frozen=True)
-class Passing:
-    """How many similarities pass a threshold.
-
-    Attributes
-    ----------
-    own : int
-        Patches whose similarity to themselves passes.
-    pairs : int
-        Pairs of two different patches that pass; (i, j) and (j, i) are one.
-    neighbors : int
-        Those among them that touch on the grid, at a side or a corner.
-    """
-
-    own: int
-    pairs: int
-    neighbors: int
-
-
 def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
     """(N, N) similarities of positional encodings (N, width), patches as rows: the paper's P^T P.
 
@@ -72,7 +53,7 @@ def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
     ValueError
         If P is no (N, width) array of finite numbers, or an encoding has length 0 and so no cosine.
     """
-    P = _array("P", P)
+    P = as_array("P", P)
     if P.ndim != 2 or P.shape[0] == 0:
         raise ValueError(f"P must be finite with shape (N, width), got shape {P.shape}")
     P = P - P.mean(axis=0) if centered else P
@@ -84,60 +65,12 @@ def similarity(P, centered: bool = False, cosine: bool = False) -> np.ndarray:
     return P @ P.T
 
 
-def scaled(similarities) -> np.ndarray:
-    """Figure 1a's recipe: similarities stretched to [-1, 1].
-
-    Raises
-    ------
-    ValueError
-        If they are all equal, or one is not finite.
-    """
-    A = _array("similarities", similarities)
-    low, high = A.min(), A.max()
-    if not high > low:
-        raise ValueError("similarities must not all be equal: they cannot be stretched to [-1, 1]")
-    return 2 * (A - low) / (high - low) - 1
-
-
-def thresholded(similarities, threshold: float = 0.55) -> np.ndarray:
-    """Figure 1a's picture: which stretched similarities exceed ``threshold``, as booleans.
-
-    Raises
-    ------
-    ValueError
-        If the similarities are all equal, or a number is not finite.
-    """
-    return scaled(similarities) > finite("threshold", threshold)
-
-
-def passing_pairs(passing) -> Passing:
-    """Count what a picture like Figure 1a's shows.
+def grid_distances(height: int, width: int | None = None) -> np.ndarray:
+    """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches.
 
     Parameters
     ----------
-    passing : (N, N) booleans
-        Of :func:`thresholded`, for the N patches of a square grid; symmetric, as similarities are.
-
-    Raises
-    ------
-    ValueError
-        If it is no symmetric array of booleans for a square grid.
-    """
-    passing = np.asarray(passing)
-    grid = math.isqrt(len(passing))
-    if passing.dtype != bool or passing.shape != (grid * grid, grid * grid):
-        raise ValueError(
-            f"passing must be (N, N) booleans of a square grid, got {passing.dtype} of {passing.shape}"
-        )
-    if (passing != passing.T).any():
-        raise ValueError("passing must be symmetric: of a pair either both directions pass or none")
-    pairs = np.triu(passing, 1)
-    near = grid_distances(grid) < _RING
-    return Passing(int(np.diag(passing).sum()), int(pairs.sum()), int((pairs & near).sum()))
-
-
-def grid_distances(height: int, width: int | None = None) -> np.ndarray:
-    """(N, N) Euclidean distances between the patches of a grid, numbered row by row, in patches.
+    height, width : int (rows, and columns; a square by default)
 
     Raises
     ------
@@ -154,8 +87,9 @@ def grid_distances(height: int, width: int | None = None) -> np.ndarray:
 def locality(similarities, grid, mirrored: bool = False) -> Locality:
     """Measure the locality of (N, N) similarities between the patches of a picture.
 
-    For shuffled pictures, undo the shuffle first (:meth:`GridPermutation.undo`). With ``mirrored`` a patch
-    and its mirror image, left for right, are one place: distances are those to the nearer of the two.
+    For shuffled pictures, undo the shuffle first (``GridPermutation.undo`` of the laboratory). With
+    ``mirrored`` a patch and its mirror image, left for right, are one place: distances are those to the
+    nearer of the two.
 
     Parameters
     ----------
@@ -177,7 +111,7 @@ def locality(similarities, grid, mirrored: bool = False) -> Locality:
     for i in range(N):
         others = np.arange(N) != i
         row, apart = A[i, others], distance[i, others]
-        neighbors = apart < _RING
+        neighbors = apart < RING
         recalls.append(_shared_recall(row, neighbors))
         chances.append(neighbors.sum() / neighbors.size)
         ranks = rankdata(row), rankdata(-apart)  # a constant row orders nothing
@@ -215,7 +149,7 @@ def neighbor_recall(similarities, grid, k: int = 4) -> float:
 
 
 @dataclass(frozen=True)
-class Sums:
+class RowsAndColumns:
     """How far encodings of a grid are a vector for the row plus a vector for the column.
 
     Attributes
@@ -239,7 +173,7 @@ class Sums:
     kronecker: float
 
 
-def row_and_column(similarities, grid) -> Sums:
+def row_and_column(similarities, grid) -> RowsAndColumns:
     """Split encodings into rows and columns, from their similarities P P^T (N, N) alone.
 
     Parameters
@@ -266,7 +200,7 @@ def row_and_column(similarities, grid) -> Sums:
     smooth, *_ = _explained(isotropic(participation_ratio(G), sides).reshape(T.shape))
     rest = T - rows[:, None, :, None] - columns[None, :, None, :]
     kronecker = 1 - (rest**2).sum() / (T**2).sum()
-    return Sums(explained, smooth, rows, columns, float(kronecker))
+    return RowsAndColumns(explained, smooth, rows, columns, float(kronecker))
 
 
 def _explained(T):
@@ -292,9 +226,7 @@ def participation_ratio(similarities) -> float:
     >>> round(participation_ratio(np.eye(4)), 6)
     3.0
     """
-    A = _array("similarities", similarities)
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
+    A = _square(similarities)
     T = A - A.mean(axis=0) - A.mean(axis=1, keepdims=True) + A.mean()
     if not np.trace(T) > np.finfo(np.float64).eps * np.abs(A).sum():
         raise ValueError("all encodings are equal: they have no components")
@@ -339,6 +271,11 @@ def isotropic(participation: float, grid) -> np.ndarray:
 def components(similarities, share: float) -> int:
     """How many principal components hold ``share`` of the variance of encodings, from P P^T (N, N) alone.
 
+    Parameters
+    ----------
+    similarities : (N, N) array or tensor
+    share : float in (0, 1]
+
     Raises
     ------
     ValueError
@@ -349,9 +286,7 @@ def components(similarities, share: float) -> int:
     >>> components(np.diag([4.0, 1.0, 1.0]), 0.7)
     1
     """
-    A = _array("similarities", similarities)
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
+    A = _square(similarities)
     if not 0 < finite("share", share) <= 1:
         raise ValueError(f"share must be above 0 and at most 1, got {share}")
     center = np.eye(len(A)) - 1 / len(A)
@@ -360,14 +295,14 @@ def components(similarities, share: float) -> int:
     return min(int(np.searchsorted(held, share)) + 1, len(A))
 
 
-def encoding_locality(P, permutation: GridPermutation | None = None, grid=None) -> Locality:
+def encoding_locality(P, permutation: Any = None, grid=None) -> Locality:
     """The locality of encodings (N, width) of a grid, by the cosines of centered encodings.
 
     So neither what all encodings share nor their lengths count.
 
     Parameters
     ----------
-    permutation : GridPermutation, optional
+    permutation : GridPermutation of the laboratory, optional
         The shuffle that the model has been trained with: it is undone first.
     grid : int or pair of int, optional
         Patches per side, or rows and columns; a square by default.
@@ -394,7 +329,13 @@ def encoding_locality(P, permutation: GridPermutation | None = None, grid=None) 
 
 
 def grid_sides(grid, minimum: int = 2) -> tuple[int, int]:
-    """Rows and columns of a grid that is given as a side or as both, each at least ``minimum``."""
+    """Rows and columns of a grid that is given as a side or as both, each at least ``minimum``.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or a side is smaller.
+    """
     sides = tuple(grid) if isinstance(grid, (tuple, list)) else (grid, grid)
     if len(sides) != 2:
         raise ValueError(f"grid must be a side, or rows and columns, got {grid!r}")
@@ -403,11 +344,18 @@ def grid_sides(grid, minimum: int = 2) -> tuple[int, int]:
 
 def _on_grid(similarities, grid, minimum: int = 2):
     """Similarities as an (N, N) array, N the patches of the grid, and the grid's sides."""
-    A, sides = _array("similarities", similarities), grid_sides(grid, minimum)
+    A, sides = as_array("similarities", similarities), grid_sides(grid, minimum)
     if A.shape != (math.prod(sides),) * 2:
         wanted = f"({math.prod(sides)}, {math.prod(sides)}) on a grid of {sides[0]} x {sides[1]}"
         raise ValueError(f"similarities must have shape {wanted}, got {A.shape}")
     return A, sides
+
+
+def _square(similarities) -> np.ndarray:
+    A = as_array("similarities", similarities)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"similarities must be finite with shape (N, N), got shape {A.shape}")
+    return A
 
 
 def _shared_recall(row, neighbors) -> float:
@@ -418,7 +366,14 @@ def _shared_recall(row, neighbors) -> float:
     return float(((above & neighbors).sum() + chance * (tied & neighbors).sum()) / k)
 
 
-def _array(name, x) -> np.ndarray:
+def as_array(name, x) -> np.ndarray:
+    """``x``, an array or a tensor, as finite numbers in float64.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
     if isinstance(x, torch.Tensor) and not x.is_complex():
         x = x.detach().cpu().double().numpy()  # NumPy has no bfloat16
     return real_array(name, x)

@@ -14,7 +14,7 @@ from patch_association.images import families
 from patch_association.images.families import Encodings
 from patch_association.images.locality import (
     Locality,
-    Sums,
+    RowsAndColumns,
     components,
     encoding_locality,
     grid_sides,
@@ -88,7 +88,7 @@ class Look:
     neighbors : float or None
         The share of a patch's neighbors at a side among its four most similar patches, by the same.
     components : int or None (how many principal components hold 90% of the encodings' variance)
-    sums : Sums or None (how far they are a vector for the row plus one for the column)
+    sums : RowsAndColumns or None (how far they are a vector for the row plus one for the column)
     attention : Looking or None (on the pictures, if there were any)
     """
 
@@ -98,7 +98,7 @@ class Look:
     locality: Locality | None
     neighbors: float | None
     components: int | None
-    sums: Sums | None
+    sums: RowsAndColumns | None
     attention: Looking | None
 
     def __repr__(self) -> str:
@@ -145,12 +145,19 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
     >>> seen.encodings.grid, seen.attention.share.round(6).tolist()
     ((8, 8), [[1.0, 1.0, 1.0, 1.0]])
     """
-    return look_at(*given(model), pictures, grid, heads, mean, std, progress)
+    return look_at(given(model), pictures, grid, heads, mean, std, progress)
 
 
 @torch.no_grad()
-def look_at(model, name, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
-    """:func:`look` at what was read already, under its name."""
+def look_at(read, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+    """:func:`look` at what was read already: the pair of a model and its name.
+
+    Parameters
+    ----------
+    read : pair (as :func:`~patch_association.images.weights.given` gives it)
+    pictures, grid, heads, mean, std, progress : as in :func:`look`, and so the errors
+    """
+    model, name = read
     tensors = model.state_dict() if isinstance(model, nn.Module) else model
     images = None if pictures is None else check_pictures(_normalized(pictures, mean, std))
     try:

@@ -81,7 +81,13 @@ def check_pictures(images) -> torch.Tensor:
 
 
 def finite_maps(model, images, name: str, heads=None, grid=None) -> list[torch.Tensor]:
-    """The maps of each layer, (B, H, N, N); refused where one is not finite."""
+    """The maps of each layer, (B, H, N, N); refused where one is not finite.
+
+    Raises
+    ------
+    ValueError
+        If one is not finite, and where :func:`attention_of` refuses.
+    """
     maps = families.maps(model, images, name, heads, grid)
     for layer, S in enumerate(maps):
         if not torch.isfinite(S).all():

@@ -120,6 +120,11 @@ class ViTConfig:
         "small": the paper's for CIFAR and SVHN (7 layers, 12 heads, width and MLP width 384).
         "tiny": ViT-tiny/16 at 224 pixels (12 layers, 3 heads, width 192, MLP width 768, class token).
         "reader": one layer of width 64 with 4 heads, for a minute on a CPU.
+
+        Raises
+        ------
+        ValueError
+            If there is no such name, or the changes do not fit.
         """
         named = {
             "small": {},
@@ -286,6 +291,11 @@ def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
     The directions are right, left, down, up, the four diagonals, then again. A class token, which comes
     last, looks at all tokens alike.
 
+    Parameters
+    ----------
+    grid, heads : int (patches per side; H)
+    class_token : bool
+
     Returns
     -------
     (heads, N, N) tensor
@@ -311,7 +321,13 @@ def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
 
 
 def patches(images: torch.Tensor, patch_size: int) -> torch.Tensor:
-    """(B, c, H, W) -> (B, N, c p p): the patches row by row, p = ``patch_size``."""
+    """(B, c, H, W) -> (B, N, c p p): the patches row by row, p = ``patch_size``.
+
+    Parameters
+    ----------
+    images : (B, c, H, W) tensor
+    patch_size : int, which divides H and W
+    """
     B, channels, height, width = images.shape
     p = patch_size
     x = images.reshape(B, channels, height // p, p, width // p, p)

@@ -119,6 +119,11 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
     What its headers claim is looked at before anything is unpacked, so that a small file cannot ask for all
     memory, or for minutes.
 
+    Parameters
+    ----------
+    path : str or path
+    said : str (how the error begins)
+
     Raises
     ------
     ValueError

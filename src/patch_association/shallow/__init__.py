@@ -6,15 +6,15 @@ patch shows, not where it stands. ``data`` draws their inputs, ``population`` su
 and ``training`` Algorithm 1.
 """
 
-from patch_association.shallow.data import PatternData, pattern_sets
-from patch_association.shallow.initial import check_assumption, initial_weights
+from patch_association.shallow.data import PatternData
+from patch_association.shallow.initial import initial_weights
 from patch_association.shallow.network import Weights, attention_map, loss_and_gradient, output
-from patch_association.shallow.population import mean_fractions, measure, mixture, population
+from patch_association.shallow.population import mean_fractions, measure, population
 from patch_association.shallow.tokens import Tokens, stack
-from patch_association.shallow.training import VARIANTS, train
+from patch_association.shallow.training import VARIANTS, Sgd, train
 
 __all__ = [
-    "VARIANTS", "PatternData", "Tokens", "Weights", "attention_map", "check_assumption", "initial_weights",
-    "loss_and_gradient", "mean_fractions", "measure", "mixture", "output", "pattern_sets",
-    "population", "stack", "train",
+    "VARIANTS", "PatternData", "Sgd", "Tokens", "Weights", "attention_map", "initial_weights",
+    "loss_and_gradient", "mean_fractions", "measure", "output", "population", "stack",
+    "train",
 ]  # fmt: skip

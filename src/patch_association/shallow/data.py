@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int, probability
-from patch_association.shallow.tokens import Tokens, drawn
+from patch_association._validate import finite, fits_memory, one_of, positive_int, probability
+from patch_association.shallow.tokens import Tokens, alike
 
 
 class PatternData:
@@ -87,9 +87,9 @@ class PatternData:
             raise ValueError(
                 f"relevant must be at most 1 - confusion = {1 - self.confusion:g}, got {relevant}"
             )
-        self.counts = _one_of("counts", counts, "fixed", "multinomial")
-        self.ties = _one_of("ties", ties, "redraw", "coin")
-        self.noise_kind = _one_of("noise_kind", noise_kind, "gaussian", "ball")
+        self.counts = one_of("counts", counts, "fixed", "multinomial")
+        self.ties = one_of("ties", ties, "redraw", "coin")
+        self.noise_kind = one_of("noise_kind", noise_kind, "gaussian", "ball")
         self.noise = finite("noise", noise, minimum=0)
         self.noisy_share = probability("noisy_share", noisy_share)
         self.noisy_std = finite("noisy_std", noisy_std, minimum=0)
@@ -113,6 +113,11 @@ class PatternData:
 
         What is left after relevant and confusion tokens is dealt out evenly to the other patterns, the
         first of them getting one more where it does not come out even.
+
+        Raises
+        ------
+        ValueError
+            If a fraction of the tokens is no whole number, or the relevant ones are no majority.
         """
         L, M = self.num_tokens, self.num_patterns
         n = [_count(name, getattr(self, name), L) for name in ("relevant", "confusion")]
@@ -161,7 +166,7 @@ class PatternData:
             noise += noisy[..., None] * self.noisy_std * draw.standard_normal((n, L, d))
             noisy = torch.from_numpy(noisy)
         X = torch.from_numpy(noise) + self.patterns[pattern]
-        return drawn(X, torch.from_numpy(y), torch.from_numpy(pattern), noisy).to(dtype, device)
+        return alike(X, torch.from_numpy(y), torch.from_numpy(pattern), noisy).to(dtype, device)
 
     def balanced(self, n: int, seed: int = 0, dtype=torch.float64, device=None) -> Tokens:
         """Draw n inputs, n even, half of each label: the balanced sets |D_+| = |D_-| of section 3.2.
@@ -202,49 +207,6 @@ class PatternData:
             f"PatternData({self.num_tokens}, {self.relevant:g}, {self.confusion:g}, "
             f"num_patterns={self.num_patterns}, dim={self.dim}, noise={self.noise:g}, counts={self.counts!r})"
         )
-
-
-def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
-    """Appendix G.2: sets of patterns instead of single ones.
-
-    Set k holds ``sizes[k]`` unit vectors at distance ``spread`` from the k-th basis vector, before they
-    are normalized. With small ``spread`` vectors of one set have inner products near 1 and those of
-    different sets near 0, as the appendix assumes.
-
-    Parameters
-    ----------
-    sizes : list of int
-    dim : int (d, at least the number of sets)
-    spread : float, at least 0
-    seed : int
-
-    Returns
-    -------
-    vectors : (sum of sizes, d) tensor
-    set_of : (sum of sizes,) integers
-        The set of each vector.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the vectors do not fit in memory.
-    """
-    sizes = [positive_int("every one of sizes", size) for size in sizes]
-    dim = positive_int("dim", dim, minimum=len(sizes))
-    spread = finite("spread", spread, minimum=0)
-    fits_memory(f"{sum(sizes):,} patterns of dimension {dim:,}", 3 * sum(sizes) * dim)
-    set_of = np.repeat(np.arange(len(sizes)), sizes)
-    away = generator(seed, Stream.PATTERN_SETS).standard_normal((len(set_of), dim))
-    away /= np.linalg.norm(away, axis=1, keepdims=True)
-    vectors = np.eye(len(sizes), dim)[set_of] + spread * away
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return torch.from_numpy(vectors), torch.from_numpy(set_of)
-
-
-def _one_of(name, value, *allowed):
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
-    return value
 
 
 def _count(name, fraction, total) -> int:

@@ -42,6 +42,11 @@ class Weights:
         W_V.
     key, query : (R, mb, d) tensors
         W_K, W_Q.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
     """
 
     head: torch.Tensor
@@ -73,7 +78,14 @@ class Weights:
         return Weights(*(getattr(self, field.name).to(device=device, dtype=dtype) for field in fields(self)))
 
     def moved(self, gradient: Weights, rate: float, attention_moves: bool = True) -> Weights:
-        """One step of gradient descent; W_K and W_Q stay where ``attention_moves`` is off (Proposition 1)."""
+        """One step of gradient descent; W_K and W_Q stay where ``attention_moves`` is off (Proposition 1).
+
+        Parameters
+        ----------
+        gradient : Weights
+        rate : float
+        attention_moves : bool
+        """
         step = dict(output=self.output - rate * gradient.output, value=self.value - rate * gradient.value)
         if attention_moves:
             step.update(key=self.key - rate * gradient.key, query=self.query - rate * gradient.query)
@@ -126,6 +138,11 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
     Parameters
     ----------
     weights, tokens, attention : as in :func:`attention_map`; ``tokens`` holds X and the weights of tokens
+
+    Raises
+    ------
+    ValueError
+        If ``attention`` is another word.
     """
     X, share = _with_trials(tokens.X), _weights_with_trials(tokens.share)
     S = None if attention == "identity" else attention_map(weights, X, share, attention)
@@ -149,7 +166,12 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
 
 
 def output(weights: Weights, tokens: Tokens, attention: str = "softmax") -> torch.Tensor:
-    """F(X), shape (R, n)."""
+    """F(X), shape (R, n).
+
+    Parameters
+    ----------
+    weights, tokens, attention : as in :func:`forward`, and so the errors
+    """
     size = chunk_size(weights, tokens)
     parts = tokens.chunks(size)
     return torch.cat([forward(weights, part, attention).F for part in parts], dim=-1)

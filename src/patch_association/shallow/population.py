@@ -17,12 +17,11 @@ import numpy as np
 import torch
 from scipy.special import gammaln
 
-from patch_association._validate import positive_int, probability
+from patch_association._validate import positive_int
 from patch_association.shallow.data import PatternData
 from patch_association.shallow.network import (
     Weights,
     attention_map,
-    backward,
     chunk_size,
     forward,
     loss_and_slope,
@@ -35,6 +34,11 @@ MAX_ATOMS = 2_000_000
 
 def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
     """All inputs of the noiseless law, with their probabilities: the tokens are the M patterns.
+
+    Parameters
+    ----------
+    data : PatternData
+    max_atoms : int
 
     Raises
     ------
@@ -51,27 +55,6 @@ def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
     pattern = torch.arange(data.num_patterns)[None]
     share = torch.from_numpy(counts / data.num_tokens)
     return Tokens(data.patterns[None], torch.from_numpy(y), share, torch.from_numpy(probability), pattern)
-
-
-def mixture(laws, chances) -> Tokens:
-    """Inputs of several populations over the same patterns, the k-th with probability ``chances[k]``.
-
-    Raises
-    ------
-    ValueError
-        If the chances do not fit the laws or do not sum to one, or the laws have different patterns.
-    """
-    laws, chances = list(laws), [probability("every one of chances", chance) for chance in chances]
-    if not laws or len(laws) != len(chances) or abs(sum(chances) - 1) > 1e-9:
-        raise ValueError(
-            f"chances must be one for each of the {len(laws)} laws and sum to one, got {chances}"
-        )
-    first = laws[0]
-    if any(len(law.X) != 1 or law.X.shape != first.X.shape or bool((law.X != first.X).any()) for law in laws):
-        raise ValueError("laws must be populations over the same patterns")
-    y, share = (torch.cat([getattr(law, name) for law in laws]) for name in ("y", "share"))
-    weight = torch.cat([chance * law.probability for law, chance in zip(laws, chances)])
-    return Tokens(first.X, y, share, weight, first.pattern)
 
 
 def mean_fractions(tokens: Tokens) -> tuple[float, float]:
@@ -149,6 +132,11 @@ def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Mea
     Parameters
     ----------
     weights, tokens, attention : as in :func:`~patch_association.shallow.network.forward`
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another class, or ``attention`` another word.
     """
     size = chunk_size(weights, tokens)
     parts = [_measure_part(weights, part, attention) for part in tokens.chunks(size)]
@@ -169,15 +157,3 @@ def _measure_part(weights, tokens, attention):
     paid = tokens.probability[..., None] * (S @ share[..., None])[..., 0]  # (R, n, L)
     mass, confused = ((paid * where).sum((-2, -1)) for where in (tokens.relevant, tokens.confusion))
     return risk, error, mass, confused, yF.amin(-1)
-
-
-def gradient(weights: Weights, tokens: Tokens, attention="softmax", loss="hinge", margin=1.0) -> Weights:
-    """The gradient of the mean loss: exact on a :func:`population`.
-
-    Parameters
-    ----------
-    weights, tokens, attention, loss, margin : as in ``network.loss_and_gradient``
-    """
-    passed = forward(weights, tokens, attention)
-    _, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)
-    return backward(weights, tokens, passed, slope, attention)

@@ -69,7 +69,13 @@ class Tokens:
         return replace(self, **moved, pattern=self.pattern.to(device=device), noisy=noisy)
 
     def chunks(self, size: int) -> Iterator[Tokens]:
-        """These inputs in parts of at most ``size``, each counting what it counts here."""
+        """These inputs in parts of at most ``size``, each counting what it counts here.
+
+        Raises
+        ------
+        ValueError
+            If ``size`` is no positive integer.
+        """
         names = ("X", "y", "share", "probability", "pattern", "noisy")
         axis = self.y.ndim - 1
 
@@ -85,6 +91,11 @@ class Tokens:
         """The inputs of these indices, all counting alike.
 
         ``index`` has shape (k,); stacked trials take (R, k), k inputs for each.
+
+        Raises
+        ------
+        ValueError
+            If there are no indices.
         """
         index = torch.as_tensor(index, device=self.y.device)
         k = positive_int("the number of indices", index.shape[-1] if index.ndim else 0)
@@ -100,7 +111,7 @@ class Tokens:
         )
 
 
-def drawn(X, y, pattern, noisy=None) -> Tokens:
+def alike(X, y, pattern, noisy=None) -> Tokens:
     """Inputs that count alike, whose L tokens count alike."""
     n, L = pattern.shape
     share = torch.full((n, L), 1 / L, dtype=X.dtype)

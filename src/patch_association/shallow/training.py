@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite, one_of, positive_int
 from patch_association.shallow.network import Weights, backward, check_inputs, forward, loss_and_slope, output
 from patch_association.shallow.population import measure
 from patch_association.shallow.tokens import Tokens
@@ -60,19 +60,52 @@ class TrainingRun:
     weights: Weights
 
 
+@dataclass(frozen=True)
+class Sgd:
+    """The batches of Algorithm 1 and its loss, where they are not as usual.
+
+    Attributes
+    ----------
+    batch : int, optional
+        B inputs a step, drawn without repetition within a step and independently between steps. All of
+        them where there are no more than B, or where B is not given.
+    seed : int
+        Of the batches.
+    loss, margin : str, float
+        "hinge", max(margin - y F, 0), the paper's at margin 1; or "logistic".
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or ``loss`` another word.
+    """
+
+    batch: int | None = None
+    seed: int = 0
+    loss: str = "hinge"
+    margin: float = 1.0
+
+    def __post_init__(self):
+        if self.batch is not None:
+            positive_int("batch", self.batch)
+        positive_int("seed", self.seed, minimum=0)
+        one_of("loss", self.loss, "hinge", "logistic")
+        finite("margin", self.margin)
+
+
+USUAL = Sgd()
+
+
 def train(
     tokens: Tokens,
     weights: Weights,
     *,
     steps: int,
     rate: float,
-    batch: int | None = None,
     variant: str = "trained",
-    loss: str = "hinge",
-    margin: float = 1.0,
-    seed: int = 0,
     test: Tokens | None = None,
     record=None,
+    how: Sgd = USUAL,
 ) -> TrainingRun:
     """Train R networks by Algorithm 1; they stop early once every hinge is zero.
 
@@ -84,19 +117,18 @@ def train(
         The start. a is never trained.
     steps, rate : int, float
         T, eta.
-    batch : int, optional
-        B inputs a step, drawn without repetition within a step and independently between steps. All of
-        them where there are no more than B, or where B is not given.
     variant : str
         One of ``VARIANTS``.
-    loss, margin : str, float
-        "hinge", max(margin - y F, 0), the paper's at margin 1; or "logistic".
-    seed : int
-        Of the batches.
     test : Tokens, optional
         What the records are measured on; the training inputs by default.
     record : None, int or sequence of int
         Steps to record: the last alone, every k-th and the last, or these and the last.
+    how : Sgd
+        The batches and the loss.
+
+    Returns
+    -------
+    TrainingRun
 
     Raises
     ------
@@ -107,14 +139,16 @@ def train(
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     attention, moves = VARIANTS[variant]
     steps, rate = positive_int("steps", steps, minimum=0), finite("rate", rate, minimum=0)
-    margin = finite("margin", margin)
+    if not isinstance(how, Sgd):
+        raise ValueError(f"how must be an Sgd, got {type(how).__name__}")
+    loss, margin = how.loss, how.margin
     check_inputs(weights, tokens)
     N, R = len(tokens), weights.num_trials
-    B = N if batch is None else min(positive_int("batch", batch), N)
+    B = N if how.batch is None else min(how.batch, N)
     if B < N and tokens.probability.unique().numel() > 1:
         raise ValueError("batch must be left out where inputs count differently: SGD draws them alike")
     wanted = _recorded(steps, record)
-    draw = generator(seed, Stream.BATCHES)
+    draw = generator(how.seed, Stream.BATCHES)
     rows, kept = [], []
     # The step since which no hinge of a batch was active, and with it no weight moved.
     quiet_since = np.full(R, -1)

@@ -1,6 +1,6 @@
 """Gradient descent on model (T), recorded: on the population risk and on the empirical risk.
 
-``steps``       the rates as values: constant, or clipped
+``steps``       the rates as values
 ``population``  three scalars on the exact risk (the paper's idealized process)
 ``gradients``   hand-derived gradients of the empirical risk, many seeds at once
 ``samples``     the inputs, held in memory and read in chunks

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
 from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int, seed_list
 from patch_association.data import Law, check_law, feature_of
 from patch_association.defaults import DEFAULT, initial_alpha
@@ -105,29 +104,9 @@ def realistic_start(law: Law, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT
     return Start(torch.stack(scores), torch.stack(values))
 
 
-def perturbed_start(law: Law, seed: int, omega: float, alpha: float | None = None) -> Start:
-    """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed.
-
-    Parameters
-    ----------
-    law, alpha : as in :func:`idealized_start`
-    seed, omega : int, float (of the noise; omega at least 0)
-
-    Raises
-    ------
-    ValueError
-        If ``law`` or a number does not fit.
-    """
-    omega = finite("omega", omega, minimum=0)
-    draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
-    noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
-    noise.fill_diagonal_(0.0)
-    return Start(start.scores + omega * noise, start.value + omega * value)
-
-
 @dataclass(frozen=True)
-class Columns:
-    r"""What is measured of a run: arrays of shape (R, S), a row a recorded step, a column a seed.
+class EmpiricalRun:
+    r"""What :func:`descend` recorded: columns (R, S), a row a recorded step, a column a seed, and more.
 
     Attributes
     ----------
@@ -141,6 +120,17 @@ class Columns:
         <v, w*>, \|v - alpha w*\|, alpha / \|v\|; NaN where the law has no feature.
     inside_mean, inside_std, outside_mean, outside_std : arrays
         Of the off-diagonal scores inside sets and across sets; NaN where there are none.
+    steps : (R,) integers
+    seeds : tuple of int
+    step : Constant
+        With its score rate written out.
+    scores : dict of int to (S, D, D) array
+        A at the steps named by ``snapshots``.
+    final : Start
+        Scores and value after the last step.
+    diverged_at : (S,) integers
+        The step at which a seed's loss left all bounds, -1 where none did. From there on its
+        columns are NaN.
     """
 
     loss: np.ndarray
@@ -156,30 +146,6 @@ class Columns:
     inside_std: np.ndarray
     outside_mean: np.ndarray
     outside_std: np.ndarray
-
-
-COLUMNS = tuple(field.name for field in fields(Columns))
-
-
-@dataclass(frozen=True)
-class EmpiricalRun(Columns):
-    """What :func:`descend` recorded: its :class:`Columns` and more.
-
-    Attributes
-    ----------
-    steps : (R,) integers
-    seeds : tuple of int
-    step : Constant or Clipped
-        With its score rate written out.
-    scores : dict of int to (S, D, D) array
-        A at the steps named by ``snapshots``.
-    final : Start
-        Scores and value after the last step.
-    diverged_at : (S,) integers
-        The step at which a seed's loss left all bounds, -1 where none did. From there on its
-        columns are NaN.
-    """
-
     steps: np.ndarray
     seeds: tuple
     step: Constant
@@ -195,21 +161,71 @@ class EmpiricalRun(Columns):
         return said + ")"
 
 
+#: The columns of shape (R, S).
+COLUMNS = tuple(field.name for field in fields(EmpiricalRun))[:13]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How :func:`descend` goes, where it is not as usual.
+
+    Attributes
+    ----------
+    degree, linear : int, float
+        sigma(x) = x^p + nu x.
+    prefactor : float, optional
+        The factor inside the activation: D by default. With 1 and a common rate D^2 eta, D v runs
+        as v does with D and (eta, D^2 eta).
+    scale : float
+        What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
+    snapshots : int or list of int
+        Steps at which A is kept.
+    on_divergence : "raise" or "flag"
+        "flag" lets the other seeds run on and marks the lost ones in ``diverged_at``.
+    progress : bool, optional
+        The bar of runs over five seconds; by default on a terminal only.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or ``on_divergence`` another word.
+
+    Examples
+    --------
+    >>> Descent(snapshots=[0, 100], on_divergence="flag").linear
+    0.01
+    """
+
+    degree: int = DEFAULT.degree
+    linear: float = DEFAULT.linear
+    prefactor: float | None = None
+    scale: float = 1.0
+    snapshots: Any = ()
+    on_divergence: str = "raise"
+    progress: bool | None = None
+
+    def __post_init__(self):
+        odd_degree(self.degree)
+        finite("linear", self.linear, minimum=0)
+        if self.prefactor is not None:
+            finite("prefactor", self.prefactor)
+        if finite("scale", self.scale) <= 0:
+            raise ValueError(f"scale must be positive, got {self.scale}")
+        check_on_divergence(self.on_divergence)
+
+
+USUAL = Descent()
+
+
 def descend(
     samples: Samples,
     start: Start,
     step: Constant,
     *,
     steps: int,
-    degree: int = DEFAULT.degree,
-    linear: float = DEFAULT.linear,
-    prefactor: float | None = None,
-    scale: float = 1.0,
     record=None,
-    snapshots=(),
     test: HeldOut | tuple | None = None,
-    on_divergence: str = "raise",
-    progress: bool | None = None,
+    how: Descent = USUAL,
 ) -> EmpiricalRun:
     """Run (GD) on (E): every off-diagonal score and the whole value vector, full batch.
 
@@ -219,25 +235,20 @@ def descend(
         One set of inputs for each seed; their type and device are those of the run.
     start : Start
         :func:`idealized_start`, :func:`realistic_start`, or any scores and values.
-    step : Constant or Clipped
+    step : Constant
         The rates of v and of the scores.
     steps : int
         T.
-    degree, linear : int, float
-        sigma(x) = x^p + nu x.
-    prefactor : float, optional
-        The factor inside the activation: D by default. With 1 and a common rate D^2 eta, D v runs
-        as v does with D and (eta, D^2 eta).
-    scale : float
-        What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
-    record, snapshots : None, int or list of int
-        Steps to record, and steps at which A is kept as well.
+    record : None, int or list of int
+        Steps to record: all, every k-th, or these.
     test : HeldOut, or a pair of inputs (n, D, d) and labels (n,), optional
         For the test error.
-    on_divergence : "raise" or "flag"
-        "flag" lets the other seeds run on and marks the lost ones in ``diverged_at``.
-    progress : bool, optional
-        The bar of runs over five seconds; by default on a terminal only.
+    how : Descent
+        The activation, the softmax, what is kept of A, and what is done about divergence.
+
+    Returns
+    -------
+    EmpiricalRun
 
     Raises
     ------
@@ -254,20 +265,18 @@ def descend(
     >>> bool(run.exact[-1, 0])
     True
     """
-    degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
     made_of("samples", samples, "Samples", "num_patches", "seeds", "chunks")
+    if not isinstance(how, Descent):
+        raise ValueError(f"how must be a Descent, got {type(how).__name__}")
     D, seeds = samples.num_patches, samples.seeds
-    prefactor = D if prefactor is None else finite("prefactor", prefactor)
-    if finite("scale", scale) <= 0:
-        raise ValueError(f"scale must be positive, got {scale}")
+    form = how.degree, how.linear, D if how.prefactor is None else how.prefactor
     wanted = set(recorded_steps(steps, record).tolist())
-    kept = set(recorded_steps(steps, snapshots).tolist()) if np.size(snapshots) else set()
+    kept = set(recorded_steps(steps, how.snapshots).tolist()) if np.size(how.snapshots) else set()
     step = check_step(step, D)
     rate, score_rate = step.rates(D)
-    check_on_divergence(on_divergence)
     A, v = _check_start(samples, start)
 
-    measure = _Measure(samples, test, degree, linear, prefactor)
+    measure = _Measure(samples, test, form)
     recorded, rows, scores, diverged_at = [], [], {}, np.full(len(seeds), -1)
 
     def finish() -> EmpiricalRun:
@@ -281,14 +290,14 @@ def descend(
         )  # fmt: skip
 
     with workers(A.device, -(-samples.n // samples.chunk)) as pool:
-        for t in bar(steps, progress, "descent"):
-            S = torch.softmax(A / scale, dim=-1)
-            sums = total(samples.chunks(), pool, S, v, degree, linear, prefactor)
+        for t in bar(steps, how.progress, "descent"):
+            S = torch.softmax(A / how.scale, dim=-1)
+            sums = total(samples.chunks(), pool, S, v, *form)
             loss = sums.loss / samples.n
             lost = (~(loss <= LOSS_LIMIT)).cpu().numpy()
             if (new := lost & (diverged_at < 0)).any():
                 diverged_at[new] = t
-                if on_divergence == "raise":
+                if how.on_divergence == "raise":
                     raise Diverged(t, step, np.array(seeds)[new].tolist(), finish())
                 gone = torch.from_numpy(new).to(A.device)
                 A[gone], v[gone] = float("nan"), float("nan")
@@ -301,7 +310,7 @@ def descend(
                 break
             dv = sums.dv / samples.n
             share = torch.as_tensor(step.share(v.norm(dim=1), dv.norm(dim=1))).to(A).view(-1, 1)  # or (1, 1)
-            A = A - (score_rate / samples.n * share[..., None]) * score_gradient(S, sums.K, scale)
+            A = A - (score_rate / samples.n * share[..., None]) * score_gradient(S, sums.K, how.scale)
             v = v - (rate * share) * dv
     return finish()
 
@@ -309,14 +318,14 @@ def descend(
 class _Measure:
     """One row of the record: (columns, S) float64."""
 
-    def __init__(self, samples, test: Any, degree, linear, prefactor):
+    def __init__(self, samples, test: Any, form):
         test = HeldOut.of(*test) if isinstance(test, tuple) and len(test) == 2 else test
         if test is not None:
             made_of("test", test, "HeldOut or a pair of inputs and labels", "errors_of", "num_patches", "dim")
             sizes = [(one.num_patches, one.dim) for one in (test, samples)]
             if sizes[0] != sizes[1]:
                 raise ValueError(f"test must have the samples' (D, d) = {sizes[1]}, got {sizes[0]}")
-        self.law, self.test, self.activation = samples.law, test, (degree, linear, prefactor)
+        self.law, self.test, self.activation = samples.law, test, form
         w = feature_of(self.law)
         w = torch.full((samples.dim,), float("nan")) if w is None else w
         self.feature = w.to(device=samples.device, dtype=samples.dtype)

@@ -37,9 +37,7 @@ class Totals:
         return Totals(self.loss + other.loss, self.wrong + other.wrong, self.dv + other.dv, self.K + other.K)
 
 
-def loss_and_gradients(
-    X, y, scores, value, degree=DEFAULT.degree, linear=DEFAULT.linear, *, prefactor=None, scale=1.0
-):
+def loss_and_gradients(X, y, scores, value, degree=DEFAULT.degree, linear=DEFAULT.linear, *, scale=1.0):
     """The mean logistic loss of model (T) and its gradient, per seed.
 
     Parameters
@@ -53,8 +51,6 @@ def loss_and_gradients(
         v.
     degree, linear : int, float
         sigma(x) = x^p + nu x.
-    prefactor : float, optional
-        k, the factor inside the activation: D by default, 1 to leave it out.
     scale : float
         What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
 
@@ -69,14 +65,13 @@ def loss_and_gradients(
     """
     check_shapes(X, y, scores, value)
     degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
-    prefactor = scores.shape[-1] if prefactor is None else finite("prefactor", prefactor)
     if finite("scale", scale) <= 0:
         raise ValueError(f"scale must be positive, got {scale}")
     S = torch.softmax(scores / scale, dim=-1)
     chunk = chunk_size(X.shape, X.element_size(), X.device)
     chunks = zip(X.split(chunk, dim=1), y.split(chunk, dim=1))
     with workers(X.device, -(-X.shape[1] // chunk)) as pool:
-        sums = total(chunks, pool, S, value, degree, linear, prefactor)
+        sums = total(chunks, pool, S, value, degree, linear, scores.shape[-1])
     N = y.shape[1]
     return sums.loss / N, score_gradient(S, sums.K, scale) / N, sums.dv / N
 

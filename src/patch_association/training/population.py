@@ -27,7 +27,7 @@ class PopulationRun:
 
     Attributes
     ----------
-    step : Constant or Clipped
+    step : Constant
         With its score rate written out.
     steps : integers
     alpha, gamma, rho : arrays
@@ -95,7 +95,7 @@ def descend_population(
     Parameters
     ----------
     risk : PopulationRisk
-    step : Constant or Clipped
+    step : Constant
         The rates eta of v and eta_A of the scores.
     steps : int
         T.

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from tqdm import tqdm
 
 from patch_association._validate import finite, fits_memory, positive_int
@@ -32,6 +31,11 @@ class Constant:
         eta_A, of the scores. By default D^2 rate: what one common rate for A and v becomes when the
         factor D is taken out of the activation, and with which both move in times of one order. The
         paper's single rate is ``score_rate=rate``.
+
+    Raises
+    ------
+    ValueError
+        If a rate is negative or not finite.
 
     Examples
     --------
@@ -61,28 +65,6 @@ class Constant:
         return 1.0
 
 
-@dataclass(frozen=True)
-class Clipped(Constant):
-    """:class:`Constant`, except where v would move by more than the share ``clip`` of its length.
-
-    There both rates shrink by one factor. The cubic activation makes the loss so curved that a
-    constant rate that is stable at the end is very slow at the start.
-    """
-
-    clip: float = 0.1
-
-    def __post_init__(self):
-        super().__post_init__()
-        if finite("clip", self.clip) <= 0:
-            raise ValueError(f"clip must be positive, got {self.clip}")
-
-    def share(self, norm, gradient_norm):
-        """min(1, clip |v| / (rate |dL/dv|)), for numbers or tensors."""
-        moved = self.rate * torch.as_tensor(gradient_norm, dtype=torch.float64)
-        # 0 / 0: nothing moves, whatever the share.
-        return (self.clip * norm / moved).nan_to_num(nan=1.0).clamp_max(1.0)
-
-
 class Diverged(ArithmeticError):
     """A run whose loss left all bounds.
 
@@ -90,7 +72,7 @@ class Diverged(ArithmeticError):
     ----------
     at : int
         The first step at whose parameters the loss is not a number or beyond 1e6.
-    step : Constant or Clipped
+    step : Constant
         What it ran with.
     seeds : tuple of int
         The seeds concerned, in a batch; empty for the population risk.
@@ -118,6 +100,11 @@ def recorded_steps(steps: int, record=None) -> np.ndarray:
     ``record`` is None for all of them, a whole number k for every k-th (0 and the last included), or
     a list of steps.
 
+    Parameters
+    ----------
+    steps : int (T)
+    record : None, int or list of int
+
     Raises
     ------
     ValueError
@@ -137,9 +124,15 @@ def recorded_steps(steps: int, record=None) -> np.ndarray:
 
 
 def check_step(step, num_patches: int) -> Constant:
-    """``step`` with its score rate written out; anything but a step is refused."""
+    """``step`` with its score rate written out; anything but a step is refused.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
     if not isinstance(step, Constant):
-        raise ValueError(f"step must be Constant(rate) or Clipped(rate), got {step!r}")
+        raise ValueError(f"step must be Constant(rate), got {step!r}")
     return step.for_patches(num_patches)
 
 

@@ -5,7 +5,8 @@
 ``attentions``       five kinds of attention under one readout, trained alike, many seeds at a time
 ``deeper_networks``  from model (T) to an ordinary Vision Transformer, one switch at a time
 ``readers``          what single rows of attention read: specialists and blank rows
-``set_knowledge``    what a function knows of the sets, asked of the function alone
+``set_knowledge``    what a function, or a row of scores, knows of the sets
+``gaussian_data``    the example of section 2: patches without structure, a label that knows the sets
 """
 
 from patch_lab.beyond.attentions import KINDS, Bench, error_of_each, follow_bench, gathered, train_together
@@ -19,6 +20,7 @@ from patch_lab.beyond.set_knowledge import (
     interactions,
     null_recall,
     p_value,
+    row_separation,
     shuffled_inputs,
 )
 
@@ -42,6 +44,7 @@ __all__ = [
     "interactions",
     "null_recall",
     "p_value",
+    "row_separation",
     "set_masses",
     "sets_read",
     "shuffled_inputs",

@@ -18,7 +18,7 @@ from patch_association.training.evaluate import error_rate
 from patch_association.training.gradients import loss_and_gradients
 
 
-def train(
+def train_learner(
     learner: nn.Module,
     data,
     *,

@@ -22,8 +22,6 @@ from patch_association.intervals import Estimate, mean
 
 #: The limit of the disagreement as L grows: two normals of correlation sqrt(3/5) differ in sign.
 LIMIT = math.acos(math.sqrt(0.6)) / math.pi
-#: The limit of :func:`critical_ratio` as L grows.
-RATIO_LIMIT = 0.2
 
 
 def share_within(x, num_sets: int) -> np.ndarray:

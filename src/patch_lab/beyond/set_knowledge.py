@@ -14,7 +14,7 @@ import torch
 from patch_association._streams import Stream, generator
 from patch_association._validate import fits_memory, made_of, positive_int, probability
 from patch_association.data import SpatialData
-from patch_association.structure import Partition, association
+from patch_association.structure import Partition, as_scores, association
 
 
 def shuffled_inputs(data: SpatialData, n: int, seed: int = 0, dtype=torch.float32) -> torch.Tensor:
@@ -162,3 +162,33 @@ def examine(
         scores = interactions(make(sets, seed), X, law.feature)
         recall[seed], p[seed] = association(scores, sets).recall, p_value(scores, sets, n_partitions, seed)
     return recall, p
+
+
+def row_separation(scores, partition: Partition) -> tuple[float, float]:
+    """How many patches tell their companions from all strangers, in either direction.
+
+    The diagonal is left out. For scores that know nothing each share is 1 / binom(D-1, C-1).
+
+    Returns
+    -------
+    toward : float
+        The share of rows in which every companion's score exceeds every stranger's.
+    away : float
+        The share of rows in which every stranger's score exceeds every companion's: the patch knows
+        its set and looks elsewhere. Definition 2.2 counts such a row as a failure.
+
+    Raises
+    ------
+    ValueError
+        If ``scores`` is not a (D, D) matrix of finite numbers, or there are no companions or no strangers.
+    """
+    A = as_scores(scores, partition.num_patches)
+    if partition.set_size == 1 or partition.num_sets == 1:
+        raise ValueError(f"telling companions from strangers needs both, got {partition!r}")
+    same = partition.same_set
+    companions = same & ~np.eye(partition.num_patches, dtype=bool)
+    inside_low = np.where(companions, A, np.inf).min(axis=1)
+    inside_high = np.where(companions, A, -np.inf).max(axis=1)
+    outside_low = np.where(same, np.inf, A).min(axis=1)
+    outside_high = np.where(same, -np.inf, A).max(axis=1)
+    return float((inside_low > outside_high).mean()), float((outside_low > inside_high).mean())

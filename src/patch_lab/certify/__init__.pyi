@@ -1,6 +1,6 @@
 # The face of this room: each name and the module it lives in, for the importer and for type checkers.
 from .cover import Covered as Covered, Inequality as Inequality
-from .descent import Descent as Descent, State as State, Undecided as Undecided, ahead as ahead
+from .descent import BallDescent as BallDescent, State as State, Undecided as Undecided, ahead as ahead
 from .ends import End as End
 from .exactly import no_movement as no_movement
 from .field import Field as Field

@@ -42,7 +42,7 @@ class State:
         return max(magnitude(x - x.mid()) for x in self.box)
 
 
-class Descent:
+class BallDescent:
     """Population descent of (T) from an exact start, as an iterator over :class:`State`.
 
     Parameters

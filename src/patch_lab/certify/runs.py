@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from patch_association._validate import (
-    callable_one,
     divides,
     listed,
     made_of,
@@ -19,7 +18,7 @@ from patch_association._validate import (
 )
 from patch_association.defaults import DEFAULT
 from patch_lab.certify.cover import cover
-from patch_lab.certify.descent import Descent, Undecided, ahead
+from patch_lab.certify.descent import BallDescent, Undecided, ahead
 from patch_lab.certify.ends import End
 from patch_lab.certify.field import Field, decimal
 from patch_lab.certify.law import atoms, exact_number
@@ -48,7 +47,7 @@ class Options:
     def __post_init__(self):
         if self.arithmetic not in ARITHMETICS:
             raise ValueError(f"the arithmetic is one of {', '.join(ARITHMETICS)}, got {self.arithmetic!r}")
-        callable_one("tell", self.tell)
+        made_of("tell", self.tell, "function", "__call__")
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class CertifiedRun:
         engine = self.field(options)
         found = {"arithmetic": options.arithmetic, "bits": PRECISION, "atoms": engine.atoms.size}
         start = last = time.perf_counter()
-        descent = Descent(engine, self.rate, self.score_rate, (self.alpha, Fraction(0), Fraction(0)))
+        descent = BallDescent(engine, self.rate, self.score_rate, (self.alpha, Fraction(0), Fraction(0)))
         changes = dict(self.expect)
         wanted = 0
         for state in descent:

@@ -24,7 +24,7 @@ _STEP = 1e-9  # of log u, where the zero of f is looked for
 
 
 @dataclass(frozen=True)
-class Law:
+class VoteLaw:
     """What the signs of a first move need: (M, chance, weighted chance) as floats, and the degree."""
 
     votes: tuple
@@ -60,7 +60,9 @@ def first_move_witness(num_patches: int, set_size: int, q: Fraction, degree: int
         If no u was found.
     """
     n = num_patches - set_size
-    law = Law(tuple((M, *map(float, (P.mid(), W.mid()))) for M, P, W in _law(n, set_size, ball(q))), degree)
+    law = VoteLaw(
+        tuple((M, *map(float, (P.mid(), W.mid()))) for M, P, W in _law(n, set_size, ball(q))), degree
+    )
     start = law.zero()
     win = law.delta(start) > 0
     away = lambda off: start * (1 + off if win else 1 / (1 + off))
@@ -92,7 +94,7 @@ def window_witnesses(
 
 
 def _on_piece(law, degree: int, sign: int) -> Fraction | None:
-    rough = Law(tuple((M, float(P.mid()), float(W.mid())) for M, P, W in law), degree)
+    rough = VoteLaw(tuple((M, float(P.mid()), float(W.mid())) for M, P, W in law), degree)
     start = rough.zero()
     certain = lambda x, sign: (
         sign * float(x.mid()) > 1.5 * float(x.rad())

@@ -1,4 +1,4 @@
-"""The settings of Figure 4 (Theorem 4.2), and a run of one from the Gaussian start."""
+"""The settings of Figure 4 (Theorem 4.2), a run of one from the Gaussian start, and a start with noise."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association.data import SpatialData
+from patch_association._streams import Stream, generator
+from patch_association._validate import finite
+from patch_association.data import Law, SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.structure import Partition
-from patch_association.training.empirical import EmpiricalRun, descend, realistic_start
+from patch_association.training.empirical import (
+    Descent,
+    EmpiricalRun,
+    Start,
+    descend,
+    idealized_start,
+    realistic_start,
+)
 from patch_association.training.evaluate import HeldOut
 from patch_association.training.samples import Samples
 from patch_association.training.steps import Constant
 
 SET_SIZE = DEFAULT.set_size  # a 2 x 2 block of patches
 N_TEST = 50_000
+FLAGGED = Descent(on_divergence="flag", progress=False)
 
 
 @dataclass(frozen=True)
@@ -72,10 +82,9 @@ def train_setting(
     seed: int,
     *,
     records: int = 12,
-    snapshots=(),
     dim=None,
     device=None,
-    on_divergence: str = "flag",
+    how: Descent = FLAGGED,
 ) -> EmpiricalRun:
     """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
     law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
@@ -88,13 +97,31 @@ def train_setting(
         Constant(setting.rate, setting.ratio * setting.rate),
         steps=setting.steps,
         record=np.linspace(0, setting.steps, records).round().astype(int),
-        snapshots=snapshots,
         test=test,
-        on_divergence=on_divergence,
-        progress=False,
+        how=how,
     )
 
 
 def frame_steps(setting: Setting) -> list[int]:
     """The steps at which A is shown."""
     return [round(setting.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+
+
+def perturbed_start(law: Law, seed: int, omega: float, alpha: float | None = None) -> Start:
+    """Case 1 with N(0, omega^2) added to the off-diagonal scores and each coordinate of v; one seed.
+
+    Parameters
+    ----------
+    law, alpha : as in :func:`~patch_association.training.empirical.idealized_start`
+    seed, omega : int, float (of the noise; omega at least 0)
+
+    Raises
+    ------
+    ValueError
+        If ``law`` or a number does not fit.
+    """
+    omega = finite("omega", omega, minimum=0)
+    draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
+    noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
+    noise.fill_diagonal_(0.0)
+    return Start(start.scores + omega * noise, start.value + omega * value)

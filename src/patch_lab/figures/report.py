@@ -73,7 +73,7 @@ def run(arguments) -> int:
         pictures = read_pictures(arguments.pictures, size, arguments.limit, not arguments.quiet)
     bar = None if not arguments.quiet else False
     options = dict(grid=arguments.grid, heads=arguments.heads, mean=arguments.mean, std=arguments.std)
-    seen = look_at(model, name, pictures, **options, progress=bar)
+    seen = look_at((model, name), pictures, **options, progress=bar)
     write_atomically(out, report(seen, arguments.mean, arguments.std))
     print(f"{seen}\nthe page is {out}")
     return 0

@@ -3,5 +3,8 @@
 ``constructions``  transformers that generalize with and without the structure (Theorem 3.2)
 ``optimality``     the condition under which block attention is best over all attention matrices
 ``noisy_scores``   what each score of association expects of the truth plus noise
+``weighted``       generalized linear predictors with any weights (Theorem 3.1)
+``linear_bounds``  lower bounds on their error, for all weights
+``labels``         bounds on what the labeling function does
 ``costs``          floating-point operations of one layer
 """

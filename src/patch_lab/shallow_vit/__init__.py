@@ -5,5 +5,6 @@
 ``lucky``        neurons whose row points at a pattern, and what becomes of them
 ``slow``         the logistic loss in place of the hinge
 ``extensions``   appendix G: more classes, several heads, a skip connection
+``assumption``   how far a start is from Assumption 1
 ``certificate``  how far bounded token noise can move the output
 """

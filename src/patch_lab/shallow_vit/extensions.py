@@ -1,4 +1,4 @@
-"""Appendix G: more classes, several heads, a skip connection (sets of patterns are in ``data``).
+"""Appendix G: more classes, several heads, a skip connection, sets of patterns; and laws that are mixed.
 
     F_c(X) = sum_l f_l a_{c,(l)} . relu(W_O u_l),   u_l = [z_{1,l}; ...; z_{H,l}]  or, with a skip connection
     and one head, u_l = z_l + x_l,   z_{h,l} = W_V^h X softmax(X^T W_K^h^T W_Q^h x_l).
@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association._validate import finite, fits_memory, positive_int, probability
 from patch_association.shallow.network import Weights
 from patch_association.shallow.tokens import Tokens
 
@@ -121,3 +121,61 @@ def train_extended(
     wrong = float((p * ((labels * F) <= 0).any(-1)).sum())
     kept, losses, masses = (np.array(column) for column in zip(*rows))
     return ExtendedRun(kept, losses, masses, wrong)
+
+
+def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
+    """Appendix G.2: sets of patterns instead of single ones.
+
+    Set k holds ``sizes[k]`` unit vectors at distance ``spread`` from the k-th basis vector, before they
+    are normalized. With small ``spread`` vectors of one set have inner products near 1 and those of
+    different sets near 0, as the appendix assumes.
+
+    Parameters
+    ----------
+    sizes : list of int
+    dim : int (d, at least the number of sets)
+    spread : float, at least 0
+    seed : int
+
+    Returns
+    -------
+    vectors : (sum of sizes, d) tensor
+    set_of : (sum of sizes,) integers
+        The set of each vector.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the vectors do not fit in memory.
+    """
+    sizes = [positive_int("every one of sizes", size) for size in sizes]
+    dim = positive_int("dim", dim, minimum=len(sizes))
+    spread = finite("spread", spread, minimum=0)
+    fits_memory(f"{sum(sizes):,} patterns of dimension {dim:,}", 3 * sum(sizes) * dim)
+    set_of = np.repeat(np.arange(len(sizes)), sizes)
+    away = generator(seed, Stream.PATTERN_SETS).standard_normal((len(set_of), dim))
+    away /= np.linalg.norm(away, axis=1, keepdims=True)
+    vectors = np.eye(len(sizes), dim)[set_of] + spread * away
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return torch.from_numpy(vectors), torch.from_numpy(set_of)
+
+
+def mixture(laws, chances) -> Tokens:
+    """Inputs of several populations over the same patterns, the k-th with probability ``chances[k]``.
+
+    Raises
+    ------
+    ValueError
+        If the chances do not fit the laws or do not sum to one, or the laws have different patterns.
+    """
+    laws, chances = list(laws), [probability("every one of chances", chance) for chance in chances]
+    if not laws or len(laws) != len(chances) or abs(sum(chances) - 1) > 1e-9:
+        raise ValueError(
+            f"chances must be one for each of the {len(laws)} laws and sum to one, got {chances}"
+        )
+    first = laws[0]
+    if any(len(law.X) != 1 or law.X.shape != first.X.shape or bool((law.X != first.X).any()) for law in laws):
+        raise ValueError("laws must be populations over the same patterns")
+    y, share = (torch.cat([getattr(law, name) for law in laws]) for name in ("y", "share"))
+    weight = torch.cat([chance * law.probability for law, chance in zip(laws, chances)])
+    return Tokens(first.X, y, share, weight, first.pattern)

@@ -9,7 +9,7 @@ import torch
 
 from patch_association._validate import finite, positive_int
 from patch_association.shallow import PatternData, Weights, population, train
-from patch_association.shallow.initial import nearest_frame
+from patch_lab.shallow_vit.assumption import nearest_frame
 
 
 def mechanism(design: PatternData, then: Weights, now: Weights) -> dict[str, float]:

@@ -10,8 +10,9 @@ from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
-from patch_association.training import Constant, Samples, descend, idealized_start, perturbed_start
+from patch_association.training import Constant, Descent, Samples, descend, idealized_start
 from patch_association.training.population import descend_population
+from patch_lab.dynamics.realistic import perturbed_start
 from patch_lab.records import drawn, rounded
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -58,7 +59,7 @@ def coupling_cell(
 
 def _run(samples, start, step, steps):
     at = np.arange(0, steps + 1, EVERY)
-    run = descend(samples, start, step, steps=steps, record=at, snapshots=at, progress=False)
+    run = descend(samples, start, step, steps=steps, record=at, how=Descent(snapshots=at, progress=False))
     return run, np.array([run.scores[t][0] for t in at])  # (R, D, D)
 
 

@@ -15,7 +15,7 @@ from patch_association._streams import BENCH_TEST
 from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
-from patch_association.structure import Partition, association, row_separation
+from patch_association.structure import Partition, association
 from patch_lab.beyond import (
     Design,
     Network,
@@ -23,6 +23,7 @@ from patch_lab.beyond import (
     error_of_each,
     interactions,
     p_value,
+    row_separation,
     set_masses,
     sets_read,
     shuffled_inputs,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from patch_association.data import GaussianData
 from patch_association.intervals import mean
-from patch_association.structure import Partition, association, row_separation
-from patch_lab.beyond.adam import error_on, test_inputs, train
+from patch_association.structure import Partition, association
+from patch_lab.beyond.adam import error_on, test_inputs, train_learner
+from patch_lab.beyond.gaussian_data import GaussianData
 from patch_lab.beyond.gaussian_learners import RECIPES, make_learner
+from patch_lab.beyond.set_knowledge import row_separation
 from patch_lab.records import drawn
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -29,7 +30,7 @@ def gaussian_cell(learner: str, teacher: str, D: int, C: int, steps: int, seed: 
     learner : str
         A kind of :data:`~patch_lab.beyond.gaussian_learners.RECIPES`.
     teacher : "shared" or "convolution"
-        The filters of :class:`~patch_association.data.GaussianData`; drawn once, for all seeds.
+        The filters of :class:`~patch_lab.beyond.gaussian_data.GaussianData`; drawn once, for all seeds.
     D, C, steps, seed : int
 
     Returns
@@ -44,7 +45,9 @@ def gaussian_cell(learner: str, teacher: str, D: int, C: int, steps: int, seed: 
     model = make_learner(learner, D, DIM, seed)
     X, y = test_inputs(data, N_TEST)
     start = _knowledge(model, X[:N_PROBE], data.partition)
-    curve = train(model, data, steps=steps, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=seed)
+    curve = train_learner(
+        model, data, steps=steps, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=seed
+    )
     result = {
         "error": error_on(model, X, y),
         "linear_error": error_on(_plain_sum(data), X, y),
@@ -76,7 +79,7 @@ def partial_cell(seed: int, steps: int, learning_rate: float) -> dict:
     """
     data = gaussian_data(16, 4, "shared")
     model = make_learner("positional", 16, DIM, seed)
-    train(model, data, steps=steps, learning_rate=learning_rate, seed=seed)
+    train_learner(model, data, steps=steps, learning_rate=learning_rate, seed=seed)
     X, y = test_inputs(data, N_FRESH)
     outputs = [torch.cat([g(part) for part in X.split(2000)]).to(y) * y for g in (model, _plain_sum(data))]
     wrong, wrong_sum = ((yF < 0).double() + 0.5 * (yF == 0).double() for yF in outputs)

@@ -91,8 +91,8 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
 def _attention_locality(model, tile):
     """The locality of the first layer's S, averaged over heads (and, for vanilla, over 200 test pictures)."""
     from patch_association.images.locality import locality
-    from patch_association.images.permutation import GridPermutation
     from patch_lab.images.data.augment import normalize
+    from patch_lab.images.data.permutation import GridPermutation
 
     permutation = GridPermutation(_data().image_size, tile)
     with torch.no_grad():

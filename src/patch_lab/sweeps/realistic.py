@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from patch_association.defaults import DEFAULT
-from patch_lab.dynamics.realistic import N_TEST, SET_SIZE, SETTINGS, frame_steps, make_law, train_setting
+from patch_lab.dynamics.realistic import (
+    FLAGGED,
+    N_TEST,
+    SET_SIZE,
+    SETTINGS,
+    frame_steps,
+    make_law,
+    train_setting,
+)
 from patch_lab.records import drawn, rounded
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -26,7 +34,9 @@ def realistic_cell(setting: str, layout: str, seed: int) -> dict:
     """The recorded columns of one run; seed 0 also keeps A, at six steps for one setting."""
     chosen = SETTINGS[setting]
     frames = frame_steps(chosen) if (setting, layout) == ("D36", "blocks") else (chosen.steps,)
-    run = train_setting(chosen, layout, seed, snapshots=frames if seed == 0 else ())
+    run = train_setting(
+        chosen, layout, seed, how=replace(FLAGGED, snapshots=frames) if seed == 0 else FLAGGED
+    )
     result = {name: getattr(run, name)[:, 0].astype(float) for name in COLUMNS}
     if seed == 0:
         result["scores"] = {str(t): rounded(A[0], 3) for t, A in run.scores.items()}

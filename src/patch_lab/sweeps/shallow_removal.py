@@ -8,10 +8,9 @@ from typing import Any
 import torch
 
 from patch_association._streams import TEST
-from patch_association.shallow import PatternData, Tokens, initial_weights, train
-from patch_association.shallow.tokens import drawn
-from patch_lab.records import drawn as hashed
-from patch_lab.records import rounded
+from patch_association.shallow import PatternData, Sgd, Tokens, initial_weights, train
+from patch_association.shallow.tokens import alike
+from patch_lab.records import drawn, rounded
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 from patch_lab.sweeps.shallow_vit import BATCH, FEWER_NEURONS, FEWER_TESTS, TRIALS, ends
 from patch_lab.sweeps.sweep import Sweep
@@ -36,7 +35,7 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
     count = round(share * (35 if noisy == "none" else 25))
 
     def start(trial):
-        return initial_weights(data, [trial], num_neurons=FEWER_NEURONS, dtype=torch.float32)
+        return initial_weights(data, [trial], num_neurons=FEWER_NEURONS).to(torch.float32)
 
     def inputs(trial):
         """Training and test inputs with all their tokens."""
@@ -53,7 +52,7 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
         if kind == "attended at the start":
             return start(trial)
         return train(
-            inputs(trial)[0], start(trial), steps=STEPS[-1], batch=BATCH, rate=RATE, seed=trial
+            inputs(trial)[0], start(trial), steps=STEPS[-1], rate=RATE, how=Sgd(BATCH, trial)
         ).weights
 
     def removed(tokens, trial):
@@ -64,7 +63,7 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
     runs = []
     for trial in range(TRIALS):
         seen, test = (removed(tokens, trial) for tokens in inputs(trial))
-        how: dict[str, Any] = dict(steps=STEPS[-1], record=STEPS, batch=BATCH, rate=RATE, seed=trial)
+        how: dict[str, Any] = dict(steps=STEPS[-1], record=STEPS, rate=RATE, how=Sgd(BATCH, trial))
         runs.append(train(seen, start(trial), test=test, **how))
     curves = [[float(run.risk[run.steps <= t][-1, 0]) for t in STEPS] for run in runs]
     return {**ends(runs), "steps": list(STEPS), "risks": rounded(curves, 4)}
@@ -80,7 +79,7 @@ def _two_halves(n: int, seed: int, num_patterns: int = 5, dim: int = 10) -> Toke
     X, pattern = (torch.cat([getattr(half, name) for half in halves], dim=1) for name in ("X", "pattern"))
     noisy = torch.zeros_like(pattern, dtype=torch.bool)
     noisy[:, 25:] = True
-    return drawn(X, halves[0].y, pattern, noisy).to(torch.float32)
+    return alike(X, halves[0].y, pattern, noisy).to(torch.float32)
 
 
 _CONFIG = dict(
@@ -111,7 +110,7 @@ SWEEPS = (
             ),
         ),
         run=removal_cell,
-        data=lambda: hashed(PatternData(50, 0.3, 0.1), 0),
+        data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
     Sweep(
@@ -123,7 +122,7 @@ SWEEPS = (
             for share in (0.0, 1.0)
         ),
         run=removal_cell,
-        data=lambda: hashed(PatternData(50, 0.3, 0.1), 0),
+        data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
 )

@@ -14,7 +14,7 @@ import torch
 from patch_association._streams import TEST
 from patch_association.shallow import (
     PatternData,
-    check_assumption,
+    Sgd,
     initial_weights,
     output,
     population,
@@ -23,6 +23,7 @@ from patch_association.shallow import (
 )
 from patch_association.shallow.training import VARIANTS
 from patch_lab.records import drawn, rounded
+from patch_lab.shallow_vit.assumption import check_assumption, cut
 from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -60,7 +61,7 @@ def train_once(
 ):
     """One run of Algorithm 1 on N drawn inputs, half of each label, measured on drawn test inputs."""
     start = {key: how.pop(key) for key in ("head", "value_error", "score_error", "longest") if key in how}
-    weights = initial_weights(data, [trial], num_neurons=neurons, dtype=torch.float32, **start)
+    weights = _start(data, [trial], num_neurons=neurons, **start).to(torch.float32)
     sets = [
         data.balanced(N, seed=trial, dtype=torch.float32),
         data.sample(tests, seed=TEST + trial, dtype=torch.float32),
@@ -70,7 +71,12 @@ def train_once(
     if variant == "convolution":
         weights, variant = _with_kernel(weights, 3), "identity"
         sets = [with_neighbors(tokens, 3) for tokens in sets]
-    return train(sets[0], weights, batch=batch, variant=variant, seed=trial, test=sets[1], **how)
+    return train(sets[0], weights, variant=variant, test=sets[1], how=Sgd(batch, trial), **how)
+
+
+def _start(data, seeds, longest: float | None = None, **start):
+    weights = initial_weights(data, seeds, **start)
+    return weights if longest is None else cut(weights, longest)
 
 
 def _with_kernel(weights, width):
@@ -106,7 +112,7 @@ def start_cell(longest: float | None, value_error: float, score_error: float, N:
     how: dict[str, Any] = dict(rate=0.3, steps=3000, neurons=FEWER_NEURONS, tests=FEWER_TESTS, **errors)
     sampled = ends([train_once(data, k, N, **how) for k in range(TRIALS)])
     law = population(data)
-    weights = initial_weights(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
+    weights = _start(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
     found = check_assumption(weights, data)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
@@ -166,7 +172,7 @@ def multinomial_cell(N: int) -> dict:
             replace(inputs, X=law.X.expand(N, -1, -1), share=share, pattern=law.pattern.expand(N, -1))
         )
     weights = initial_weights(data, range(TRIALS), num_neurons=100)
-    run = train(stack(sets), weights, rate=0.3, steps=20_000, batch=BATCH, test=law)
+    run = train(stack(sets), weights, rate=0.3, steps=20_000, test=law, how=Sgd(BATCH))
     last = {name: getattr(run, name)[-1].tolist() for name in ("risk", "loss", "mass", "error")}
     return {**rounded(last, 4), "fitted_at": run.fitted_at.tolist()}
 

@@ -118,7 +118,7 @@ def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = Fals
     KeyboardInterrupt
         If a signal stopped the run; its checkpoint is kept.
     """
-    from patch_association.images.permutation import GridPermutation
+    from patch_lab.images.data.permutation import GridPermutation
     from patch_lab.images.training.config import TrainConfig
     from patch_lab.images.training.run import train
 

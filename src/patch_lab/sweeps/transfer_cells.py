@@ -15,11 +15,12 @@ import torch
 from patch_association._streams import TEST
 from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition
-from patch_association.training.evaluate import HeldOut, two_numbers
+from patch_association.training.evaluate import HeldOut
 from patch_lab.conventions import TRANSFER
 from patch_lab.transfer import learners
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune, usual_step
+from patch_lab.transfer.many_values import errors_under, two_numbers
 from patch_lab.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -102,7 +103,7 @@ def pretrained(
     same, off = data.partition.same_set, ~np.eye(num_patches, dtype=bool)
     inside, outside = A.numpy()[same & off], A.numpy()[~same]
     test = HeldOut(data, 10_000, seed + TEST)
-    own = test.errors_under(DenseAttention(A), *two_numbers(run.final.value, data), linear=TRANSFER.linear)
+    own = errors_under(test, DenseAttention(A), *two_numbers(run.final.value, data), linear=TRANSFER.linear)
     return A, {
         "gamma": [float(inside.mean()), float(inside.std())],
         "rho": [float(outside.mean()), float(outside.std())],
@@ -222,8 +223,11 @@ def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
     tuned = fine_tune(reads, model, sizes, range(seeds), steps=STEPS)
     errors = [
-        HeldOut(data, 10_000, TEST + seed).errors_under(
-            model, *two_numbers(tuned.value[seed], data), linear=TRANSFER.linear
+        errors_under(
+            HeldOut(data, 10_000, TEST + seed),
+            model,
+            *two_numbers(tuned.value[seed], data),
+            linear=TRANSFER.linear,
         )
         for seed, data in enumerate(moved)
     ]

@@ -103,7 +103,7 @@ def halves(n: int) -> torch.Tensor:
 
 
 @torch.no_grad()
-def look(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
+def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
     """Run the model once over the pictures and keep what the sweeps need."""
     c, n = model.config, len(labels)
     halved, tokens = halves(n), c.num_tokens
@@ -135,7 +135,7 @@ def subject() -> Subject:
     """The ViT-Tiny/16 and the thousand pictures; on one thread."""
     torch.set_num_threads(1)
     model = vit_of(file("vit_tiny_patch16_224.npz"))
-    return look(model, *load_crops(file("imagenet1000_crop224.npz")))
+    return observe(model, *load_crops(file("imagenet1000_crop224.npz")))
 
 
 @lru_cache(maxsize=1)

@@ -20,9 +20,10 @@ from patch_association._streams import Stream, generator
 from patch_association._validate import finite, int_list, made_of, odd_degree, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
 from patch_association.training.gradients import readout
-from patch_association.training.steps import Clipped, Constant, check_step
+from patch_association.training.steps import Constant, check_step
 from patch_lab.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention
+from patch_lab.transfer.clipped import Clipped
 
 
 def usual_step(num_patches: int, ratio: float = 1.0) -> Clipped:

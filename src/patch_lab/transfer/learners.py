@@ -13,11 +13,11 @@ import numpy as np
 import torch
 
 from patch_association._streams import TEST, VALIDATION, Stream, generator
-from patch_association._validate import callable_one, finite, int_list, made_of, positive_int, seed_list
+from patch_association._validate import finite, int_list, made_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
 from patch_association.structure import association
-from patch_association.training.empirical import EmpiricalRun, Start, descend
-from patch_association.training.evaluate import HeldOut, two_numbers
+from patch_association.training.empirical import Descent, EmpiricalRun, Start, descend
+from patch_association.training.evaluate import HeldOut
 from patch_association.training.samples import Samples
 from patch_association.training.steps import Constant
 from patch_lab.conventions import TRANSFER
@@ -33,6 +33,7 @@ from patch_lab.transfer.discovery import (
 )
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune, usual_step
 from patch_lab.transfer.logistic import PENALTIES, linear_test_error, tuned_logistic
+from patch_lab.transfer.many_values import errors_under, two_numbers
 from patch_lab.transfer.overlap import OverlapRule, overlap_rule
 
 _SEARCHES = ("likelihood", "overlap", "overlap, equal weights", "coactivation", "coactivation, refined")
@@ -124,7 +125,7 @@ def with_fixed_attention(
     test = HeldOut(data, draws, TEST)
     # w* itself comes last: alpha at its median, and no noise.
     measured = np.append(alpha, np.median(alpha[:, -1])), np.append(tau, 0.0)
-    *errors, best = test.errors_under(attention, *measured, linear=linear)
+    *errors, best = errors_under(test, attention, *measured, linear=linear)
     if (
         isinstance(attention, BlockAttention)
         and attention.is_hard
@@ -179,9 +180,8 @@ def train_from_scratch(
         Start(A, v),
         usual_step(D) if step is None else step,
         steps=steps,
-        linear=linear,
         record=[steps],
-        progress=False,
+        how=Descent(linear=linear, progress=False),
     )
 
 
@@ -196,7 +196,8 @@ def from_scratch(
     run = train_from_scratch(data, samples, seed, **training)
     test = HeldOut(data, draws, seed + (VALIDATION if validation else TEST))
     attention = DenseAttention(run.final.scores[0])
-    (error,) = test.errors_under(
+    (error,) = errors_under(
+        test,
         attention,
         *two_numbers(run.final.value.double(), data),
         linear=training.get("linear", TRANSFER.linear),
@@ -238,8 +239,12 @@ def by_search(
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
     scale = 1.5 / D
-    error = HeldOut(data, draws, seed + TEST).errors_under(
-        DenseAttention(A), scale * alpha, scale * noise, linear=TRANSFER.linear
+    error = errors_under(
+        HeldOut(data, draws, seed + TEST),
+        DenseAttention(A),
+        scale * alpha,
+        scale * noise,
+        linear=TRANSFER.linear,
     )
     return Outcome(float(error), float(association(A, data.partition).recall))
 
@@ -269,7 +274,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     ValueError
         If ``learner`` cannot be called, or data, sizes or seeds are not what it takes.
     """
-    callable_one("learner", learner)
+    made_of("learner", learner, "function", "__call__")
     made_of("data", data, "SpatialData", "partition", "feature", "sample")
     sizes, seeds = int_list("sizes", sizes), seed_list(seeds)
     return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])

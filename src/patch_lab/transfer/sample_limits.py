@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import skellam
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import callable_one, finite, fits_memory, positive_int, probability
+from patch_association._validate import finite, fits_memory, made_of, positive_int, probability
 from patch_association.intervals import Estimate, mean
 
 
@@ -103,7 +103,7 @@ def samples_per_set(
     ValueError
         If the error is still above the target at ``most``.
     """
-    callable_one("error", error)
+    made_of("error", error, "function", "__call__")
     target, most = probability("target", target), finite("most", most, minimum=0)
     if finite("accuracy", accuracy, minimum=0) == 0:
         raise ValueError("accuracy must be positive, got 0")

@@ -2,7 +2,8 @@
 
 ``sets``  pictures in memory, and the validation split; ``folder``  pictures read as training goes on
 ``embedded``, ``packed``, ``official``  where sets come from
-``augment``, ``policies``  augmentation; grid shuffles are ``patch_association.images.permutation``
+``augment``, ``policies``  augmentation
+``permutation``  grid shuffles
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from patch_association.images.permutation import GridPermutation
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet
 
 __all__ = ["ENVIRONMENT", "NAMES", "GridPermutation", "ImageSet", "data_root", "load"]

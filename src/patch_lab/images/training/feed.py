@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from patch_association.images.permutation import GridPermutation
 from patch_lab.images.data.augment import Draws, augment, draw
 from patch_lab.images.data.folder import FolderSet, Pictures
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet, validation_split
 from patch_lab.images.training.processes import OneProcess, own_share
 

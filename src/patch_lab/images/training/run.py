@@ -17,11 +17,11 @@ import torch
 from torch import nn
 
 from patch_association._validate import whole
-from patch_association.images.permutation import GridPermutation
 from patch_lab._files import lock
 from patch_lab.images.data import NAMES, data_root, load
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.folder import Pictures, load_folder, load_imagenet
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.checkpoint import load_checkpoint
 from patch_lab.images.training.config import FREE_ON_RESUME, TrainConfig
 from patch_lab.images.training.processes import processes, threads

@@ -76,7 +76,13 @@ class GridPermutation:
         return self._shuffle(numbers, self.tile // p).reshape(-1).numpy()
 
     def undo(self, similarity, patch_size: int):
-        """pi_s^{-1} of a similarity between patches: (..., N, N) as if the pictures had not been shuffled."""
+        """pi_s^{-1} of a similarity between patches: (..., N, N) as if the pictures had not been shuffled.
+
+        Parameters
+        ----------
+        similarity : (..., N, N) array or tensor
+        patch_size : int, which divides the tile; else the ValueError of :meth:`patch_order`
+        """
         back = np.argsort(self.patch_order(patch_size))
         return similarity[..., back, :][..., back]
 
