@@ -20,8 +20,8 @@ from .linear import (
 from .linear_bounds import (
     any_weights_bound as any_weights_bound,
     any_weights_boundary as any_weights_boundary,
-    any_weights_limit as any_weights_limit,
-    rademacher_tail as rademacher_tail,
+    loud_tails as loud_tails,
+    set_weights_bound as set_weights_bound,
     spread_weights_bound as spread_weights_bound,
 )
 from .risk import PopulationRisk as PopulationRisk
