@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import expit
+from scipy.stats import poisson
 
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
@@ -143,6 +144,25 @@ def test_velocities_of_scores_tend_to_the_limit_like_one_over_D():
         assert abs(off[1]) < 0.7 * abs(off[0]) and abs(outside[1]) < 0.7 * abs(outside[0])
 
 
+@pytest.mark.parametrize(("C", "lam", "degree"), [(4, 0.3, 3), (2, 0.9, 3), (3, 2.0, 5), (2, 4.0, 7)])
+def test_the_lead_grows_without_end_where_its_condition_holds(C, lam, degree):
+    """The bound of the proof, with Poisson sums that are added up by hand."""
+    limit = Sparse(C, lam, degree)
+    assert limit.gain >= 0
+    rest = np.arange(-60, 61)
+    chance = np.convolve(*(poisson.pmf(np.arange(61), lam / 2)[::sign] for sign in (1, -1)))[:121]
+    for u in (limit.strength, limit.strength / 3):
+        w = expit(-u * (C + rest.astype(float)) ** degree)
+        for beta in (0.1, 1.5):
+            for gamma in (0.0, 0.2, 1.0, 4.0):
+                x, eps = np.expm1(gamma), np.expm1(beta)
+                least = C * eps ** (degree - 1) * chance @ w + x ** (degree - 1) * chance @ (w * (C + rest))
+                assert limit.velocity(u, gamma, beta) >= degree * u * np.exp(gamma) * least > 0
+    rare = Sparse(C, 0.05)
+    assert rare.gain < 0 < rare.velocity(rare.strength, 0.0, 1e-5)
+    assert min(rare.velocity(rare.strength, g, 1e-5) for g in np.geomspace(1e-4, 1, 30)) < 0
+
+
 def test_a_kind_is_left_out_as_often_as_it_is_alone():
     """E P[no seen kind is below a fresh one] = E[U] / (N + 1), every sample of every order, in fractions."""
     kinds = [(1, 2, 0), (1, 2, 1), (1, 3, 1), (-1, 2, 0)]
@@ -195,6 +215,17 @@ def test_derivatives_of_one_input_stay_below_their_bounds():
             found.append(abs(float(value.detach())))
         largest = np.maximum(largest, found[1:])
     assert largest[0] < K2 and largest[1] < K3
+
+
+def test_the_third_derivative_of_the_activation_counts():
+    """At alpha = 0 and all signs +1 a step of alpha leaves nothing else."""
+    D = 4
+    K3 = derivative_bounds(D, 1e-6, 1.0, 1e-12)[1]
+    t = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    value = torch.nn.functional.softplus(-D * ((D * t) ** 3 + DEFAULT.linear * D * t))
+    for _ in range(3):
+        (value,) = torch.autograd.grad(value, t, create_graph=True)
+    assert 0.2 * K3 < abs(float(value.detach())) < K3
 
 
 def test_a_start_within_the_horizon_stays_near_the_three_scalars():

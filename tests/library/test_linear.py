@@ -244,8 +244,8 @@ def test_a_sum_of_exactly_nine_tenths_does_not_pass():
 def test_bounds_begin_and_end_where_they_say():
     D = any_weights_boundary(4, 0.3, error=0.1)
     assert any_weights_bound(D, 4, 0.3) >= 0.1 > any_weights_bound(D - 4, 4, 0.3)
-    for q, error in ((0.0, 0.1), (0.3, 0.25)):
-        with pytest.raises(ValueError, match="the bound reaches error only for"):
+    for q, error in ((0.0, 0.1), (0.3, 0.45)):
+        with pytest.raises(ValueError, match="the bound reaches error at usable sizes only for"):
             any_weights_boundary(4, q, error)
     floor = known_sets_error(16, 4, 0.9)
     with pytest.raises(ValueError, match="error must be above"):

@@ -1,16 +1,19 @@
 """Learning without the sets: the rule that compares overlaps, and its limits as the patches grow."""
 
 from itertools import combinations, product
-from math import exp
+from math import exp, factorial
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
 
 from patch_lab.transfer.overlap import overlap_rule
 from patch_lab.transfer.sample_bounds import genie_error
 from patch_lab.transfer.sample_limits import (
+    all_sets_told,
     elementary_symmetric,
     far_sets_told,
+    small_errors,
     weights_by_count,
 )
 
@@ -108,3 +111,51 @@ def test_the_limit_is_the_error_at_many_patches(law, told):
             errors.append(0.5 if abs(plus - minus) < 1e-12 else float(plus < minus))
     limit = law(4, 1.0, t).value * exp(t)
     assert abs(np.mean(errors) - limit) < 5 * (limit / 600) ** 0.5 + 5 / D
+
+
+def _error_of_counted_weights(lam, t):
+    """E(W) at C = 2 and what is cut off: every count of patches and of activations, up to a bound."""
+    x, rate = lam * np.exp(-t), t * np.exp(-t) * lam / 2
+    k = np.arange(4)
+    active = poisson.pmf(k, rate)
+    weight = lambda k: 1 / (1 + 2 * k * np.exp(t) / lam)
+    signal = list(zip(active, weight(k)))
+    clutter = [(p / (1 + t), w) for p, w in signal] + [
+        (p * t / (1 + t), w) for p, w in zip(active, weight(k + 1))
+    ]
+
+    def law(own, most):
+        chances, values = [], []
+        for count in range(most + 1):
+            for kinds in product(*[signal] * own, *[clutter] * count):
+                p, w = np.array(kinds).reshape(-1, 2).T
+                chances.append(poisson.pmf(count, (1 + t) * x) * p.prod())
+                values.append((w.sum() ** 2 - (w**2).sum()) / 2)
+        return np.array(chances), np.array(values)
+
+    (plus, high), (minus, low) = law(2, 2), law(0, 3)
+    order = np.argsort(high)
+    below = np.append(0.0, np.cumsum(plus[order]))
+    under, upto = (below[np.searchsorted(high[order], low + e)] for e in (-1e-12, 1e-12))
+    cut = 1 - minus.sum() + (1 - plus.sum()) * minus[low > 0].sum()
+    return float(minus @ (under + upto) / 2), cut
+
+
+@pytest.mark.parametrize(("lam", "t"), [(0.4, 2.0), (0.2, 1.0), (0.3, 3.0)])
+def test_small_errors_lie_between_their_bounds(lam, t):
+    """An input of C = 2 is misread where two clutter patches are not known to lie in sets that were seen."""
+    error, cut = _error_of_counted_weights(lam, t)
+    low, high = small_errors(2, lam / 2, t)
+    assert cut < 0.05 * error
+    assert low < np.exp(-t) * error < high
+    assert low <= all_sets_told(2, lam / 2, t) < np.exp(-t) * (error + cut)
+    if t == 2:
+        sampled = weights_by_count(2, lam / 2, t, 400_000)
+        assert abs(sampled.value - np.exp(-t) * error) < 2 * (sampled.high - sampled.low)
+
+
+def test_the_bounds_of_small_errors_meet():
+    for C in (2, 5):
+        low, high = small_errors(C, 1.0, 40.0)
+        told = np.exp(-40.0 * (C + 1)) * (C**2 / 2) ** C / factorial(C) / 2
+        assert low == pytest.approx(told, rel=1e-6) and high == pytest.approx(told, rel=1e-6)

@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit, ive
-from scipy.stats import skellam
 
 from patch_association._validate import finite, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
@@ -114,7 +113,7 @@ class Sparse:
         bessel = ive(np.abs(r), self.lam)
         number = self.lam * (ive(np.abs(r - 1), self.lam) + ive(np.abs(r + 1), self.lam)) / 2
         count = np.divide(number, bessel, out=np.abs(r).astype(float), where=bessel > 0)
-        return r + float(self.set_size), skellam.pmf(r, self.lam / 2, self.lam / 2), count
+        return r + float(self.set_size), bessel, count
 
     def _mean(self, u: float, power: int, weight: float | np.ndarray = 1.0, shift: int = 0) -> float:
         M, chance, _ = self._law
@@ -144,6 +143,17 @@ class Sparse:
     def between(self) -> float:
         """The limit of D times the rate between sets at alpha*."""
         return self.within + self.set_size**2 * self.lead
+
+    @property
+    def gain(self) -> float:
+        """The least of E[(J + C (C - 1)^k) w M^(p - 1 - k)] at u*, k odd, J the number of random features.
+
+        Where it is not negative, the lead of companions passes every bound in one time, whatever D.
+        """
+        C, p = self.set_size, self.degree
+        return min(
+            self._mean(self.strength, p - 1 - k, self._law[2] + C * (C - 1) ** k) for k in range(1, p - 1, 2)
+        )
 
     def velocity(self, u: float, gamma: float, diagonal: float) -> float:
         """g(u, gamma): the limit of D^2 times the velocity of one score of companions, at rho = 0."""

@@ -12,41 +12,108 @@ import math
 import numpy as np
 from scipy.stats import norm
 
-from patch_association._validate import divides, finite, fits_memory, positive_int, probability, real_array
+from patch_association._validate import divides, fits_memory, positive_int, probability, real_array
 
 #: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
 BERRY_ESSEEN = 0.5600
 
+#: Numbers of patches up to here are taken one by one, larger ones on a grid of this ratio.
+_ONE_BY_ONE, _RATIO = 128, 1.04
 
-#: The lines a - b s of :func:`rademacher_tail`: (a, b, the end of the range of s on which it is the largest).
-_LINES = ((1 / 4, 1 / 3, 0.396), (0.217, 1 / 4, 0.868))
 
+def loud_tails(counts, q: float, reach: int) -> np.ndarray:
+    """tau_r(n) = (P[Z > r] + P[Z > r + 1]) / 2 for Z a sum of n signs delta_j and r = 0, ..., reach.
 
-def rademacher_tail(s):
-    """h(s) = max(1/4 - s/3, 0.217 - s/4, 0): a lower bound on P[Z > s |a|] for Z = sum_j a_j eps_j, s >= 0.
+    A set less than r + 1 times as loud as each of n other patches is misread at least this often,
+    by a lemma of Erdos on sums of signs.
 
-    eps_j are independent fair signs. A large weight, or Berry-Esseen, or the fourth moment; h is convex and
-    nonincreasing.
+    Parameters
+    ----------
+    counts : (k,) integers of at least 0
+        n.
+    q : float
+    reach : int of at least 0
+
+    Returns
+    -------
+    (k, reach + 1) array
 
     Raises
     ------
     ValueError
-        If ``s`` holds anything but finite real numbers.
+        If a number is out of its range.
     """
-    s = real_array("s", s)
-    return np.maximum(np.maximum(*(a - b * s for a, b, _ in _LINES)), 0.0)
+    n, q = np.asarray(counts), probability("q", q)
+    if n.ndim != 1 or n.size == 0 or not np.issubdtype(n.dtype, np.integer) or n.min() < 0:
+        raise ValueError(f"counts must be integers of at least 0 in one dimension, got {counts!r}")
+    reach = positive_int("reach", reach, minimum=0)
+    # On a circle of this length what wraps around is less than e^-50.
+    most = int(n.max())
+    size = 2 * min(most + reach + 2, reach + 64 + math.ceil(12 * math.sqrt(q * most)))
+    fits_memory(f"{n.size:,} laws on {size:,} integers", 2 * n.size * size)
+    angles = 2 * np.pi * np.arange(size // 2 + 1) / size
+    law = np.fft.irfft((1 - q + q * np.cos(angles)) ** n[:, None], size)  # P[Z = 0], P[Z = 1], ...
+    within = law[:, :1] + 2 * (np.cumsum(law, axis=1) - law[:, :1])[:, : reach + 1]  # P[|Z| <= r]
+    return np.maximum(1 - within - law[:, 1 : reach + 2], 0.0) / 2
 
 
 def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
     """A lower bound on P[y g(X) <= 0] over all weights and all monotone phi.
 
-    (1/L) sum_{r=1}^{L-1} b(q r), where b(mu) is the maximum over 0 < t < 1 of
-    (1 - exp(-mu I(t))) h(sqrt(C / ((1 - t) mu))) with I(t) = t + (1 - t) log(1 - t) and h from
-    :func:`rademacher_tail`. The maximum is taken over a grid, which can only make the bound smaller.
+    The largest of a - (1/L) sum_k max_i G_i(k - i) over 0 < a <= 1/2, with k = 1, ..., D and
+    i = 1, ..., min(k, C), where G_i(n) is the largest of (a - tau_r(n))_+ / r over r >= i and tau comes from
+    :func:`loud_tails`. As G falls in n, large n are taken from a grid; this, and a grid of a, can only make
+    the bound smaller.
 
     Parameters
     ----------
     num_patches, set_size, q : as in :func:`~patch_association.exact.linear.linear_error`
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If C does not divide D, or q lies outside [0, 1].
+    """
+    D, C, L = divides(num_patches, set_size)
+    ranks = _grid(D)
+    reach = C + 8 + math.ceil(6 * math.sqrt(probability("q", q) * D))
+    tails = loud_tails(ranks - 1, q, reach)[:, 1:]  # the counts are 0, 1, ...
+    own = np.minimum(np.arange(1, C + 1), ranks[:, None])  # i, (k, C); for k < C the last one again
+    count = np.searchsorted(ranks, ranks[:, None] - own + 1, side="right") - 1
+    width = np.diff(np.append(ranks, D + 1))
+    best = 0.0
+    for a in np.linspace(0.02, 0.5, 25):
+        costs = np.maximum(a - tails, 0.0) / np.arange(1, reach + 1)
+        G = np.maximum.accumulate(costs[:, ::-1], axis=1)[:, ::-1]
+        G = np.maximum(G, a / (reach + 1))  # r beyond the reach
+        best = max(best, a - float(width @ G[count, own - 1].max(axis=1)) / L)
+    return best
+
+
+def _grid(most: int) -> np.ndarray:
+    """1, 2, ..., then sparser, up to most."""
+    grid = [*range(1, min(most, _ONE_BY_ONE) + 1)]
+    while (following := math.ceil(grid[-1] * _RATIO)) <= most:
+        grid.append(following)
+    return np.array(grid, dtype=np.int64)
+
+
+def set_weights_bound(num_patches: int, set_size: int, q: float) -> float:
+    """A lower bound as :func:`any_weights_bound`, for weights whose size depends on the set alone.
+
+    (1/L) sum_{m=0}^{L-1} tau_C(m C), tau from :func:`loud_tails`.
+
+    Parameters
+    ----------
+    num_patches, set_size, q : as in :func:`~patch_association.exact.linear.linear_error`
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -54,49 +121,24 @@ def any_weights_bound(num_patches: int, set_size: int, q: float) -> float:
         If C does not divide D, or q lies outside [0, 1].
     """
     _, C, L = divides(num_patches, set_size)
-    fits_memory(f"the bounds of {L:,} sets", 8 * L)
-    mu = probability("q", q) * np.arange(1, L, dtype=np.int64)
-    return float(_rank_bounds(mu[mu * _LINES[-1][2] ** 2 > C], C).sum() / L)  # elsewhere h vanishes
-
-
-def _rank_bounds(mu: np.ndarray, C: int) -> np.ndarray:
-    best = np.zeros_like(mu)
-    for t in np.geomspace(0.01, 0.6, 60):
-        rate = t + (1 - t) * math.log1p(-t)
-        best = np.maximum(best, -np.expm1(-mu * rate) * rademacher_tail(np.sqrt(C / ((1 - t) * mu))))
-    return best
-
-
-def any_weights_limit(chi: float) -> float:
-    """The limit of :func:`any_weights_bound` as C grows with q D / C^2 = chi fixed.
-
-    The integral over 0 < x < 1 of h(1 / sqrt(chi x)): with u = 1 / sqrt(chi) a line a - b s adds
-    u^2 (2 b / s - a / s^2) between the ends of its range of s, as far as that lies above u.
-
-    Raises
-    ------
-    ValueError
-        If ``chi`` is negative or not finite.
-    """
-    chi = finite("chi", chi, minimum=0)
-    total, start = 0.0, math.inf if chi == 0 else 1 / math.sqrt(chi)
-    for a, b, end in _LINES:
-        if start < end:
-            total += ((2 * b / end - a / end**2) - (2 * b / start - a / start**2)) / chi
-            start = end
-    return total
+    return float(loud_tails(C * np.arange(L, dtype=np.int64), q, C)[:, C].mean())
 
 
 def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
     """The least number of patches D from which :func:`any_weights_bound` is at least ``error``.
 
-    The bound grows with L: it averages a nondecreasing sequence. So one bisection finds it.
+    The bound grows with L: what is taken off it is an average of a sequence that falls. So one bisection
+    finds it.
 
     Parameters
     ----------
     set_size : int (C)
     q : float in (0, 1]
-    error : float below 1/4
+    error : float below 0.45
+
+    Returns
+    -------
+    int
 
     Raises
     ------
@@ -104,9 +146,10 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
         If a number is out of its range.
     """
     C, q, error = positive_int("set_size", set_size), probability("q", q), probability("error", error)
-    if not (q > 0 and error < 1 / 4):
+    if not (q > 0 and error < 0.45):
         raise ValueError(
-            f"the bound reaches error only for q > 0 and error < 1/4, got q={q:g}, error={error:g}"
+            "the bound reaches error at usable sizes only for q > 0 and error < 0.45, "
+            f"got q={q:g}, error={error:g}"
         )
     low, high = 1, 2
     while any_weights_bound(high * C, C, q) < error:

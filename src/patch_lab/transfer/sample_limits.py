@@ -93,6 +93,35 @@ def far_sets_told(
     return _error(C, clutter, t, odds, draws, seed)
 
 
+def small_errors(set_size: int, ratio: float, per_set: float) -> tuple[float, float]:
+    """Bounds of the least error, and of that of ``weights_by_count``, that meet as samples per set grow.
+
+    With x = lambda e^-t both errors lie between e^-t x^C / C! times e^-2x / 2 and times
+    1/2 + x (1 + t)^C (t + (1 + t) / (C + 1)). The parameters are those of :func:`equal_weights`.
+
+    Returns
+    -------
+    (float, float)
+        Below both errors, and above both.
+    """
+    C, clutter, t = _checked(set_size, ratio, per_set)
+    x = clutter * math.exp(-t)
+    scale = math.exp(-t) * x**C / math.factorial(C)
+    return scale * math.exp(-2 * x) / 2, scale * (0.5 + x * (1 + t) ** C * (t + (1 + t) / (C + 1)))
+
+
+def children(set_size: int, ratio: float, per_set: float) -> float:
+    """How many patches, on average, the next step along samples leads to: t x (1 + (1 + t) x / C).
+
+    Here x = lambda e^-t. A patch is clutter of t x / C samples whose set no other sample has. Each of these
+    has C signal patches and (1 + t) x clutter patches whose set was not seen twice. The parameters are
+    those of :func:`equal_weights`.
+    """
+    C, clutter, t = _checked(set_size, ratio, per_set)
+    x = clutter * math.exp(-t)
+    return t * x * (1 + (1 + t) * x / C)
+
+
 def samples_per_set(
     error: Callable[[float], float], target: float, most: float = 20.0, accuracy: float = 1e-4
 ) -> float:
