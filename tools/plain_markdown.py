@@ -16,6 +16,9 @@ from patch_lab.ledger import shipped
 
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
+#: Claims that a plain paragraph links to, and those of them that no setting can change.
+CLAIM, ALWAYS = re.compile(r"#claim-([\w.-]+)\)"), ("proved here", "definition", "assumption")
+FINDS = "**What we find.**"
 
 
 class NotPlain(ValueError):
@@ -40,7 +43,8 @@ class Chapter:
             found.append(_code(cell, images))
             if figure := figure_of(cell):
                 words = self.book.labels[figure["name"]].words
-                found += self._prose(self.plain(f"**{words}.** {figure['caption'].strip()}"))
+                caption = self.plain(f"**{words}.** {figure['caption'].strip()}")
+                found += self._prose(caption, caption=True)
         install = next(
             k for k, cell in enumerate(found) if cell.cell_type == "code" and "find_spec" in cell.source
         )
@@ -85,8 +89,13 @@ class Chapter:
             label = block.options.get("label")
             tag = f"\n\\tag{{{self.book.labels[label].words.strip('()')}}}" if label else ""
             return f"$$\n{body}{tag}\n$$"
-        elif kind in ("explorable", "scene"):
-            page = self.book.page("book/next_to" if kind == "scene" else f"book/explore/{block.title}")
+        elif kind in ("explorable", "scene", "moving"):
+            there = {
+                "explorable": f"book/explore/{block.title}",
+                "scene": "book/next_to",
+                "moving": self.file,
+            }
+            page = self.book.page(there[kind])
             return f"[Move it yourself, in the online book]({page})."
         elif kind == "predict":
             choices, _, answer = body.partition("\n\n")
@@ -136,37 +145,43 @@ class Chapter:
             return f"`{words or (name.rpartition('.')[2] if target.startswith('~') else name)}`"
         raise NotPlain(f"{self.file}: the edition does not know the role {role!r}")
 
-    def _prose(self, text: str) -> list:
-        """Markdown cells, and display cells for what shows computed numbers."""
-        found, live = [], []
+    def _prose(self, text: str, caption: bool = False) -> list:
+        """Markdown cells, and display cells for what a run decides: computed numbers, claims, findings."""
+        found: list = []
+        live: list[str] = []
+        kind: tuple[str, ...] | None = None  # the claims of the paragraphs in `live`; None: nothing moves
 
-        def close(block: list[str], moving: bool) -> None:
-            if block:
-                found.append(
-                    self._display(block) if moving else nbformat.v4.new_markdown_cell("\n\n".join(block))
-                )
+        def close() -> None:
+            if live and kind is None:
+                found.append(nbformat.v4.new_markdown_cell("\n\n".join(live)))
+            elif live and kind is not None:
+                found.append(self._display(live, kind))
 
-        moving = False
         for paragraph in _paragraphs(text):
-            if bool(GLUED.search(paragraph)) != moving:
-                close(live, moving)
-                live, moving = [], not moving
+            claims = tuple(dict.fromkeys(CLAIM.findall(paragraph)))
+            decided = [claim for claim in claims if shipped()[claim].verdict not in ALWAYS]
+            moves = caption or decided or GLUED.search(paragraph) or paragraph.startswith(FINDS)
+            now = claims if moves else None
+            if now != kind:
+                close()
+                live, kind = [], now
             live.append(paragraph)
-        close(live, moving)
+        close()
         return found
 
-    def _display(self, paragraphs: list[str]):
+    def _display(self, paragraphs: list[str], claims: tuple[str, ...]):
         text = "\n\n".join(paragraphs)
         names = dict.fromkeys(GLUED.findall(text))
         missing = [name for name in names if name not in self.glued]
         if missing:
             raise NotPlain(f"{self.file}: nothing is glued as {', '.join(missing)}")
         shown = GLUED.sub(lambda found: self.glued[found[1]], text)
-        recorded = "".join(f", {name}={self.glued[name]!r}" for name in names)
+        given = "".join(f", {claim!r}" for claim in claims)
+        given += "".join(f", {name}={self.glued[name]!r}" for name in names)
         template = GLUED.sub(r"«\1»", text)
         source = (
             '# @title { display-mode: "form" }\nfrom patch_lab.prose import show\n'
-            f'show(r"""{template}"""{recorded})'
+            f'show(r"""{template}"""{given})'
         )
         data = {"text/markdown": shown, "text/plain": "<IPython.core.display.Markdown object>"}
         cell = nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data)])

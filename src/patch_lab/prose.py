@@ -42,12 +42,17 @@ def glue(**texts) -> None:
 
 #: What this session has glued, by name.
 _GLUED: dict[str, str] = {}
+#: Whether what a claim requires holds in this session, by its name, away from the recorded setting.
+_JUDGED: dict[str, bool] = {}
 
 
 #: What stands for a number that this run has not computed, once its setting is not the recorded one.
 UNKNOWN = "⟨?⟩"
 #: How the sentence begins that says what a reader has changed.
 BANNER = "**Your setting.**"
+#: What stands before words that were written for the recorded setting, once a reader has changed it: not
+#: judged; what its claims require holds; it does not.
+WRITTEN, HOLDS, FAILS = "▷ ", "✓ ", "✗ *Not so at your setting. As recorded:* "
 
 
 class _Shown:
@@ -57,8 +62,8 @@ class _Shown:
     recorded_setting = True
     all: ClassVar[list[_Shown]] = []
 
-    def __init__(self, text: str, recorded: dict[str, str]):
-        self.text, self.recorded = text, recorded
+    def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str]):
+        self.text, self.claims, self.recorded = text, claims, recorded
         self.names = dict.fromkeys(re.findall("«([^»]*)»", text))
         self.handle, self.has = None, ""
 
@@ -67,9 +72,21 @@ class _Shown:
         """Whether this session has computed each of its numbers."""
         return all(name in _GLUED for name in self.names)
 
+    def mark(self) -> str:
+        """What is said of the words themselves."""
+        if _Shown.recorded_setting:
+            return ""
+        judged = [_JUDGED.get(claim) for claim in self.claims]
+        if False in judged:
+            return FAILS
+        return HOLDS if judged and all(judged) else WRITTEN
+
     def words(self) -> str:
         other = self.recorded if _Shown.recorded_setting else dict.fromkeys(self.names, UNKNOWN)
-        return re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
+        said = re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
+        mark = self.mark()
+        # a table, a list, a fold, an equation begin a line of their own
+        return f"{mark}\n\n{said}" if mark and said[0] in "|-<$`" else mark + said
 
     def write(self) -> None:
         """Show it, or write it again where it stands; a plain script prints it once it is complete."""
@@ -88,14 +105,25 @@ class _Shown:
             self.handle.update(Markdown(words))
 
 
-def show(text: str, **recorded: str) -> None:
+def judged(claim: str, holds: bool) -> None:
+    """Note whether what a claim requires holds at a reader's setting, and mark the sentences that say it."""
+    _JUDGED[claim] = holds
+    for one in _Shown.all:
+        if claim in one.claims:
+            one.write()
+
+
+def show(text: str, *claims: str, **recorded: str) -> None:
     """Display Markdown in which «name» stands for the number that was glued under this name.
 
     Where the session computes a number later, or anew, the text is written again where it stands. Until
     then it shows the recorded number, which must be given for each name, or "⟨?⟩" away from the recorded
     setting. A plain script prints the text, once all its numbers are there.
+
+    Words are not computed. Away from the recorded setting they stand behind a mark, which says whether what
+    the ``claims`` that they state require holds there.
     """
-    one = _Shown(text, recorded)
+    one = _Shown(text, claims, recorded)
     if unknown := [name for name in one.names if name not in recorded]:
         raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
     _Shown.all.append(one)
@@ -116,6 +144,7 @@ def follow(changed: dict[str, tuple]) -> None:
 
     _Shown.recorded_setting = not changed
     _GLUED.clear()
+    _JUDGED.clear()
     for one in _Shown.all:
         one.write()
     if not changed:
@@ -125,7 +154,9 @@ def follow(changed: dict[str, tuple]) -> None:
     )
     words = (
         f"{BANNER} You changed {listed}. Each number in a sentence is that of your run, or "
-        f"{UNKNOWN} until its cell has run. What is called *recorded* stays as it was recorded."
+        f"{UNKNOWN} until its cell has run. Its words were written for the recorded setting: behind "
+        f"{WRITTEN.strip()} they may not fit, behind {HOLDS.strip()} what they claim holds at your setting, "
+        f"behind {FAILS[0]} it does not. What is called *recorded* stays as it was recorded."
     )
     display(Markdown(words)) if get_ipython() else print(words)
 

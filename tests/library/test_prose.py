@@ -81,7 +81,7 @@ def run_cells(*sources):
 
 
 @pytest.mark.parametrize(
-    ("changed", "then"), [({}, "It is 2, and 7."), ({"q": (0.6, 0.3)}, "It is 2, and ⟨?⟩.")]
+    ("changed", "then"), [({}, "It is 2, and 7."), ({"q": (0.6, 0.3)}, "▷ It is 2, and ⟨?⟩.")]
 )
 def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
     begun, shown, *_ = run_cells(CHAPTER.format(changed=changed), SHOW, "glue(prose_x=1)", "glue(prose_x=2)")
@@ -89,9 +89,21 @@ def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
     assert bool(begun) == bool(changed) and all("`q = 0.6` (recorded: `0.3`)" in text for text in begun)
 
 
+def test_words_of_the_record_say_so_and_what_they_claim_is_judged():
+    say = "from patch_lab.prose import judged, show\n"
+    said = say + 'show("First.", "a")\nshow("Second.", "a", "b")\nshow("| Third. |")'
+    verdict = say + "judged('a', True)\njudged('b', False)"
+    there, here = (
+        run_cells(CHAPTER.format(changed=changed), said, verdict)[1] for changed in ({}, {"q": (0.6, 0.3)})
+    )
+    assert there == ["First.", "Second.", "| Third. |"]
+    assert [text[0] for text in here] == ["✓", "✗", "▷"] and here[0].endswith("First.")
+    assert here[2].endswith("\n\n| Third. |"), "a table begins its own line"
+
+
 def test_a_second_run_forgets_the_numbers_of_the_first():
     begin = CHAPTER.format(changed={"q": (0.6, 0.3)})
-    assert run_cells(begin, "glue(prose_x=1, prose_y=1)", begin, SHOW)[-1] == ["It is ⟨?⟩, and ⟨?⟩."]
+    assert run_cells(begin, "glue(prose_x=1, prose_y=1)", begin, SHOW)[-1] == ["▷ It is ⟨?⟩, and ⟨?⟩."]
 
 
 def test_a_plain_script_prints_its_sentences_with_its_numbers():

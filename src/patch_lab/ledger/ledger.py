@@ -16,7 +16,7 @@ from patch_association._validate import positive_int
 from patch_lab.ledger.evidence import ChapterRun, Number, read_run, write_run
 from patch_lab.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_lab.ledger.verdict import Card
-from patch_lab.prose import follow
+from patch_lab.prose import follow, judged
 
 HERE = Path(__file__).resolve().parent
 #: The parts of the book, in reading order.
@@ -242,7 +242,9 @@ class Ledger:
             raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
         if run.parameters != claim.parameters:
             changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
-            return Card(claim, dict(evidence), changed, tuple(claim.unmet(evidence, run.parameters)))
+            unmet = tuple(claim.unmet(evidence, run.parameters))
+            judged(claim_id, not unmet)
+            return Card(claim, dict(evidence), changed, unmet)
         differences = _differences(evidence, claim.evidence)
         if differences:
             raise AssertionError(f"{setting}: claim {claim_id!r}: " + "; ".join(differences))
