@@ -33,7 +33,7 @@ def small_subject(still: bool = False):
         weight.copy_(0 * weight if still else 0.4 * torch.randn(weight.shape, generator=generator))
         bias.copy_(torch.randn(bias.shape, generator=generator))
     images = torch.randint(256, (40, 3, 16, 16), generator=generator, dtype=torch.uint8)
-    return vit_tiny.look(model, images, torch.arange(40) % 3)
+    return vit_tiny.observe(model, images, torch.arange(40) % 3)
 
 
 @pytest.fixture(scope="module")

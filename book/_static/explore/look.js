@@ -209,7 +209,7 @@
         },
       },
       code: (s) => [
-        "from patch_association.shallow import PatternData, initial_weights, population, train",
+        "from patch_association.shallow import PatternData, Sgd, initial_weights, population, train",
         ...(s.removed === "before" && s.gone
           ? ["from dataclasses import replace", "import torch", ""] : [""]),
         `data = PatternData(${L}, ${s.relevant}, ${s.confusion}, num_patterns=${s.patterns}, noise=0.0)`,
@@ -219,7 +219,7 @@
           "both = torch.stack([counts, counts[[1, 0, *range(2, len(counts))]]])",
           "law = replace(law, share=both / both.sum(dim=1, keepdim=True))"] : []),
         `start = initial_weights(data, [${s.seed}], num_neurons=${s.neurons})  # another draw of the same start`,
-        `run = train(law, start, steps=${s.steps}, rate=${s.rate}, loss="${s.loss}", record=1)`,
+        `run = train(law, start, steps=${s.steps}, rate=${s.rate}, record=1, how=Sgd(loss="${s.loss}"))`,
         "print(run.mass[-1], run.margin[-1], run.fitted_at)",
       ].join("\n"),
     };

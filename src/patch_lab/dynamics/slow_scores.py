@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from scipy.integrate import solve_ivp
+from scipy.integrate import cumulative_trapezoid, solve_ivp
 
 from patch_association._validate import finite
 from patch_association.exact.risk import PopulationRisk
@@ -120,6 +120,15 @@ class Tube:
         steep, end = self.lipschitz.max(), self.tau[-1]
         source = self.by_alpha.max() * self.behind(kappa) + steep * self.speed.max() * kappa * rate / 2
         return float(np.exp(steep * end) * end * source)
+
+    def bound_along(self, kappa: float, rate: float) -> float:
+        """The same with the constants as functions of time: the largest value on the way."""
+        behind = kappa * np.maximum.accumulate(self.drag) / np.minimum.accumulate(self.curvature)
+        source = self.by_alpha * behind + self.lipschitz * self.speed * kappa * rate / 2
+        growth = self.growth + kappa * rate * self.lipschitz**2 / 2
+        whole = cumulative_trapezoid(growth, self.tau, initial=0)
+        parts = cumulative_trapezoid(source * np.exp(-whole), self.tau, initial=0)
+        return float((np.exp(whole) * parts).max())
 
 
 def tube(risk: PopulationRisk, beta: float, line: FlowLine, width: float, height: float) -> Tube:
