@@ -196,7 +196,8 @@ class Moving(SphinxDirective):
         start = (
             f'<figure class="pa-moving">{axes_and_curves(name, drawing)}<figcaption>'
             f'<label><output class="pasted-text">{drawing["says"][last // 2]}</output>'
-            f'<input type="range" min="0" max="{last}" step="any" value="{last // 2}" data-slides="{name}" aria-label="{drawing["moves"]}"></label>'
+            f'<input type="range" min="0" max="{last}" step="any" value="{last // 2}" data-slides="{name}" '
+            f'aria-label="{drawing["moves"]}"></label>'
         )
         end = nodes.raw("", "</figcaption></figure>", format="html")
         return [nodes.raw("", start, format="html"), *self.parse_content_to_nodes(), end]
