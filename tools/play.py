@@ -153,7 +153,9 @@ def run(notebook, refusal: bool = False, timeout: int | None = CELL_TIMEOUT_S) -
         except CellExecutionError as error:
             said = f"{error.ename}: {error.evalue}"
             refused = (
-                error.ename == "ValueError" and "patch_association" in str(error) and len(error.evalue) > 15
+                error.ename == "ValueError"
+                and re.search("patch_(association|lab)", str(error))
+                and len(error.evalue) > 15
             )
             return None if refusal and refused else said
         except (CellTimeoutError, DeadKernelError) as error:
