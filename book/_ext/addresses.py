@@ -15,7 +15,7 @@ from sphinx.util.osutil import relative_uri
 MOVED = {
     "book/changes": "book/index",
     "book/conventions": "book/letters",
-    "book/explore/cloud": "book/next_to#known-then-forgotten",
+    "book/explore/cloud": "book/next_to#ten-lamps",
     "book/images/large_scale": "book/images/laptop",
     "book/notation": "book/letters",
     "book/setting/gaussian_patches": "book/beyond/gaussian_patches",

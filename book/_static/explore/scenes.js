@@ -61,7 +61,7 @@
     const last = links.length - 1;
     const beside = (link) => Math.abs(Math.floor(link / 64 / G) - Math.floor((link % 64) / G)) + Math.abs((Math.floor(link / 64) % G) - (link % G)) === 1;
     const shown = new Map(); // how much of each string is seen
-    let [epoch, reached, fading] = [0, 0, null];
+    let [epoch, reached, wanted, moving] = [0, 0, new Set(), null];
     const grid = easel(9, 9, "Sixty-four places of a picture, the most alike pairs joined by strings", (context, color) => {
       context.lineCap = "round";
       for (const [link, seen] of shown) {
@@ -84,24 +84,28 @@
         context.fill();
       }
     });
-    const curves = chart({ title: "Strings that are right, pictures that are right", xlabel: "epoch", height: 210 });
+    const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: 210 });
+    /** Strings come and go for as long as some are on their way, however fast the epochs change. */
+    function fade(before, now) {
+      const step = still.matches ? 1 : (now - before) / 150;
+      let settled = true;
+      for (const [link, seen] of shown) {
+        const next = clamp(seen + (wanted.has(link) ? step : -step));
+        if (next === 0 && !wanted.has(link)) shown.delete(link);
+        else shown.set(link, next);
+        if (next > 0 && next < 1 || (next === 0 && wanted.has(link))) settled = false;
+      }
+      grid.paint();
+      moving = settled ? null : requestAnimationFrame((then) => fade(now, then));
+    }
     const go = (to) => {
-      [epoch, reached] = [to, Math.max(reached, to)];
-      const wanted = new Set(links[epoch]);
-      fading?.();
-      const from = new Map(shown);
-      for (const link of wanted) if (!from.has(link)) from.set(link, 0);
-      fading = during(0.18, (t) => {
-        shown.clear();
-        for (const [link, seen] of from) {
-          const now = mix(seen, wanted.has(link) ? 1 : 0, t);
-          if (now > 0.01) shown.set(link, now);
-        }
-        grid.paint();
-      });
-      const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? v : NaN));
-      curves.draw({ x: [0, last], at: epoch, range: [0, 1], format: percent,
-        curves: [{ y: cut(near.map((n) => n / count)), look: "pa-same", name: "the map", above: 0.36 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.86 }] });
+      if (to === epoch && shown.size) return;
+      [epoch, reached, wanted] = [to, Math.max(reached, to), new Set(links[to])];
+      for (const link of wanted) if (!shown.has(link)) shown.set(link, 0);
+      moving ??= requestAnimationFrame((now) => fade(now, now));
+      const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? (v - y[0]) / (y.at(-1) - y[0]) : NaN));
+      curves.draw({ x: [0, last], at: epoch, range: [0, 1.1], format: percent,
+        curves: [{ y: cut(near), look: "pa-same", name: "the map", above: 0.9 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.4 }] });
       tell();
     };
     const tell = () => {
@@ -169,7 +173,9 @@
       points.model = inputs.map((s) => 1 - run.gradients([s]).error);
       answers.hidden = true;
       time.element.hidden = false;
-      time.fit(ROUNDS - 1, 0);
+      // First an input that only the sets decide.
+      time.fit(ROUNDS - 1, Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)));
+      time.element.querySelector("button").focus({ preventScroll: true });
     }
     /** Where each tile lies: at its place, or with its set, three columns of sets of two by two. */
     const rank = sets.map((set, k) => sets.slice(0, k).filter((other) => other === set).length);
@@ -241,14 +247,15 @@
       const seen = [];
       for (const y of [0, 0.125, 0.25]) seen.push(["line", { class: y === 0.125 ? "pa-mark" : "pa-grid", x1: U(0), x2: U(3.7), y1: V(y), y2: V(y) }], ["text", { x: 30, y: V(y) + 4, "text-anchor": "end" }, y === 0.125 ? "⅛" : y === 0.25 ? "¼" : "0"]);
       for (const x of [0, 1, 2, 3]) seen.push(["text", { x: U(x), y: 194, "text-anchor": "middle" }, String(x)]);
-      seen.push(["text", { x: 174, y: 215, "text-anchor": "middle" }, "random features, in units of C²"]);
-      seen.push(["line", { class: "pa-mark", x1: U(boundary), x2: U(boundary), y1: V(0.32), y2: V(0) }], ["text", { x: U(boundary) + 4, y: V(0.3) }, boundary.toFixed(4)]);
+      seen.push(["text", { x: 174, y: 215, "text-anchor": "middle" }, "random voices, in units of C²"]);
+      if ((q * (reached - C)) / C ** 2 >= boundary) // where it is crossed
+        seen.push(["line", { class: "pa-mark", x1: U(boundary), x2: U(boundary), y1: V(0.32), y2: V(0) }], ["text", { x: U(boundary) + 4, y: V(0.3) }, boundary.toFixed(4)]);
       if (reached >= most) seen.push(["path", { class: "pa-curve pa-thin pa-label", d: line(curves[16], U, V) }], ["text", { class: "pa-label", x: U(curves[16].at(-1)[0]) + 5, y: V(curves[16].at(-1)[1]) + 14 }, "sets of 16"]);
       seen.push(["path", { class: "pa-curve pa-label", d: line(shown(curves[4]), U, V) || "M0 0" }], ["path", { class: "pa-curve pa-same", d: line(shown(listening), U, V) || "M0 0" }],
         ["text", { class: "pa-same", x: U(3.65), y: V(0.045), "text-anchor": "end" }, "listens to each set"], ["circle", { class: "pa-dot pa-label", cx: pixel(U(clutter)), cy: pixel(V(error)), r: 6 }]);
       putErrors(seen);
       const done = reached >= most;
-      say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random features stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
+      say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
     }
     const time = player({ label: "patches", seconds: 6, words: "Add patches", show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
@@ -265,8 +272,8 @@
     // The sets' own colors, strong enough for lines on their tints, which are the same in the dark.
     const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
-    let [sets, run, kept, picked, at, waiting] = [blocks, null, [], -1, 0, true];
-    const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
+    let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
+    const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
     const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context, color) => {
       if (!kept.length) return;
       const best = kept[Math.min(at, kept.length - 1)].best;
@@ -314,7 +321,10 @@
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       if (!move) return;
       event.preventDefault();
-      cells[(k + move + D) % D].focus();
+      cells[k].tabIndex = -1;
+      const to = cells[(k + move + D) % D];
+      to.tabIndex = 0;
+      to.focus();
     }
     /** The patches that most of a letter's ink falls on, a multiple of a set; then all others, both row by row. */
     function write(letter) {
@@ -335,7 +345,7 @@
       const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => chosen.has(b) - chosen.has(a) || a - b);
       const next = new Array(D);
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
-      return next;
+      return [next, order.slice(size)];
     }
     const scattered = () => {
       const random = uniform(7);
@@ -345,15 +355,15 @@
     };
     const initial = h("input", { type: "text", maxlength: 4, size: 2, autocomplete: "off", "aria-label": "Your initial", oninput: () => {
       const letter = [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(initial.value.trim())].at(-1)?.segment;
-      const next = letter && write(letter.toUpperCase());
-      if (next) begin(next);
+      const written = letter && write(letter.toUpperCase());
+      if (written) begin(written[0], false, written[1]);
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), onstep: (k) => { at = times[k]; paint(); } });
     function paint() {
       cells.forEach((cell, k) => {
-        cell.className = `pa-cell pa-set-${sets[k]}`;
+        cell.className = `pa-cell pa-set-${sets[k]}${ground.includes(k) ? " pa-away" : ""}`;
         cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${sets[k]}`);
         cell.setAttribute("aria-pressed", String(k === picked));
       });
@@ -367,8 +377,9 @@
         : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${at >= STEPS ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
     }
     let stop = () => {};
-    function begin(next, quiet = false) {
-      [sets, picked, kept, waiting, at] = [next, -1, [], quiet, 0];
+    /** Train on these sets; `away` are the patches outside of a letter, which are drawn pale. */
+    function begin(next, quiet = false, away = []) {
+      [sets, picked, kept, waiting, at, ground] = [next, -1, [], quiet, 0, away];
       time.stop();
       run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
       const mine = run;
@@ -433,6 +444,14 @@
       context.lineTo(X(RANGE), Y(RANGE));
       context.stroke();
       context.setLineDash([]);
+      context.globalAlpha = 1;
+      context.fillStyle = color("ink");
+      context.globalAlpha = 0.75;
+      context.font = `${Math.max(15, (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width)}px 'Book Sans', sans-serif`;
+      context.textAlign = "right";
+      context.fillText("companions listen to one another", SIZE - 10, SIZE - 14);
+      context.textAlign = "left";
+      context.fillText("everybody listens to strangers", 10, 24);
       context.globalAlpha = 1;
       const done = line.slice(0, ball[2] ?? line.length);
       context.strokeStyle = color("signal");
@@ -514,7 +533,7 @@
     function way(gamma, rho) {
       const found = [];
       let alpha = 0.2;
-      for (let k = 0; k < 500 && Math.max(Math.abs(gamma), Math.abs(rho)) <= RANGE; k++) {
+      for (let k = 0; k < 500 && Math.max(Math.abs(gamma), Math.abs(rho)) <= RANGE - 0.1; k++) {
         const v = velocity(risk, beta, gamma, rho, alpha);
         const before = found.at(-1);
         found.push({ gamma, rho, loss: v.loss, error: v.error });
@@ -542,7 +561,7 @@
       const whose = end.gamma > end.rho + 0.01 ? "companions" : end.gamma < end.rho - 0.01 ? "strangers" : null;
       say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error goes from ${percent(line[0].error)} to ${percent(end.error)}.`);
     }
-    const time = player({ label: "q, random features", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
+    const time = player({ label: "q, how many patches speak at random", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
       const next = Number((0.05 * (k + 1)).toFixed(2));
       if (next === q && risk) return;
       q = next;
@@ -587,6 +606,7 @@
   mount("forgotten", ({ stage, say, sentence }) => {
     const { runs, every, steps, q } = essay.forgotten;
     const last = steps / every;
+    const times = [...new Set(Array.from({ length: 61 }, (_, k) => Math.round(last * (k / 60) ** 2)))]; // slower where more happens
     const sizes = Object.keys(runs).sort((a, b) => a - b);
     const rows = sizes.map((n) => {
       const lamps = runs[n].exact[0].map(() => h("i", { class: "pa-lamp" }));
@@ -600,7 +620,10 @@
       [at, reached] = [k, Math.max(reached, k)];
       for (const { n, lamps, curve, lit } of rows) {
         const { exact, error } = runs[n];
-        lamps.forEach((lamp, s) => lamp.classList.toggle("pa-on", exact[at][s] === 1));
+        lamps.forEach((lamp, s) => {
+          lamp.classList.toggle("pa-on", exact[at][s] === 1);
+          lamp.classList.toggle("pa-was", exact[at][s] !== 1 && exact.slice(0, at).some((then) => then[s] === 1));
+        });
         const count = exact[at].reduce((a, b) => a + b, 0);
         lit.textContent = `${count} of ${lamps.length} know all sets`;
         lamps[0].parentElement.setAttribute("aria-label", `${count} of ${lamps.length} lamps are lit`);
@@ -614,10 +637,10 @@
         : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(at)} of ${large.exact[0].length} networks on ${thousands(Number(sizes.at(-1)))} inputs know all sets, and err in ${percent(large.error[at])} of new ones.` +
           (reached >= last ? ` At step ${thousands(most * every)} ${count(most)} knew them, and erred in ${percent(large.error[most])}: the error fell while the sets were lost.` : ""));
     }
-    const time = player({ label: "step", seconds: 7, show: (k) => thousands(k * every), onstep: go });
+    const time = player({ label: "step", seconds: 7, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
       h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));
-    return { fields: [], bare: true, show: () => time.fit(last, 0), outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
+    return { fields: [], bare: true, show: () => time.fit(times.length - 1, 0), outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
   });
 })();
