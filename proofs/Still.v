@@ -279,7 +279,8 @@ Proof.
 Qed.
 End Still.
 
-(** For every size, every q and every activation with a slope. *)
+(** For every size, every q and every activation with a slope; the law is that at y = 1, which is the whole
+    risk for an odd activation. *)
 Theorem nothing_moves q C L : 0 <= q <= 1 -> (1 <= C)%nat -> (1 <= L)%nat -> Rests q C L.
 Proof. exact (rests q C L). Qed.
 
