@@ -534,7 +534,7 @@
       const code = explorable.code && notebook(() => explorable.code(setting));
       const tools = h("div", { class: "pa-tools" },
         h("button", { type: "button", onclick: () => { setting = defaults(explorable.fields); apply(); } }, "Start over"),
-        copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href), ...(owner ? [] : [page]));
+        ...(owner || box.dataset.page ? [copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href)] : []), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
       box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
