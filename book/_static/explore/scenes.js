@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const { h, guess, player, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
-    SampleDescent, PopulationRisk, walk, countingError, listeningError, bestCompanions, velocity, essay } = window.patchAssociation;
+    SampleDescent, PopulationRisk, walk, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const thousands = (n) => n.toLocaleString("en-US");
@@ -421,7 +421,7 @@
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, CELLS, SIZE] = [12, 4, 1, 2.5, 20, 500];
     let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
-    let start = [0, 0];
+    let [start, levels] = [[0, 0], []]; // where the ball lies, and lines of equal depth
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const small = h("canvas", { width: CELLS, height: CELLS });
@@ -435,6 +435,15 @@
       context.imageSmoothingEnabled = true;
       context.imageSmoothingQuality = "high";
       if (ground) context.drawImage(small, 0, 0, SIZE, SIZE);
+      context.strokeStyle = color("ink");
+      context.globalAlpha = 0.22;
+      context.lineWidth = 1;
+      context.beginPath();
+      for (const [x, y, u, v] of levels) {
+        context.moveTo((x * SIZE) / CELLS, (y * SIZE) / CELLS);
+        context.lineTo((u * SIZE) / CELLS, (v * SIZE) / CELLS);
+      }
+      context.stroke();
       context.strokeStyle = color("noise");
       context.setLineDash([6, 6]);
       context.globalAlpha = 0.6;
@@ -525,6 +534,7 @@
           picture.data[4 * n + 3] = 255 * (0.04 + 0.72 * ((most - depth[n]) / (most - least || 1)) ** 1.6);
         });
         small.getContext("2d").putImageData(picture, 0, 0);
+        levels = contours(depth, CELLS);
         plane.paint();
         return false;
       }, 7);
