@@ -66,6 +66,10 @@ FIRST_MOVES = (
     (32, 8, "3/10", 5),
 )
 
+#: (C, q) at which companions win at every number of sets, and the D - C from which on moments show it.
+EVERY_SIZE = (4, "3/10")
+BY_MOMENTS = 3256
+
 
 def _window(options: Options) -> dict:
     pieces = signs.window(16, 4, 3, Fraction(1, 200), Fraction(1, 160_000))
