@@ -1,4 +1,5 @@
 (* Written by patch_lab.certify.witnesses. *)
+(** In the book: ours-certified-first-move. *)
 From Coq Require Import Reals ZArith List Lia.
 From Book Require Import Vote Moments Sizes.
 

@@ -204,7 +204,7 @@ def _short(x: float, width: float) -> Fraction:
 
 def first_move_file() -> str:
     """``FirstMoveAt.v``."""
-    lines = _head("Ball Vote")
+    lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
         kind, k = ("win", "lose")[not win], (p - 1) // 2
@@ -219,7 +219,12 @@ def first_move_file() -> str:
 
 def window_file() -> str:
     """``WindowAt.v``."""
-    lines = [*_head("Ball Vote Window", " List Lra"), "Import ListNotations.", "Open Scope R_scope.", ""]
+    lines = [
+        *_head("Ball Vote Window", " List Lra", "ours-certified-window"),
+        "Import ListNotations.",
+        "Open Scope R_scope.",
+        "",
+    ]
     for name, (low, high, sign, inside) in WINDOW.items():
         a, b, c = Fraction(low), Fraction(high), Fraction(inside)
         found = window_witnesses(16, 4, 3, a, b, sign)
@@ -252,7 +257,7 @@ def every_size_file() -> str:
     claim = f"Companions_win 1 ({a} / {b})"
     decided = f"run_from_right {a} {b} ltac:(lia) ltac:(lia) {C} {2 * C} witnesses"
     lines = [
-        *_head("Vote Moments Sizes", " List Lia"),
+        *_head("Vote Moments Sizes", " List Lia", "ours-certified-first-move"),
         "Import ListNotations.",
         "",
         f"Definition witnesses : list Z := [{';'.join(map(str, found))}]%Z.",
@@ -272,7 +277,7 @@ def every_size_file() -> str:
 
 def blocks_file() -> str:
     """``BlocksAt.v``."""
-    lines = _head("Ball Best")
+    lines = _head("Ball Best", book="ours-certified-blocks")
     for D, C, q in BLOCKS:
         a, b = Fraction(q).as_integer_ratio()
         x, z, y = blocks_witness(D, C, Fraction(q))
@@ -314,9 +319,10 @@ FILES: dict[str, Callable[[], str]] = {
 }
 
 
-def _head(needs: str, more: str = "") -> list:
+def _head(needs: str, more: str = "", book: str = "") -> list:
     return [
         "(* Written by patch_lab.certify.witnesses. *)",
+        *([f"(** In the book: {book}. *)"] if book else []),
         f"From Coq Require Import Reals ZArith{more}.",
         f"From Book Require Import {needs}.",
         "",
