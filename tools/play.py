@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import io
 import os
 import re
@@ -122,8 +123,6 @@ def _values(text: str) -> tuple[str, ...]:
 
 def changed(notebook, parameter: Parameter, value: str):
     """A copy of the notebook with another value of one parameter."""
-    import copy
-
     other = copy.deepcopy(notebook)
     cell = parameters_cell(other)
     lines = cell.source.splitlines()
@@ -235,14 +234,18 @@ def play(path: Path, everything: bool = False, only: str | None = None, in_full:
     notebook, usual = make(f"book/{name}", read_book(), images=False), float("inf")
     chosen = full(notebook) if in_full else changes(notebook, everything, name)
     problems = unrefused(notebook, name)
+    as_it_stands = copy.deepcopy(notebook)
     if everything:
-        trouble, usual = timed(notebook)
+        trouble, usual = timed(as_it_stands)
         print(f"{name}: {trouble or 'runs'} as it stands ({usual:.0f} s)", flush=True)
         problems += [f"{name}, as it stands: {trouble}"] if trouble else []
     for parameter, value in chosen:
         if only not in (None, parameter.name):
             continue
-        trouble, seconds = timed(changed(notebook, parameter, value), None if in_full else CELL_TIMEOUT_S)
+        other = changed(notebook, parameter, value)
+        trouble, seconds = timed(other, None if in_full else CELL_TIMEOUT_S)
+        if trouble is None and everything:
+            trouble = moved(as_it_stands, other, parameter.name)
         if trouble is None and seconds > 2 * usual + 10 and not re.search(COST, parameter.comment):
             trouble = f"takes {seconds:.0f} s, not {usual:.0f} s, and the comment does not say so"
         fits = not (in_full and trouble and trouble.startswith("ValueError: ") and TOO_SMALL in trouble)
@@ -252,6 +255,19 @@ def play(path: Path, everything: bool = False, only: str | None = None, in_full:
         if trouble and fits:
             problems.append(f"{line}: {trouble}")
     return problems
+
+
+def moved(before, after, parameter: str) -> str | None:
+    """A figure whose caption is marked as following no change of a parameter, and which followed one."""
+    for cell, caption, other in zip(before.cells, before.cells[1:], after.cells):
+        follows = re.search(r"follows=(\[.*\])\)$", caption.source)
+        pictures = [
+            [out.get("data", {}).get("image/svg+xml") for out in one.get("outputs", ())]
+            for one in (cell, other)
+        ]
+        if follows and parameter not in ast.literal_eval(follows[1]) and pictures[0] != pictures[1]:
+            return f"changes a figure that is said not to follow it: {caption.source.splitlines()[2][:80]}"
+    return None
 
 
 def timed(notebook, timeout: int | None = CELL_TIMEOUT_S) -> tuple[str | None, float]:
