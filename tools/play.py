@@ -199,10 +199,10 @@ def run(notebook, timeout: int | None = CELL_TIMEOUT_S) -> str | None:
 
 def unsaid(notebook) -> str | None:
     """The first sentence that shows a number which the run has not computed, or axes that show nothing."""
-    for cell in notebook.cells:
+    for place, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()):
             if EMPTY in (said := output.get("text", "")):
-                return said.strip()
+                return f"cell {place} has {said.strip()}"
             text = output.get("data", {}).get("text/markdown", "")
             for line in text.splitlines():
                 if line.startswith(BANNER):
