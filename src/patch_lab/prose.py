@@ -163,7 +163,7 @@ def follow(changed: dict[str, tuple]) -> None:
         f"{UNKNOWN} until its cell has run. Its words were written for the recorded setting: behind "
         f"{WRITTEN.strip()} they may not fit, behind {HOLDS.strip()} what they claim holds at your setting, "
         f"behind {FAILS[0]} it does not. Figures behind {FIXED[0]} are drawn from records or from "
-        f"other settings and stay as they were, as does what is called *recorded* and what a sentence "
+        f"what you left alone and stay as they were, as does what is called *recorded* and what a sentence "
         f"says of a setting that it names."
     )
     display(Markdown(words)) if get_ipython() else print(words)
