@@ -104,7 +104,7 @@
 
     return {
       fields: FIELDS,
-      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1 },
+      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: () => change({ D: 144 }) },
       ready: true,
       repaint: draw,
       check({ D, C, q, seed: drawn }) {

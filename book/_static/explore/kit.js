@@ -456,9 +456,11 @@
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
+      let told = ""; // whether the guess was right, until the reader moves something
       const say = (text, refused = false) => {
         last = [text, refused];
         if (notice) [text, refused] = [notice, true];
+        if (!refused) text = told + text;
         if (veiled && !refused) text = "Guess first, or move something: then the picture shows itself.";
         if (sentence.textContent !== text) sentence.textContent = text;
         sentence.classList.toggle("pa-refused", refused);
@@ -516,7 +518,7 @@
         moves.append(...before, sentence);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown));
       }
-      const ask = explorable.guess && guess({ ...explorable.guess, then: () => { unveil(); say(ask.tell() + last[0]); explorable.guess.then?.(); } });
+      const ask = explorable.guess && guess({ ...explorable.guess, then: () => { told = ask.tell(); unveil(); say(...last); explorable.guess.then?.(); } });
       const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
       const unveil = () => {
         if (!veiled) return;
@@ -527,7 +529,7 @@
         (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);
         veil(true);
         // What moves the picture ends the guessing; that hears of it first.
-        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess")) unveil(); });
+        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess")) { told = ""; unveil(); } });
       }
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
       page.hidden = !box.dataset.page;

@@ -159,7 +159,7 @@
 
     return {
       fields: FIELDS,
-      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1 },
+      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: () => time.play() },
       ready,
       repaint: draw,
       check(setting) {
