@@ -38,7 +38,7 @@ lint: set-up  ## check style, types, and which room imports which
 	@.venv/bin/pyright
 	@.venv/bin/lint-imports --no-cache --no-logo
 
-proofs: set-up  ## let the kernel of Coq check proofs/ (installed by apt where that may): a quarter of an hour
+proofs: set-up  ## let the kernel of Coq check proofs/ (installed by apt where that may): 20 minutes
 	@$(PY) -m patch_lab.certify.coq proofs
 
 execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/part/chapter.md ..." for some

@@ -1,4 +1,5 @@
 (* Written by patch_lab.certify.witnesses. *)
+(** In the book: ours-certified-window. *)
 From Coq Require Import Reals ZArith.
 From Book Require Import Ball Vote.
 

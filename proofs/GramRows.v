@@ -1,5 +1,6 @@
 (** In every Gram matrix at least C rows have their own patch among the C highest of the row, so in these
     rows the statement of Theorem 3.2 fails. The claim is [At_least_C_rows]. *)
+(** In the book: rows of a Gram matrix. *)
 From Coq Require Import Reals Lra.
 From mathcomp Require Import ssreflect ssrfun ssrbool eqtype ssrnat seq choice fintype finset.
 Open Scope R_scope.

@@ -1,6 +1,8 @@
 (** What must not come through, and how. *)
-From Coq Require Import Reals ZArith Lra.
-From Book Require Import Ball Vote Window Blocks.
+From Coq Require Import Reals ZArith List Lra Lia.
+From Coquelicot Require Import Coquelicot.
+From Book Require Import Ball Vote Sizes Window Blocks Risk Still.
+Import ListNotations.
 Open Scope R_scope.
 
 (** * Three false claims: for each the checker answers no, so that no theorem is made of it. *)
@@ -19,12 +21,51 @@ Fail Definition made : Companions_win 1 (4 / 5) (16 - 4) 4 :=
 Lemma not_both k q n C : Companions_win k q n C -> Companions_lose k q n C -> False.
 Proof. intros W [v [F L]]. generalize (W v (Rlt_le _ _ F)), (L v (Rle_refl v)). lra. Qed.
 
+(** * A false variant: that scores rest where they are not equal. The slope of Still.v at scores t B, for the cube
+      and two patches of two sets, is zero at t = 0; at t = 1 the theorem gives nothing, and the claim is refuted. *)
+
+Definition own (i j : nat) : R := if (i =? j)%nat then 1 else 0.
+Definition slope_of_risk (t s : R) := is_derive (fun t => input_mean 0 1 2 (fun x => loss (yF_at 1 2 (fun z => z ^ 3) 1 own t x))) t s.
+Example slope_at_rest : slope_of_risk 0 0.
+Proof.
+  apply (nothing_moves 0 1 2 ltac:(lra) ltac:(lia) ltac:(lia) _ (fun z => 3 * z ^ 2)).
+  intros z. auto_derive; [exact Logic.I | ring].
+Qed.
+Fail Definition elsewhere : slope_of_risk 1 0 := slope_at_rest.
+Lemma not_elsewhere : ~ slope_of_risk 1 0.
+Proof.
+  set (s := fun t => exp t / (exp t + 1)).
+  assert (E : forall t, input_mean 0 1 2 (fun x => loss (yF_at 1 2 (fun z => z ^ 3) 1 own t x)) = loss (8 * (s t ^ 3 + (1 - s t) ^ 3))).
+  { intros t. assert (Y : forall x, x = [[1%Z]; [0%Z]] \/ x = [[0%Z]; [1%Z]] -> yF_at 1 2 (fun z => z ^ 3) 1 own t x = 8 * (s t ^ 3 + (1 - s t) ^ 3)).
+    { assert (P := exp_pos t). intros x [-> | ->]; unfold yF_at, heard, soft, sign, own, s; cbn; rewrite Rmult_0_r, Rmult_1_r, exp_0; field; lra. }
+    unfold input_mean, placed. cbn [below sets words Nat.sub firstn skipn repeat app]. unfold patch.
+    rewrite (Y [[1]; [0]]%Z), (Y [[0]; [1]]%Z) by tauto. cbn [INR]. field. }
+  intros H. apply (is_derive_ext _ _ _ _ E) in H. apply is_derive_unique in H.
+  assert (P := exp_pos 1). assert (G : 1 < exp 1) by (generalize (exp_ineq1 1 ltac:(lra)); lra).
+  assert (D : is_derive (fun t => loss (8 * (s t ^ 3 + (1 - s t) ^ 3))) 1
+    (24 * (exp 1 - 1) / (exp 1 + 1) * (exp 1 / (exp 1 + 1) ^ 2) * - / (1 + exp (8 * (s 1 ^ 3 + (1 - s 1) ^ 3))))).
+  { apply (is_derive_comp loss (fun t => 8 * (s t ^ 3 + (1 - s t) ^ 3))); [apply loss_derive|]. unfold s. auto_derive; [lra|]. field. lra. }
+  apply is_derive_unique in D. assert (Z := eq_trans (eq_sym H) D).
+  assert (0 < 24 * (exp 1 - 1) / (exp 1 + 1) * (exp 1 / (exp 1 + 1) ^ 2) * / (1 + exp (8 * (s 1 ^ 3 + (1 - s 1) ^ 3)))).
+  { repeat apply Rmult_lt_0_compat; try lra; apply Rinv_0_lt_compat; [lra | nra | generalize (exp_pos (8 * (s 1 ^ 3 + (1 - s 1) ^ 3))); lra]. }
+  lra.
+Qed.
+
 (** * Witnesses that show nothing: u on the wrong side of its zero, too few bits, v between no two numbers. *)
 Example wrong_side : wins 3 10 (bits 64) 1 (16 - 4) 4 1 1000 = false.
 Proof. vm_compute. reflexivity. Qed.
 Example few_bits : wins 3 10 (bits 3) 1 (16 - 4) 4 13 16 = false.
 Proof. vm_compute. reflexivity. Qed.
 Example not_between : optimal 3 10 4 4 (bits 64) 1641228021 1641228022 8589934592 = false.
+Proof. vm_compute. reflexivity. Qed.
+(** In integers, at twelve random patches: Y on either side of where both signs are right, and no Y at q = 4 / 5. *)
+Example small_u : run_from 3 10 4 12 [100%Z] = false.
+Proof. vm_compute. reflexivity. Qed.
+Example large_u : run_from 3 10 4 12 [20%Z] = false.
+Proof. vm_compute. reflexivity. Qed.
+Example right_u : run_from 3 10 4 12 [42%Z] = true.
+Proof. vm_compute. reflexivity. Qed.
+Example false_sizes : forallb (fun Y => negb (run_from 4 5 4 12 [Y])) [10; 100; 500; 1000; 2000; 10000]%Z = true.
 Proof. vm_compute. reflexivity. Qed.
 Example gap : pieces (bits 53) true 1 (16 - 4) 4 10 3 4 16 (cons (3, 13)%Z nil) = false.
 Proof. vm_compute. reflexivity. Qed.

@@ -1,4 +1,5 @@
 (** The same function: attention to the sets in any order is the same model. *)
+(** In the book: sets in any order. *)
 From Coq Require Import Reals.
 From mathcomp Require Import ssreflect ssrfun ssrbool eqtype ssrnat seq choice fintype bigop.
 Open Scope R_scope.

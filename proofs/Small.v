@@ -1,4 +1,5 @@
 (** Three short statements of the book. *)
+(** In the book: parity, two sets, even powers. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz. From Book Require Import Vote Blocks.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,5 +1,6 @@
 (** At equal scores no score moves, whatever the size, the law, the activation and the value vector along the
     feature. The claim is [Rests]. *)
+(** In the book: ours-certified-still. *)
 From Coq Require Import Reals ZArith List Bool Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From Book Require Import Ball Vote Blocks Risk Form.

@@ -1,4 +1,5 @@
 (** A trap, for any gradient field: what boxes have to show for "for ever". *)
+(** In the book: a trap. *)
 From Coq Require Import Reals Lra.
 Open Scope R_scope.
 

@@ -1,13 +1,15 @@
 """The pair that makes a chapter: ``book/<part>/<chapter>.md`` and its ``.ipynb``.
 
 The ``.md`` decides what the notebook says; the ``.ipynb`` adds outputs and nothing else. This module
-knows how to go from one to the other and how to tell whether they agree.
+knows how to go from one to the other, how to tell whether they agree, and which parameters a figure follows.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -73,3 +75,116 @@ def write_notebook(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Write a valid notebook in one step: an interrupt leaves the old file whole."""
     nbformat.validate(notebook)
     write_atomically(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n")
+
+
+# What a figure follows
+
+
+def followed(notebook) -> dict[str, set[str]]:
+    """The parameters that the data of each figure's cell may depend on, by the figure's name.
+
+    Names are followed from statement to statement, by reading alone; rather too many parameters than too few.
+    """
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    flow, found = _Flow(), {}
+    for _ in range(2):  # a function reads what is assigned below it, so a second reading knows more
+        for cell in code:
+            tree = ast.parse(re.sub(r"^(\s*)%", r"\1pass  # %", cell.source, flags=re.MULTILINE))
+            flow.seen = set()
+            if "parameters" in cell.metadata.get("tags", ()):
+                flow.of |= {name: {name} for name in _stored(tree)}
+            else:
+                flow.read(tree.body, set(), True)
+            if figure := cell.metadata.get("mystnb", {}).get("figure"):
+                found[figure["name"]] = flow.seen
+    return found
+
+
+class _Flow:
+    """Which parameters each name may depend on."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, set[str]] = {}
+        self.modules: set[str] = set()
+        self.streams: set[str] = set()  # random generators: what one draws depends on what it drew before
+        self.seen: set[str] = set()  # what the statements of the cell depend on
+
+    def behind(self, node: ast.AST) -> set[str]:
+        return set().union(*(self.of.get(name, ()) for name in _free(node)))
+
+    def read(self, statements: list, within: set[str], sure: bool) -> None:
+        """Statements of which ``within`` decides whether they run; if ``sure``, once."""
+        for one in statements:
+            if isinstance(one, (ast.Import, ast.ImportFrom)):
+                self.modules.update((alias.asname or alias.name).partition(".")[0] for alias in one.names)
+            elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+                self.of[one.name] = self.behind(one) | within
+            elif hasattr(one, "body"):
+                self.read_block(one, within)
+            else:
+                self.read_line(one, self.behind(one) | within, sure)
+
+    def read_block(self, one, within: set[str]) -> None:
+        heads = [getattr(one, key) for key in ("iter", "test") if hasattr(one, key)]
+        heads += [item.context_expr for item in getattr(one, "items", ())]
+        within = within.union(*map(self.behind, heads))
+        self.seen |= within
+        for target in (
+            getattr(one, "target", None),
+            *(each.optional_vars for each in getattr(one, "items", ())),
+        ):
+            self.give(target, within, True)
+        for _ in range(2 if isinstance(one, (ast.For, ast.While)) else 1):
+            self.read([*one.body, *getattr(one, "orelse", ()), *getattr(one, "finalbody", ())], within, False)
+            for handler in getattr(one, "handlers", ()):
+                self.read(handler.body, within, False)
+
+    def read_line(self, one, found: set[str], sure: bool) -> None:
+        self.seen |= found
+        for call in (each for each in ast.walk(one) if isinstance(each, ast.Call)):
+            touched = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            touched += call.args if isinstance(one, ast.Expr) else []
+            for name in map(_root, touched):
+                if name not in self.modules and (isinstance(one, ast.Expr) or name in self.streams):
+                    self.of[name] = self.of.get(name, set()) | found
+        for target in getattr(one, "targets", [getattr(one, "target", None)]):
+            self.give(target, found, sure and isinstance(one, (ast.Assign, ast.AnnAssign)))
+            if re.search(r"rng\(|Generator\(", ast.unparse(one)):
+                self.streams.update(_stored(one))
+
+    def give(self, target, found: set[str], sure: bool) -> None:
+        """Let what is assigned to depend on ``found``; where it may keep its value, on what it did, too."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for each in target.elts:
+                self.give(each, found, sure)
+        elif target is not None:
+            old = set() if sure and isinstance(target, ast.Name) else self.of.get(_root(target), set())
+            self.of[_root(target)] = found | old | self.behind(target)
+
+
+def _root(node) -> str:
+    """The name whose value ``a[i].b(c)`` begins from; empty if it begins from none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _stored(*nodes: ast.AST) -> set[str]:
+    walked = (each for node in nodes for each in ast.walk(node))
+    return {each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+def _free(node: ast.AST) -> set[str]:
+    """The names that a piece of code takes from outside."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    inside = set().union(*map(_free, ast.iter_child_nodes(node)))
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        own = _stored(*(each.target for each in node.generators))
+        return inside - own | _free(node.generators[0].iter)
+    if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+        own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        return inside - own - (_stored(node) if isinstance(node, ast.FunctionDef) else set()) | _free(
+            node.args
+        )
+    return inside

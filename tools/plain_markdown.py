@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 from book_labels import COUNTED, EQUATION, TARGET, Block, Book, figure_of, pieces
-from notebooks import ROOT
+from notebooks import ROOT, followed
 
 from patch_lab.ledger import shipped
 
@@ -35,7 +35,7 @@ class Chapter:
 
     def cells(self, images: bool = True) -> list:
         """The cells of the edition, the install cell first; ``images`` as in :func:`edition.make`."""
-        found = []
+        found, follows = [], followed(self.notebook)
         for cell in self.notebook.cells:
             if cell.cell_type == "markdown":
                 found += self._prose(self.plain(cell.source))
@@ -44,7 +44,7 @@ class Chapter:
             if figure := figure_of(cell):
                 words = self.book.labels[figure["name"]].words
                 caption = self.plain(f"**{words}.** {figure['caption'].strip()}")
-                found += self._prose(caption, caption=True)
+                found += self._prose(caption, follows[figure["name"]])
         install = next(
             k for k, cell in enumerate(found) if cell.cell_type == "code" and "find_spec" in cell.source
         )
@@ -145,8 +145,11 @@ class Chapter:
             return f"`{words or (name.rpartition('.')[2] if target.startswith('~') else name)}`"
         raise NotPlain(f"{self.file}: the edition does not know the role {role!r}")
 
-    def _prose(self, text: str, caption: bool = False) -> list:
-        """Markdown cells, and display cells for what a run decides: computed numbers, claims, findings."""
+    def _prose(self, text: str, follows: set[str] | None = None) -> list:
+        """Markdown cells, and display cells for what a run decides: computed numbers, claims, findings.
+
+        A caption is one, with the parameters that its figure ``follows``.
+        """
         found: list = []
         live: list[str] = []
         kind: tuple[str, ...] | None = None  # the claims of the paragraphs in `live`; None: nothing moves
@@ -155,12 +158,12 @@ class Chapter:
             if live and kind is None:
                 found.append(nbformat.v4.new_markdown_cell("\n\n".join(live)))
             elif live and kind is not None:
-                found.append(self._display(live, kind))
+                found.append(self._display(live, kind, follows))
 
         for paragraph in _paragraphs(text):
             claims = tuple(dict.fromkeys(CLAIM.findall(paragraph)))
             decided = [claim for claim in claims if shipped()[claim].verdict not in ALWAYS]
-            moves = caption or decided or GLUED.search(paragraph) or paragraph.startswith(FINDS)
+            moves = follows is not None or decided or GLUED.search(paragraph) or paragraph.startswith(FINDS)
             now = claims if moves else None
             if now != kind:
                 close()
@@ -169,7 +172,7 @@ class Chapter:
         close()
         return found
 
-    def _display(self, paragraphs: list[str], claims: tuple[str, ...]):
+    def _display(self, paragraphs: list[str], claims: tuple[str, ...], follows: set[str] | None = None):
         text = "\n\n".join(paragraphs)
         names = dict.fromkeys(GLUED.findall(text))
         missing = [name for name in names if name not in self.glued]
@@ -178,6 +181,7 @@ class Chapter:
         shown = GLUED.sub(lambda found: self.glued[found[1]], text)
         given = "".join(f", {claim!r}" for claim in claims)
         given += "".join(f", {name}={self.glued[name]!r}" for name in names)
+        given += "" if follows is None else f", follows={sorted(follows)}"
         template = GLUED.sub(r"«\1»", text)
         source = (
             '# @title { display-mode: "form" }\nfrom patch_lab.prose import show\n'

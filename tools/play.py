@@ -2,22 +2,23 @@
 
 A chapter's cell tagged ``parameters`` holds plain assignments, and the comment of each ends in what a
 reader may try: ``q = 0.3  # chance of a feature; try 0.1, 0.5``. This script changes one parameter at a
-time and runs the chapter alone in an empty folder: every cell must run, or the library must refuse with
-a sentence, and no sentence may show a number that is not the run's. By default each chapter gets one of its
-changes; ``--all`` takes every change, and nonsense too;
-``--full`` takes the preset "full" in place of them: where it needs a larger machine, the library must say so.
+time and runs the chapter alone in an empty folder: every cell must run, and no sentence may show a number
+that is not the run's. What ``patch_lab.ledger.parameters`` calls nonsense must be refused by
+``chapter(...)`` below the parameters. By default each chapter gets one of its changes; ``--all`` takes every
+change; ``--full`` takes the preset "full" in place of them: where it needs a larger machine, the library
+must say so.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import io
 import os
 import re
 import sys
 import tempfile
-import time
 import tokenize
 import zlib
 from dataclasses import dataclass
@@ -29,24 +30,26 @@ from book_labels import read_book
 from edition import make
 from notebooks import ROOT, chapters, name_of
 
+from patch_lab.ledger.parameters import nonsense, refuse_nonsense
 from patch_lab.prose import BANNER, UNKNOWN
 
 CELL_TIMEOUT_S = 300
 #: What the library says of a size that needs more memory than there is: a full preset may want more.
 TOO_SMALL = "and this machine has"
-#: Values that the library must refuse with a sentence, by the name of the parameter; where a name means
-#: different things, by chapter and name.
-NONSENSE = {
-    "q": ("2.0",), "degree": ("4",), "D": ("0", "17"), "N": ("0",), "set_size": ("3.5",),
-    "num_patches": ("0", "17"), "size": ("(16, 5)",), "small": ("(9, 4)",), "wide": ("(88, 12, 0.5)",),
-    "side": ("5",), "sides": ("(0, 4)",), "block": ("(5, 5)",), "image": ("(6, 6, 5, 5)",), "rate": ("-1.0",),
-    "score_rate": ("-1.0",), "steps": ("-1",), "seed": ("-1",), "seeds": ("0",),
-    "diagonal": ("float('nan')",), "PRESET": ("'fast'",),
-    "hard": ("2.0",), "edge": ("2.0",), "omega": ("-1.0",), "init_std": ("-1.0",), "relevant": ("2.0",),
-    "dynamics/idealized linear": ("-1.0",), "setting/spatial_data dim": ("0",),
-    "setting/spatial_data large": ("(17, 4, 0.25)",),
-    "confusion": ("2.0",), "beyond/deeper heads": ("0",),
-}  # fmt: skip
+#: How a comment says that a value takes its time.
+COST = r"second|minute|slow|times as"
+#: What a figure says of axes that show nothing, and the first cell that makes it say so.
+EMPTY = "axes without data"
+LOOK = f"""import numpy as np
+from matplotlib.backend_bases import FigureCanvasBase as Canvas
+
+def looked(self, *given, draw=Canvas.print_figure, **other):
+    for ax in self.figure.axes:
+        if ax.axison and ax.get_label() != "<colorbar>" and not np.isfinite(ax.dataLim.get_points()).all():
+            print("{EMPTY}:", ax.get_title() or ax.get_ylabel())
+    return draw(self, *given, **other)
+
+Canvas.print_figure = looked"""
 #: Where some changes take a minute, the parameter whose changes take least: it is the one that is changed
 #: when a chapter gets only one change.
 QUICK = {
@@ -63,6 +66,7 @@ class Parameter:
     name: str
     value: str
     tries: tuple[str, ...]
+    comment: str
 
 
 class NotPlayable(Exception):
@@ -103,7 +107,7 @@ def read_parameters(source: str) -> list[Parameter]:
         tries = _values(said.group(1).rstrip(". ")) if said else ()
         if len(tries) < 2 and name != "PRESET":
             raise NotPlayable(f"the comment of {name} must name two values to try, got {comment!r}")
-        found.append(Parameter(name, ast.unparse(statement.value), tries))
+        found.append(Parameter(name, ast.unparse(statement.value), tries, comment))
     return found
 
 
@@ -119,8 +123,6 @@ def _values(text: str) -> tuple[str, ...]:
 
 def changed(notebook, parameter: Parameter, value: str):
     """A copy of the notebook with another value of one parameter."""
-    import copy
-
     other = copy.deepcopy(notebook)
     cell = parameters_cell(other)
     lines = cell.source.splitlines()
@@ -134,13 +136,49 @@ def changed(notebook, parameter: Parameter, value: str):
     return other
 
 
-def run(notebook, refusal: bool = False, timeout: int | None = CELL_TIMEOUT_S) -> str | None:
+def begun(notebook, **other) -> str | None:
+    """What ``chapter(...)`` says against these values, the others standing as they do; None if nothing.
+
+    Raises
+    ------
+    NotPlayable
+        If the cell below the parameters does not begin with ``chapter("part/name", q=q, ...)``, all told.
+    """
+    cell = parameters_cell(notebook)
+    given = {each.name: ast.literal_eval(each.value) for each in read_parameters(cell.source)}
+    below = ast.parse(notebook.cells[notebook.cells.index(cell) + 1].source).body[0]
+    call = ast.unparse(below)
+    told = {word.arg for word in below.value.keywords} if call.startswith("chapter(") else set()
+    if told != given.keys() or any(f"{name}={name}" not in call for name in told):
+        raise NotPlayable(f"below {', '.join(given)} must stand chapter(...), told each, got {call}")
+    try:
+        exec(call, {"chapter": refuse_nonsense, **given, **other})
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def unrefused(notebook, name: str) -> list[str]:
+    """The nonsense that the first cell of a chapter does not refuse under the parameter's own name."""
+    problems = []
+    for parameter in read_parameters(parameters_cell(notebook).source):
+        for value in nonsense(name, parameter.name):
+            said = begun(notebook, **{parameter.name: value})
+            if not (said or "").startswith(f"{parameter.name} must be "):
+                problems.append(f"{name}: {parameter.name} = {value!r} is not refused by name: {said}")
+    return problems
+
+
+def run(notebook, timeout: int | None = CELL_TIMEOUT_S) -> str | None:
     """Run a notebook in an empty folder; None if every cell ran, else what went wrong in a line.
 
-    ``refusal`` accepts, and wants, a ValueError of the library; ``timeout`` is in seconds for each cell.
+    ``timeout`` is in seconds for each cell.
     """
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
+    from nbformat.v4 import new_code_cell
+
+    notebook.cells.insert(0, new_code_cell(LOOK))
 
     environment = {key: value for key, value in os.environ.items() if key != "PATCH_ASSOCIATION_RECORD"}
     with tempfile.TemporaryDirectory(prefix="play-") as folder:
@@ -151,22 +189,20 @@ def run(notebook, refusal: bool = False, timeout: int | None = CELL_TIMEOUT_S) -
         try:
             client.execute(env={**environment, "PYTHONHASHSEED": "0"})
         except CellExecutionError as error:
-            said = f"{error.ename}: {error.evalue}"
-            refused = (
-                error.ename == "ValueError"
-                and re.search("patch_(association|lab)", str(error))
-                and len(error.evalue) > 15
-            )
-            return None if refusal and refused else said
-        except (CellTimeoutError, DeadKernelError) as error:
+            return f"{error.ename}: {error.evalue}"
+        except CellTimeoutError as error:
             return str(error).strip().splitlines()[0]
-    return "nothing refused it" if refusal else unsaid(notebook)
+        except Exception as error:  # a dying kernel speaks in many tongues: nbclient's, zmq's, asyncio's
+            return f"the kernel died: {type(error).__name__}: {str(error).strip()[:160]}"
+    return unsaid(notebook)
 
 
 def unsaid(notebook) -> str | None:
-    """The first sentence that shows a number which the run has not computed, or none that is a number."""
-    for cell in notebook.cells:
+    """The first sentence that shows a number which the run has not computed, or axes that show nothing."""
+    for place, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()):
+            if EMPTY in (said := output.get("text", "")):
+                return f"cell {place} has {said.strip()}"
             text = output.get("data", {}).get("text/markdown", "")
             for line in text.splitlines():
                 if line.startswith(BANNER):
@@ -176,56 +212,76 @@ def unsaid(notebook) -> str | None:
     return None
 
 
-def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str, bool]]:
-    """(parameter, value, whether it is nonsense): one of the changes, or all of them."""
+def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str]]:
+    """(parameter, value): one of the changes, or all of them."""
     found = read_parameters(parameters_cell(notebook).source)
-    sensible = [(p, value, False) for p in found for value in p.tries]
     if everything:
-        nonsense = {p: (*NONSENSE.get(p.name, ()), *NONSENSE.get(f"{name} {p.name}", ())) for p in found}
-        return sensible + [(p, value, True) for p in found for value in nonsense[p]]
+        return [(p, value) for p in found for value in p.tries]
     # Another one for each chapter, the same at every run.
-    sensible = [change for change in sensible if QUICK.get(name) in (None, change[0].name)]
-    return sensible[zlib.crc32(name.encode()) % len(sensible) :][:1]
+    found = [(p, value) for p in found for value in p.tries if QUICK.get(name) in (None, p.name)]
+    return found[zlib.crc32(name.encode()) % len(found) :][:1]
 
 
-def full(notebook) -> list[tuple[Parameter, str, bool]]:
+def full(notebook) -> list[tuple[Parameter, str]]:
     """The change of PRESET to "full"."""
     found = read_parameters(parameters_cell(notebook).source)
-    return [(parameter, "'full'", False) for parameter in found if parameter.name == "PRESET"]
+    return [(parameter, "'full'") for parameter in found if parameter.name == "PRESET"]
 
 
 def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:
-    """The changes of a chapter, or of its parameter ``only``, that end in a red cell, each in a line."""
-    notebook, problems = make(f"book/{name_of(path)}", read_book(), images=False), []
-    chosen = full(notebook) if in_full else changes(notebook, everything, name_of(path))
-    for parameter, value, nonsense in chosen:
+    """What is wrong with the changes of a chapter, or of its parameter ``only``, each in a line."""
+    name = name_of(path)
+    notebook, usual = make(f"book/{name}", read_book(), images=False), float("inf")
+    chosen = full(notebook) if in_full else changes(notebook, everything, name)
+    problems = unrefused(notebook, name)
+    as_it_stands = copy.deepcopy(notebook)
+    if everything:
+        trouble, usual = timed(as_it_stands)
+        print(f"{name}: {trouble or 'runs'} as it stands ({usual:.0f} s)", flush=True)
+        problems += [f"{name}, as it stands: {trouble}"] if trouble else []
+    for parameter, value in chosen:
         if only not in (None, parameter.name):
             continue
-        start = time.monotonic()
-        timeout = None if in_full else CELL_TIMEOUT_S
-        trouble = run(changed(notebook, parameter, value), refusal=nonsense, timeout=timeout)
-        line = f"{name_of(path)}: {parameter.name} = {value} instead of {parameter.value}"
-        red, verdict = judged(trouble, nonsense, in_full)
-        print(f"{line}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
-        if red:
+        other = changed(notebook, parameter, value)
+        trouble, seconds = timed(other, None if in_full else CELL_TIMEOUT_S)
+        if trouble is None and everything:
+            trouble = moved(as_it_stands, other, parameter.name)
+        if trouble is None and seconds > 2 * usual + 10 and not re.search(COST, parameter.comment):
+            trouble = f"takes {seconds:.0f} s, not {usual:.0f} s, and the comment does not say so"
+        fits = not (in_full and trouble and trouble.startswith("ValueError: ") and TOO_SMALL in trouble)
+        line = f"{name}: {parameter.name} = {value} instead of {parameter.value}"
+        verdict = "runs" if trouble is None else f"RED: {trouble}" if fits else f"refused: {trouble}"
+        print(f"{line}: {verdict} ({seconds:.0f} s)", flush=True)
+        if trouble and fits:
             problems.append(f"{line}: {trouble}")
     return problems
 
 
-def judged(trouble: str | None, nonsense: bool, in_full: bool) -> tuple[bool, str]:
-    """Whether what :func:`run` found is a red cell, and the words for it."""
-    if in_full and trouble and trouble.startswith("ValueError: ") and TOO_SMALL in trouble:
-        return False, f"refused: {trouble}"
-    return trouble is not None, (
-        f"RED: {trouble}" if trouble else "refused with a sentence" if nonsense else "runs"
-    )
+def moved(before, after, parameter: str) -> str | None:
+    """A figure whose caption is marked as following no change of a parameter, and which followed one."""
+    for cell, caption, other in zip(before.cells, before.cells[1:], after.cells):
+        follows = re.search(r"follows=(\[.*\])\)$", caption.source)
+        pictures = [
+            [out.get("data", {}).get("image/svg+xml") for out in one.get("outputs", ())]
+            for one in (cell, other)
+        ]
+        if follows and parameter not in ast.literal_eval(follows[1]) and pictures[0] != pictures[1]:
+            return f"changes a figure that is said not to follow it: {caption.source.splitlines()[2][:80]}"
+    return None
+
+
+def timed(notebook, timeout: int | None = CELL_TIMEOUT_S) -> tuple[str | None, float]:
+    """What :func:`run` finds, and the seconds of a processor that it took, whatever runs beside it."""
+    before = os.times()
+    trouble, after = run(notebook, timeout), os.times()
+    return trouble, sum(after[2:4]) - sum(before[2:4])
 
 
 def main() -> int:
     """Play with the chapters that were named, by default all; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
-    parser.add_argument("--all", action="store_true", help="every change, and nonsense: hours")
+    parser.add_argument("--all", action="store_true", help="every change: hours")
     parser.add_argument("--full", action="store_true", help="PRESET = 'full' alone, however long it takes")
     parser.add_argument("--only", metavar="NAME", help="change this parameter alone, in every way")
     arguments = parser.parse_args()
@@ -233,9 +289,9 @@ def main() -> int:
     paths = [path.resolve().with_suffix(".md") for path in arguments.chapters] or chapters(ROOT)
     problems = [problem for path in paths for problem in play(path, everything, only, arguments.full)]
     print(
-        f"{len(problems)} changes end in a red cell."
+        "\n".join((f"{len(problems)} are wrong:", *problems))
         if problems
-        else "Every change runs, or is refused in a sentence."
+        else "Every change runs, and nonsense is refused."
     )
     return 1 if problems else 0
 

@@ -50,6 +50,7 @@ ENGINES = {
     "shuffle": ("checks", "samples", "encodings", "puzzle"),
     "look": ("checks", "samples", "shallow"),
     "epochs": ("checks", "samples", "training", "puzzle"),
+    "prove": ("checks",),
     "gallery": ("checks", "drawings"),
 }
 #: Scripts that hold data; they are written from the package's records when the book is built.

@@ -414,10 +414,9 @@ def write_downloads(app, error: Exception | None) -> None:
 
 
 def add_search(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """On a page with a filter, its style and the script that searches its tables."""
+    """On a page with a filter, its style."""
     if app.env.metadata.get(pagename, {}).get("searches_claims"):
         app.add_css_file("claims.css")
-        app.add_js_file("claims.js", loading_method="defer")
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:

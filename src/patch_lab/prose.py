@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -53,17 +54,19 @@ BANNER = "**Your setting.**"
 #: What stands before words that were written for the recorded setting, once a reader has changed it: not
 #: judged; what its claims require holds; it does not.
 WRITTEN, HOLDS, FAILS = "▷ ", "✓ ", "✗ *Not so at your setting. As recorded:* "
+#: What stands before the caption of a figure in which nothing follows what the reader has changed.
+FIXED = "▣ *Nothing in this figure follows what you changed.* "
 
 
 class _Shown:
     """A text on the page, and how to write it again when one of its numbers is computed anew."""
 
-    #: Whether the chapter runs at the setting of its record; :func:`follow` says so.
-    recorded_setting = True
+    #: The parameters that are not as recorded; :func:`follow` says so.
+    changed: ClassVar[set[str]] = set()
     all: ClassVar[list[_Shown]] = []
 
-    def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str]):
-        self.text, self.claims, self.recorded = text, claims, recorded
+    def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str], follows):
+        self.text, self.claims, self.recorded, self.follows = text, claims, recorded, follows
         self.names = dict.fromkeys(re.findall("«([^»]*)»", text))
         self.handle, self.has = None, ""
 
@@ -74,15 +77,17 @@ class _Shown:
 
     def mark(self) -> str:
         """What is said of the words themselves."""
-        if _Shown.recorded_setting:
+        if not _Shown.changed:
             return ""
+        if self.follows is not None and _Shown.changed.isdisjoint(self.follows):
+            return FIXED
         judged = [_JUDGED.get(claim) for claim in self.claims]
         if False in judged:
             return FAILS
         return HOLDS if judged and all(judged) else WRITTEN
 
     def words(self) -> str:
-        other = self.recorded if _Shown.recorded_setting else dict.fromkeys(self.names, UNKNOWN)
+        other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
         said = re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
@@ -113,7 +118,7 @@ def judged(claim: str, holds: bool) -> None:
             one.write()
 
 
-def show(text: str, *claims: str, **recorded: str) -> None:
+def show(text: str, *claims: str, follows: Collection[str] | None = None, **recorded: str) -> None:
     """Display Markdown in which «name» stands for the number that was glued under this name.
 
     Where the session computes a number later, or anew, the text is written again where it stands. Until
@@ -121,9 +126,10 @@ def show(text: str, *claims: str, **recorded: str) -> None:
     setting. A plain script prints the text, once all its numbers are there.
 
     Words are not computed. Away from the recorded setting they stand behind a mark, which says whether what
-    the ``claims`` that they state require holds there.
+    the ``claims`` that they state require holds there; or, for a caption, that its figure ``follows`` no
+    parameter that was changed.
     """
-    one = _Shown(text, claims, recorded)
+    one = _Shown(text, claims, recorded, follows)
     if unknown := [name for name in one.names if name not in recorded]:
         raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
     _Shown.all.append(one)
@@ -142,7 +148,7 @@ def follow(changed: dict[str, tuple]) -> None:
     from IPython import get_ipython
     from IPython.display import Markdown, display
 
-    _Shown.recorded_setting = not changed
+    _Shown.changed = set(changed)
     _GLUED.clear()
     _JUDGED.clear()
     for one in _Shown.all:
@@ -156,7 +162,9 @@ def follow(changed: dict[str, tuple]) -> None:
         f"{BANNER} You changed {listed}. Each number in a sentence is that of your run, or "
         f"{UNKNOWN} until its cell has run. Its words were written for the recorded setting: behind "
         f"{WRITTEN.strip()} they may not fit, behind {HOLDS.strip()} what they claim holds at your setting, "
-        f"behind {FAILS[0]} it does not. What is called *recorded* stays as it was recorded."
+        f"behind {FAILS[0]} it does not. Figures behind {FIXED[0]} are drawn from records or from "
+        f"what you left alone and stay as they were, as does what is called *recorded* and what a sentence "
+        f"says of a setting that it names."
     )
     display(Markdown(words)) if get_ipython() else print(words)
 

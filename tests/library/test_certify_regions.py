@@ -106,38 +106,6 @@ def test_the_signs_over_a_range_of_q_are_those_of_the_float_margin():
     ]
 
 
-def counted_moment(n, q, set_size, power, pair=False) -> Fraction:
-    """E M^k by every draw of n random patches; with the factor (1 - s_1)(1 - s_2) for a pair."""
-    total = Fraction(0)
-    for s in itertools.product((-1, 0, 1), repeat=n):
-        chance = math.prod(1 - q if x == 0 else q / 2 for x in s)
-        total += chance * (set_size + sum(s)) ** power * ((1 - s[0]) * (1 - s[1]) if pair else 1)
-    return total
-
-
-def test_the_certificate_by_moments_is_the_two_stated_inequalities():
-    C, q, p, d = 2, Fraction(3, 10), 3, Fraction(2, 5)
-    for n, polynomials in ((n, signs._moment_certificates(C, q, p, d)) for n in (2, 4, 6)):
-        A, B, H = (counted_moment(n, q, C, k) for k in (p, 2 * p, 4 * p))
-        T, U = (counted_moment(n, q, C, k, pair=True) for k in (p - 2, 2 * p - 2))
-        expected = (3 * d * B**3 - (1 + d) ** 3 * A**2 * H, B * T - (1 + d) * A * U)
-        assert [Fraction(int(f(n).p), int(f(n).q)) for f in polynomials] == list(expected)
-
-
-def test_every_number_of_sets_by_moments_and_one_by_one(monkeypatch):
-    tried = []
-    monkeypatch.setattr(signs, "one_by_one", lambda *arguments: tried.append(arguments))
-    C, q, p, d = 4, Fraction(3, 10), 3, Fraction(2, 5)
-    found = signs.every_number_of_sets(C, q, p, d)
-    n = found["by moments from n"]
-    first, second = signs._moment_certificates(C, q, p, d)
-    assert signs.positive_from(first, n) and signs.positive_from(second, n)
-    assert not (signs.positive_from(first, n - C) and signs.positive_from(second, n - C))
-    assert tried == [(C, q, p, n)] and found["one by one"] == len(range(2 * C, n, C))
-    with pytest.raises(Undecided, match="no certificate by moments"):
-        signs.every_number_of_sets(C, Fraction(9, 10), p, d)  # companions lose there in the limit
-
-
 @pytest.mark.parametrize("n", [rounded._CHUNK, 3 * rounded._CHUNK])
 def test_the_slack_of_the_second_sum_is_the_worst_case_of_rounding(monkeypatch, n):
     """An error that large never happens, so no sum would show it: the bound itself is compared.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from flint import arb
 
-from patch_lab.certify import rounded, signs
-from patch_lab.certify.descent import Undecided
-from patch_lab.certify.field import ball
+from patch_lab.certify import rounded
 from patch_lab.certify.polynomials import bracket
 from patch_lab.certify.rounded import logistic
-from patch_lab.certify.signs import law_at, one_by_one
 
 U = 2.0**-53
 
@@ -99,39 +93,6 @@ def test_the_brackets_are_the_derivatives_of_a_homogeneous_form(name):
     matrix = bracket(name, D, C, exponents)
     made = sum(v * N[column] * np.prod(at ** np.array(exponents[row])) for (row, column), v in matrix.items())
     assert made == pytest.approx(expected, rel=1e-7)
-
-
-# --- the sign of the first move
-
-
-def test_the_votes_beyond_reach_are_bounded_and_none_is_forgotten(monkeypatch):
-    """What is listed and what is bounded add up: P and the turned weights to one each."""
-    seen = []
-
-    def watched(law, p, tail):
-        seen.append((law, p, tail))
-        return 1
-
-    monkeypatch.setattr(signs, "sign_at", watched)
-    C, q = 2, Fraction(1, 20)
-    one_by_one(C, q, 3, 300)
-    assert len(seen) == len(range(4, 300, 2))
-    for n, (law, p, tail) in zip(range(4, 300, 2), seen):
-        listed = [sum((float(x[k].mid()) for x in law), 0.0) for k in (1, 2)]
-        reach = int(12 * math.sqrt(n * q)) + 2 * C
-        assert [x[0] for x in law] == list(range(C - min(n, reach), C + min(n, reach) + 1)) and p == 3
-        left = float(tail.mid()) / (n + C) ** 3
-        assert left == pytest.approx(2 - sum(listed), abs=1e-13) and left >= 0
-        assert (left == 0) == (reach >= n)
-        if n <= 40:  # far below what the sums above can tell: by every draw that is not listed
-            beyond = [P + W for M, P, W in law_at(n, C, ball(q)) if abs(M - C) > reach]
-            assert left == pytest.approx(float(sum(beyond, arb(0)).mid()), rel=1e-9, abs=0)
-    law = {x[0]: x for x in seen[0][0]}
-    for M, P, W in law_at(4, C, ball(q)):
-        assert law[M][1].overlaps(P) and law[M][2].overlaps(W)
-    monkeypatch.setattr(signs, "sign_at", lambda *_: 0)
-    with pytest.raises(Undecided, match="not won at n = 4, q = 1/20"):
-        one_by_one(C, q, 3, 5)
 
 
 # --- a cover

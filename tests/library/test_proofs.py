@@ -15,6 +15,7 @@ from mpmath import iv
 from patch_lab.certify import coq, witnesses
 from patch_lab.certify.blocks import OUTSIDE, two_inequalities
 from patch_lab.certify.statements import BLOCKS, FIRST_MOVES, WINDOW
+from patch_lab.ledger import shipped
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
 needs_proofs = pytest.mark.skipif(
@@ -45,8 +46,12 @@ def test_every_theorem_has_an_instance_and_its_axioms_are_those_of_the_reals():
         assert coq.without_instance(read(f"{name}.v")) == []
         assert not re.search(r"\b(Admitted|Axiom|Parameter|Conjecture|admit)\b", read(f"{name}.v"))
     assert coq.without_instance(read(f"{coq.REFUSED}.v")) == [coq.EMPTY]
-    rows = dict(line.split(": ") for line in read("axioms.txt").splitlines())
-    assert list(rows) == told
+    rows = {f"{row['file']}.{one}": axioms for row in coq.kernel() for one, axioms in row["theorems"].items()}
+    assert sorted(rows) == sorted(told)
+    for row in coq.kernel():
+        text = read(f"{row['file']}.v")
+        assert f"(** In the book: {row['in_book']}. *)" in text
+        assert row["engine"] == coq.engine(row["file"], text)
     reals = {
         "ClassicalDedekindReals.sig_forall_dec",
         "ClassicalDedekindReals.sig_not_dec",
@@ -58,6 +63,12 @@ def test_every_theorem_has_an_instance_and_its_axioms_are_those_of_the_reals():
         # The processor's integers and their laws, where Coq's own take too long.
         assert all(axiom.startswith(("PrimInt63.", "Uint63.")) for axiom in more)
         assert bool(more) == (name.partition(".")[0] == coq.FAST[-1]), name
+
+
+def test_what_the_ledger_calls_checked_by_the_kernel_is_what_the_kernel_has():
+    checked = {claim.id: claim.checked_by == "coq" for claim in shipped()}
+    named = {row["in_book"] for row in coq.kernel()}
+    assert named & checked.keys() == {name for name, by_kernel in checked.items() if by_kernel}
 
 
 @pytest.mark.parametrize(

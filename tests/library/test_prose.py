@@ -92,12 +92,13 @@ def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
 def test_words_of_the_record_say_so_and_what_they_claim_is_judged():
     say = "from patch_lab.prose import judged, show\n"
     said = say + 'show("First.", "a")\nshow("Second.", "a", "b")\nshow("| Third. |")'
+    said += '\nshow("Of q and N.", "a", follows=["q", "N"])\nshow("Of N.", "a", follows=["N"])'
     verdict = say + "judged('a', True)\njudged('b', False)"
     there, here = (
         run_cells(CHAPTER.format(changed=changed), said, verdict)[1] for changed in ({}, {"q": (0.6, 0.3)})
     )
-    assert there == ["First.", "Second.", "| Third. |"]
-    assert [text[0] for text in here] == ["✓", "✗", "▷"] and here[0].endswith("First.")
+    assert there == ["First.", "Second.", "| Third. |", "Of q and N.", "Of N."]
+    assert [text[0] for text in here] == ["✓", "✗", "▷", "✓", "▣"] and here[0].endswith("First.")
     assert here[2].endswith("\n\n| Third. |"), "a table begins its own line"
 
 

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from book_labels import Book, Label, read_book
 from edition import make
+from notebooks import followed
 from plain_markdown import Chapter
 
 BOOK = read_book()
@@ -31,6 +32,27 @@ def chapter(monkeypatch):
     made.book.works = {"jelassi2022": "Jelassi et al. (2022)"}
     made.file, made.glued = "book/part/one", {"share": "12%"}
     return made
+
+
+@pytest.mark.parametrize(
+    ("code", "follows"),
+    [
+        ("draw([q for q in (1, 2)], lambda q: q)", ""),
+        ("draw([q for q in (1, 2, q)])", "q"),
+        ("def late():\n    return own\n#---\nown = q\n#---\ndraw(late())", "q"),
+        ("for x in range(N):\n    y = 1\ndraw(y)", "N"),
+        ("x = q\nx = 2\ndraw(x)", "q"),  # a cell is taken whole
+        ("rng = default_rng(seed)\nx = rng.random(N)\n#---\ndraw(rng.random())", "N seed"),
+        ("rows = []\nrows.append(q)\n#---\ndraw(rows)", "q"),
+        ("x = q\n#---\nx = 2\n#---\ndraw(x)", ""),
+        ("import numpy as np\nnp.array(q).sum()\n#---\nwith one(N) as f:\n    draw(f, np.pi)", "N"),
+    ],
+)
+def test_a_figure_follows_the_parameters_behind_its_names(code, follows):
+    cells = [nbformat.v4.new_code_cell(text) for text in ("q, N, seed = 1, 2, 3", *code.split("#---\n"))]
+    cells[0].metadata = {"tags": ["parameters"]}
+    cells[-1].metadata = {"mystnb": {"figure": {"name": "fig"}}}
+    assert followed(nbformat.v4.new_notebook(cells=cells)) == {"fig": set(follows.split())}
 
 
 @pytest.mark.parametrize("file", list(BOOK.numbers))

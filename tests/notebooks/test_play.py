@@ -28,20 +28,16 @@ PLAYABLE = pytest.mark.parametrize("path", [path for path in chapters() if has_a
 
 
 @CHAPTERS
-def test_every_parameter_says_what_to_try_and_is_known_to_the_ledger(path):
-    notebook = notebook_from_text(path)
-    cell = play.parameters_cell(notebook)
-    names = {parameter.name for parameter in play.read_parameters(cell.source)}
-    told = {
-        keyword.arg
-        for code in notebook.cells
-        if code.cell_type == "code" and "chapter(" in code.source
-        for node in ast.walk(ast.parse(code.source))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "chapter"
-        for keyword in node.keywords
-    }
-    assert names, "a chapter without parameters cannot be played with"
-    assert told == names, f"chapter(...) is told {sorted(told)}, the parameters are {sorted(names)}"
+def test_the_first_cell_takes_what_a_comment_offers_and_refuses_nonsense(path):
+    notebook, name = notebook_from_text(path), name_of(path)
+    parameters = play.read_parameters(play.parameters_cell(notebook).source)
+    assert parameters, "a chapter without parameters cannot be played with"
+    assert play.begun(notebook) is None
+    for each in parameters:
+        for value in each.tries:
+            assert play.begun(notebook, **{each.name: ast.literal_eval(value)}) is None, each.name
+        assert play.nonsense(name, each.name), f"nothing would be nonsense for {each.name}"
+    assert play.unrefused(notebook, name) == []
 
 
 VALUE = r"(?:\$[^$]+\$|`[^`A-Za-z][^`]*`|\d+(?:\.\d+)?)"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
+from fractions import Fraction
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 import torch
+from browser import SITE
+from flint import arb
 from page_visits import NEXT_FRAME, opened
 
 from patch_association.defaults import initial_alpha
@@ -15,6 +19,8 @@ from patch_association.exact.linear import labeling_error, linear_error
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
 from patch_association.training.gradients import loss_and_gradients
+from patch_lab.certify.field import ball
+from patch_lab.certify.signs import law_at, sign_at
 from patch_lab.dynamics.events import stable_rate
 from patch_lab.dynamics.slow_scores import flow_line, velocity
 from patch_lab.dynamics.valley import best_alpha
@@ -69,6 +75,32 @@ def test_a_hundred_random_settings_agree_with_python(browser):
                 np.testing.assert_allclose(
                     there[name], getattr(here, name), atol=1e-8, rtol=0, err_msg=f"{name} at {setting}"
                 )
+
+
+def test_proofs_in_the_page_are_those_of_the_library(browser):
+    """Both enclosures meet the library's at the page's u; close to an edge nothing is proved."""
+    rng = np.random.default_rng(0)
+    sizes = [(8, 2), (12, 2), (16, 4), (24, 8), (32, 4), (48, 8), (64, 4)]
+    drawn = [(*sizes[k % 7], (3, 5)[k % 2], int(rng.integers(5, 101))) for k in range(40)]
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.goto((SITE / "book/dynamics/certified.html").as_uri())
+        prove = "given => window.patchAssociation.prove(given)"
+        for D, C, p, percent in drawn:
+            proof = page.evaluate(prove, {"D": D, "C": C, "p": p, "q": percent / 100})
+            law = law_at(D - C, C, ball(Fraction(percent, 100)))
+            assert proof["side"] == sign_at(law, p), (D, C, p, percent)
+            if proof["side"] == 0:
+                continue
+            f = delta = arb(0)
+            for M, P, W in law:
+                w = 1 / (1 + (arb(proof["u"]) * M**p).exp())
+                f += P * w * M**p
+                delta += W * w * M ** (p - 2)
+            for ours, (low, high) in ((f, proof["f"]), (delta, proof["delta"])):
+                assert arb(low).union(arb(high)).overlaps(ours), (D, C, p, percent)
+        at_the_edge = page.evaluate(prove, {"D": 16, "C": 4, "p": 3, "q": 0.075573731})
+        assert at_the_edge == {"side": 0}
 
 
 def test_any_setting_by_its_address(browser):

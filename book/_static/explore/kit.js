@@ -508,8 +508,14 @@
         display();
       };
       const explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
-      // What the picture says stands above it, below what moves it, unless the explorable has a place of its own.
-      if (!stage.contains(sentence)) stage.querySelector(":scope > :is(.pa-panels, figure, div:not(.pa-controls, .pa-player, .pa-tools))").before(sentence);
+      // What moves the picture and what it says stand together: beside the picture where there is room, else above it.
+      const moves = h("div", { class: "pa-side" });
+      if (!stage.contains(sentence)) {
+        const [before, shown] = [[], []];
+        for (const one of stage.children) (one.matches(".pa-controls, .pa-player, .pa-tools") ? before : shown).push(one);
+        moves.append(...before, sentence);
+        stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown));
+      }
       const ask = explorable.guess && guess({ ...explorable.guess, then: () => { unveil(); say(ask.tell() + last[0]); explorable.guess.then?.(); } });
       const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
       const unveil = () => {
@@ -518,7 +524,7 @@
         say(...last);
       };
       if (ask && !(owner ? location.hash : box.dataset.state)) {
-        stage.prepend(ask.element);
+        (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);
         veil(true);
         // What moves the picture ends the guessing; that hears of it first.
         for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess")) unveil(); });
@@ -528,7 +534,7 @@
       const code = explorable.code && notebook(() => explorable.code(setting));
       const tools = h("div", { class: "pa-tools" },
         h("button", { type: "button", onclick: () => { setting = defaults(explorable.fields); apply(); } }, "Start over"),
-        copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href), ...(owner ? [] : [page]));
+        ...(owner || box.dataset.page ? [copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href)] : []), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
       box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));

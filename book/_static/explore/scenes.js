@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const { h, guess, player, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
-    SampleDescent, PopulationRisk, walk, countingError, listeningError, bestCompanions, velocity, essay } = window.patchAssociation;
+    SampleDescent, PopulationRisk, walk, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const thousands = (n) => n.toLocaleString("en-US");
@@ -273,6 +273,7 @@
     const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
+    let [before, queued] = [null, null]; // the last training's curve, and the sets that come after these
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
     const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context, color) => {
       if (!kept.length) return;
@@ -361,6 +362,7 @@
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), onstep: (k) => { at = times[k]; paint(); } });
+    const shares = () => kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
     function paint() {
       cells.forEach((cell, k) => {
         cell.className = `pa-cell pa-set-${sets[k]}${ground.includes(k) ? " pa-away" : ""}`;
@@ -369,16 +371,22 @@
       });
       mark();
       strings.paint();
-      const share = kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
+      const share = shares();
       const seen = Math.min(at, kept.length - 1);
-      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [{ y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
-      const told = at >= STEPS ? asked.tell() : "";
+      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [...(before ? [{ y: before, look: "pa-noise", name: "the sets before", above: 0.12 }] : []), { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
+      const done = at >= STEPS && !queued;
+      const told = done ? asked.tell() : "";
       say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
-        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${at >= STEPS ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
+        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
     }
     let stop = () => {};
     /** Train on these sets; `away` are the patches outside of a letter, which are drawn pale. */
-    function begin(next, quiet = false, away = []) {
+    function begin(next, quiet = false, away = [], after = null) {
+      if (kept.length > STEPS) {
+        const share = shares();
+        before = times.map((t) => share[t]);
+      }
+      queued = after;
       [sets, picked, kept, waiting, at, ground] = [next, -1, [], quiet, 0, away];
       time.stop();
       run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
@@ -406,12 +414,20 @@
       }, () => { if (run === mine) finish(mine, k); });
     }
     const finish = (mine, k) => {
-      if (run !== mine || k >= 50) return;
+      if (run !== mine) return;
+      if (k >= 50) {
+        if (queued) setTimeout(() => { if (run === mine && queued) begin(queued); }, still.matches ? 0 : 900);
+        return;
+      }
       while (k < 50 && times[k + 1] < kept.length) k += 1;
       time.go(k);
       requestAnimationFrame(() => finish(mine, k));
     };
-    const asked = guess({ question: "Which is hardest for the model: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => begin(k === 0 ? blocks : scattered()) });
+    const asked = guess({ question: "Which is hardest for the model: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => { // both, the guess first
+      const both = k === 0 ? [blocks, scattered()] : [scattered(), blocks];
+      before = null;
+      begin(both[0], false, [], both[1]);
+    } });
     stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, sentence, found.element));
     return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, true), outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
@@ -421,7 +437,7 @@
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, CELLS, SIZE] = [12, 4, 1, 2.5, 20, 500];
     let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
-    let start = [0, 0];
+    let [start, levels] = [[0, 0], []]; // where the ball lies, and lines of equal depth
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const small = h("canvas", { width: CELLS, height: CELLS });
@@ -435,6 +451,15 @@
       context.imageSmoothingEnabled = true;
       context.imageSmoothingQuality = "high";
       if (ground) context.drawImage(small, 0, 0, SIZE, SIZE);
+      context.strokeStyle = color("ink");
+      context.globalAlpha = 0.22;
+      context.lineWidth = 1;
+      context.beginPath();
+      for (const [x, y, u, v] of levels) {
+        context.moveTo((x * SIZE) / CELLS, (y * SIZE) / CELLS);
+        context.lineTo((u * SIZE) / CELLS, (v * SIZE) / CELLS);
+      }
+      context.stroke();
       context.strokeStyle = color("noise");
       context.setLineDash([6, 6]);
       context.globalAlpha = 0.6;
@@ -525,6 +550,7 @@
           picture.data[4 * n + 3] = 255 * (0.04 + 0.72 * ((most - depth[n]) / (most - least || 1)) ** 1.6);
         });
         small.getContext("2d").putImageData(picture, 0, 0);
+        levels = contours(depth, CELLS);
         plane.paint();
         return false;
       }, 7);

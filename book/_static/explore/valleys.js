@@ -39,6 +39,26 @@
     return { alpha, loss, error, gamma: -gradient[1] / (D * (C - 1)), rho: -gradient[2] / (D * (D - C)) };
   }
 
+  /** Lines of equal height between the centers of n x n cells: pieces [x0, y0, x1, y1], in cells, at `count` levels. */
+  function contours(height, n, count = 7) {
+    const [least, most] = [Math.min(...height), Math.max(...height)];
+    const pieces = [];
+    for (let level = 1; level <= count; level++) {
+      const cut = least + ((most - least) * level) / (count + 1);
+      for (let j = 0; j < n - 1; j++)
+        for (let i = 0; i < n - 1; i++) {
+          const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+          const meets = corners.flatMap(([x, y], k) => {
+            const [u, v] = corners[(k + 1) % 4];
+            const [a, b] = [height[y * n + x] - cut, height[v * n + u] - cut];
+            return a < 0 === b < 0 ? [] : [[x + 0.5 + ((u - x) * a) / (a - b), y + 0.5 + ((v - y) * a) / (a - b)]];
+          });
+          for (let k = 0; k + 1 < meets.length; k += 2) pieces.push([...meets[k], ...meets[k + 1]]);
+        }
+    }
+    return pieces;
+  }
+
   function build({ stage, say, change }) {
     let risk = null;
     let seen = {};
@@ -66,7 +86,7 @@
     svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); place(event); });
     svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Where the scores go, darker where the least risk is lower: drag the dot"), svg),
+      h("figcaption", {}, "Where the scores go, lines of equal least risk, darker where it is lower: drag the dot"), svg),
     legend([["pa-same", "companions win ground"], ["pa-other", "strangers win ground"], ["pa-level", "γ = ρ"], ["pa-signal", "the way of your start"]]));
 
     function paint() {
@@ -91,6 +111,11 @@
         const look = v.gamma > v.rho ? "pa-same" : "pa-other";
         parts.push(h("svg:path", { class: `pa-arrow ${look}`, d: `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ${(-0.6 * dy - 0.4 * dx).toFixed(1)}` }));
       });
+      if (known.length === CELLS * CELLS) {
+        const at = SIZE / CELLS;
+        const d = contours(depth, CELLS).map(([x, y, u, v]) => `M${(x * at).toFixed(1)} ${(SIZE - y * at).toFixed(1)}L${(u * at).toFixed(1)} ${(SIZE - v * at).toFixed(1)}`).join("");
+        parts.push(h("svg:path", { class: "pa-contour", d }));
+      }
       parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
       for (let v = -RANGE; v <= RANGE; v++) {
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
@@ -201,6 +226,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { velocity });
+  Object.assign(window.patchAssociation, { velocity, contours });
   mount("valleys", build);
 })();

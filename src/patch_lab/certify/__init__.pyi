@@ -2,7 +2,6 @@
 from .cover import Covered as Covered, Inequality as Inequality
 from .descent import BallDescent as BallDescent, State as State, Undecided as Undecided, ahead as ahead
 from .ends import End as End
-from .exactly import no_movement as no_movement
 from .field import Field as Field
 from .law import Atoms as Atoms, atoms as atoms
 from .rounded import RoundedField as RoundedField

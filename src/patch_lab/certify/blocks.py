@@ -18,7 +18,6 @@ from flint import arb, arb_mat, arb_poly, fmpq, fmpq_poly
 from patch_association._validate import divides
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball
-from patch_lab.certify.signs import positive_from
 
 
 def two_inequalities(num_patches: int, set_size: int, q) -> dict:
@@ -265,6 +264,18 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
         gain = E(lambda n, r: odd(n, r) * n**3)
         found["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)
     return found
+
+
+def positive_from(polynomial: fmpq_poly, start: int) -> bool:
+    """Whether all coefficients in x - ``start`` are positive: then so is the polynomial from there on.
+
+    Examples
+    --------
+    >>> [positive_from(fmpq_poly([-6, 1, 1]), start) for start in (2, 3)]
+    [False, True]
+    """
+    shifted = polynomial(fmpq_poly([start, 1]))
+    return bool(shifted.coeffs()) and all(c > 0 for c in shifted.coeffs())
 
 
 def _inside(C, product, n, r):

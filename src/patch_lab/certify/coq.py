@@ -2,30 +2,31 @@
 
 The witnesses are written anew and compared byte for byte with the committed ones. ``coqc`` compiles every
 file and ``coqchk`` checks the compiled proofs once more. The axioms of each theorem are those of the
-committed list. A theorem with hypotheses may be empty, if nothing satisfies them, and no kernel sees that: so
-each has an example beside it, ``NAME_instance``, which uses it and is checked too::
+record ``kernel.json``, which the book reads; only its seconds may differ. A theorem with hypotheses may be
+empty, if nothing satisfies them, and no kernel sees that: so each has an example beside it,
+``NAME_instance``, which uses it and is checked too::
 
     python -m patch_lab.certify.coq proofs           # 1 where something does not go through
-    python -m patch_lab.certify.coq proofs --write   # writes witnesses, axioms and enclosures, then checks
+    python -m patch_lab.certify.coq proofs --write   # writes what is generated, then checks it
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from patch_lab.certify.witnesses import FILES
 
 #: The files written by hand, in the order in which they need each other; the witnesses' come after them.
 BY_HAND = (
-    *("Ball", "Vote", "Window", "Blocks", "Risk", "Form", "Still", "Inequalities", "Best"),
-    *("GramRows", "SameFunction", "Trap", "Small"),
+    *("Ball", "Vote", "Moments", "Sizes", "Window", "Blocks", "Risk", "Form", "Still", "Inequalities"),
+    *("Best", "GramRows", "SameFunction", "Trap", "Small"),
 )
 #: What takes minutes with integers of Coq's own is done with those of the processor, ten times as fast: the
 #: file, what it needs, and what is said differently there.
@@ -36,6 +37,10 @@ REFUSED = "Refused"
 EMPTY = "empty"
 PACKAGES = ("coq", "libcoq-interval")
 
+RECORD = Path(__file__).with_name("kernel.json")
+
+_BOOK = re.compile(r"^\(\*\* In the book: (.*)\. \*\)$", re.M)
+_NEEDS = re.compile(r"From Book Require Import ([\w ]+)\.")
 _THEOREM = re.compile(r"^Theorem (\w+)(.*?)\.\nProof", re.S | re.M)
 _EXAMPLE = re.compile(r"^Example (\w+)_instance\b(.*?)(?:Qed|Defined)\.", re.S | re.M)
 
@@ -67,8 +72,40 @@ def without_instance(text: str) -> list[str]:
     ]
 
 
+def kernel() -> list[dict]:
+    """The record of what the kernel accepts, a row a file.
+
+    A row has the ``file``, what its theorems are ``in_book`` (the id of a claim, or words), the ``engine``,
+    the processor's ``seconds`` for the file and all that it needs, and ``theorems``: {name: its axioms}.
+    """
+    return json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def shown(rows: list[dict]) -> list[dict]:
+    """The record as a table: the theorems of each file, their engine, number of axioms and seconds."""
+    return [
+        {
+            "file": row["file"],
+            "theorems": first if len(names) == 1 else f"{first} and {len(names) - 1} more",
+            "engine": row["engine"],
+            "axioms": len(set().union(*(axioms.split() for axioms in row["theorems"].values()))),
+            "seconds": row["seconds"],
+        }
+        for row in rows
+        for names in [list(row["theorems"])]
+        for first in names[:1]
+    ]
+
+
+def engine(name: str, text: str) -> str:
+    """How a file's theorems are proved."""
+    if "(bits " in text:
+        return "intervals" if name != FAST[-1] else "intervals, integers of the processor"
+    return "integers" if name in FILES else "by hand"
+
+
 def check(folder: Path, write: bool = False) -> str:
-    """Check all of a folder; the line that says what came through.
+    """Check all of a folder; what came through, in lines.
 
     Raises
     ------
@@ -83,44 +120,73 @@ def check(folder: Path, write: bool = False) -> str:
         missing = without_instance(text)
         if missing != ([EMPTY] if name == REFUSED else []):
             raise Rejected(f"{name}.v: no instance is shown of {', '.join(missing) or EMPTY}")
-    listed = [f"{name}.{one}" for name in (*BY_HAND, *FILES) for one in theorems(texts[name])]
+        if theorems(text) and name != REFUSED and len(_BOOK.findall(text)) != 1:
+            raise Rejected(f"{name}.v does not say in one line what its theorems are in the book")
     version = _installed()
     fast = {name: texts[name] for name in FAST}
     for slow, faster in _FASTER.items():
         fast["Ball"] = fast["Ball"].replace(slow, faster)
-    rooms = {name: text for name, text in texts.items() if name != FAST[-1]}, fast
-    axioms: dict[str, list[str]] = {}
-    for room in rooms:
+    rows = []
+    for room in ({name: text for name, text in texts.items() if name != FAST[-1]}, fast):
         with tempfile.TemporaryDirectory() as place:
-            said = _checked(place, room)
+            said, seconds = _checked(place, room)
             if "Overlap" in said:
                 _same(folder / "overlap.txt", said["Overlap"], write)
-            axioms |= _axioms(
-                place, [one for one in listed if one.partition(".")[0] in room and one not in axioms]
-            )
-    _same(folder / "axioms.txt", "".join(f"{one}: {' '.join(axioms[one])}\n" for one in listed), write)
-    every = sorted(set().union(*axioms.values()))
-    return f"{len(listed)} statements, checked by coqc and coqchk {version}, on the axioms {', '.join(every)}"
+            claimed = [one for one in room if theorems(room[one]) and one != REFUSED]
+            axioms = _axioms(place, [f"{file}.{one}" for file in claimed for one in theorems(room[file])])
+            for file in claimed:
+                rows.append(
+                    {
+                        "file": file,
+                        "in_book": _BOOK.findall(room[file])[0],
+                        "engine": engine(file, room[file]),
+                        "seconds": round(sum(seconds[one] for one in _needed(file, room)), 1),
+                        "theorems": {one: axioms[f"{file}.{one}"] for one in theorems(room[file])},
+                    }
+                )
+    timeless = lambda rows: [{key: row[key] for key in row if key != "seconds"} for row in rows]
+    if write:
+        RECORD.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    elif timeless(kernel()) != timeless(rows):
+        raise Rejected(f"{RECORD.name} is not what is found now: compare it with --write")
+    every = sorted(set().union(*(one.split() for row in rows for one in row["theorems"].values())))
+    count = sum(len(row["theorems"]) for row in rows)
+    line = "{file:14}{axioms:3} axioms {seconds:7.1f} s  {engine}: {theorems}"
+    lines = [line.format(**row) for row in shown(rows)]
+    end = f"{count} statements, checked by coqc and coqchk {version}, on the axioms {', '.join(every)}"
+    return "\n".join([*lines, end])
 
 
-def _checked(place: str, room: dict[str, str]) -> dict[str, str]:
-    """{file: what coqc printed}, each file compiled in turn and then checked again by coqchk."""
-    printed = {}
+def _needed(name: str, room: dict[str, str]) -> set[str]:
+    """A file and all that it needs."""
+    needs = " ".join(_NEEDS.findall(room[name])).split()
+    return {name}.union(*(_needed(one, room) for one in needs))
+
+
+def _checked(place: str, room: dict[str, str]) -> tuple[dict[str, str], dict[str, float]]:
+    """{file: what coqc printed}, {file: its seconds}; all compiled in turn, then checked again by coqchk."""
+    printed, seconds = {}, {}
     for name, text in room.items():
         Path(place, f"{name}.v").write_text(text, encoding="utf-8")
-        start = time.perf_counter()
+        start = _spent()
         printed[name] = _run(
             place, "coqc", "-q", "-w", "-notation-overridden", "-Q", ".", "Book", f"{name}.v"
         )
-        print(f"{name:14}{len(theorems(text)):4} theorems {time.perf_counter() - start:8.1f} s", flush=True)
-    start = time.perf_counter()
+        seconds[name] = _spent() - start
+        print(f"{name:14}{len(theorems(text)):4} theorems {seconds[name]:8.1f} s", flush=True)
+    start = _spent()
     modules = [part for name in room for part in ("-norec", f"Book.{name}")]
     _run(place, "coqchk", "-silent", "-bytecode-compiler", "yes", "-Q", ".", "Book", *modules)
-    print(f"{'coqchk':27} {time.perf_counter() - start:8.1f} s", flush=True)
-    return printed
+    print(f"{'coqchk':27} {_spent() - start:8.1f} s", flush=True)
+    return printed, seconds
 
 
-def _axioms(place: str, listed: list[str]) -> dict[str, list[str]]:
+def _spent() -> float:
+    """Seconds of processor time of all commands so far: a busy machine does not change them."""
+    return sum(os.times()[2:4])
+
+
+def _axioms(place: str, listed: list[str]) -> dict[str, str]:
     """{theorem: the axioms that it rests on}."""
     needed = " ".join(dict.fromkeys(one.partition(".")[0] for one in listed))
     asked = "\n".join(f"Print Assumptions {one}." for one in listed)
@@ -129,7 +195,9 @@ def _axioms(place: str, listed: list[str]) -> dict[str, list[str]]:
     answers = re.split(r"^(?:Axioms:|Closed under the global context)$", said, flags=re.M)[1:]
     if len(answers) != len(listed):
         raise Rejected(f"{len(listed)} theorems were asked about, and {len(answers)} answers came")
-    return {one: sorted(re.findall(r"^([\w.']+)", text, re.M)) for one, text in zip(listed, answers)}
+    return {
+        one: " ".join(sorted(re.findall(r"^([\w.']+)", text, re.M))) for one, text in zip(listed, answers)
+    }
 
 
 def _same(path: Path, text: str, write: bool) -> None:
@@ -158,7 +226,7 @@ def _run(place: str, *command: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check, and say on the last line what came through or what did not; 1 if something did not."""
+    """Check, and say at the end what came through or what did not; 1 if something did not."""
     parser = argparse.ArgumentParser(description="let the kernel of Coq check the proofs")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true", help="write what is generated before it is checked")

@@ -16,7 +16,7 @@ from flint import ctx
 
 from patch_association._validate import finite, made_of
 from patch_lab import records
-from patch_lab.certify import exactly, signs
+from patch_lab.certify import signs
 from patch_lab.certify.blocks import every_number_of_sets, two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball, decimal
@@ -43,11 +43,6 @@ class Statement:
     prove: Callable[[Options], dict]
 
 
-def _still(options: Options) -> dict:
-    cases = [(16, 4, 3), (12, 3, 3), (9, 3, 5), (16, 4, 5)]
-    return {f"sums of integers, D = {D}, C = {C}, p = {p}": exactly.no_movement(D, C, p) for D, C, p in cases}
-
-
 #: first-move-window, in intervals of q: low, high, the sign (1 where companions win), and a q inside.
 WINDOW = {
     "below": ("1/200", "0.0753", -1, "1/20"),
@@ -66,6 +61,10 @@ FIRST_MOVES = (
     (32, 8, "3/10", 5),
 )
 
+#: (C, q) at which companions win at every number of sets, and the D - C from which on moments show it.
+EVERY_SIZE = (4, "3/10")
+BY_MOMENTS = 3256
+
 
 def _window(options: Options) -> dict:
     pieces = signs.window(16, 4, 3, Fraction(1, 200), Fraction(1, 160_000))
@@ -77,10 +76,6 @@ def _window(options: Options) -> dict:
         raise Undecided(f"the signs are {signs.describe(pieces)}")
     ends = [f"between {float(low):.6f} and {float(high):.6f}" for low, high, sign in pieces if sign == 0]
     return dict(zip(("lower change", "upper change"), ends))
-
-
-def _every_size(options: Options) -> dict:
-    return signs.every_number_of_sets(4, Fraction(3, 10), 3, Fraction(2, 5))
 
 
 def _quadrant(options: Options) -> dict:
@@ -128,17 +123,10 @@ def _end(options: Options) -> dict:
 
 
 _TEXTS = {
-    "nothing-moves": r"""
-        At a diagonal of zero no score ever moves: $\partial\mathcal L/\partial\gamma =
-        \partial\mathcal L/\partial\rho = 0$ at equal scores, for every $\alpha$, $\nu$ and $q$, at
-        $(D, C, p) = (16, 4, 3)$, $(12, 3, 3)$, $(9, 3, 5)$ and $(16, 4, 5)$.""",
     "first-move-window": r"""
         $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, diagonal tending to zero, $0.005 \le q \le 1$: but for two
         intervals of $q$ shorter than 0.001, companions lose at $\alpha^\star$ below the first, win at every
         $\alpha \le \alpha^\star$ between the two, and lose at $\alpha^\star$ above the second.""",
-    "first-move-every-size": r"""
-        $C = 4$, $q = 0.3$, $p = 3$, $\nu = 0$, diagonal tending to zero: for every number of sets $L \ge 3$
-        companions win at every $\alpha \le \alpha^\star$.""",
     "quadrant-keeps": r"""
         $D = 16$, $C = 4$, $p = 3$, $\nu = 0$, $\sigma_A = 1$, $q = 0.3$, 0.1 and 0.5: at the best $\alpha$,
         which is finite, $\partial\mathcal L/\partial\gamma < 0$ on all of $\gamma = 0 \ge \rho$ and
@@ -180,9 +168,7 @@ _TEXTS = {
         1 to 200.""",
 }
 _PROOFS = {
-    "nothing-moves": _still,
     "first-move-window": _window,
-    "first-move-every-size": _every_size,
     "quadrant-keeps": _quadrant,
     "blocks-are-best": _blocks,
     "blocks-are-best-every-size": _blocks_of_every_number,

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from flint import arb, ctx
 
 from patch_lab.certify import signs
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball
-from patch_lab.certify.statements import BLOCKS, FIRST_MOVES, WINDOW
+from patch_lab.certify.statements import BLOCKS, BY_MOMENTS, EVERY_SIZE, FIRST_MOVES, WINDOW
 
 _BITS = {"first move": 48, "window": 53, "blocks": 48}
 _STEP = 1e-9  # of log u, where the zero of f is looked for
@@ -111,6 +112,46 @@ def _on_piece(law, degree: int, sign: int) -> Fraction | None:
     return None
 
 
+def every_size_witnesses(set_size: int, q: float, below: int) -> list[int]:
+    """For n = 2 C, 3 C, ... < ``below`` random patches a Y, for which u = log(1 + 64 / Y) shows a win.
+
+    Raises
+    ------
+    Undecided
+        If companions do not win at some n.
+    """
+    one, turned = np.array([q / 2, 1 - q, q / 2]), np.array([q, 1 - q, 0])
+    law, reach, found = np.ones(1), 0, []
+    for _ in range(2 * set_size - 2):
+        law, reach = np.convolve(law, one), reach + 1
+    for n in range(2 * set_size, below, set_size):
+        votes = np.arange(-reach - 2, reach + 3) + float(set_size)
+        plain = np.convolve(np.convolve(law, one), one) * votes**3
+        weighted = np.convolve(np.convolve(law, turned), turned) * votes
+        low, high = (_change(sums, votes**3) for sums in (plain, weighted))
+        exact = 64 / math.expm1(math.sqrt(low * high))
+        digits = max(0, len(str(int(exact))) - 2)
+        Y = round(exact / 10**digits) * 10**digits
+        if not low < math.log1p(64 / Y) < high:
+            raise Undecided(f"no witness at n = {n}, q = {q}")
+        found.append(Y)
+        for _ in range(set_size):
+            law, reach = np.convolve(law, one), reach + 1
+        far = int(np.argmax(law > 1e-25))
+        law, reach = law[far : len(law) - far], reach - far
+    return found
+
+
+def _change(sums, cubes) -> float:
+    """The u at which the sum of ``sums`` times 1 / (1 + exp(u cubes)) changes its sign."""
+    low, high = -30.0, 3.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        positive = sums @ (1 / (1 + np.exp(np.clip(math.exp(middle) * cubes, -700, 700)))) > 0
+        low, high = (middle, high) if positive else (low, middle)
+    return math.exp(low)
+
+
 def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, int, int]:
     """Numerators x < x' and a denominator y with v* between x / y and x' / y."""
     law = _law_of_cubes(set_size, num_patches // set_size, float(q))
@@ -163,7 +204,7 @@ def _short(x: float, width: float) -> Fraction:
 
 def first_move_file() -> str:
     """``FirstMoveAt.v``."""
-    lines = _head("Ball Vote")
+    lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
         kind, k = ("win", "lose")[not win], (p - 1) // 2
@@ -178,7 +219,12 @@ def first_move_file() -> str:
 
 def window_file() -> str:
     """``WindowAt.v``."""
-    lines = [*_head("Ball Vote Window", " List Lra"), "Import ListNotations.", "Open Scope R_scope.", ""]
+    lines = [
+        *_head("Ball Vote Window", " List Lra", "ours-certified-window"),
+        "Import ListNotations.",
+        "Open Scope R_scope.",
+        "",
+    ]
     for name, (low, high, sign, inside) in WINDOW.items():
         a, b, c = Fraction(low), Fraction(high), Fraction(inside)
         found = window_witnesses(16, 4, 3, a, b, sign)
@@ -203,9 +249,35 @@ def window_file() -> str:
     return "\n".join(lines)
 
 
+def every_size_file() -> str:
+    """``EverySizeAt.v``."""
+    C, q = EVERY_SIZE
+    a, b = Fraction(q).as_integer_ratio()
+    found = every_size_witnesses(C, float(Fraction(q)), BY_MOMENTS)
+    claim = f"Companions_win 1 ({a} / {b})"
+    decided = f"run_from_right {a} {b} ltac:(lia) ltac:(lia) {C} {2 * C} witnesses"
+    lines = [
+        *_head("Vote Moments Sizes", " List Lia", "ours-certified-first-move"),
+        "Import ListNotations.",
+        "",
+        f"Definition witnesses : list Z := [{';'.join(map(str, found))}]%Z.",
+        f"Theorem first_move_every_size : forall L, (3 <= L)%nat -> {claim} ((L - 1) * {C}) {C}.",
+        "Proof.",
+        f"  intros L H. destruct (Nat.lt_ge_cases ((L - 1) * {C}) {BY_MOMENTS}) as [few | many].",
+        f"  - replace ((L - 1) * {C})%nat with ({2 * C} + (L - 3) * {C})%nat by lia.",
+        f"    apply ({decided}); [lia | vm_cast_no_check (eq_refl true) |].",
+        f"    assert (E : length witnesses = {len(found)}%nat) by reflexivity. lia.",
+        "  - apply by_moments_from. lia.",
+        "Qed.",
+        f"Example first_move_every_size_instance : {claim} ((1000 - 1) * {C}) {C}.",
+        "Proof. apply (first_move_every_size 1000). lia. Qed.",
+    ]
+    return "\n".join([*lines, ""])
+
+
 def blocks_file() -> str:
     """``BlocksAt.v``."""
-    lines = _head("Ball Best")
+    lines = _head("Ball Best", book="ours-certified-blocks")
     for D, C, q in BLOCKS:
         a, b = Fraction(q).as_integer_ratio()
         x, z, y = blocks_witness(D, C, Fraction(q))
@@ -240,15 +312,17 @@ Definition shown a b C L x z y :=
 #: The written files, and what writes them.
 FILES: dict[str, Callable[[], str]] = {
     "FirstMoveAt": first_move_file,
+    "EverySizeAt": every_size_file,
     "WindowAt": window_file,
     "BlocksAt": blocks_file,
     "Overlap": overlap_file,
 }
 
 
-def _head(needs: str, more: str = "") -> list:
+def _head(needs: str, more: str = "", book: str = "") -> list:
     return [
         "(* Written by patch_lab.certify.witnesses. *)",
+        *([f"(** In the book: {book}. *)"] if book else []),
         f"From Coq Require Import Reals ZArith{more}.",
         f"From Book Require Import {needs}.",
         "",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_association._validate import positive_int
 from patch_lab.ledger.evidence import ChapterRun, Number, read_run, write_run
+from patch_lab.ledger.parameters import refuse_nonsense
 from patch_lab.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_lab.ledger.verdict import Card
 from patch_lab.prose import follow, judged
@@ -21,8 +21,6 @@ from patch_lab.prose import follow, judged
 HERE = Path(__file__).resolve().parent
 #: The parts of the book, in reading order.
 PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
-#: The sizes in which every chapter runs: a minute on two cores, and as large as makes sense.
-PRESETS = ("reader", "full")
 RECORD = "PATCH_ASSOCIATION_RECORD"
 
 
@@ -282,13 +280,14 @@ def shipped() -> Ledger:
 
 
 def chapter(name: str, /, **parameters) -> None:
-    """:meth:`Ledger.chapter` of the book's own ledger; refuses a preset or seeds that no chapter has."""
-    preset = parameters.get("PRESET", PRESETS[0])
-    if preset not in PRESETS:
-        raise ValueError(f"PRESET must be one of {', '.join(PRESETS)}, got {preset!r}")
-    for key, least in (("seed", 0), ("seeds", 1)):
-        if key in parameters:
-            positive_int(key, parameters[key], least)
+    """:meth:`Ledger.chapter` of the book's own ledger, once its parameters make sense.
+
+    Raises
+    ------
+    ValueError
+        As :meth:`Ledger.chapter` does, and for a value that a parameter can never have.
+    """
+    refuse_nonsense(name, **parameters)
     ledger = shipped()
     ledger.chapter(name, **parameters)
     follow(ledger.changed())
