@@ -152,7 +152,7 @@ def _ranks(sharp: dict, energy: np.ndarray, share: np.ndarray, drawn: np.ndarray
     heads, found = np.random.default_rng(1).integers(share.size, size=(_RESAMPLES, share.size)), {}
 
     def against(s, other):
-        return float(spearmanr(np.ravel(s), np.ravel(other))[0])
+        return float(np.asarray(spearmanr(np.ravel(s), np.ravel(other)))[0])
 
     def six(s, other):
         return len(set(np.argsort(-np.ravel(s))[:6]) & set(np.argsort(-np.ravel(other))[:6]))
