@@ -1,5 +1,7 @@
 """The sweeps over a pretrained ViT, on a small one that was not: every change does what its name says."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
 from patch_lab.records import decode
 from patch_lab.records.codec import from_bits
-from patch_lab.sweeps import vit_attention, vit_interventions, vit_tiny
+from patch_lab.sweeps import vit_attention, vit_gray, vit_interventions, vit_tiny
 from patch_lab.sweeps.vit_interventions import (
     corners,
     edits_of,
@@ -213,3 +215,49 @@ def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     again = sweep.recovery("mean", 0, steps=30, rate=3e-3)["curve"]
     assert again == found["mean"]
     assert sweep.recovery("own", 0, steps=0)["curve"] == found["own"][:1]
+
+
+@pytest.mark.filterwarnings("ignore:An input array is constant")  # all heads of the blind network are alike
+def test_gray_maps_explain_what_no_picture_changes(moving, monkeypatch):
+    monkeypatch.setattr(vit_gray, "_RESAMPLES", 20)
+    blind = copy.deepcopy(moving.model)
+    blind.embed.weight.zero_()
+    still = vit_gray.gray(vit_tiny.observe(blind, moving.images, moving.labels))["share"]
+    for kind in ("gray 0.0", "noise", "one picture"):
+        np.testing.assert_allclose(still[kind]["value"], np.ones((L, H)), atol=1e-4)
+    share = vit_gray.gray(moving)["share"]
+    of_pictures, of_gray = (
+        torch.stack(moving.model(x, return_all=True)[1]["attention"])[..., :N, :N]  # (L, B, H, N, N)
+        for x in (moving.images.float() / 127.5 - 1, torch.zeros(1, 3, 16, 16))
+    )
+    energy = (of_pictures - of_pictures.mean(-1, keepdim=True)).square().sum((1, 3, 4))
+    means = [of_pictures[:, moving.halves[0] == 1 - k].mean(1) for k in (0, 1)]
+    of_others = torch.stack([means[k] for k in moving.halves[0]], dim=1)
+    for kind, M in {"gray 0.0": of_gray, "mean map": of_others}.items():
+        want = 1 - (of_pictures - M).square().sum((1, 3, 4)) / energy
+        np.testing.assert_allclose(share[kind]["value"], want, atol=1e-3)
+
+
+def test_a_channel_is_changed_in_four_patches_alone():
+    x = torch.randn(3, N + 1, 7, generator=torch.Generator().manual_seed(2))
+    four = vit_interventions._four_keys(GRID, 5)
+    for change in ("largest", "second", "others", "written", "all but the largest", "moved", "random"):
+        found, want, drawn = vit_gray.overwritten(x, GRID, change, 2, 4, seed=5), x.clone(), 0
+        if change in ("moved", "random"):  # the channel that is drawn
+            drawn = int((found != x).any(dim=0).any(dim=0).nonzero())
+            assert drawn not in (2, 4)
+        for b in range(3):
+            inner = torch.stack([x[b, k] for k in range(N) if k not in corners(GRID)])
+            median = inner.sort(dim=0).values[(len(inner) - 1) // 2]
+            height = sum(x[b, k, 2] for k in corners(GRID)) / 4
+            for k in four if change in ("others", "written") else corners(GRID):
+                if change == "moved":
+                    want[b, k, drawn] += median[2] - x[b, k, 2]
+                elif change == "all but the largest":
+                    want[b, k] = torch.where(torch.arange(7) == 2, x[b, k], median)
+                else:
+                    at = {"second": 4, "random": drawn}.get(change, 2)
+                    want[b, k, at] = height if change == "written" else median[at]
+        torch.testing.assert_close(found, want)
+    with pytest.raises(ValueError, match="expected a change"):
+        vit_gray.overwritten(x, GRID, "smallest", 2, 4, seed=5)

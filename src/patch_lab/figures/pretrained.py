@@ -119,11 +119,11 @@ def draw_accuracy(
     ax.legend()
 
 
-def draw_sinks(ax: Axes, curves: Mapping[str, Mapping]) -> None:
-    """(L,) shares of patch-to-patch attention that go to four patches, by layer, with their intervals."""
+def draw_sinks(ax: Axes, curves: Mapping[str, Mapping], first: int = 1) -> None:
+    """(L,) shares of patch-to-patch attention that go to four patches, from a layer on, with intervals."""
     for name, style in looks(list(curves)).items():
         value, low, high = (np.array(curves[name][key]) for key in ("value", "low", "high"))
-        layers = np.arange(1, len(value) + 1)
+        layers = np.arange(first, first + len(value))
         ax.errorbar(layers, value, [value - low, high - value], label=name, **style)
     ax.set(xlabel="layer", ylabel="share to the four patches", ylim=(0, 1))
     ax.legend()

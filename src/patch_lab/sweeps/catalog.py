@@ -75,6 +75,7 @@ FILES = {
     "vit_attention": ("vit_encodings", "vit_attention"),
     "vit_interventions": ("vit_interventions",),
     "vit_recovery": ("vit_recovery",),
+    "vit_gray": ("vit_gray",),
 }
 
 
