@@ -542,6 +542,8 @@
       box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
+      const scene = box.closest(".pa-scene"); // whoever plays with a scene may read on
+      if (scene) for (const type of ["input", "pointerdown", "keydown"]) stage.addEventListener(type, (event) => { if (event.isTrusted && event.key !== "Tab") scene.dataset.moved = ""; });
       const read = (hash) => {
         const found = readAddress(explorable.fields, hash);
         explorable.check?.(found);

@@ -64,6 +64,15 @@
     let [epoch, reached, wanted, moving] = [0, 0, new Set(), null];
     const grid = easel(9, 9, "Sixty-four places of a picture, the most alike pairs joined by strings", (context, color) => {
       context.lineCap = "round";
+      context.strokeStyle = color("line");
+      context.lineWidth = 0.04;
+      context.beginPath();
+      for (let k = 0; k < G; k++) { // where strings between neighbors would be
+        for (let n = 1; n < G; n++) {
+          for (const [a, b, c, d] of [[n, k + 1, n + 1, k + 1], [k + 1, n, k + 1, n + 1]]) { context.moveTo(a, b); context.lineTo(c, d); }
+        }
+      }
+      context.stroke();
       for (const [link, seen] of shown) {
         const [i, j] = [Math.floor(link / 64), link % 64];
         const [x, y, u, v] = [(i % G) + 1, Math.floor(i / G) + 1, (j % G) + 1, Math.floor(j / G) + 1];
@@ -105,7 +114,7 @@
       moving ??= requestAnimationFrame((now) => fade(now, now));
       const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? (v - y[0]) / (y.at(-1) - y[0]) : NaN));
       curves.draw({ x: [0, last], at: epoch, range: [0, 1.1], format: percent,
-        curves: [{ y: cut(near), look: "pa-same", name: "the map", above: 0.9 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.4 }] });
+        curves: [{ y: cut(near), look: "pa-same", name: "the map", above: 0.72 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.4 }] });
       tell();
     };
     const tell = () => {
@@ -377,7 +386,7 @@
       const done = at >= STEPS && !queued;
       const told = done ? asked.tell() : "";
       say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
-        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
+        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && asked.chosen !== null ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
     }
     let stop = () => {};
     /** Train on these sets; `away` are the patches outside of a letter, which are drawn pale. */
@@ -474,9 +483,13 @@
       context.globalAlpha = 0.75;
       context.font = `${Math.max(15, (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width)}px 'Book Sans', sans-serif`;
       context.textAlign = "right";
-      context.fillText("companions listen to one another", SIZE - 10, SIZE - 14);
+      context.strokeStyle = color("paper");
+      context.lineWidth = 4;
+      context.lineJoin = "round";
+      const label = (words, x, y) => { context.strokeText(words, x, y); context.fillText(words, x, y); };
+      label("companions listen to one another", SIZE - 10, SIZE - 14);
       context.textAlign = "left";
-      context.fillText("everybody listens to strangers", 10, 24);
+      label("everybody listens to strangers", 10, Y(-0.75));
       context.globalAlpha = 1;
       const done = line.slice(0, ball[2] ?? line.length);
       context.strokeStyle = color("signal");

@@ -201,7 +201,7 @@ KINDS = {
 ONLY = {
     "beyond/deeper": {"heads": COUNT},
     "beyond/every_size": {"size": _sizes(3, 2)},
-    "dynamics/blocks": {"size": _sizes(3)},
+    "dynamics/blocks": {"size": _sizes(3), "q": SOME_CHANCE},
     "dynamics/certified": {
         "q": _exact("a chance from 0 to 1", lambda x: 0 <= x <= 1, "2", "-1/2"),
         "rate": _exact("a fraction above 0", lambda x: x > 0, "0", "-1/200"),
