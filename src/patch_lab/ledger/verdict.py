@@ -55,7 +55,7 @@ class Card:
                 f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}",
                 "</div>",
                 escaped(claim.statement),
-                escaped(claim.reason),
+                ("" if self.yours is None else "*As recorded:* ") + escaped(claim.reason),
                 *(f"**{title}** {escaped(text)}" for title, text in self._notes()),
                 "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in table),
                 "</div>",
