@@ -105,7 +105,7 @@ def check_law(law) -> Any:
     if lacks:
         raise ValueError(
             f"law must be a SpatialData, or another Law, with partition, dim, feature and sample(n, seed): "
-            f"{type(law).__name__} lacks {', '.join(lacks)}"
+            f"{type(law).__name__} lacks {', '.join(lacks)} (arrays: samples.law of Samples(partition, X, y))"
         )
     if not isinstance(law.partition, Partition) or not callable(law.sample):
         came = f"{type(law.partition).__name__} and {type(law.sample).__name__}"

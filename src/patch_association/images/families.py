@@ -250,7 +250,9 @@ def maps(model, images: torch.Tensor, name: str, heads: int | None = None, grid=
     wanted = len(images), tokens, tokens
     if not found or any(S.ndim != 4 or (len(S), *S.shape[2:]) != wanted for S in found) or patches > tokens:
         came = f", got {[tuple(S.shape) for S in found[:3]]} for {patches} patches" if found else ""
-        raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}")
+        raise ValueError(
+            f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: try its state_dict()"
+        )
     rows = slice(0, patches) if behind else slice(tokens - patches, tokens)
     return [S[..., rows, rows] for S in found]
 

@@ -88,7 +88,7 @@ def read_weights(path) -> dict[str, torch.Tensor]:
             try:
                 held = torch.load(path, map_location="cpu", weights_only=True)
             except pickle.UnpicklingError as error:  # whose message is a page
-                raise ValueError(str(error).partition("\n")[0]) from error
+                raise ValueError("it holds more than tensors: save model.state_dict()") from error
             return _weights_in(held)
     if path.suffix != ".npz":
         raise ValueError(f"{path} is no file of weights: its name must end in {', '.join(ENDINGS)}")

@@ -209,6 +209,7 @@ ONLY = {
     },
     "dynamics/companions": {"size": _sizes(3, 2), "q": SOME_CHANCE},
     "dynamics/ends": {"size": _sizes(3, 2), "diagonal": POSITIVE},
+    "dynamics/limits": {"q": SOME_CHANCE, "hard": SOME_CHANCE, "edge": SOME_CHANCE},
     "dynamics/idealized": {
         "linear": POSITIVE,
         "diagonals": _numbers(
@@ -218,6 +219,7 @@ ONLY = {
     "images/pretrained": {"patch": _whole_from(1, 9)},
     "setting/spatial_data": {"large": LAW},
     "shallow_vit/attention_map": {"confusion": INSIDE},
+    "shallow_vit/setting": {"relevant": INSIDE},
     "transfer/fine_tuning": {"seeds": _whole_from(48)},
 }
 
@@ -253,7 +255,14 @@ BETWEEN = {
     "setting/structure": (_BLOCK, _LARGE_BLOCK),
     "shallow_vit/attention_map": (_FEWER,),
     "shallow_vit/learning": (_FEWER,),
-    "shallow_vit/setting": (_FEWER,),
+    "shallow_vit/setting": (
+        _FEWER,
+        Relation(
+            "num_tokens", "a number whose parts relevant = {relevant} and confusion = {confusion} are whole",
+            lambda x: all(abs(n - round(n)) < 1e-9 for n in (x["num_tokens"] * x["relevant"],
+                                                             x["num_tokens"] * x["confusion"])), (3, 30),
+        ),
+    ),
     "shallow_vit/sparsification": (_FEWER,),
     "transfer/fine_tuning": (
         Relation(

@@ -47,11 +47,12 @@ class Card:
         claim = self.claim
         verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
         condition = escaped(claim.heading[len(claim.standing) :])
+        family = "fails" if self.unmet else claim.family
         header, *rows = self._rows()
         table = [header, [":--", *["--:"] * (len(header) - 2), ":--"], *rows]
         return "\n\n".join(
             [
-                f'<div class="pa-verdict pa-{claim.family}">\n<div class="pa-verdict-head">',
+                f'<div class="pa-verdict pa-{family}">\n<div class="pa-verdict-head">',
                 f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}",
                 "</div>",
                 escaped(claim.statement),
@@ -74,7 +75,9 @@ class Card:
         )
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet:
-            notes.append(("The verdict asks for more than your run gives:", f"{' and '.join(self.unmet)}."))
+            names = {key: f"“{one.name}”" for key, one in self.claim.evidence.items()}
+            asked = re.sub(r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet))
+            notes.append(("The verdict asks for more than your run gives:", f"{asked}."))
         return notes
 
     def _rows(self) -> list[list[str]]:

@@ -89,6 +89,8 @@ def _asked(arguments):
         arguments.out = Path(arguments.resume)
         config, about = begun(arguments.out)
     elif arguments.preset is None or arguments.out is None:
+        if arguments.preset is not None:  # a word that is wrong is told first
+            with_settings(preset(arguments.preset), arguments.settings)
         raise ValueError(
             "train needs --preset NAME and --out DIR; or, to go on with a run, --resume DIR alone"
         )
