@@ -131,7 +131,7 @@ def test_at_another_setting_nothing_stops_and_both_are_shown(recorded):
     card = give(Ledger.at(recorded), n=4, largest=exact("largest at 4", 40), extra=exact("extra", 2))
     markdown = card._repr_markdown_()
     assert "**Your setting: this is not the recorded run.** n = 4 (recorded: 3)." in markdown
-    assert "**The verdict asks for more than your run gives:** abs(largest - n) &lt;= 1." in markdown
+    assert "**The verdict asks for more than your run gives:** abs(“largest at 4” - n) &lt;= 1." in markdown
     assert "| evidence | yours | recorded | basis |\n| :-- | --: | --: | :-- |" in markdown
     assert "| largest at 4 | 40 | 3 | exact |" in markdown and "| extra | 2 | – | exact |" in markdown
     assert "holds only if** $q$ is at most 3" in markdown and "at n = 3" in markdown  # the recorded verdict

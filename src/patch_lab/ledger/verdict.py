@@ -75,7 +75,7 @@ class Card:
         )
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet:
-            names = {key: f"“{one.name}”" for key, one in self.claim.evidence.items()}
+            names = {key: f"“{one.name}”" for key, one in {**self.claim.evidence, **self.yours}.items()}
             asked = re.sub(r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet))
             notes.append(("The verdict asks for more than your run gives:", f"{asked}."))
         return notes
