@@ -8,11 +8,16 @@ import pytest
 import torch
 from training import TINY, toy_set
 
+from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn
+from patch_lab.images.data import load
 from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
+from patch_lab.images.training.run import train
 from patch_lab.images.training.step import TrainStep, evaluate, learning_rate, make_optimizer
+from patch_lab.images.training.together import train_together
 from patch_lab.images.training.trainer import make_model
 
 CPU = OneProcess(torch.device("cpu"))
@@ -173,3 +178,43 @@ def test_evaluation_is_the_mean_over_all_pictures():
         torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
     )
     assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+def test_runs_side_by_side_are_the_runs_apart(attention):
+    data = load("digits", train_size=160, test_size=60)
+    config = TrainConfig(
+        dataset="digits", vit="reader", depth=2, patch_size=2, epochs=2, warmup_epochs=0.5, val_size=60,
+        batch_size=20, device="cpu", precision="float32", threads=1, attention=attention,
+    )  # fmt: skip
+    several = [
+        replace(config, seed=seed, lr=lr, start=start, values=values)
+        for seed in (0, 1)
+        for lr, start, values in ((1e-3, "usual", "usual"), (4e-3, "shifts", "minus"))
+    ]
+    for run, config in zip(train_together(several, data), several):
+        alone = train(config, progress=False, data=data).record
+        for row, expected in zip(run.metrics, alone["metrics"], strict=True):
+            assert row["train_loss"] == pytest.approx(expected["train_loss"], abs=1e-5)
+            assert row["val_accuracy"] == pytest.approx(expected["val_accuracy"])
+        assert run.test_accuracy == pytest.approx(alone["test"]["accuracy"])
+
+
+def test_side_by_side_some_parameters_stay():
+    data = load("digits", train_size=100, test_size=20)
+    config = TrainConfig(
+        dataset="digits", vit="reader", patch_size=2, epochs=1, warmup_epochs=0, val_size=0, batch_size=20,
+        device="cpu", precision="float32",
+    )  # fmt: skip
+    models = [ViT(ViTConfig.named("reader", image_size=8, patch_size=2, channels=1)) for _ in range(2)]
+    before = {name: p.clone() for name, p in models[0].named_parameters()}
+    stay = ["positions", "blocks.0.mlp.0.weight"]
+    free, held = (
+        dict(run.model.named_parameters()) for run in train_together([config] * 2, data, models, [(), stay])
+    )
+    assert all(not torch.equal(free[name], before[name]) for name in stay)
+    assert {name for name in held if torch.equal(held[name], before[name])} == set(stay)
+    with pytest.raises(ValueError, match="differ in seed, lr"):
+        train_together([config, replace(config, epochs=2)], data)
+    with pytest.raises(ValueError, match="frozen must name parameters"):
+        train_together([config], data, models[:1], [["mlp"]])

@@ -165,6 +165,7 @@ def start_like(
         else:
             r, c = (place.flatten() for place in _places(rows, columns))
             new = (book[r] + book[rows + c]) * (width / 2) ** 0.5
+        new = new.to(P.device)
         P.zero_()
         (P[..., :N, :] if ours else P[..., P.shape[-2] - N :, :]).copy_(new)
     for layer in layers:

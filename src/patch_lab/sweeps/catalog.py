@@ -44,7 +44,15 @@ FILES = {
     "study_cnn": ("cifar10_study_cnn",),
     "study_controls": ("cifar10_controls",),
     "study_swapped": ("cifar10_study_swapped",),
-    "starts": ("cifar10_starts_rates", "cifar10_starts", "cifar10_starts_long", "cifar10_starts_further"),
+    "starts": (
+        "cifar10_starts_rates",
+        "cifar10_starts",
+        "cifar10_starts_long",
+        "cifar10_starts_further",
+        "cifar10_starts_wide",
+        "tiny_imagenet_starts",
+    ),
+    "map_transfer": ("cifar10_map_transfer",),
     "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
         "shallow-samples",

@@ -26,10 +26,18 @@ on the same 4,000 pictures, then ten on 16,000, with the arms of ten epochs and 
 four differences, at either setting, are the primary ones; a gain *stands* there if its interval at 99.375%
 (eight comparisons together at 95%) is above zero. It has *gone* if that interval is within one point of zero.
 Expected: after forty epochs shifts alone have gone for positional attention, and the value half has not.
+
+Wide (:data:`WIDE`), registered after these: all of CIFAR-10, and a hundred classes of Tiny ImageNet at 32
+pixels (64 patches), with the same network. Here each arm and kind has its rate tuned at the length of the
+runs, on held-out pictures, with the seed 100; runs go side by side. The same four differences on either set;
+a gain *stands*, or has *gone*, by the rule of eight above. Expected: on all of CIFAR-10 none of the four
+stands and shifts beside values cost something with vanilla attention; on a hundred pictures a class the gains
+of shifts alone stand.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -37,6 +45,7 @@ from typing import Any
 from patch_lab.records import load, rounded
 from patch_lab.sweeps.images import packed
 from patch_lab.sweeps.study import pictures
+from patch_lab.sweeps.study_larger import tiny, tiny_data
 from patch_lab.sweeps.sweep import Sweep, grid
 
 KINDS = ("vanilla", "positional")
@@ -59,6 +68,11 @@ ARMS: dict[str, dict[str, str]] = {
 FROZEN = "frozen shifts"
 #: Training pictures and epochs.
 FURTHER = ((4000, 40), (16000, 10))
+#: For each set: training pictures, held out and tested; epochs; what the network's settings change.
+WIDE: dict[str, dict[str, Any]] = {
+    "cifar10": dict(train=45_000, held=5000, test=10_000, epochs=10),
+    "tiny-imagenet": dict(train=10_000, held=2000, test=2500, epochs=10),
+}
 LONG_ARMS = ("usual", "shifts", "minus", "both", "mimetic")
 VIT: dict[str, Any] = dict(
     dataset="cifar10", train_size=6000, val_size=2000, augment="shift-flip", label_smoothing=0.1,
@@ -118,6 +132,48 @@ def further_cell(kind: str, arm: str, pictures: int, epochs: int, seed: int) -> 
     return _run(kind, arm, epochs, best_rate(kind, arm), seed, tuning=False, size=size)
 
 
+def wide_data(data: str):
+    """The pictures of a set of :data:`WIDE`; those held out are drawn from the training ones by the seed."""
+    size = WIDE[data]
+    full = windows(pictures().num_train) if data == "cifar10" else tiny()
+    return full.limited(size["train"] + size["held"], size["test"])
+
+
+def wide_cell(data: str, kind: str) -> dict:
+    """All arms of a kind on a set: a run for each rate, then all seeds at the rate that was best.
+
+    Returns
+    -------
+    dict
+        ``rates``: ``arm``, ``lr``, ``val_accuracy`` by epoch. ``runs``: ``arm``, ``seed``, ``lr``,
+        ``test_accuracy`` and by epoch ``val_accuracy``, ``train_accuracy``, ``train_loss``.
+    """
+    from patch_lab.images.training.config import TrainConfig
+    from patch_lab.images.training.together import train_together
+
+    size, sets = WIDE[data], wide_data(data)
+    own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind,
+               warmup_epochs=size["epochs"] / 10, device="auto")  # fmt: skip
+
+    def trained(chosen) -> Iterator[dict[str, Any]]:
+        configs = [
+            TrainConfig(**{**VIT, **own, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen
+        ]
+        for (arm, lr, seed), run in zip(chosen, train_together(configs, sets)):
+            by_epoch = {name: [row[name] for row in run.metrics] for name in run.metrics[0]}
+            yield dict(arm=arm, lr=lr, seed=seed, test_accuracy=run.test_accuracy, **by_epoch)
+
+    rates = list(trained([(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
+    best = {
+        arm: max((row for row in rates if row["arm"] == arm),
+                 key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
+        for arm in LONG_ARMS
+    }  # fmt: skip
+    runs = list(trained([(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
+    kept = ("arm", "lr", "val_accuracy")
+    return rounded({"rates": [{name: row[name] for name in kept} for row in rates], "runs": runs}, 4)
+
+
 def best_rate(kind: str, arm: str) -> float:
     """The rate with the highest accuracy on held-out pictures after three epochs; of equals the smaller."""
     rows = load("cifar10_starts_rates").where(kind=kind, arm=arm)
@@ -131,6 +187,7 @@ def _cells(arms, **axes) -> tuple[dict, ...]:
 
 
 _CONFIG = {**VIT, "arms": ARMS, "window": SIDE}
+_PER_SET = ("dataset", "train_size", "val_size", "device")
 _ALL = (*ARMS, FROZEN)
 
 
@@ -142,6 +199,21 @@ def _growing(name: str, length: str, arms, epochs: int) -> Sweep:
         run=start_cell,
         config=_CONFIG,
         data=packed,
+        grows=True,
+    )
+
+
+def _wide(data: str, name: str, pictures: str, source) -> Sweep:
+    common = {key: value for key, value in _CONFIG.items() if key not in _PER_SET}
+    return Sweep(
+        name=name,
+        summary=f"Starts of a ViT of six layers on {pictures}, side by side on a GPU.",
+        cells=grid(data=data, kind=KINDS),
+        run=wide_cell,
+        config={**common, "set": WIDE[data], "rates": RATES, "tuning_seed": TUNING_SEED, "seeds": SEEDS},
+        data=source,
+        device="cuda",
+        backends=(),
         grows=True,
     )
 
@@ -169,5 +241,9 @@ SWEEPS = (
         config={name: value for name, value in _CONFIG.items() if name != "train_size"},
         data=packed,
         grows=True,
+    ),
+    _wide("cifar10", "cifar10_starts_wide", "all of CIFAR-10 (JPEG)", packed),
+    _wide(
+        "tiny-imagenet", "tiny_imagenet_starts", "10,000 pictures of 100 classes of Tiny ImageNet", tiny_data
     ),
 )

@@ -48,7 +48,8 @@ def halved(data: ImageSet) -> ImageSet:
 
 
 @lru_cache(maxsize=1)
-def _tiny() -> ImageSet:
+def tiny() -> ImageSet:
+    """The hundred classes at 32 pixels, read once."""
     from patch_lab.images.data import load
 
     return halved(load("tiny-imagenet", file(_TINY)))
@@ -70,7 +71,7 @@ def tiny_cell(model: str, epochs: int, seed: int) -> dict:
     """
     own = study.settings(model, epochs, study.WHOLE, seed, study.WIDTHS[0]) | {"dataset": "tiny-imagenet"}
     folder = study.FOLDER.with_name("tiny_imagenet_study") / f"{model}-{epochs}-{seed}"
-    return study.trained(own, _tiny(), folder)
+    return study.trained(own, tiny(), folder)
 
 
 def paper_cell(model: str) -> dict:

@@ -61,6 +61,18 @@ def first_pictures(feed: Feed, count: int = 1000) -> torch.Tensor:
     return torch.cat([normalize(images, feed.mean, feed.std) for images, _ in batches])
 
 
+def started(config: TrainConfig, feed: Feed) -> nn.Module:
+    """The model of a run at its start, on its device: what is measured on pictures, on its first ones."""
+    data, place = feed.data, feed.place
+    model = make_model(config, len(data.classes), data.image_size, data.channels).to(place.device)
+    if isinstance(model, convolution.QuickNet):
+        model.whiten(first_pictures(feed), place.sum)
+    if (config.start, config.values) != ("usual", "usual"):
+        # The pictures are a process's own; what process 0 makes of them is sent to all by place.wrap.
+        start_like(model, config.start, config.values, config.margin, config.seed, first_pictures(feed))
+    return model
+
+
 def put_weights(model: nn.Module, weights: dict) -> None:
     """The weights of a checkpoint into a model; a ValueError if they are those of another network."""
     try:
@@ -93,14 +105,7 @@ class Trainer:
         self.about, self.asked = about, asked
         self.feed = make_feed(data, config, place)
         self.shape = dict(classes=len(data.classes), image_size=data.image_size, channels=data.channels)
-        self.plain = make_model(config, **self.shape).to(place.device)
-        if isinstance(self.plain, convolution.QuickNet):
-            self.plain.whiten(first_pictures(self.feed), place.sum)
-        if (config.start, config.values) != ("usual", "usual"):
-            # The pictures are a process's own; what process 0 makes of them is sent to all by place.wrap.
-            start_like(
-                self.plain, config.start, config.values, config.margin, config.seed, first_pictures(self.feed)
-            )
+        self.plain = started(config, self.feed)
         self.optimizer = make_optimizer(self.plain, config)
         called = place.wrap(self.plain)
         if config.compile:
