@@ -156,16 +156,13 @@ class _Rows:
         )
         decays = each([float(len(shape) >= 2 and n != "positions") for n, shape in shapes.items()]).to(device)
         self.decay = configs[0].weight_decay * decays * self.free
-        # Fused attention has no rule for rows on a CPU, where it would be called for one after the other.
-        fused = [SDPBackend.EFFICIENT_ATTENTION] if device.type == "cuda" else []
-        self.backends = [*fused, SDPBackend.MATH]
         self.peak = torch.tensor([[config.lr] for config in configs], device=device)  # (R, 1)
 
     def logits(self, images):
         """(R, B, classes) for the pictures (R, B, c, H, W) of each run."""
         parts = self.flat.split(self.sizes, dim=1)
         named = {name: part.unflatten(1, shape) for (name, shape), part in zip(self.shapes.items(), parts)}
-        with sdpa_kernel(self.backends):
+        with sdpa_kernel(SDPBackend.MATH):
             return torch.vmap(lambda p, x: functional_call(self.template, p, (x,)))(named, images)
 
     def models(self, models):
