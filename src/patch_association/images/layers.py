@@ -145,10 +145,14 @@ def _maps(q, k):
 
 
 class Block(nn.Module):
-    """One pre-norm layer: x + attention(norm(x)), then x + MLP(norm(x)), with GELU inside."""
+    """One pre-norm layer: x + attention(norm(x)), then x + MLP(norm(x)), with GELU inside.
 
-    def __init__(self, width: int, heads: int, mlp_width: int, positional: bool, eps: float = 1e-6):
+    In training a picture misses either branch with probability ``drop``, or has it divided by 1 - drop.
+    """
+
+    def __init__(self, width: int, heads: int, mlp_width: int, positional: bool, eps=1e-6, drop: float = 0.0):
         super().__init__()
+        self.drop = drop
         self.attention_norm = nn.LayerNorm(width, eps=eps)
         self.attention = (PositionalAttention if positional else SelfAttention)(width, heads)
         self.mlp_norm = nn.LayerNorm(width, eps=eps)
@@ -157,5 +161,10 @@ class Block(nn.Module):
     def forward(self, x, P, extra):
         """(B, N, width) -> (B, N, width), and S or None; ``extra`` goes to the attention."""
         mixed, S = self.attention(self.attention_norm(x), P, extra)
-        x = x + mixed
-        return x + self.mlp(self.mlp_norm(x)), S
+        x = x + self._kept(mixed)
+        return x + self._kept(self.mlp(self.mlp_norm(x))), S
+
+    def _kept(self, branch):
+        if not (self.drop and self.training):
+            return branch
+        return branch * (torch.rand(len(branch), 1, 1, device=branch.device) >= self.drop) / (1 - self.drop)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from patch_association._validate import finite, fits_memory, positive_int, seed_number
+from patch_association._validate import finite, fits_memory, positive_int, probability, seed_number
 from patch_association.images.layers import Block
 
 _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width")
@@ -48,6 +48,8 @@ class ViTConfig:
         or a class token with a position of its own, as in the ViT that the paper cites.
     position_std : float
         P starts as N(0, position_std^2); 0.02 is the usual choice for ViTs.
+    drop_path : float
+        Stochastic depth: the share of pictures that miss a branch of the last layer in training, less before.
 
     Raises
     ------
@@ -68,11 +70,13 @@ class ViTConfig:
     shared_positions: bool = True
     pooling: str = "mean"
     position_std: float = 0.02
+    drop_path: float = 0.0
 
     def __post_init__(self):
         for name in _SIZES:
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
+        probability("drop_path", self.drop_path)
         for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
@@ -118,7 +122,8 @@ class ViTConfig:
         """A configuration by name, with changes.
 
         "small": the paper's for CIFAR and SVHN (7 layers, 12 heads, width and MLP width 384).
-        "tiny": ViT-tiny/16 at 224 pixels (12 layers, 3 heads, width 192, MLP width 768, class token).
+        "tiny", "s16", "b16": ViT-Ti/16, S/16, B/16 at 224 pixels (12 layers, class token; 3, 6, 12 heads of
+        64 numbers and MLPs of four times the width).
         "reader": one layer of width 64 with 4 heads, for a minute on a CPU.
 
         Raises
@@ -128,10 +133,9 @@ class ViTConfig:
         """
         named = {
             "small": {},
-            "tiny": dict(
-                image_size=224, patch_size=16, num_classes=1000, depth=12, heads=3, width=192, mlp_width=768,
-                pooling="cls",
-            ),
+            **{size: dict(image_size=224, patch_size=16, num_classes=1000, depth=12, heads=heads,
+                          width=64 * heads, mlp_width=256 * heads, pooling="cls")
+               for size, heads in (("tiny", 3), ("s16", 6), ("b16", 12))},
             "reader": dict(depth=1, heads=4, width=64, mlp_width=128),
         }  # fmt: skip
         if name not in named:
@@ -175,7 +179,8 @@ class ViT(nn.Module):
         if c.pooling == "cls":
             self.class_token = nn.Parameter(torch.empty(c.width))
         self.blocks: Any = nn.ModuleList(
-            Block(c.width, c.heads, c.mlp_width, c.attention != "vanilla") for _ in range(c.depth)
+            Block(c.width, c.heads, c.mlp_width, c.attention != "vanilla", drop=c.drop_path * k / c.depth)
+            for k in range(1, c.depth + 1)
         )
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
         self.head = nn.Linear(c.width, c.num_classes)

@@ -27,6 +27,7 @@ _OF_THE_VIT = [
     "positions",
     "shared_positions",
     "position_std",
+    "drop_path",
 ]
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
 FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
@@ -44,7 +45,7 @@ class TrainConfig:
     ``tile_seed``; it acts after ``augment``.
 
     Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
-    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``position_std`` change where they
+    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``drop_path`` change where they
     are given; ``start``, ``values`` and ``margin`` say where it starts
     (:func:`~patch_lab.images.starts.start_like`; layers are scaled on the first training pictures).
 
@@ -53,6 +54,8 @@ class TrainConfig:
     likes it (:func:`~patch_lab.images.training.step.make_optimizer`); a linear warm-up over
     ``warmup_epochs``, then, by ``schedule``, a "cosine" down to zero or the other side of a "triangle";
     ``lookahead`` averages weights on the way (:class:`~patch_lab.images.training.step.Lookahead`);
+    ``ema`` is the decay of a running average of weights, which is what is evaluated (0: none), and
+    ``mixup`` the alpha with which two pictures of a batch are mixed (0: not at all);
     ``label_smoothing``; gradients clipped to the norm ``clip`` (0: not at all). ``batch_size`` is
     the global one, over all processes. An epoch leaves out what does not fill a last batch.
 
@@ -92,6 +95,7 @@ class TrainConfig:
     positions: str | None = None
     shared_positions: bool | None = None
     position_std: float | None = None
+    drop_path: float | None = None
     start: str = "usual"
     values: str = "usual"
     margin: float = 3.0
@@ -104,6 +108,8 @@ class TrainConfig:
     warmup_epochs: float = 5.0
     schedule: str = "cosine"
     lookahead: bool = False
+    ema: float = 0.0
+    mixup: float = 0.0
     label_smoothing: float = 0.1
     clip: float = 1.0
     seed: int = 0
@@ -130,10 +136,14 @@ class TrainConfig:
             "checkpoint_seconds",
             "minutes",
             "margin",
+            "mixup",
         ):
             finite(name, getattr(self, name), minimum=0)
         probability("label_smoothing", self.label_smoothing)
         probability("beta2", self.beta2)
+        probability("ema", self.ema)
+        if self.ema and self.lookahead:
+            raise ValueError("weights are averaged by lookahead or by ema, got both")
         for name in ("download", "mirrored_test", "lookahead", "compile"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -87,6 +88,48 @@ class Lookahead:
             each.copy_(self.slow[name].lerp_(each, 1 - held))
 
 
+class RunningAverage(Lookahead):
+    """An exponential average of weights and statistics, with a decay that grows to ``decay`` as steps go by.
+
+    It is what is evaluated, and what the finished model has; training does not see it.
+    """
+
+    def __init__(self, model: nn.Module, total: int, decay: float):
+        super().__init__(model, total)
+        self.decay = decay
+
+    @torch.no_grad()
+    def after(self, model: nn.Module, done: int) -> None:
+        """Take step ``done`` (counted from 1) into the average; after the last, the model becomes it."""
+        share = 1 - min(self.decay, (1 + done) / (10 + done))
+        for name, each in _floating(model):
+            self.slow[name].lerp_(each, share)
+            if done == self.total:
+                each.copy_(self.slow[name])
+
+    @contextmanager
+    def instead(self, model: nn.Module):
+        """Within this context the model has the average's weights."""
+        own = {name: each.clone() for name, each in _floating(model)}
+        with torch.no_grad():
+            for name, each in _floating(model):
+                each.copy_(self.slow[name])
+            yield
+            for name, each in _floating(model):
+                each.copy_(own[name])
+
+
+def mixing_share(alpha: float, seed: int, epoch: int, step: int) -> float:
+    """The share of the larger picture in a mixture, from Beta(alpha, alpha); 1 where ``alpha`` is 0.
+
+    It depends on seed and step alone, so that a run that is resumed mixes as it would have.
+    """
+    if not alpha:
+        return 1.0
+    share = np.random.default_rng([seed, epoch, step]).beta(alpha, alpha)
+    return float(max(share, 1 - share))
+
+
 def _floating(model: nn.Module):
     return [(name, each) for name, each in model.state_dict().items() if each.is_floating_point()]
 
@@ -125,14 +168,22 @@ class TrainStep:
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)
 
-    def __call__(self, images: torch.Tensor, labels: torch.Tensor, rate: float) -> None:
-        """One step with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,)."""
+    def __call__(self, images: torch.Tensor, labels: torch.Tensor, rate: float, share: float = 1.0) -> None:
+        """One step with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,).
+
+        With a ``share`` below 1 each picture is mixed with that at the other end of the batch
+        (mixup, arXiv:1710.09412); what counts as right is the larger one's label.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group.get("rate_factor", 1.0)
         self.optimizer.zero_grad(set_to_none=True)
         with self.autocast():
-            logits = self.model(normalize(images, self.mean, self.std))
-            loss = F.cross_entropy(logits, labels, label_smoothing=self.config.label_smoothing)
+            x, smoothing = normalize(images, self.mean, self.std), self.config.label_smoothing
+            logits = self.model(x if share == 1.0 else share * x + (1 - share) * x.flip(0))
+            loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
+            if share != 1.0:
+                other = F.cross_entropy(logits, labels.flip(0), label_smoothing=smoothing)
+                loss = share * loss + (1 - share) * other
         loss.backward()
         if self.config.clip:
             nn.utils.clip_grad_norm_(self.parameters, self.config.clip)

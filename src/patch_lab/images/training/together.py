@@ -127,6 +127,7 @@ def _alike(configs) -> TrainConfig:
         if replace(config, **own) != first:
             raise ValueError(f"runs side by side may differ in {', '.join(_OWN)} alone")
     wanted = dict(model="vit", optimizer="adamw", precision="float32", lookahead=False, mirrored_test=False)
+    wanted |= dict(ema=0.0, mixup=0.0, drop_path=None)
     for name, value in wanted.items():
         if getattr(first, name) != value:
             raise ValueError(f"{name} must be {value!r} side by side, got {getattr(first, name)!r}")

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import time
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -23,7 +24,15 @@ from patch_lab.images.starts import start_like
 from patch_lab.images.training.checkpoint import save_checkpoint
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import Feed, make_feed
-from patch_lab.images.training.step import Lookahead, TrainStep, evaluate, learning_rate, make_optimizer
+from patch_lab.images.training.step import (
+    Lookahead,
+    RunningAverage,
+    TrainStep,
+    evaluate,
+    learning_rate,
+    make_optimizer,
+    mixing_share,
+)
 
 RECORD, POSITIONS = "record.json", "positions.npz"
 _KINDS = {
@@ -114,7 +123,9 @@ class Trainer:
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
         self.warmup = math.ceil(config.warmup_epochs * self.feed.steps)
-        self.lookahead = Lookahead(self.plain, self.total) if config.lookahead else None
+        self.average = Lookahead(self.plain, self.total) if config.lookahead else None
+        if config.ema:
+            self.average = RunningAverage(self.plain, self.total, config.ema)
         self.digest = data.digest() if place.rank == 0 else None
         self.epoch = self.step_number = 0
         self.metrics: list[dict] = []
@@ -156,10 +167,13 @@ class Trainer:
     def _one_epoch(self, bar) -> bool:
         self.plain.train()
         for images, labels in self.feed.epoch(self.epoch, self.step_number):
-            self.step(images, labels, self.rate(self.done))
+            at = (self.config.seed, self.epoch, self.step_number)
+            if self.config.drop_path:  # what is left out of a step depends on the step alone, too
+                torch.manual_seed(int(np.random.SeedSequence([*at, self.place.rank]).generate_state(1)[0]))
+            self.step(images, labels, self.rate(self.done), mixing_share(self.config.mixup, *at))
             self.step_number += 1
-            if self.lookahead is not None:
-                self.lookahead.after(self.plain, self.done)
+            if self.average is not None:
+                self.average.after(self.plain, self.done)
             bar.step(self.step.sums)
             if self.step_number < self.feed.steps and self.place.world == 1 and self._stop_or_save():
                 return False
@@ -178,7 +192,9 @@ class Trainer:
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
         self.timing.append({"seconds": self.epoch_spent, "images_per_s": count / self.epoch_spent})
         if self.config.val_size:
-            held_out = evaluate(self.plain, self.feed.evaluation("val"), self.step, self.place)
+            average = self.average if isinstance(self.average, RunningAverage) else None
+            with nullcontext() if average is None else average.instead(self.plain):
+                held_out = evaluate(self.plain, self.feed.evaluation("val"), self.step, self.place)
             row |= {"val_loss": held_out["loss"], "val_accuracy": held_out["accuracy"]}
         if watch := self.about["watch"]:
             row |= watch(self.plain)
@@ -223,7 +239,7 @@ class Trainer:
             "epoch": self.epoch, "step": self.step_number, "sums": self.step.sums.cpu(),
             "metrics": self.metrics, "timing": self.timing, "test": self.test,
             "spent": self.spent, "epoch_spent": self.epoch_spent,
-            "slow": None if self.lookahead is None else self.lookahead.slow,
+            "slow": None if self.average is None else self.average.slow,
             "about": {key: self.about[key] for key in ("name", "command")},
         }  # fmt: skip
 
@@ -241,8 +257,8 @@ class Trainer:
         put_weights(self.plain, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step.sums.copy_(state["sums"])
-        if self.lookahead is not None:
-            for name, slow in self.lookahead.slow.items():
+        if self.average is not None:
+            for name, slow in self.average.slow.items():
                 slow.copy_(state["slow"][name])
         self.epoch, self.step_number = state["epoch"], state["step"]
         self.metrics, self.timing, self.test = state["metrics"], state["timing"], state["test"]
