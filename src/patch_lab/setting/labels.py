@@ -38,7 +38,7 @@ def pass_probability(set_size: int, q: float) -> float:
 def labeling_bounds(num_patches: int, set_size: int, q: float) -> tuple[float, float]:
     """(low, high) around P[y f*(X) <= 0], proved in the chapter on the data.
 
-    M r (1 - 2 (M - 1) r') <= P[y f* <= 0] <= M r + (M r')^2 / 2 with M = L - 1; the last term is
+    (L - 1) r (1 - 2 (L - 2) r') <= P[y f* <= 0] <= (L - 1) r + ((L - 1) r')^2 / 2; the last term is
     dropped for C <= 10, where the threshold asks for unanimity and r' = r.
 
     Parameters
@@ -51,7 +51,7 @@ def labeling_bounds(num_patches: int, set_size: int, q: float) -> tuple[float, f
         If C does not divide D, or q lies outside [0, 1].
     """
     _D, C, L = divides(num_patches, set_size)
-    M, r, passed = L - 1, mimic_probability(C, q), pass_probability(C, q)
-    low = M * r * max(0.0, 1 - 2 * (M - 1) * passed)
-    high = M * r if C <= 10 else M * r + (M * passed) ** 2 / 2
+    r, passed = mimic_probability(C, q), pass_probability(C, q)
+    low = (L - 1) * r * max(0.0, 1 - 2 * (L - 2) * passed)
+    high = (L - 1) * r if C <= 10 else (L - 1) * r + ((L - 1) * passed) ** 2 / 2
     return low, min(high, 1.0)
