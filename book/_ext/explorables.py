@@ -169,7 +169,8 @@ class Gallery(SphinxDirective):
                 raise self.error(f"the gallery has no drawing {name!r}")
             page = f"{PAGES}/{name}" if name != "next_to" else "book/next_to"
             there = html.escape(relative_uri(f"{here}.html", f"{page}.html"))
-            start = f'<a href="{there}">{last_frame(name, gallery.drawings()[name])}'
+            picture = relative_uri(f"{here}.html", "_static/explore/cat.jpg")
+            start = f'<a href="{there}">{still_frame(name, gallery.drawings()[name], picture)}'
             found.append(nodes.raw("", start, format="html"))
             text, _ = self.state.inline_text(words, self.lineno)
             found += [nodes.paragraph("", "", *text), nodes.raw("", "</a>", format="html")]
@@ -238,28 +239,33 @@ def axes_and_curves(name: str, drawing: dict) -> str:
 PLOT = (64, 660, 14, 268)
 
 
-def last_frame(name: str, drawing: dict) -> str:
-    """The end of a drawing of the gallery, as it stands where nothing moves."""
-    marks = []
-    if "points" in drawing:
-        places = drawing["points"][-1]
-        for a, b in drawing.get("links", ()):
-            (x1, y1), (x2, y2) = places[a], places[b]
-            marks.append(f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>')
-        for (x, y), color in zip(places, drawing.get("colors", ["same"] * len(places))):
-            marks.append(f'<circle class="pa-{color}" cx="{x}" cy="{y}" r="{drawing["radius"]}"/>')
-    elif "cells" in drawing:
-        columns, values = drawing["columns"], drawing["cells"][-1]
-        side = 88 / columns
-        for k, value in enumerate(values):
-            x, y = 6 + side * (k % columns), 6 + side * (k // columns)
-            box = f'x="{x:.1f}" y="{y:.1f}" width="{side - 1:.1f}" height="{side - 1:.1f}"'
-            marks.append(f'<rect class="pa-same" {box} fill-opacity="{value}"/>')
-    else:
-        for color, points in drawing["lines"]:
-            path = " ".join(f"{x},{y}" for x, y in points)
-            marks.append(f'<polyline class="pa-{color}" points="{path}"/>')
-    return f'<svg data-moves="{name}" viewBox="0 0 100 100" aria-hidden="true">{"".join(marks)}</svg>'
+def still_frame(name: str, drawing: dict, picture: str) -> str:
+    """A drawing of the gallery as it stands where nothing moves; its pieces are cut from ``picture``."""
+    marks = [[tag, dict(attributes)] for tag, attributes in drawing["marks"]]
+    for k, attribute, frames in drawing["moves"]:
+        marks[k][1][attribute] = written(frames[drawing.get("still", len(frames) - 1)])
+    parts = [GROUND] if name == "valleys" else []
+    for tag, attributes in marks:
+        inner = attributes.pop("text", "")
+        if tag == "svg":
+            inner = f'<image href="{html.escape(picture)}" width="14" height="14"/>'
+        said = "".join(f' {key}="{value}"' for key, value in attributes.items())
+        parts.append(f"<{tag}{said}>{inner}</{tag}>")
+    return f'<svg data-moves="{name}" viewBox="0 0 100 100" aria-hidden="true">{"".join(parts)}</svg>'
+
+
+def written(value) -> str:
+    """A number, or the segments between points, as an attribute of SVG."""
+    if not isinstance(value, list):
+        return f"{value:g}"
+    return "".join(f"M{x:g} {y:g}L{u:g} {v:g}" for x, y, u, v in zip(*[iter(value)] * 4))
+
+
+#: The color of the ground of two valleys: whose valley it is, across the line of equal scores.
+GROUND = (
+    '<linearGradient id="pa-ground" x1="0" y1="0" x2="100" y2="100" gradientUnits="userSpaceOnUse">'
+    '<stop offset="0.42" class="pa-other"/><stop offset="0.58" class="pa-same"/></linearGradient>'
+)
 
 
 class Still(SphinxDirective):

@@ -1,7 +1,7 @@
 // Counting against listening: one input, its set sums, and both exact errors.
 (() => {
   "use strict";
-  const { h, controls, chart, legend, mount, uniform, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
+  const { h, controls, shapes, pixel, mount, uniform, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
@@ -60,6 +60,39 @@
     return error;
   }
 
+  /** The chances of the plain sum as bars, on one axis: `draw({D, C, q, before})` with outlines for numbers of patches. */
+  function bell(describe) {
+    const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 360", "aria-label": describe, class: "pa-bell" });
+    const put = shapes(svg);
+    function draw({ D, C, q, before = [] }) {
+      const law = (D) => { const steps = walk(D - C, q); return (n) => steps[n - C + D - C] ?? 0; };
+      const wide = C + 3 * Math.sqrt(q * (D - C)) > 40; // a second axis for all that does not fit on the first
+      const [low, high] = wide ? [-72, 90] : [-32, 40];
+      const at = law(D);
+      const top = at(C) > 0.23 ? 1 : 0.23;
+      const X = (x) => 20 + ((x - low) / (high - low)) * 580;
+      const Y = (p) => 310 - (Math.min(p, top) / top) * 280;
+      const parts = [];
+      for (let n = Math.ceil(low / 10) * 10; n <= high; n += wide ? 20 : 10) parts.push(["text", { x: pixel(X(n)), y: 332, "text-anchor": "middle" }, number(n)]);
+      parts.push(["text", { x: 310, y: 354, "text-anchor": "middle" }, "sum of all patches, times the label"]);
+      const bar = (X(1) - X(0)) * 0.86;
+      for (let n = low; n <= high; n++) {
+        const tall = 310 - Y(at(n));
+        if (tall > 0.05) parts.push(["rect", { class: n < 0 ? "pa-wrong" : n === 0 ? "pa-wrong pa-tied" : "pa-counted", x: pixel(X(n) - bar / 2), width: pixel(bar), y: pixel(310 - tall), height: pixel(tall) }]);
+      }
+      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: 310, y2: 310 }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 10, y2: 310 }]);
+      for (const size of before) { // narrower bells, of fewer patches
+        const then = law(size);
+        const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && 310 - Y(then(n)) > 0.3);
+        parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
+          ["text", { class: "pa-quiet-word", x: pixel(X(C) - 4), y: pixel(Y(then(C)) - 4), "text-anchor": "end" }, `${size} patches`]);
+      }
+      parts.push(["text", { x: X(C) + 7, y: 20 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(0) - 12, y: 20, "text-anchor": "end" }, "here the sum is wrong"]);
+      put(parts);
+    }
+    return { svg, draw };
+  }
+
   function build({ stage, say, change }) {
     let seen = {};
     const panel = controls(FIELDS, (key, value) => {
@@ -68,10 +101,10 @@
       change(next);
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
-    const law = chart({ title: "What a plain sum of all patches hears, times the label", xlabel: "sum", height: 200 });
+    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong");
     stage.append(panel.element,
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input),
-      h("div", {}, law.element, legend([["pa-noise", "chance of each sum"], ["pa-label", "there the sum is wrong"], ["pa-level", "what the signal set says"]])));
+      h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg));
 
     function draw() {
       const { D, C, q } = seen;
@@ -87,13 +120,7 @@
       }));
       const total = s.reduce((a, b) => a + b, 0);
       input.setAttribute("aria-label", `${D / C} sets with their sums; the loud ones are marked; all together ${total}`);
-      const steps = walk(D - C, q);
-      const [far, most] = [60, 0.3]; // one axis for all settings: what widens is seen to widen
-      const xs = Array.from({ length: 2 * far + 1 }, (_, k) => k - far);
-      const y = xs.map((x) => Math.min(most, steps[x - C + D - C] ?? 0));
-      const wrong = xs.filter((x) => x <= 0);
-      law.draw({ x: [-far, far], range: [0, most], curves: [
-        { xs, y, look: "pa-noise" }, { xs: wrong, y: y.slice(0, wrong.length), look: "pa-label pa-thick" }], marks: [{ x: C }] });
+      law.draw({ D, C, q });
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
       const clutter = (q * (D - C)) / C ** 2;
       const side = clutter > BOUNDARY ? "beyond" : "within";
@@ -130,6 +157,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { walk, countingError, listeningError });
+  Object.assign(window.patchAssociation, { bell, countingError, listeningError });
   mount("counting", build);
 })();

@@ -43,7 +43,7 @@
     stage.append(panel.element, time.element,
       h("div", { class: "pa-panels" },
         h("div", {}, scores.element, legend([["pa-same", "γ, companions"], ["pa-other", "ρ, strangers"], ["pa-level", "diagonal"]])),
-        h("div", {}, errors.element, legend([["pa-label", "error"], ["pa-noise", "risk"], ["pa-level", "error of the plain sum"]])),
+        h("div", {}, errors.element, legend([["pa-label", "error"], ["pa-noise", "risk"]])),
         signal.element, picture.element));
 
     function draw() {
@@ -52,7 +52,7 @@
       const x = [0, run.steps];
       const marked = marks();
       scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marked });
-      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError }], marks: marked });
+      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
       signal.draw({ x, at, curves: [{ y: run.alpha, look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
       const most = Math.max(Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));

@@ -58,12 +58,13 @@
     const boards = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, board(kind)]));
     const panel = controls(FIELDS, (key, value) => choose(Math.round(value)));
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
-    const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch" });
+    const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch", height: 300 });
     const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch" });
     const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
-    const names = () => legend(Object.entries(KINDS).map(([kind, look]) => [look, `${kind} attention`]));
-    stage.append(panel.element, time.element, h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element)),
-      h("div", { class: "pa-panels pa-three" }, ...[recall, looks, accuracy].map((one) => h("div", {}, one.element, names()))));
+    const named = (one) => h("div", {}, one.element, legend(Object.entries(KINDS).map(([kind, look]) => [look, `${kind} attention`])));
+    stage.append(panel.element, time.element,
+      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), named(accuracy), named(recall), named(looks),
+        h("p", { class: "pa-quiet" }, "Squares: blue where an encoding is like that of the chosen patch, which is red; orange where it is the opposite. Point at a square to choose another. Dashed in the charts: what chance would give.")));
 
     function paint(canvas, K) {
       const context = canvas.getContext("2d");

@@ -2,7 +2,7 @@
 // Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
 (() => {
   "use strict";
-  const { h, mount, uniform, still, sheets } = window.patchAssociation;
+  const { h, mount, player, percent, uniform, still, sheets } = window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
@@ -39,13 +39,14 @@
       canvas.dispatchEvent(new Event("fit"));
     }).observe(canvas);
 
-    /** At time t in [0, 1] of the way; `picture` is square. */
+    /** At time t in [0, 1] of the way; `picture` is square. Returns how many pieces lie within half a place of their own. */
     function draw(heap, picture, t) {
-      if (!size || !picture) return;
+      if (!size || !picture) return 0;
       const context = canvas.getContext("2d");
       const unit = size / (SIDE + 2); // a place; a margin of one all around
       const cut = picture.width / SIDE;
       const at = new Array(N);
+      let near = 0;
       const [pull, snap] = [clamp(t / PULLED), ease(clamp((t - PULLED) / (1 - PULLED)))];
       for (let k = 0; k < N; k++) {
         const { at: from, turn, late } = heap[k];
@@ -53,6 +54,7 @@
         const to = plane[k];
         const [r, c] = [0, 1].map((side) => mix(mix(from[side], to[side], own), sheet.places[k][side], snap));
         at[k] = [(c + 1.5) * unit, (r + 1.5) * unit, turn * (1 - own) * (1 - snap)];
+        if (Math.max(Math.abs(r - Math.floor(k / SIDE)), Math.abs(c - (k % SIDE))) < 0.5) near += 1;
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, size, size);
@@ -67,7 +69,7 @@
       context.setTransform(1, 0, 0, 1, 0, 0);
       // The strings: they come as the pulling begins, and go when every piece lies at its place.
       const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap);
-      if (seen < 0.01) return;
+      if (seen < 0.01) return near;
       const style = getComputedStyle(canvas);
       context.lineCap = "round";
       context.strokeStyle = style.getPropertyValue("--pa-string");
@@ -82,6 +84,7 @@
         context.stroke();
       }
       context.globalAlpha = 1;
+      return near;
     }
     return { canvas, draw };
   }
@@ -129,42 +132,31 @@
       vit: board(sheets.vit, "The pieces, pulled by strings between the places that a trained network finds alike: they become the picture"),
       start: board(sheets.start, "The same pieces, pulled by the strings of a network before training: they stay in disorder"),
     };
-    let [seed, heap, picture, time, frame] = [1, pile(1), null, 0, null];
+    const STEPS = 600; // of the slider
+    let [seed, heap, picture, time] = [1, pile(1), null, 0];
     let asked = 0; // of several files the last one counts, however long the others take
     let whose = "the picture";
-    const draw = () => { for (const one of Object.values(boards)) one.draw(heap, picture, time); };
+    const draw = () => say(words(...Object.values(boards).map((one) => one.draw(heap, picture, time))));
     for (const { canvas } of Object.values(boards)) canvas.addEventListener("fit", draw);
 
-    const words = () => {
+    const words = (near, before) => {
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
+      if (time < 1) return `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before training it is ${before}.`;
       return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. ` +
         `Before training ${theirs.joined} pairs are neighbors, and ${theirs.right} pieces lie right.`;
     };
-    const go = () => {
-      cancelAnimationFrame(frame);
-      let begun = null;
-      const end = () => { time = 1; draw(); say(words()); };
-      if (still.matches) return end();
-      const step = (now) => {
-        begun ??= now;
-        time = clamp((now - begun) / (1000 * SECONDS));
-        if (time >= 1) return end();
-        draw();
-        frame = requestAnimationFrame(step);
-      };
-      frame = requestAnimationFrame(step);
-    };
+    const way = player({ label: "how far the strings have pulled", words: "Pull", seconds: SECONDS, show: (k) => percent(k / STEPS), onstep: (k) => { time = k / STEPS; draw(); } });
     let soon = null;
+    way.element.addEventListener("input", () => clearTimeout(soon)); // the reader pulls
+    way.element.addEventListener("click", () => clearTimeout(soon));
     /** A new heap, which is pulled after a moment. */
     const shuffle = () => {
-      cancelAnimationFrame(frame);
       clearTimeout(soon);
-      [seed, time] = [seed + 1, 0];
-      heap = pile(seed);
-      draw();
-      if (!still.matches) say(words());
-      soon = setTimeout(go, still.matches ? 0 : 900);
+      way.stop();
+      [seed, heap] = [seed + 1, pile(seed + 1)];
+      way.go(0);
+      soon = setTimeout(way.play, still.matches ? 0 : 900);
     };
     const choose = async (file) => {
       if (!file) return;
@@ -178,23 +170,21 @@
     };
     const input = h("input", { type: "file", accept: "image/*", class: "pa-file", onchange: () => { choose(input.files[0]); input.value = ""; } });
     const caption = (title, words) => h("figcaption", {}, h("strong", {}, title), ` ${words}`);
-    stage.append(
-      h("div", { class: "pa-heaps" },
-        h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
-        h("figure", { class: "pa-chart" }, boards.start.canvas, caption("Before training", "by the same rule"))),
-      h("div", { class: "pa-beside" },
+    stage.append(h("div", { class: "pa-heaps" },
+      h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
+      h("figure", { class: "pa-chart" }, boards.start.canvas, caption("Before training", "by the same rule")),
+      h("div", { class: "pa-beside" }, way.element, sentence,
         h("div", { class: "pa-tools" },
           h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
           h("label", { class: "pa-upload" }, "Use your own picture", input)),
-        sentence,
-        h("p", { class: "pa-quiet" }, "A picture of yours stays in this page; it is sent nowhere.")));
+        h("p", { class: "pa-quiet" }, "A picture of yours stays in this page; it is sent nowhere."))));
     const ready = open(CAT).then((cat) => {
       picture ??= square(cat, cat.naturalWidth, cat.naturalHeight);
       draw();
       const seen = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         seen.disconnect();
-        soon ??= setTimeout(go, still.matches ? 0 : 1000);
+        soon ??= setTimeout(way.play, still.matches ? 0 : 1000);
       }, { threshold: 0.35 });
       seen.observe(boards.vit.canvas);
     });
@@ -203,7 +193,8 @@
       ready,
       bare: true,
       repaint: draw,
-      show: () => say(words()),
+      show: () => way.fit(STEPS, 0),
+      room: 185,
       outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture), shown: () => whose },
     };
   }

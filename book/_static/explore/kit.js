@@ -135,8 +135,8 @@
     go();
   }
 
-  /** A slider for the step, with a play button; `onstep` draws. */
-  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {} }) {
+  /** A slider for the step, with a play button; `onstep` draws. Playing stays for `hold.seconds` at step `hold.at`. */
+  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {}, hold = { at: 0, seconds: 0 } }) {
     const id = `pa-control-${(names += 1)}`;
     const value = h("output", { for: id });
     const input = h("input", { id, type: "range", min: 0, max: 1, step: 1, value: 0, oninput: () => { stop(); go(Number(input.value)); } });
@@ -164,7 +164,8 @@
       button.textContent = "Pause";
       const frame = (now) => {
         begun ??= now;
-        const step = Math.min(last, Math.round(from + (last * (now - begun)) / (1000 * seconds)));
+        const [gone, until] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
+        const step = Math.min(last, Math.round(from + (last * (Math.min(gone, until) + Math.max(0, gone - until - hold.seconds))) / seconds));
         go(step);
         timer = step < last ? requestAnimationFrame(frame) : null;
         if (timer) return;
@@ -219,6 +220,8 @@
       const every = Math.max(1, Math.ceil((b - a + 1) / count));
       const found = [];
       for (let k = a; k <= b; k += every) found.push(10 ** k);
+      if (found.length < 3) // within two powers of ten
+        for (let k = a - 1; k <= b; k++) found.push(...[2, 5].map((m) => m * 10 ** k).filter((y) => y >= low && y <= high));
       return found;
     }
     const step = stride(low, high, count);
@@ -324,7 +327,11 @@
       for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
       for (const x of ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
       parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
-      for (const { y, look } of data.levels ?? []) if (!log || y > 0) parts.push(across(y, `pa-level ${look ?? ""}`));
+      for (const { y, look, name } of data.levels ?? []) {
+        if (log && !(y > 0)) continue;
+        parts.push(across(y, `pa-level ${look ?? ""}`));
+        if (name) parts.push(word(right, Y(y) - 5, "end", name));
+      }
       for (const { x } of data.marks ?? []) parts.push(upright(x, "pa-mark"));
       for (const { y, look, xs } of data.curves) {
         const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
@@ -457,8 +464,11 @@
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
       let told = ""; // whether the guess was right, until the reader moves something
+      let room = 0; // for the longest sentence its place is kept, so that nothing below it jumps
       const say = (text, refused = false) => {
         last = [text, refused];
+        const long = Math.max(text.length + (explorable?.guess ? 23 : 0), explorable?.room ?? 0);
+        if (long > room) sentence.dataset.room = "as many words ".repeat(Math.ceil((room = long) / 14));
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
         if (veiled && !refused) text = "Guess first, or move something: then the picture shows itself.";
@@ -467,6 +477,7 @@
         stage.classList.toggle("pa-stale", refused);
         if (refused) giveUp();
       };
+      let explorable = null;
       let setting = null;
       let queued = false;
       let written = -Infinity;
@@ -509,7 +520,7 @@
         tell();
         display();
       };
-      const explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
+      explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
       // What moves the picture and what it says stand together: beside the picture where there is room, else above it.
       const moves = h("div", { class: "pa-side" });
       if (!stage.contains(sentence)) {
@@ -518,12 +529,13 @@
         moves.append(...before, sentence);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown));
       }
-      const ask = explorable.guess && guess({ ...explorable.guess, then: () => { told = ask.tell(); unveil(); say(...last); explorable.guess.then?.(); } });
+      const ask = explorable.guess && guess({ ...explorable.guess, then: (k) => { told = ask.tell(); unveil(); say(...last); explorable.guess.then?.(k); } });
       const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
       const unveil = () => {
         if (!veiled) return;
         veil(false);
         say(...last);
+        explorable.begin?.();
       };
       if (ask && !(owner ? location.hash : box.dataset.state)) {
         (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);

@@ -66,7 +66,7 @@
     stage.append(panel.element, time.element, input,
       legend([["pa-signal", "label-relevant"], ["pa-other", "confusion"], ["pa-noise", "other"]]),
       h("div", { class: "pa-panels" },
-        h("div", {}, mass.element, legend([["pa-signal", "to label-relevant tokens"], ["pa-other", "to confusion tokens"], ["pa-level", "ceiling"]])),
+        h("div", {}, mass.element, legend([["pa-signal", "to label-relevant tokens"], ["pa-other", "to confusion tokens"]])),
         h("div", {}, margin.element, legend([["pa-label", "as it stands"], ["pa-noise", "with all tokens"], ["pa-level", "where the hinge stops"]]))));
 
     /** The fractions of the shown input: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
@@ -114,7 +114,7 @@
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
       mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
-        levels: b < a ? [{ y: ceiling(a, b) }] : [] });
+        levels: b < a ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);

@@ -28,7 +28,7 @@
   }
 
   const FIELDS = [
-    { key: "sets", value: layouts.corners, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
+    { key: "sets", value: layouts.scattered, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 0.9, step: 0.05 },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1 },
   ];
@@ -64,6 +64,7 @@
     let kept = [];
     let seen = {};
     let picked = -1;
+    let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
     const painted = grid("Your sets: choose two patches to exchange them", (k) => {
@@ -101,26 +102,37 @@
 
     function work() {
       const mine = run;
+      if (stage.classList.contains("pa-guessing")) return draw(), say(""), finish(); // unfinished until there is a guess
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
       inFrames(say, () => run === mine, (until) => {
         do {
           last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
           kept.push({ A: Float32Array.from(run.A), error: last.error });
+          if (foundAt === null && run.association().exact) foundAt = run.step;
         } while (run.step < STEPS && performance.now() < until);
         draw();
         const { recall, exact } = run.association();
-        const who = exact ? "Every patch has found its three companions" : `${number(100 * recall)}% of the companions are found`;
+        const who = exact ? `Every patch has found its three companions, at step ${foundAt}${earlier === null ? "" : `; in the arrangement before it was step ${earlier}`}` : `${number(100 * recall)}% of the companions are found`;
         say(`${run.step < STEPS ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
-        if (run.step >= STEPS) finish();
+        if (run.step >= STEPS) {
+          finish();
+          if (next) setTimeout(() => { if (run === mine && next) change({ sets: next }); }, 900);
+        }
         return run.step < STEPS;
       }, still.matches ? Infinity : 12);
     }
 
     return {
       fields: FIELDS,
+      guess: { question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?", options: ["Blocks", "Scattered", "Neither"], right: 2, then: (k) => { // both, the guess first
+        const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
+        next = both[1];
+        change({ sets: both[0] });
+      } },
       ready,
       repaint: draw,
+      begin: work,
       check(setting) {
         const sizes = [...LETTERS].map((letter) => [...setting.sets].filter((one) => one === letter).length);
         if (sizes.some((size) => size !== C)) refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
@@ -131,6 +143,8 @@
         seen = { ...setting };
         panel.show(seen);
         kept = [];
+        [earlier, foundAt] = [foundAt, null];
+        if (seen.sets === next) next = null;
         run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: rateAt(seen.q), score_rate: rateAt(seen.q) * D ** 2 });
         work();
       },

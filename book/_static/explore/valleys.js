@@ -3,7 +3,8 @@
   "use strict";
   const { h, controls, legend, inFrames, mount, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
-  const CELLS = 24;
+  const NODES = 25;
+  const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
   const LENGTH = 900; // steps of a flow line
 
   const FIELDS = [
@@ -39,8 +40,20 @@
     return { alpha, loss, error, gamma: -gradient[1] / (D * (C - 1)), rho: -gradient[2] / (D * (D - C)) };
   }
 
-  /** Lines of equal height between the centers of n x n cells: pieces [x0, y0, x1, y1], in cells, at `count` levels. */
-  function contours(height, n, count = 7) {
+  /** Heights on n x n nodes, and between them by cubics: (2 n - 1) x (2 n - 1). */
+  function finer(height, n) {
+    const line = (at) => Array.from({ length: 2 * n - 1 }, (_, k) => {
+      const near = (j) => at(Math.max(0, Math.min(n - 1, j)));
+      const j = k >> 1;
+      return k % 2 ? (9 * (near(j) + near(j + 1)) - near(j - 1) - near(j + 2)) / 16 : at(j);
+    });
+    const rows = Array.from({ length: n }, (_, y) => line((x) => height[y * n + x]));
+    const columns = Array.from({ length: 2 * n - 1 }, (_, x) => line((y) => rows[y][x]));
+    return Array.from({ length: (2 * n - 1) ** 2 }, (_, k) => columns[k % (2 * n - 1)][Math.floor(k / (2 * n - 1))]);
+  }
+
+  /** Lines of equal height between n x n nodes of a square of side 1: pieces [x0, y0, x1, y1], at `count` levels. */
+  function contours(height, n, count) {
     const [least, most] = [Math.min(...height), Math.max(...height)];
     const pieces = [];
     for (let level = 1; level <= count; level++) {
@@ -51,7 +64,7 @@
           const meets = corners.flatMap(([x, y], k) => {
             const [u, v] = corners[(k + 1) % 4];
             const [a, b] = [height[y * n + x] - cut, height[v * n + u] - cut];
-            return a < 0 === b < 0 ? [] : [[x + 0.5 + ((u - x) * a) / (a - b), y + 0.5 + ((v - y) * a) / (a - b)]];
+            return a < 0 === b < 0 ? [] : [[(x + ((u - x) * a) / (a - b)) / (n - 1), (y + ((v - y) * a) / (a - b)) / (n - 1)]];
           });
           for (let k = 0; k + 1 < meets.length; k += 2) pieces.push([...meets[k], ...meets[k + 1]]);
         }
@@ -91,29 +104,29 @@
 
     function paint() {
       const parts = [];
-      const step = (2 * RANGE) / CELLS;
+      const side = SIZE / (NODES - 1);
       const depth = plane.map((v) => v && Math.log(v.loss));
       const known = depth.filter((d) => d !== null);
       const [least, most] = [Math.min(...known), Math.max(...known)];
+      const box = (at) => [Math.max(0, at - side / 2), Math.min(SIZE, at + side / 2)];
       plane.forEach((v, k) => { // the lower the least risk, the darker the ground
         if (!v) return;
-        const side = SIZE / CELLS;
+        const [[x0, x1], [y0, y1]] = [box(X(score(k % NODES))), box(Y(score(Math.floor(k / NODES))))];
         const shade = 0.45 * ((most - depth[k]) / (most - least || 1)) ** 1.6;
-        parts.push(h("svg:rect", { class: `pa-ground ${(k % CELLS) > Math.floor(k / CELLS) ? "pa-same" : "pa-other"}`, x: ((k % CELLS) * side).toFixed(1), y: (SIZE - (Math.floor(k / CELLS) + 1) * side).toFixed(1), width: (side + 0.3).toFixed(1), height: (side + 0.3).toFixed(1), "fill-opacity": shade.toFixed(3) }));
+        parts.push(h("svg:rect", { class: `pa-ground ${(k % NODES) > Math.floor(k / NODES) ? "pa-same" : "pa-other"}`, x: x0.toFixed(1), y: y0.toFixed(1), width: (x1 - x0 + 0.3).toFixed(1), height: (y1 - y0 + 0.3).toFixed(1), "fill-opacity": shade.toFixed(3) }));
       });
       plane.forEach((v, k) => {
-        if (!v) return;
-        const [i, j] = [k % CELLS, Math.floor(k / CELLS)];
-        const [x, y] = [X(-RANGE + (i + 0.5) * step), Y(-RANGE + (j + 0.5) * step)];
+        const [i, j] = [k % NODES, Math.floor(k / NODES)];
+        if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
+        const [x, y] = [X(score(i)), Y(score(j))];
         const size = Math.hypot(v.gamma, v.rho) || 1;
-        const reach = (0.42 * SIZE) / CELLS;
-        const [dx, dy] = [(v.gamma / size) * reach, (-v.rho / size) * reach];
+        const [dx, dy] = [(0.55 * side * v.gamma) / size, (-0.55 * side * v.rho) / size];
         const look = v.gamma > v.rho ? "pa-same" : "pa-other";
         parts.push(h("svg:path", { class: `pa-arrow ${look}`, d: `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ${(-0.6 * dy - 0.4 * dx).toFixed(1)}` }));
       });
-      if (known.length === CELLS * CELLS) {
-        const at = SIZE / CELLS;
-        const d = contours(depth, CELLS).map(([x, y, u, v]) => `M${(x * at).toFixed(1)} ${(SIZE - y * at).toFixed(1)}L${(u * at).toFixed(1)} ${(SIZE - v * at).toFixed(1)}`).join("");
+      if (known.length === NODES ** 2) {
+        const at = (u) => (u * SIZE).toFixed(1);
+        const d = contours(finer(depth, NODES), 2 * NODES - 1, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
         parts.push(h("svg:path", { class: "pa-contour", d }));
       }
       parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
@@ -170,14 +183,12 @@
 
     function work() {
       const mine = plane;
-      const step = (2 * RANGE) / CELLS;
       let k = 0;
       inFrames(say, () => plane === mine, (until) => {
-        for (; k < CELLS * CELLS && performance.now() < until; k++)
-          plane[k] = velocity(risk, seen.diagonal, -RANGE + ((k % CELLS) + 0.5) * step, -RANGE + (Math.floor(k / CELLS) + 0.5) * step);
+        for (; k < NODES ** 2 && performance.now() < until; k++) plane[k] = velocity(risk, seen.diagonal, score(k % NODES), score(Math.floor(k / NODES)));
         paint();
-        if (k === CELLS * CELLS) finish();
-        return k < CELLS * CELLS;
+        if (k === NODES ** 2) finish();
+        return k < NODES ** 2;
       });
     }
 
@@ -188,7 +199,7 @@
       repaint: draw,
       check(setting) {
         const { D, C, q } = setting;
-        if (D > 16) refuse(`The plane takes ${CELLS * CELLS} minima: D must be at most 16, not ${D}.`);
+        if (D > 16) refuse(`The plane takes ${NODES ** 2} minima: D must be at most 16, not ${D}.`);
         checkLaw({ D, C, q, degree: 3, linear: 0.01 });
         if (C < 2 || C === D) refuse(`The plane is one of companions and strangers: C must be from 2 to half of D = ${D}; it is ${C}.`);
         finite("diagonal", setting.diagonal, -10, 10);
@@ -204,7 +215,7 @@
         const now = JSON.stringify([D, C, q, seen.diagonal]);
         if (now !== drawn) {
           drawn = now;
-          plane = new Array(CELLS * CELLS).fill(null);
+          plane = new Array(NODES ** 2).fill(null);
           work();
         }
         line = follow();
@@ -226,6 +237,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { velocity, contours });
+  Object.assign(window.patchAssociation, { velocity, contours, finer });
   mount("valleys", build);
 })();

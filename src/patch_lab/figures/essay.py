@@ -29,7 +29,7 @@ from patch_lab.sweeps import study
 
 #: The setting of the scenes that play model (T): patches, patches in a set, chance of a random feature.
 NETWORK = {"D": 36, "C": 4, "q": 0.5}
-COUNTING = {"C": 4, "q": 0.3, "least": 8, "most": 196}
+COUNTING = {"C": 4, "q": 0.3, "least": 16, "most": 196}
 #: The samples of the last scene, each with ten runs, and the chance of a random feature in them.
 FORGOTTEN = {"sizes": (1000, 4000, 8000), "q": 0.3}
 
