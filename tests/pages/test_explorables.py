@@ -330,3 +330,15 @@ def test_every_link_in_the_text_loads_a_state_without_a_complaint(browser, name)
             links.nth(k).click()
             page.evaluate(NEXT_FRAME)
             assert page.locator(".pa-refused").count() == 0, links.nth(k).inner_text()
+
+
+@pytest.mark.parametrize("name", ["counting", "paint", "descent", "valleys", "shuffle", "look", "epochs"])
+def test_nothing_jumps_when_a_guess_is_answered(browser, name):
+    high = "document.querySelector('.pa-explorable').offsetHeight"
+    with opened(browser, name, viewport={"width": 1440, "height": 900}, reduced_motion="reduce") as page:
+        page.wait_for_timeout(300)  # an outline of charts is drawn in the frames after
+        before = page.evaluate(high)
+        page.locator(".pa-guess button").first.click()
+        page.wait_for_function("/guess|^You/.test(document.querySelector('.pa-sentence').textContent)")
+        page.wait_for_timeout(1500)
+        assert page.evaluate(high) == pytest.approx(before, abs=2)

@@ -223,9 +223,11 @@ def test_a_guess_comes_first_and_a_finger_can_make_it(browser, scene):
     with essay(browser, scene, has_touch=True, viewport=PHONE, reduced_motion="reduce") as (page, place):
         first = place.locator(".pa-sentence").inner_text()
         assert not re.search(TOLD, first)
+        high = place.bounding_box()["height"]
         place.locator(".pa-guess button").first.tap()
         wanted = "Round 1 of 10" if scene == "network" else TOLD  # the game is ten guesses
         page.wait_for_function(f"wanted => new RegExp(wanted).test({SAID.format(scene)})", arg=wanted)
+        assert place.bounding_box()["height"] == pytest.approx(high, abs=2)  # the text below stays
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

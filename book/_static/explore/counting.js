@@ -60,8 +60,8 @@
     return error;
   }
 
-  /** The chances of the plain sum as bars, on one axis: `draw({D, C, q, before})` with outlines for numbers of patches. */
-  function bell(describe) {
+  /** The chances of the plain sum as bars, on the first axis of `tops` that holds them: `draw({D, C, q, before})`, with outlines for numbers of patches. */
+  function bell(describe, ...tops) {
     const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 360", "aria-label": describe, class: "pa-bell" });
     const put = shapes(svg);
     function draw({ D, C, q, before = [] }) {
@@ -69,12 +69,13 @@
       const wide = C + 3 * Math.sqrt(q * (D - C)) > 40; // a second axis for all that does not fit on the first
       const [low, high] = wide ? [-72, 90] : [-32, 40];
       const at = law(D);
-      const top = at(C) > 0.23 ? 1 : 0.23;
+      const top = tops.find((most) => at(C) <= most) ?? 1;
       const X = (x) => 20 + ((x - low) / (high - low)) * 580;
       const Y = (p) => 310 - (Math.min(p, top) / top) * 280;
       const parts = [];
       for (let n = Math.ceil(low / 10) * 10; n <= high; n += wide ? 20 : 10) parts.push(["text", { x: pixel(X(n)), y: 332, "text-anchor": "middle" }, number(n)]);
       parts.push(["text", { x: 310, y: 354, "text-anchor": "middle" }, "sum of all patches, times the label"]);
+      for (const y of [0.05, 0.1, 0.15, 0.2, 0.5]) if (y < top && (top < 0.2 || y > 0.05) && y !== 0.15) parts.push(["line", { class: "pa-grid", x1: X(low), x2: X(high), y1: pixel(Y(y)), y2: pixel(Y(y)) }], ["text", { x: X(low), y: pixel(Y(y) - 4) }, percent(y)]);
       const bar = (X(1) - X(0)) * 0.86;
       for (let n = low; n <= high; n++) {
         const tall = 310 - Y(at(n));
@@ -85,7 +86,7 @@
         const then = law(size);
         const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && 310 - Y(then(n)) > 0.3);
         parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
-          ["text", { class: "pa-quiet-word", x: pixel(X(C) - 4), y: pixel(Y(then(C)) - 4), "text-anchor": "end" }, `${size} patches`]);
+          ["text", { class: "pa-quiet-word", x: pixel(X(C + Math.sqrt(q * (size - C))) + 7), y: pixel(Y(then(C + Math.round(Math.sqrt(q * (size - C)))))) }, `${size} patches`]);
       }
       parts.push(["text", { x: X(C) + 7, y: 20 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(0) - 12, y: 20, "text-anchor": "end" }, "here the sum is wrong"]);
       put(parts);
@@ -101,10 +102,10 @@
       change(next);
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
-    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong");
+    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", 0.12, 0.23);
     stage.append(panel.element,
-      h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input),
-      h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg));
+      h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
+      h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
 
     function draw() {
       const { D, C, q } = seen;
@@ -133,6 +134,7 @@
       fields: FIELDS,
       guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: () => change({ D: 144 }) },
       ready: true,
+      room: 270,
       repaint: draw,
       check({ D, C, q, seed: drawn }) {
         whole("D", D, 2, 1000);

@@ -109,6 +109,7 @@
 
     return {
       fields: FIELDS,
+      room: 262,
       ready,
       guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: () => change({ q: 0.8 }) },
       repaint: draw,

@@ -104,6 +104,7 @@
 
     return {
       fields: FIELDS,
+      room: 440,
       guess: { question: "When half of the pictures are guessed right, how much of the map is there?", options: ["Hardly any", "About half", "Nearly all"], right: 2, then: () => time.play() },
       repaint: draw,
       check(setting) {

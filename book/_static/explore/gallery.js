@@ -12,12 +12,13 @@
       const k = Math.min(Math.floor(at), frames.length - 2);
       write(frames[k], frames[k + 1], at - k);
     };
-    const mix = (a, b, share) => Math.round(100 * (a + share * (b - a))) / 100;
+    const mix = (a, b, share) => a + share * (b - a);
+    const round = (x) => Math.round(100 * x) / 100;
     if (!drawing.curves) {
       const marks = svg.querySelectorAll(":scope > :not(linearGradient)");
-      const segments = (numbers) => numbers.map((x, k) => `${"M L "[k % 4].trim()}${x}`).join(" ");
+      const segments = (numbers) => numbers.map((x, k) => `${["M", "", "L", ""][k % 4]}${round(x)}`).join(" ");
       return (t) => drawing.moves.forEach(([k, attribute, frames]) => between(frames, t, (from, to, share) =>
-        marks[k].setAttribute(attribute, from.map ? segments(from.map((x, j) => mix(x, to[j], share))) : mix(from, to, share))));
+        marks[k].setAttribute(attribute, from.map ? segments(from.map((x, j) => mix(x, to[j], share))) : round(mix(from, to, share)))));
     }
     const curves = [...svg.querySelectorAll("polyline")];
     const [left, right, top, bottom] = svg.dataset.plot.split(" ").map(Number);

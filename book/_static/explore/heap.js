@@ -173,11 +173,11 @@
     stage.append(h("div", { class: "pa-heaps" },
       h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
       h("figure", { class: "pa-chart" }, boards.start.canvas, caption("Before training", "by the same rule")),
-      h("div", { class: "pa-beside" }, way.element, sentence,
-        h("div", { class: "pa-tools" },
-          h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
-          h("label", { class: "pa-upload" }, "Use your own picture", input)),
-        h("p", { class: "pa-quiet" }, "A picture of yours stays in this page; it is sent nowhere."))));
+      h("div", { class: "pa-beside" }, way.element, sentence),
+      h("div", { class: "pa-tools" },
+        h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
+        h("label", { class: "pa-upload" }, "Use your own picture", input),
+        h("p", { class: "pa-quiet" }, "It stays in this page and is sent nowhere."))));
     const ready = open(CAT).then((cat) => {
       picture ??= square(cat, cat.naturalWidth, cat.naturalHeight);
       draw();

@@ -339,7 +339,7 @@
         if (data.at != null && !xs && Number.isFinite(Y(y[data.at])))
           parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[data.at])), r: 4.5 }]);
       }
-      for (const { name, look, above } of data.curves) if (name) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right), y: pixel(Y(above)), "text-anchor": "end" }, name]);
+      for (const { name, look, above } of data.curves) if (name) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
       put(parts);
     }

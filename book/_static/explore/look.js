@@ -61,8 +61,8 @@
     }
     const asked = h("figcaption", {}, "");
     const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-tokens", role: "group", "aria-label": "The tokens of an input; press one to take it away or to put it back" }, ...tokens));
-    const mass = chart({ title: "Attention, mean over queries and classes" });
-    const margin = chart({ title: "Margin yF of this input" });
+    const mass = chart({ title: "Attention, mean over queries and classes", height: 260 });
+    const margin = chart({ title: "Margin yF of this input", height: 260 });
     stage.append(panel.element, time.element, input,
       legend([["pa-signal", "label-relevant"], ["pa-other", "confusion"], ["pa-noise", "other"]]),
       h("div", { class: "pa-panels" },
@@ -159,6 +159,7 @@
 
     return {
       fields: FIELDS,
+      room: 350,
       guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: () => time.play() },
       ready,
       repaint: draw,

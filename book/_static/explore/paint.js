@@ -125,7 +125,8 @@
 
     return {
       fields: FIELDS,
-      guess: { question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?", options: ["Blocks", "Scattered", "Neither"], right: 2, then: (k) => { // both, the guess first
+      room: 235,
+      guess: { question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => { // both, the guess first
         const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
         next = both[1];
         change({ sets: both[0] });

@@ -216,7 +216,7 @@
       else say(`You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. Here are your inputs once more, sorted by the hidden sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
     }
     stage.append(columns([board], answers, time.element, sentence, table));
-    return { fields: [], bare: true, show: draw, room: 190, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets } };
+    return { fields: [], bare: true, show: draw, room: 215, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets } };
   });
 
   // ---- counting drowns -----------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@
     const { C, q, least, most, curves, listening, boundary } = essay.counting;
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
-    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong");
+    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", 0.23);
     const errors = h("svg:svg", { role: "img", viewBox: "0 0 620 200", "aria-label": "The error against the random features, in units of the set's size squared: the sum climbs, listening to sets stays low" });
     const putErrors = shapes(errors);
     let [D, reached] = [least, 0];
@@ -276,7 +276,7 @@
         for (const j of best[i]) {
           const own = sets[i] === sets[j];
           context.strokeStyle = own ? STRONG[LETTERS.indexOf(sets[i])] : "#1f2328";
-          context.globalAlpha = own ? 0.9 : 0.22;
+          context.globalAlpha = !own ? 0.22 : ground.includes(i) ? 0.25 : 0.9;
           context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
           context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
@@ -320,26 +320,17 @@
       to.tabIndex = 0;
       to.focus();
     }
-    /** The patches that most of a letter's ink falls on, a multiple of a set; then all others, both row by row. */
+    // Letters from A to Z on the board, a bit a patch, row by row: nine digits of sixteen each.
+    const FONT = "31287f861 fa1fa187e 7a182085e f228618bc fe0fa083f fe0fa0820 7a09e185e 861fe1861 78c30c31e 3c208289c 8a4e248a1 82082083f 873b61861 871a658e1 7a186185e fa187e820 7a186589d fa187e8a1 7e078107e fcc30c30c 86186185e 86185248c 86186dce1 85230c4a1 85230c30c fc210843f".split(" ");
+    /** Sets in their order on the patches of a letter, then on all others, and which these are. */
     function write(letter) {
-      const canvas = h("canvas", { width: 60, height: 60 });
-      const context = canvas.getContext("2d", { willReadFrequently: true });
-      context.font = "700 74px 'Book Sans', sans-serif";
-      [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
-      const { actualBoundingBoxAscent: up, actualBoundingBoxDescent: down, actualBoundingBoxLeft: left, actualBoundingBoxRight: right } = context.measureText(letter);
-      context.setTransform(56 / Math.max(left + right, 20), 0, 0, 56 / Math.max(up + down, 20), 30, 30);
-      context.fillText(letter, (left - right) / 2, (up - down) / 2);
-      const { data } = context.getImageData(0, 0, 60, 60);
-      const ink = new Array(D).fill(0);
-      for (let k = 0; k < 3600; k++) ink[SIDE * Math.floor(k / 600) + Math.floor((k % 60) / 10)] += data[4 * k + 3];
-      const all = ink.reduce((a, b) => a + b, 0);
-      if (!all) return null;
-      const size = C * clamp(Math.round(all / 255 / 100 / C), 2, 5);
-      const chosen = new Set(Array.from({ length: D }, (_, k) => k).sort((a, b) => ink[b] - ink[a]).slice(0, size));
-      const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => chosen.has(b) - chosen.has(a) || a - b);
+      const drawn = FONT[letter.charCodeAt(0) - 65];
+      if (letter.length !== 1 || !drawn) return null;
+      const bits = [...drawn].flatMap((digit) => [8, 4, 2, 1].map((bit) => Boolean(parseInt(digit, 16) & bit)));
+      const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => bits[b] - bits[a] || a - b);
       const next = new Array(D);
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
-      return [next, order.slice(size)];
+      return [next, order.filter((k) => !bits[k])];
     }
     const scattered = () => {
       const random = uniform(7);
@@ -348,8 +339,9 @@
       return next;
     };
     const initial = h("input", { type: "text", maxlength: 4, size: 2, autocomplete: "off", "aria-label": "Your initial", oninput: () => {
-      const letter = [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(initial.value.trim())].at(-1)?.segment;
-      const written = letter && write(letter.toUpperCase());
+      const letter = initial.value.trim().normalize("NFD").replace(/[^A-Za-z]/g, "").slice(-1).toUpperCase();
+      const written = letter && write(letter);
+      if (!written && initial.value.trim()) say("The letters that can be drawn on six by six patches are those from A to Z.");
       if (written) begin(written[0], false, written[1]);
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
@@ -657,7 +649,7 @@
       const most = large.exact.reduce((best, _, t) => (count(t) > count(best) ? t : best), 0);
       say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first.`
         : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(at)} of ${large.exact[0].length} networks on ${thousands(Number(sizes.at(-1)))} inputs know all sets, and err in ${percent(large.error[at])} of new ones.` +
-          (reached >= last ? ` At step ${thousands(most * every)} ${count(most)} knew them, and erred in ${percent(large.error[most])}: the error fell while the sets were lost.` : ""));
+          (reached >= last ? ` At step ${thousands(most * every)} ${count(most) === large.exact[0].length ? "all " : ""}${count(most)} knew them, and erred in ${percent(large.error[most])}: the error fell while the sets were lost.` : ""));
     }
     const lit = (n, t) => runs[n].exact[t].reduce((a, b) => a + b, 0);
     const most = Math.max(...runs[sizes.at(-1)].exact.map((_, t) => lit(sizes.at(-1), t)));
@@ -666,6 +658,6 @@
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
       h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));
-    return { fields: [], bare: true, show: () => time.fit(times.length - 1, 0), room: 235, outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
+    return { fields: [], bare: true, show: () => time.fit(times.length - 1, 0), room: 215, outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
   });
 })();

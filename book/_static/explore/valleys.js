@@ -194,6 +194,7 @@
 
     return {
       fields: FIELDS,
+      room: 300,
       guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: () => change({ gamma: -2.5, rho: -1.4 }) },
       ready,
       repaint: draw,

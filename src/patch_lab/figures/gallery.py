@@ -18,7 +18,7 @@ from scipy.optimize import root_scalar
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.risk import PopulationRisk
 from patch_association.images.locality import similarity
-from patch_association.shallow import PatternData, attention_map, initial_weights, train
+from patch_association.shallow import PatternData, Sgd, attention_map, initial_weights, population, train
 from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.events import stable_rate
@@ -252,27 +252,28 @@ def _shuffle() -> dict:
 
 
 def _look() -> dict:
-    """Whom one token looks at while the network of the second theory learns."""
-    design = PatternData(20, 0.4, 0.1)
-    start, tokens = initial_weights(design, [0], num_neurons=50), design.balanced(8, seed=0)
+    """Whom an average token looks at while the network of the second theory learns."""
+    design = PatternData(20, 0.4, 0.1, noise=0.0)
+    law, start = population(design), initial_weights(design, [1], num_neurons=100)
     maps = []
-    for steps in (0, 40, 80, 120, 160, 240):
-        weights = train(tokens, start, steps=steps, rate=0.2).weights
-        maps.append(attention_map(weights, tokens.X, tokens.share)[0, 0, :, 0])  # of one query
-    frames = np.stack(maps)  # (6, 20)
-    pattern = tokens.pattern[0].tolist()
-    relevant = 0 if tokens.y[0] > 0 else 1  # the pattern of the input's class
-    kind = [{relevant: "signal", 1 - relevant: "other"}.get(one, "noise") for one in pattern]
-    rest = [token for token in range(20) if kind[token] == "noise"]
-    named = [token for look in ("signal", "other") for token in range(20) if kind[token] == look]
+    for steps in (0, 50, 150, 400, 1000):
+        weights = train(law, start, steps=steps, rate=2.0, how=Sgd(loss="logistic")).weights
+        share = law.share[0]
+        paid = attention_map(weights, law.X, law.share)[0, 0]  # (to a pattern, by a pattern)
+        maps.append(((paid @ share) / (20 * share)).numpy())  # to one token of a pattern
+    counts = np.round(20 * law.share[0].numpy()).astype(int)
+    kinds = ("signal", "other", "noise", "noise", "noise")
+    token = [k for k, n in enumerate(counts) for _ in range(n)]
+    rest = [k for k in token if k > 1]
+    frames = np.stack(maps)
     marks, moves = [], []
-    for k, token in enumerate([*rest[:5], *named, *rest[5:]]):
+    for k, one in enumerate([*rest[:5], *token[: counts[:2].sum()], *rest[5:]]):
         x = 5.2 + 4.72 * k
-        moves.append([len(marks), "stroke-width", np.round(28 * frames[:, token], 2).tolist()])
+        moves.append([len(marks), "stroke-width", np.round(28 * frames[:, one], 2).tolist()])
         ray = f"M50 14Q{(50 + x) / 2:.1f} 60 {x:.1f} 84"
-        marks.append(["path", {"class": f"pa-{kind[token]} pa-ray", "d": ray}])
+        marks.append(["path", {"class": f"pa-{kinds[one]} pa-ray", "d": ray}])
         box = {"x": round(x - 1.9, 1), "y": 85, "width": 3.8, "height": 9}
-        marks.append(["rect", {"class": f"pa-{kind[token]}", **box}])
+        marks.append(["rect", {"class": f"pa-{kinds[one]}", **box}])
     marks.append(["circle", {"class": "pa-ink", "cx": 50, "cy": 12, "r": 7}])
     return {"marks": marks, "moves": moves}
 
