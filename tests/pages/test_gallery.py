@@ -1,4 +1,4 @@
-"""The gallery: eight drawings that move once they are seen and when asked, stand still where asked to, and lead on."""
+"""The gallery: drawings that move once they are seen, stand still where asked to, and lead on."""
 
 from __future__ import annotations
 

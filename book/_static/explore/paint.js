@@ -28,7 +28,7 @@
   }
 
   const FIELDS = [
-    { key: "sets", value: layouts.scattered, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
+    { key: "sets", value: layouts.corners, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 0.9, step: 0.05 },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1 },
   ];
@@ -144,7 +144,7 @@
         seen = { ...setting };
         panel.show(seen);
         kept = [];
-        [earlier, foundAt] = [foundAt, null];
+        [earlier, foundAt] = [seen.sets === next ? foundAt : null, null]; // of the two that answer the guess
         if (seen.sets === next) next = null;
         run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: rateAt(seen.q), score_rate: rateAt(seen.q) * D ** 2 });
         work();
