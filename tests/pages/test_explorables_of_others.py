@@ -100,7 +100,7 @@ def test_what_cannot_be_shown_gets_a_sentence(browser, name, state, says):
 def test_the_epochs_are_those_of_the_record(browser, kind):
     run = load("cifar10_study").one(epochs=40, width=64, tile=32, seed=0, model=kind)
     P = decode(run["positions"]).astype(float)
-    with opened(browser, "epochs") as page:
+    with opened(browser, "epochs", "#epoch=2") as page:
         for epoch in (1, 17, 40):
             there = page.evaluate("([kind, epoch]) => window.explorable.cosines(kind, epoch)", [kind, epoch])
             here = cosines(similarity(P[epoch - 1]))
