@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 
 class Attention(nn.Module):
@@ -100,7 +100,8 @@ class PositionalAttention(Attention):
         v = torch.addmm(self.value.bias[:, None], self.value.weight, x.reshape(B * N, width).T)
         v = v.reshape(self.heads, -1, N)  # (H, d_h B, N)
         if S is None and self.heads * N > B * width:
-            mixed = _MixUnkept.apply(*self._queries_keys(P), v, max(1, B * width // N))
+            parts = zip(*(x.split(max(1, B * width // N)) for x in (*self._queries_keys(P), v)))
+            mixed = torch.cat([checkpoint(_mix, *part, use_reentrant=False) for part in parts])
         else:
             S = self.attention(P) if S is None else S
             mixed = v @ S.transpose(1, 2)  # (H, d_h B, N) @ (H, N, N)
@@ -108,40 +109,11 @@ class PositionalAttention(Attention):
         return mixed.view(B, N, width), S
 
 
-class _MixUnkept(torch.autograd.Function):
-    """V S^T per head with S = softmax(Q K^T / sqrt(d_h)) of a few heads at a time, kept by nobody."""
-
-    @staticmethod
-    def forward(ctx, q, k, v, heads_at_once):
-        """(H, N, d_h) twice and (H, d_h B, N) -> (H, d_h B, N)."""
-        ctx.save_for_backward(q, k, v)
-        ctx.heads_at_once = heads_at_once
-        mixed = torch.empty_like(v)
-        for Q, K, V, out in zip(*(x.split(heads_at_once) for x in (q, k, v, mixed))):
-            out.copy_(V @ _maps(Q, K).to(V.dtype).transpose(1, 2))
-        return mixed
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad):
-        """The gradients by q, k and v, from that by the output."""
-        tensors = ctx.saved_tensors
-        found = [torch.empty_like(x) for x in tensors]
-        for Q, K, V, G, dQ, dK, dV in zip(*(x.split(ctx.heads_at_once) for x in (*tensors, grad, *found))):
-            S = _maps(Q, K)
-            dV.copy_(G @ S.to(G.dtype))  # (h, d_h B, N) @ (h, N, N)
-            dA = (G.transpose(1, 2) @ V).to(S.dtype).mul_(S)  # (h, N, d_h B) @ (h, d_h B, N)
-            dA.addcmul_(S, dA.sum(dim=-1, keepdim=True), value=-1)
-            dA = dA.mul_(Q.shape[-1] ** -0.5).to(Q.dtype)
-            dQ.copy_(dA @ K)
-            dK.copy_(dA.transpose(1, 2) @ Q)
-        return *found, None
-
-
-def _maps(q, k):
-    """(h, N, d_h) twice -> S (h, N, N), in float32 at least."""
+def _mix(q, k, v):
+    """V S^T for some heads, (h, N, d_h) twice and (h, d_h B, N) -> (h, d_h B, N); S in float32 at least."""
     scores = (q * q.shape[-1] ** -0.5) @ k.transpose(1, 2)
-    return torch.softmax(scores, dim=-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+    S = torch.softmax(scores, dim=-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+    return v @ S.to(v.dtype).transpose(1, 2)
 
 
 class Block(nn.Module):
