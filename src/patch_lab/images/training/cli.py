@@ -18,7 +18,7 @@ class Help(argparse.Action):
         """Print and exit."""
         from dataclasses import fields
 
-        from patch_lab.images.training import TrainConfig
+        from patch_lab.images.training.config import TrainConfig
 
         settings = [f"  {field.name}={field.default}" for field in fields(TrainConfig)]
         parser.epilog = "settings and their defaults, of which a preset changes some:\n" + "\n".join(settings)
