@@ -191,9 +191,10 @@ def layer_table(seen: Looking) -> Table:
         pd.DataFrame(rows, columns=names).set_index("layer"),
         digits=dict.fromkeys(names[1:6], "0%"),
         caption="Positional: share of a head's attention, beyond uniform, that its mean map explains on "
-        "other pictures, mean over heads and the most. Neighbors found: of those at a side, among the eight "
-        "patches with most mean attention. To four patches: of attention between patches, to those that get "
-        "most. Shifts: heads whose first key is one step away, the same one for "
+        "other pictures, below 0 where uniform attention explains more, mean over heads and the most. "
+        "Neighbors found: of those at a side, among the eight patches with most mean attention. To four "
+        "patches: of attention between patches, to those that get most. Shifts: heads whose first key is one "
+        "step away, the same one for "
         f"{_SHIFT:.0%} of the patches or more.",
     )
 
