@@ -122,6 +122,11 @@ COUNT = _whole_from(1)
 SIDES = _tuple(
     "two whole numbers of at least 1, rows and columns", (COUNT, COUNT), lambda *x: True, (0, 4), (4,)
 )
+#: A set in which each patch has a companion.
+COMPANIONS = _tuple(
+    "rows and columns of a set of two patches or more", (COUNT, COUNT), lambda h, w: h * w > 1,
+    (1, 1), (0, 4), (4,),
+)  # fmt: skip
 
 
 def _sizes(sets: int, patches: int = 1) -> Kind:
@@ -216,7 +221,9 @@ ONLY = {
         ),
     },
     "images/pretrained": {"patch": _whole_from(1, 9)},
-    "setting/spatial_data": {"large": LAW},
+    "setting/attention": {"block": COMPANIONS},
+    "setting/spatial_data": {"large": LAW, "dim": _whole_from(2)},
+    "setting/structure": {"block": COMPANIONS},
     "shallow_vit/attention_map": {"confusion": INSIDE},
     "shallow_vit/setting": {"relevant": INSIDE},
     "transfer/fine_tuning": {"seeds": _whole_from(48)},
