@@ -152,7 +152,7 @@ def begun(notebook, **other) -> str | None:
     if told != given.keys() or any(f"{name}={name}" not in call for name in told):
         raise NotPlayable(f"below {', '.join(given)} must stand chapter(...), told each, got {call}")
     try:
-        exec(call, {"chapter": refuse_nonsense, **given, **other})
+        exec(call, {"chapter": lambda name, **told: refuse_nonsense(name, given, **told), **given, **other})
     except ValueError as error:
         return str(error)
     return None

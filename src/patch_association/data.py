@@ -101,6 +101,12 @@ def check_law(law) -> Any:
     ValueError
         If ``law`` is none.
     """
+    if isinstance(law, type):
+        raise ValueError(f"law must be an object, got the class {law.__name__}: call it, {law.__name__}(...)")
+    if isinstance(law, (list, tuple, np.ndarray, torch.Tensor)):
+        raise ValueError(
+            f"law must be a Law or a Partition, got {type(law).__name__}: Partition(labels) makes sets"
+        )
     lacks = [name for name in ("partition", "dim", "feature", "sample") if not hasattr(law, name)]
     if lacks:
         raise ValueError(
@@ -139,7 +145,9 @@ def assumption_one(name: str, law) -> None:
         raise ValueError(f"{name} must be a SpatialData that draws as Assumption 1 says: {why}")
 
 
-def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple[torch.Tensor, torch.Tensor]:
+def draw_from(
+    law, n: int, seed: int, dtype=torch.float64, device=None, why: str = ""
+) -> tuple[torch.Tensor, torch.Tensor]:
     """What ``law.sample`` gives, as tensors; refused where it is not what a :class:`Law` promises.
 
     Parameters
@@ -147,6 +155,7 @@ def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple
     law : Law
     n, seed : int
     dtype, device : of both tensors
+    why : str (told of ``n``, where another number was asked for)
 
     Raises
     ------
@@ -161,7 +170,7 @@ def draw_from(law, n: int, seed: int, dtype=torch.float64, device=None) -> tuple
     X, y = inputs_and_labels(*drawn)
     if tuple(X.shape) != (1, n, law.partition.num_patches, law.dim):
         wanted = f"{n} inputs of shape {(n, law.partition.num_patches, law.dim)}"
-        raise ValueError(f"{type(law).__name__}.sample must give {wanted}, got {tuple(X.shape[1:])}")
+        raise ValueError(f"{type(law).__name__}.sample must give {wanted}, got {tuple(X.shape[1:])}{why}")
     return X[0].to(device, dtype), y[0].to(device, dtype)
 
 

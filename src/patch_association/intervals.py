@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from patch_association._validate import finite, positive_int
 
@@ -71,7 +71,7 @@ def proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
     k = positive_int("successes", successes, minimum=0)
     if k > n:
         raise ValueError(f"successes must be at most trials, got {k} of {n}")
-    low, high = stats.binomtest(k, n).proportion_ci(check_level(level), "exact")
+    low, high = scipy.stats.binomtest(k, n).proportion_ci(check_level(level), "exact")
     return Estimate(k / n, float(low), float(high), n, level)
 
 
@@ -98,8 +98,8 @@ def mean(values, level: float = 0.95, shared: float = 0.0) -> Estimate:
             f"values must be at least two finite numbers, got {x.size} of which "
             f"{int(np.isfinite(x).sum())} finite"
         )
-    half = stats.t.ppf((1 + check_level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
-    half = math.hypot(half, stats.norm.ppf((1 + level) / 2) * finite("shared", shared, minimum=0))
+    half = scipy.stats.t.ppf((1 + check_level(level)) / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
+    half = math.hypot(half, scipy.stats.norm.ppf((1 + level) / 2) * finite("shared", shared, minimum=0))
     return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half), x.size, level)
 
 

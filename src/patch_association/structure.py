@@ -49,7 +49,6 @@ class Partition:
         if sizes.min() != sizes.max():
             raise ValueError(f"labels must name sets of equal size, got sizes {sorted(sizes.tolist())}")
         self._labels = renumbered.reshape(-1).astype(np.int64)
-        self._labels.setflags(write=False)
 
     @classmethod
     def blocks(cls, height: int, width: int, block_height: int, block_width: int) -> Partition:
@@ -100,8 +99,8 @@ class Partition:
 
     @property
     def labels(self) -> np.ndarray:
-        """(D,) integers: the set of each patch, 0, ..., L-1. Read-only."""
-        return self._labels
+        """(D,) integers: the set of each patch, 0, ..., L-1; a copy."""
+        return self._labels.copy()
 
     @property
     def num_patches(self) -> int:

@@ -156,7 +156,8 @@ def follow(changed: dict[str, tuple]) -> None:
     if not changed:
         return
     listed = ", ".join(
-        f"`{name} = {value!r}` (recorded: `{old!r}`)" for name, (value, old) in changed.items()
+        f"`{name} = {as_typed(value)}` (recorded: `{as_typed(old)}`)"
+        for name, (value, old) in changed.items()
     )
     words = (
         f"{BANNER} You changed {listed}. Each number in a sentence is that of your run, or "
@@ -167,6 +168,11 @@ def follow(changed: dict[str, tuple]) -> None:
         f"says of a setting that it names."
     )
     display(Markdown(words)) if get_ipython() else print(words)
+
+
+def as_typed(value) -> str:
+    """A parameter as its cell has it: records keep tuples as lists."""
+    return repr(tuple(value) if isinstance(value, list) else value)
 
 
 def number(x: float, digits: int = 3) -> str:

@@ -204,7 +204,7 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
     for path, said in {
         "vit_tiny_patch16_224": "is a folder without model.safetensors",
         "notes.txt": "notes.txt is no file of weights: its name must end in .npz",
-        "nowhere.safetensors": "nowhere.safetensors is no whole safetensors file",
+        "nowhere.safetensors": "there is no file nowhere.safetensors",
         "bomb.pth": "bomb.pth is no whole file of tensors that PyTorch reads without running code",
         "other.pt": "other.pt is no whole file of tensors that PyTorch reads without running code",
         "empty.pt": "expected tensors by name, perhaps under state_dict, .*got .'epochs'",
@@ -308,9 +308,20 @@ def test_the_command_writes_a_page_that_stands_alone(tmp_path, pictures, capsys)
     assert "Attention between patches" not in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "form", [lambda x: x.movedim(1, 3).numpy(), lambda x: x.numpy(), lambda x: x.movedim(1, 3)]
+)
+def test_colors_may_come_last_and_numbers_in_double(form):
+    model, pictures = ViT(ViTConfig.named("reader"), seed=0), torch.rand(2, 3, 32, 32, dtype=torch.float64)
+    want = look(model, pictures.float()).attention.maps
+    assert np.array_equal(look(model, form(pictures)).attention.maps, want)
+
+
 def test_pictures_as_bytes_and_too_few():
     with pytest.raises(ValueError, match="pictures must be at least two, got 1"):
         look(plain(), PICTURES[:1])
+    with pytest.raises(ValueError, match="heads must divide the width 16 of this dict of weights, got 5"):
+        look(plain(), PICTURES, heads=5)
     as_bytes = (255 * torch.rand(2, 24, 32, 3)).to(torch.uint8)
     want = look(plain(), as_bytes.permute(0, 3, 1, 2) / 255 * 2 - 1)
     seen = look(plain(), as_bytes.numpy())

@@ -77,3 +77,13 @@ def test_the_command_stops_and_goes_on(tmp_path, capsys):
         "the time is up after 0 of 2 epochs, with a checkpoint: --resume goes on" in capsys.readouterr().out
     )
     assert command("--preset", "smoke", "--out", tmp_path, "--set", *SHORT, "--resume", "--quiet") == 0
+
+
+def test_settings_alone_are_a_run_and_a_wrong_word_is_told_first(tmp_path):
+    small = (*SHORT, "dataset=photographs", "vit=reader", "threads=1", "workers=0")
+    assert command("--out", tmp_path, "--quiet", "--set", *small) == 0
+    assert json.loads((tmp_path / "record.json").read_text())["name"] == "train"
+    with pytest.raises(ValueError, match="did you mean lr"):
+        command("--set", "lrr=3")
+    with pytest.raises(ValueError, match="needs --out DIR, and --preset NAME or --set"):
+        command("--out", tmp_path)

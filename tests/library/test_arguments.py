@@ -78,8 +78,8 @@ FUNCTIONS = [
     (softmax_attention, dict(A=torch.zeros(2, 2), scale=1.0)),
     (Clipped, dict(rate=0.1, score_rate=0.2, clip=0.3)),
     (descend_population, dict(risk=PopulationRisk(4, 2, 0.5), **RUN, **START)),
-    (descend, dict(samples=SAMPLES, start=REST, **RUN, how=Descent())),
-    (Descent, dict(degree=3, linear=0.1, prefactor=4.0, scale=1.0, on_divergence="raise")),
+    (descend, dict(samples=SAMPLES, start=REST, **RUN, how=Descent(), on_divergence="raise")),
+    (Descent, dict(degree=3, linear=0.1, prefactor=4.0, scale=1.0)),
     (Sgd, dict(batch=2, seed=0, loss="hinge", margin=1.0)),
 ]
 

@@ -9,7 +9,6 @@ from small import small_law
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
     Constant,
-    Descent,
     Diverged,
     Samples,
     descend,
@@ -29,7 +28,7 @@ def test_divergence_names_seed_step_and_rate():
     with pytest.raises(Diverged, match=message) as caught:
         descend(samples, start, Constant(0.01, 0.02), steps=5)
     assert caught.value.seeds == (8,) and caught.value.at == 0 and caught.value.run.steps.size == 0
-    run = descend(samples, start, Constant(0.01, 0.02), steps=5, how=Descent(on_divergence="flag"))
+    run = descend(samples, start, Constant(0.01, 0.02), steps=5, on_divergence="flag")
     assert run.diverged_at.tolist() == [-1, 0]
     assert np.isnan(run.margin[:, 1]).all() and np.isnan(run.loss[1:, 1]).all() and not run.exact[:, 1].any()
     alone = descend(Samples.draw(law, 300, [3]), realistic_start(law, [3]), Constant(0.01, 0.02), steps=5)
@@ -57,7 +56,7 @@ def test_no_bar_on_short_runs(capsys):
         realistic_start(law, [0]),
         Constant(0.01),
         steps=3,
-        how=Descent(progress=True),
+        progress=True,
     )
     descend_population(PopulationRisk(6, 2, 0.3), Constant(0.01), steps=3, progress=True)
     out = capsys.readouterr()

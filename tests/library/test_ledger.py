@@ -82,7 +82,8 @@ def test_numbers_of_mathematics_and_names_are_not_typed_numbers():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"sides": (4, 4), "block": (3, 1)}, r"block must be smaller than sides = \(4, 4\)"),
+        ({"sides": (4, 4), "block": (3, 1)}, r"block must .* got \(3, 1\) beside sides = \(4, 4\)"),
+        ({"block": (2, 2), "sides": (5, 5)}, r"sides must .* got \(5, 5\) beside block = \(2, 2\)"),
         ({"nobody_said": 1}, "nobody_said of setting/structure must be declared"),
     ],
 )

@@ -117,13 +117,15 @@ def changed(**how):
     ("law", "said"),
     [
         (without("partition"), "Mine lacks partition"),
+        (Own, "law must be an object, got the class Own: call it, Own(...)"),
+        ([0, 1], "law must be a Law or a Partition, got list: Partition(labels) makes sets"),
         (without("sample"), "with partition, dim, feature and sample(n, seed): Mine lacks sample"),
         (changed(partition=[0, 1]), "must have a Partition as partition and a method as sample, got list"),
         (changed(dim=2.5), "the law's dim must be an integer"),
         (changed(sample=lambda self, n, seed: np.zeros(n)), "Mine.sample must give inputs and labels, got"),
         (
             changed(sample=lambda self, n, seed: (np.zeros((n, 4, 3)), np.ones(n))),
-            "Mine.sample must give 500 inputs of shape (500, 16, 3), got (500, 4, 3)",
+            "must give 500 inputs of shape (500, 16, 3), got (500, 4, 3): the inputs of a run are drawn",
         ),
         (
             changed(sample=lambda self, n, seed: (np.zeros((n, 16, 3)), np.arange(n) % 2)),

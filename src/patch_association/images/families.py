@@ -350,6 +350,8 @@ def _maps_of_weights(tensors, images, name, heads, grid) -> list[torch.Tensor]:
             x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
         left.pop("pos_embed")
         heads, seen = positive_int("heads", heads or max(1, x.shape[2] // 64)), []
+        if x.shape[2] % heads:
+            raise ValueError(f"heads must divide the width {x.shape[2]} of {name}, got {heads}")
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
             x = _layer(x, f"blocks.{layer}.", left, heads, seen)
     except (KeyError, RuntimeError) as error:

@@ -119,9 +119,9 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
     model : module, dict of tensors, or str or path
         Of the families that :mod:`~patch_association.images.pretrained` names; a path is a ``.npz``,
         ``.safetensors``, ``.pth``, ``.pt`` or ``.bin`` file, or a folder with one.
-    pictures : (n, c, H, W) tensor or (n, H, W, c) array, optional
-        At least two, of the size that the model takes. Floating-point numbers as they are; whole numbers 0 to
-        255 are divided by 255, less ``mean``, divided by ``std``.
+    pictures : (n, c, H, W) or (n, H, W, c) tensor or array, optional
+        At least two, of the size that the model takes. Floating-point numbers as they are, in the model's
+        precision; whole numbers 0 to 255 are divided by 255, less ``mean``, divided by ``std``.
     grid : pair of int, optional
         Rows and columns of patches, where neither the model nor the pictures say them and they are no square.
     heads : int, optional
@@ -160,6 +160,8 @@ def look_at(read, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progr
     model, name = read
     tensors = model.state_dict() if isinstance(model, nn.Module) else model
     images = None if pictures is None else check_pictures(_normalized(pictures, mean, std))
+    if images is not None:
+        images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
     try:
         found = families.encodings_for(model, name, grid, images)
     except ValueError:
@@ -174,8 +176,13 @@ def look_at(read, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progr
 
 
 def _normalized(pictures, mean, std):
-    if isinstance(pictures, np.ndarray) and pictures.ndim == 4:
-        pictures = torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)))
+    colors_last = isinstance(pictures, np.ndarray)  # unless the shape tells
+    if isinstance(pictures, np.ndarray) and pictures.dtype.kind in "fiu":
+        pictures = torch.from_numpy(np.array(pictures))
+    if isinstance(pictures, torch.Tensor) and pictures.ndim == 4:
+        first, last = (pictures.shape[k] in (1, 3) for k in (1, 3))
+        if colors_last if first == last else last:
+            pictures = pictures.movedim(3, 1)  # (n, H, W, c) -> (n, c, H, W)
     if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
         return pictures
     mean, std = (torch.from_numpy(real_array("mean and std", x)).reshape(-1, 1, 1) for x in (mean, std))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import torch
 
+from patch_association._validate import brief
 from patch_association.images import families
 from patch_association.images.weights import given
 
@@ -71,8 +72,9 @@ def attention_of(model, images: torch.Tensor, heads: int | None = None) -> torch
 def check_pictures(images) -> torch.Tensor:
     """Refuse what are no pictures as a model takes them."""
     if not isinstance(images, torch.Tensor) or images.ndim != 4:
-        came = tuple(images.shape) if isinstance(images, torch.Tensor) else type(images).__name__
-        raise ValueError(f"images must be a (B, c, H, W) tensor, got {came}")
+        came = tuple(images.shape) if isinstance(images, torch.Tensor) else brief(images)
+        hint = ": read files first, by PIL and np.stack" if isinstance(images, (str, list, tuple)) else ""
+        raise ValueError(f"images must be a (B, c, H, W) tensor, got {came}{hint}")
     if not images.is_floating_point():
         raise ValueError(f"images must be floating-point, normalized as for training, got {images.dtype}")
     if bad := int((~torch.isfinite(images)).flatten(1).any(dim=1).sum()):

@@ -79,6 +79,8 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         if not inside:
             raise ValueError(f"{path} is a folder without {', '.join(_IN_FOLDER)}: name a file of weights")
         path = inside[0]
+    if not path.exists():
+        raise ValueError(f"there is no file {path}")
     if path.suffix == ".safetensors":
         reader = imported("safetensors.torch", f"reading {path}", "compare")
         with whole(f"{path} is no whole safetensors file"):

@@ -180,19 +180,15 @@ class Descent:
         What the scores are divided by in the softmax; (T) has sqrt(d), section 4.1 has 1.
     snapshots : int or list of int
         Steps at which A is kept.
-    on_divergence : "raise" or "flag"
-        "flag" lets the other seeds run on and marks the lost ones in ``diverged_at``.
-    progress : bool, optional
-        The bar of runs over five seconds; by default on a terminal only.
 
     Raises
     ------
     ValueError
-        If a number is out of range, or ``on_divergence`` another word.
+        If a number is out of range.
 
     Examples
     --------
-    >>> Descent(snapshots=[0, 100], on_divergence="flag").linear
+    >>> Descent(snapshots=[0, 100]).linear
     0.01
     """
 
@@ -201,8 +197,6 @@ class Descent:
     prefactor: float | None = None
     scale: float = 1.0
     snapshots: Any = ()
-    on_divergence: str = "raise"
-    progress: bool | None = None
 
     def __post_init__(self):
         odd_degree(self.degree)
@@ -211,7 +205,6 @@ class Descent:
             finite("prefactor", self.prefactor)
         if finite("scale", self.scale) <= 0:
             raise ValueError(f"scale must be positive, got {self.scale}")
-        check_on_divergence(self.on_divergence)
 
 
 USUAL = Descent()
@@ -226,6 +219,8 @@ def descend(
     record=None,
     test: HeldOut | tuple | None = None,
     how: Descent = USUAL,
+    on_divergence: str = "raise",
+    progress: bool | None = None,
 ) -> EmpiricalRun:
     """Run (GD) on (E): every off-diagonal score and the whole value vector, full batch.
 
@@ -244,7 +239,11 @@ def descend(
     test : HeldOut, or a pair of inputs (n, D, d) and labels (n,), optional
         For the test error.
     how : Descent
-        The activation, the softmax, what is kept of A, and what is done about divergence.
+        The activation, the softmax, and what is kept of A.
+    on_divergence : "raise" or "flag"
+        "flag" lets the other seeds run on and marks the lost ones in ``diverged_at``.
+    progress : bool, optional
+        The bar of runs over five seconds; by default on a terminal only.
 
     Returns
     -------
@@ -268,6 +267,7 @@ def descend(
     made_of("samples", samples, "Samples", "num_patches", "seeds", "chunks")
     if not isinstance(how, Descent):
         raise ValueError(f"how must be a Descent, got {type(how).__name__}")
+    check_on_divergence(on_divergence)
     D, seeds = samples.num_patches, samples.seeds
     form = how.degree, how.linear, D if how.prefactor is None else how.prefactor
     wanted = set(recorded_steps(steps, record).tolist())
@@ -290,14 +290,14 @@ def descend(
         )  # fmt: skip
 
     with workers(A.device, -(-samples.n // samples.chunk)) as pool:
-        for t in bar(steps, how.progress, "descent"):
+        for t in bar(steps, progress, "descent"):
             S = torch.softmax(A / how.scale, dim=-1)
             sums = total(samples.chunks(), pool, S, v, *form)
             loss = sums.loss / samples.n
             lost = (~(loss <= LOSS_LIMIT)).cpu().numpy()
             if (new := lost & (diverged_at < 0)).any():
                 diverged_at[new] = t
-                if how.on_divergence == "raise":
+                if on_divergence == "raise":
                     raise Diverged(t, step, np.array(seeds)[new].tolist(), finish())
                 gone = torch.from_numpy(new).to(A.device)
                 A[gone], v[gone] = float("nan"), float("nan")

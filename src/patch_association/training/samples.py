@@ -147,7 +147,8 @@ def draw_block(law, seed: int, block: int, dtype):
     mixed = np.random.SeedSequence([seed, int(Stream.COEFFICIENTS), block])
     own = int(mixed.generate_state(1, np.uint64)[0])
     if not draws_by_coefficients(law):
-        return draw_from(law, BLOCK, own % 2**32, dtype)  # 32 bits: no generator takes fewer
+        why = f": the inputs of a run are drawn {BLOCK} at a time, and what is too many is left out"
+        return draw_from(law, BLOCK, own % 2**32, dtype, why=why)  # 32 bits: no generator takes fewer
     if dtype == torch.float64:
         return law.sample(BLOCK, own)
     s, y, _ = law.sample_coefficients(BLOCK, own)

@@ -13,6 +13,7 @@ from patch_association.data import Law, SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.structure import Partition
 from patch_association.training.empirical import (
+    USUAL,
     Descent,
     EmpiricalRun,
     Start,
@@ -26,7 +27,6 @@ from patch_association.training.steps import Constant
 
 SET_SIZE = DEFAULT.set_size  # a 2 x 2 block of patches
 N_TEST = 50_000
-FLAGGED = Descent(on_divergence="flag", progress=False)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,8 @@ def train_setting(
     records: int = 12,
     dim=None,
     device=None,
-    how: Descent = FLAGGED,
+    how: Descent = USUAL,
+    on_divergence: str = "raise",
 ) -> EmpiricalRun:
     """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
     law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
@@ -99,6 +100,8 @@ def train_setting(
         record=np.linspace(0, setting.steps, records).round().astype(int),
         test=test,
         how=how,
+        on_divergence=on_divergence,
+        progress=False,
     )
 
 

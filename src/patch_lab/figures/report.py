@@ -1,8 +1,7 @@
-"""``patch-association look``: what a trained ViT knows of the grid of its patches, as a page of HTML."""
+"""A page of HTML on what a trained ViT knows of the grid of its patches: ``patch-association look``."""
 
 from __future__ import annotations
 
-import argparse
 import html
 import io
 from collections.abc import Mapping
@@ -20,9 +19,7 @@ from patch_association._validate import fits_memory, positive_int
 from patch_association.images import Look, families
 from patch_association.images.families import Encodings
 from patch_association.images.locality import components, neighbor_recall, row_and_column, similarity
-from patch_association.images.looking import Looking, look_at
-from patch_association.images.weights import given
-from patch_lab._files import write_atomically
+from patch_association.images.looking import Looking
 from patch_lab.figures.patches import mark_patch
 from patch_lab.figures.style import CATEGORIES, SCORES, WIDTHS, looks, use_style
 from patch_lab.figures.tables import Table, table
@@ -41,42 +38,6 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 caption { text-align: left; padding: .5rem 0 } th, td { padding: .2rem .7rem; text-align: left }
 thead th { border-bottom: 1px solid #1F2328; vertical-align: bottom }
 """
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What ``look`` takes; its ``run`` takes the parsed arguments."""
-    add = parser.add_argument
-    add(
-        "model", metavar="PATH", help="weights (.npz, .safetensors, .pth, ...), a folder of them, timm's name"
-    )
-    add("--pictures", type=Path, metavar="DIR", help="a folder of pictures; without it, encodings alone")
-    add("--out", type=Path, default=Path("report.html"), metavar="FILE", help="(default: report.html)")
-    add("--limit", type=int, default=200, metavar="N", help="so many of the pictures (default: 200)")
-    add("--grid", type=int, nargs=2, metavar=("ROWS", "COLUMNS"), help="of patches, where it is not told")
-    add("--heads", type=int, metavar="H", help="of a layer, which weights do not tell (default: width / 64)")
-    of = "of the model's training pictures, one or one a color (default: 0.5)"
-    for name in ("mean", "std"):
-        add(f"--{name}", type=float, nargs="+", default=[0.5], metavar="X", help=of)
-    add("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
-
-
-def run(arguments) -> int:
-    """Write the page; 0."""
-    out = arguments.out
-    if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(f"out must be a file in a folder that exists, got {out}")
-    model, name = given(arguments.model)
-    pictures = None
-    if arguments.pictures is not None:
-        size = picture_size(model, name, arguments.grid)
-        pictures = read_pictures(arguments.pictures, size, arguments.limit, not arguments.quiet)
-    bar = None if not arguments.quiet else False
-    options = dict(grid=arguments.grid, heads=arguments.heads, mean=arguments.mean, std=arguments.std)
-    seen = look_at((model, name), pictures, **options, progress=bar)
-    write_atomically(out, report(seen, arguments.mean, arguments.std))
-    print(f"{seen}\nthe page is {out}")
-    return 0
 
 
 def picture_size(model, name: str, grid=None) -> tuple[int, int]:
@@ -230,9 +191,10 @@ def layer_table(seen: Looking) -> Table:
         pd.DataFrame(rows, columns=names).set_index("layer"),
         digits=dict.fromkeys(names[1:6], "0%"),
         caption="Positional: share of a head's attention, beyond uniform, that its mean map explains on "
-        "other pictures, mean over heads and the most. Neighbors found: of those at a side, among the eight "
-        "patches with most mean attention. To four patches: of attention between patches, to those that get "
-        "most. Shifts: heads whose first key is one step away, the same one for "
+        "other pictures, below 0 where uniform attention explains more, mean over heads and the most. "
+        "Neighbors found: of those at a side, among the eight patches with most mean attention. To four "
+        "patches: of attention between patches, to those that get most. Shifts: heads whose first key is one "
+        "step away, the same one for "
         f"{_SHIFT:.0%} of the patches or more.",
     )
 

@@ -8,3 +8,10 @@
 ``flops``, ``one_layer``  what layers cost
 ``backgrounds``   section 4.2 of Li et al. (2023) at a small size
 """
+
+# Words that settings of a training run take. Here, where naming them imports nothing: --help lists settings.
+AUGMENTATIONS = (
+    "none", "shift", "shift-flip", "reflect-flip", "autoaugment-cifar10", "autoaugment-svhn", "randaugment",
+)  # fmt: skip
+STARTS = ("usual", "random", "sums", "shifts", "mimetic")
+VALUES = ("usual", "minus", "plus", "random")

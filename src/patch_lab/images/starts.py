@@ -17,9 +17,8 @@ from torch import nn
 
 from patch_association._validate import finite, positive_int, seed_number
 from patch_association.images.vit import STEPS, ViT
+from patch_lab.images import STARTS, VALUES
 
-STARTS = ("usual", "random", "sums", "shifts", "mimetic")
-VALUES = ("usual", "minus", "plus", "random")
 _VALUE, _SCORE = 0.4, 0.7  # of Trockman & Kolter, for Z and for I alike
 
 

@@ -287,8 +287,9 @@ def chapter(name: str, /, **parameters) -> None:
     ValueError
         As :meth:`Ledger.chapter` does, and for a value that a parameter can never have.
     """
-    refuse_nonsense(name, **parameters)
     ledger = shipped()
+    before = ledger.recorded(name)
+    refuse_nonsense(name, before.parameters if before else {}, **parameters)
     ledger.chapter(name, **parameters)
     follow(ledger.changed())
 

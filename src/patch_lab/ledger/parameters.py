@@ -29,15 +29,14 @@ class Kind(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """What must hold of a parameter beside the others; ``said`` may name them in braces.
+    """What must hold between parameters: in words, as a test, and the parameters.
 
-    ``nonsense`` breaks it while all others stand at their defaults.
+    Each with values that break it while all others stand at their defaults.
     """
 
-    name: str
     said: str
     holds: Callable[[Mapping[str, Any]], bool]
-    nonsense: tuple
+    nonsense: Mapping[str, tuple]
 
 
 def _real(x) -> bool:
@@ -123,6 +122,11 @@ COUNT = _whole_from(1)
 SIDES = _tuple(
     "two whole numbers of at least 1, rows and columns", (COUNT, COUNT), lambda *x: True, (0, 4), (4,)
 )
+#: A set in which each patch has a companion.
+COMPANIONS = _tuple(
+    "rows and columns of a set of two patches or more", (COUNT, COUNT), lambda h, w: h * w > 1,
+    (1, 1), (0, 4), (4,),
+)  # fmt: skip
 
 
 def _sizes(sets: int, patches: int = 1) -> Kind:
@@ -217,27 +221,30 @@ ONLY = {
         ),
     },
     "images/pretrained": {"patch": _whole_from(1, 9)},
-    "setting/spatial_data": {"large": LAW},
+    "setting/attention": {"block": COMPANIONS},
+    "setting/spatial_data": {"large": LAW, "dim": _whole_from(2)},
+    "setting/structure": {"block": COMPANIONS},
     "shallow_vit/attention_map": {"confusion": INSIDE},
     "shallow_vit/setting": {"relevant": INSIDE},
     "transfer/fine_tuning": {"seeds": _whole_from(48)},
 }
 
 _DIVIDES = Relation(
-    "num_patches", "a multiple of set_size = {set_size}",
-    lambda x: x["num_patches"] % x["set_size"] == 0, (17,),
+    "set_size divides num_patches",
+    lambda x: x["num_patches"] % x["set_size"] == 0, {"num_patches": (17,), "set_size": (5,)},
 )  # fmt: skip
 _BLOCK = Relation(
-    "block", "smaller than sides = {sides}, its rows and columns divisors of theirs",
-    lambda x: IMAGE.holds((*x["sides"], *x["block"])), ((5, 5), (4, 4)),
+    "block is smaller than sides, whose rows and columns are multiples of its own",
+    lambda x: IMAGE.holds((*x["sides"], *x["block"])), {"sides": ((5, 5),), "block": ((4, 5), (8, 8))},
 )  # fmt: skip
 _LARGE_BLOCK = Relation(
-    "large_sides", "larger than block = {block}, its rows and columns multiples of theirs",
-    lambda x: IMAGE.holds((*x["large_sides"], *x["block"])), ((5, 5), (2, 2)),
+    "block is smaller than large_sides, whose rows and columns are multiples of its own",
+    lambda x: IMAGE.holds((*x["large_sides"], *x["block"])), {"large_sides": ((5, 5), (2, 2)), "block": ()},
 )  # fmt: skip
 _FEWER = Relation(
-    "confusion", "less than relevant = {relevant}, and at most 1 - relevant",
-    lambda x: x["confusion"] < x["relevant"] and x["relevant"] + x["confusion"] <= 1 + 1e-12, (0.6,),
+    "confusion < relevant and relevant + confusion <= 1",
+    lambda x: x["confusion"] < x["relevant"] and x["relevant"] + x["confusion"] <= 1 + 1e-12,
+    {"relevant": (0.01, 0.99), "confusion": (0.6,)},
 )  # fmt: skip
 
 #: What must hold between the parameters of a chapter.
@@ -245,8 +252,14 @@ BETWEEN = {
     "beyond/deeper": (
         _DIVIDES,
         Relation(
-            "scores", "another word where vit = {vit}: vanilla scores are those of a ViT",
-            lambda x: x["vit"] or x["scores"] != "vanilla", ("vanilla",),
+            "vanilla scores are those of a ViT, vit = True",
+            lambda x: x["vit"] or x["scores"] != "vanilla", {"scores": ("vanilla",), "vit": ()},
+        ),
+    ),
+    "dynamics/limits": (
+        Relation(
+            "q < edge <= hard", lambda x: x["q"] < x["edge"] <= x["hard"],
+            {"q": (0.8,), "edge": (0.3, 0.9), "hard": (0.1,)},
         ),
     ),
     "setting/attention": (_BLOCK,),
@@ -258,16 +271,18 @@ BETWEEN = {
     "shallow_vit/setting": (
         _FEWER,
         Relation(
-            "num_tokens", "a number whose parts relevant = {relevant} and confusion = {confusion} are whole",
+            "the tokens relevant * num_tokens and confusion * num_tokens are whole numbers",
             lambda x: all(abs(n - round(n)) < 1e-9 for n in (x["num_tokens"] * x["relevant"],
-                                                             x["num_tokens"] * x["confusion"])), (3, 30),
+                                                             x["num_tokens"] * x["confusion"])),
+            {"num_tokens": (3, 30), "relevant": (0.33,), "confusion": (0.33,)},
         ),
     ),
     "shallow_vit/sparsification": (_FEWER,),
     "transfer/fine_tuning": (
         Relation(
-            "chi", "at most D / C^2 of image = {image}: q is a chance",
-            lambda x: x["chi"] * math.prod(x["image"][2:]) ** 2 <= math.prod(x["image"][:2]), (3.0,),
+            "q = chi * C^2 / D of the image is a chance",
+            lambda x: x["chi"] * math.prod(x["image"][2:]) ** 2 <= math.prod(x["image"][:2]),
+            {"chi": (3.0,), "image": ((6, 6, 3, 6),)},
         ),
     ),
 }  # fmt: skip
@@ -287,8 +302,10 @@ def kind_of(chapter: str, parameter: str) -> Kind:
     return kind
 
 
-def refuse_nonsense(chapter: str, /, **parameters) -> None:
+def refuse_nonsense(chapter: str, usual: Mapping[str, Any], /, **parameters) -> None:
     """Refuse what a parameter of a chapter can never be, under its own name.
+
+    What does not fit together is refused under the names that are not as ``usual``: a reader changed these.
 
     Raises
     ------
@@ -299,12 +316,23 @@ def refuse_nonsense(chapter: str, /, **parameters) -> None:
         kind = kind_of(chapter, name)
         if not kind.holds(value):
             raise ValueError(f"{name} must be {kind.said}, got {brief(value)}")
-    for name, said, holds, _ in BETWEEN.get(chapter, ()):
-        if name in parameters and not holds(parameters):
-            raise ValueError(f"{name} must be {said.format_map(parameters)}, got {brief(parameters[name])}")
+    for said, holds, names in BETWEEN.get(chapter, ()):
+        if names.keys() <= parameters.keys() and not holds(parameters):
+            name, *others = sorted(
+                names, key=lambda one: parameters[one] == _like(parameters[one], usual.get(one))
+            )
+            beside = ", ".join(f"{one} = {brief(parameters[one])}" for one in others)
+            raise ValueError(
+                f"{name} must be such that {said}, got {brief(parameters[name])} beside {beside}"
+            )
+
+
+def _like(value, usual):
+    """A recorded tuple is a list."""
+    return type(value)(usual) if isinstance(usual, list) and isinstance(value, (tuple, list)) else usual
 
 
 def nonsense(chapter: str, parameter: str) -> tuple:
     """Values that a parameter of a chapter can never have while the others stand at their defaults."""
-    of_relations = (one.nonsense for one in BETWEEN.get(chapter, ()) if one.name == parameter)
+    of_relations = (one.nonsense.get(parameter, ()) for one in BETWEEN.get(chapter, ()))
     return (*kind_of(chapter, parameter).nonsense, *(value for values in of_relations for value in values))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from patch_lab.ledger.evidence import Number
 from patch_lab.ledger.table import ENGINES, Claim, escaped
-from patch_lab.prose import plain
+from patch_lab.prose import as_typed, plain
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class Card:
             return notes
         recorded = self.claim.parameters
         listed = ", ".join(
-            f"{key} = {value} (recorded: {recorded[key]})" for key, value in self.changed.items()
+            f"{key} = {as_typed(value)} (recorded: {as_typed(recorded[key])})"
+            for key, value in self.changed.items()
         )
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet:

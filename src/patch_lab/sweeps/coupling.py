@@ -59,7 +59,7 @@ def coupling_cell(
 
 def _run(samples, start, step, steps):
     at = np.arange(0, steps + 1, EVERY)
-    run = descend(samples, start, step, steps=steps, record=at, how=Descent(snapshots=at, progress=False))
+    run = descend(samples, start, step, steps=steps, record=at, how=Descent(snapshots=at), progress=False)
     return run, np.array([run.scores[t][0] for t in at])  # (R, D, D)
 
 

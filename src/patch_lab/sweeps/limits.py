@@ -8,7 +8,7 @@ from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
-from patch_association.training import Constant, Descent, HeldOut, Samples, descend, realistic_start
+from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
 from patch_association.training.population import descend_population
 from patch_lab.dynamics.valley import best_alpha, curvature, follow_valley, score_drift
 from patch_lab.records import drawn, rounded
@@ -89,7 +89,8 @@ def _descend(n: int, seed: int, diagonal: float, every: int, tests: int):
         steps=LIFETIME["steps"],
         record=every,
         test=HeldOut(LAW, tests, seed=1000 + seed),
-        how=Descent(on_divergence="flag", progress=False),
+        on_divergence="flag",
+        progress=False,
     )
 
 

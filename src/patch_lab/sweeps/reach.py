@@ -30,7 +30,7 @@ def reach_setting(setting: str, n: int) -> Setting:
 
 def reach_cell(setting: str, n: int, seed: int) -> dict:
     """The recorded columns of one run."""
-    run = train_setting(reach_setting(setting, n), "blocks", seed, records=RECORDS)
+    run = train_setting(reach_setting(setting, n), "blocks", seed, records=RECORDS, on_divergence="flag")
     columns = {name: getattr(run, name)[:, 0].astype(float) for name in ("margin", "test_error")}
     return {"steps": run.steps.tolist(), **{name: rounded(np.array(x), 3) for name, x in columns.items()}}
 

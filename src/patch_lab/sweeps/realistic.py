@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from patch_association.defaults import DEFAULT
+from patch_association.training import Descent
 from patch_lab.dynamics.realistic import (
-    FLAGGED,
     N_TEST,
     SET_SIZE,
     SETTINGS,
@@ -34,9 +34,8 @@ def realistic_cell(setting: str, layout: str, seed: int) -> dict:
     """The recorded columns of one run; seed 0 also keeps A, at six steps for one setting."""
     chosen = SETTINGS[setting]
     frames = frame_steps(chosen) if (setting, layout) == ("D36", "blocks") else (chosen.steps,)
-    run = train_setting(
-        chosen, layout, seed, how=replace(FLAGGED, snapshots=frames) if seed == 0 else FLAGGED
-    )
+    how = Descent(snapshots=frames if seed == 0 else ())
+    run = train_setting(chosen, layout, seed, how=how, on_divergence="flag")
     result = {name: getattr(run, name)[:, 0].astype(float) for name in COLUMNS}
     if seed == 0:
         result["scores"] = {str(t): rounded(A[0], 3) for t, A in run.scores.items()}

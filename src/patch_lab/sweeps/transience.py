@@ -8,7 +8,7 @@ import torch
 
 from patch_association.data import SpatialData
 from patch_association.structure import Partition
-from patch_association.training import Constant, Descent, HeldOut, Samples, descend, realistic_start
+from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
 from patch_lab.records import drawn, rounded
 from patch_lab.sweeps import Sweep
 
@@ -35,7 +35,8 @@ def train_and_count(D: int, q: float, n: int, seeds, *, rate: float, steps: int,
         steps=steps,
         record=every,
         test=HeldOut(law, 20_000, seed=1000 + seeds[0]),
-        how=Descent(on_divergence="flag", progress=False),
+        on_divergence="flag",
+        progress=False,
     )
     return run, wrong
 

@@ -181,7 +181,8 @@ def train_from_scratch(
         usual_step(D) if step is None else step,
         steps=steps,
         record=[steps],
-        how=Descent(linear=linear, progress=False),
+        how=Descent(linear=linear),
+        progress=False,
     )
 
 

@@ -38,7 +38,7 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
     made_of("partition", partition, "Partition", "num_patches", "labels")
     k = round(probability("fraction", fraction) * partition.num_patches)
     draws = np.random.default_rng(positive_int("seed", seed, minimum=0))
-    labels = partition.labels.copy()
+    labels = partition.labels
     if k == 0:
         return Partition(labels)
     if 2 * -(-k // partition.num_sets) > k:  # even spread out, more than half share a set

@@ -13,11 +13,8 @@ import torch
 from torch.nn import functional as F
 
 from patch_association._validate import positive_int
+from patch_lab.images import AUGMENTATIONS
 from patch_lab.images.data import policies
-
-CHOICES = (
-    "none", "shift", "shift-flip", "reflect-flip", "autoaugment-cifar10", "autoaugment-svhn", "randaugment",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,8 @@ def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: in
     matter, then the policy). The padding is an eighth of the side by default, 4 pixels of 32, and half of
     that where it is by reflection: nothing below 16 pixels.
     """
-    if choice not in CHOICES:
-        raise ValueError(f"augment must be one of {', '.join(CHOICES)}, got {choice!r}")
+    if choice not in AUGMENTATIONS:
+        raise ValueError(f"augment must be one of {', '.join(AUGMENTATIONS)}, got {choice!r}")
     if choice == "none":
         return Draws()
     reflected = choice == "reflect-flip"

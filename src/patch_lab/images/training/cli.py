@@ -18,7 +18,7 @@ class Help(argparse.Action):
         """Print and exit."""
         from dataclasses import fields
 
-        from patch_lab.images.training import TrainConfig
+        from patch_lab.images.training.config import TrainConfig
 
         settings = [f"  {field.name}={field.default}" for field in fields(TrainConfig)]
         parser.epilog = "settings and their defaults, of which a preset changes some:\n" + "\n".join(settings)
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("-h", "--help", action=Help)
     parser.add_argument(
-        "--preset", metavar="NAME", help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet"
+        "--preset",
+        metavar="NAME",
+        help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet; without it, the defaults below",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="for the record and the checkpoints")
     parser.add_argument(
@@ -80,30 +82,38 @@ def run(arguments) -> int:
 
 def _asked(arguments):
     """The settings of the run, and its name and command for the record; --resume DIR sets ``out``."""
-    from patch_lab.images.training.config import preset, with_settings
+    from patch_lab.images.training.config import TrainConfig, preset
     from patch_lab.images.training.run import begun
 
+    name, words = arguments.preset, ["patch-association", "train"]
     if isinstance(arguments.resume, str):
-        if arguments.preset is not None or arguments.out is not None:
+        if name is not None or arguments.out is not None:
             raise ValueError("--resume DIR knows its preset and its folder: leave --preset and --out away")
         arguments.out = Path(arguments.resume)
         config, about = begun(arguments.out)
-    elif arguments.preset is None or arguments.out is None:
-        if arguments.preset is not None:  # a word that is wrong is told first
-            with_settings(preset(arguments.preset), arguments.settings)
+        return _changed(config, arguments), about
+    config = _changed(
+        TrainConfig() if name is None else preset(name), arguments
+    )  # a wrong word is told first
+    if arguments.out is None or (name is None and not arguments.settings):
         raise ValueError(
-            "train needs --preset NAME and --out DIR; or, to go on with a run, --resume DIR alone"
+            "train needs --out DIR, and --preset NAME or --set KEY=VALUE; or, to go on with a run, "
+            "--resume DIR alone"
         )
-    else:
-        config = preset(arguments.preset)
-        words = ["patch-association", "train", "--preset", arguments.preset, "--out", "DIR"]
-        words += ["--epochs", str(arguments.epochs)] if arguments.epochs is not None else []
-        words += ["--set", *arguments.settings] if arguments.settings else []
-        about = dict(name=arguments.preset, command=shlex.join(words))
-    if arguments.epochs is None:
-        return with_settings(config, arguments.settings), about
-    settings = [f"epochs={arguments.epochs}"]
-    if config.warmup_epochs > arguments.epochs > 0:
-        warmup = config.warmup_epochs * arguments.epochs / config.epochs
-        settings.append(f"warmup_epochs={warmup!r}")
-    return with_settings(config, [*settings, *arguments.settings]), about
+    words += ["--preset", name] if name is not None else []
+    words += ["--out", "DIR"]
+    words += ["--epochs", str(arguments.epochs)] if arguments.epochs is not None else []
+    words += ["--set", *arguments.settings] if arguments.settings else []
+    return config, dict(name=name or "train", command=shlex.join(words))
+
+
+def _changed(config, arguments):
+    """The settings with what ``--epochs`` and ``--set`` change."""
+    from patch_lab.images.training.config import with_settings
+
+    settings = []
+    if arguments.epochs is not None:
+        settings.append(f"epochs={arguments.epochs}")
+        if config.warmup_epochs > arguments.epochs > 0:
+            settings.append(f"warmup_epochs={config.warmup_epochs * arguments.epochs / config.epochs!r}")
+    return with_settings(config, [*settings, *arguments.settings])

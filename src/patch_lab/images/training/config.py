@@ -10,8 +10,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from patch_association._validate import finite, positive_int, probability, seed_number
-from patch_lab.images.data.augment import CHOICES
-from patch_lab.images.starts import STARTS, VALUES
+from patch_lab.images import AUGMENTATIONS, STARTS, VALUES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
@@ -147,7 +146,7 @@ class TrainConfig:
         for name in ("download", "mirrored_test", "lookahead", "compile"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
-        choices = dict(model=MODELS, augment=CHOICES, optimizer=_OPTIMIZERS)
+        choices = dict(model=MODELS, augment=AUGMENTATIONS, optimizer=_OPTIMIZERS)
         choices |= dict(schedule=_SCHEDULES, precision=_PRECISIONS, start=STARTS, values=VALUES)
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

@@ -317,7 +317,7 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     if changed:
         differences = ", ".join(f"{k} was {then[k]!r} and is {now[k]!r}" for k in changed)
         longer = (
-            "; its rates fall over all of its epochs, so that a longer run begins anew, in another folder"
+            "; rates fall over all epochs: a run of another length begins anew, in another folder"
             if "epochs" in changed
             else ""
         )
