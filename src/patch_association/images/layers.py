@@ -1,7 +1,6 @@
-"""Multi-head self-attention and positional attention, layer against layer.
+"""Multi-head self-attention and positional attention: what the scores see (Definitions 3.1 and 3.2) differs.
 
-Both have the same parameters under the same names: a projection to queries and keys, one to
-values and one back. They differ in what the scores see (Definitions 3.1 and 3.2).
+Both have the same parameters under the same names: to queries and keys, to values, and back.
 """
 
 from __future__ import annotations
@@ -93,9 +92,8 @@ class PositionalAttention(Attention):
         S : (H, N, N) tensor, optional
         """
         B, N, width = x.shape
-        # Channels first: W_V X^T comes out of the product as (H d_h, B N), which is already what one
-        # matrix product per head needs, and the output projection reads it back transposed. So no
-        # tensor is permuted in memory, and S is never copied once per image.
+        # Channels first: W_V X^T comes out as (H d_h, B N), as one matrix product per head needs it, and the
+        # output projection reads it back transposed. So nothing is permuted in memory, nor S copied.
         # (width, width) @ (width, B N) -> (H d_h, B N); the bias inside, so that autocast keeps one type.
         v = torch.addmm(self.value.bias[:, None], self.value.weight, x.reshape(B * N, width).T)
         v = v.reshape(self.heads, -1, N)  # (H, d_h B, N)

@@ -315,10 +315,8 @@ def encoding_locality(P, permutation: Any = None, grid=None) -> Locality:
     """
     A = similarity(P, centered=True, cosine=True)
     if grid is None and (grid := math.isqrt(len(A))) ** 2 != len(A):
-        raise ValueError(
-            f"P must have a row for each patch of a square, got {len(A)}: leave a class token out, P[1:], "
-            "or say grid=(rows, columns)"
-        )
+        ways = "leave a class token out, P[1:], or say grid=(rows, columns)"
+        raise ValueError(f"P must have a row for each patch of a square, got {len(A)}: {ways}")
     if permutation is not None:
         if permutation.image_size % positive_int("grid", grid):
             raise ValueError(

@@ -122,8 +122,7 @@ class ViTConfig:
         """A configuration by name, with changes.
 
         "small": the paper's for CIFAR and SVHN (7 layers, 12 heads, width and MLP width 384).
-        "tiny", "s16", "b16": ViT-Ti/16, S/16, B/16 at 224 pixels (12 layers, class token; 3, 6, 12 heads of
-        64 numbers and MLPs of four times the width).
+        "tiny", "s16", "b16": ViT-Ti/16, S/16, B/16 at 224 pixels (12 layers, class token, 3, 6, 12 heads).
         "reader": one layer of width 64 with 4 heads, for a minute on a CPU.
 
         Raises
@@ -147,9 +146,7 @@ class ViT(nn.Module):
     """A Vision Transformer whose attention is vanilla or positional.
 
     The kinds differ in what the scores see and, with it, in where P enters (``positions``); in nothing else.
-
-    Both kinds have the same parameters under the same names with the same start for the same
-    seed, so that a state of one loads into the other.
+    Their parameters have the same names, and for a seed the same start: a state of one loads into the other.
 
     Parameters
     ----------
@@ -230,8 +227,8 @@ class ViT(nn.Module):
             )
         positional = c.attention == "positional"
         frozen: Any = self._frozen
-        # Autocast makes the embedding half precise. From layer to layer tokens keep the parameters' type, as
-        # they do by themselves where P is added: else the two kinds of attention would differ in that too.
+        # Autocast makes the embedding half precise. Tokens keep the parameters' type, as where P is added: else
+        # the two kinds of attention would differ in that too.
         x = self.embed(patches(images, c.patch_size)).to(self.positions.dtype)
         if c.pooling == "cls":
             x = torch.cat([x, self.class_token.expand(len(x), 1, -1)], dim=1)
@@ -293,8 +290,7 @@ class ViT(nn.Module):
 def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
     """Attention written by hand: head h looks one patch away in direction h; at the rim, at itself.
 
-    The directions are right, left, down, up, the four diagonals, then again. A class token, which comes
-    last, looks at all tokens alike.
+    Directions are right, left, down, up, the diagonals, then again. A class token, the last, looks at all.
 
     Parameters
     ----------
