@@ -227,8 +227,8 @@ class ViT(nn.Module):
             )
         positional = c.attention == "positional"
         frozen: Any = self._frozen
-        # Autocast makes the embedding half precise. Tokens keep the parameters' type, as where P is added: else
-        # the two kinds of attention would differ in that too.
+        # Autocast makes the embedding half precise. Tokens keep the parameters' type, as they do where P is
+        # added: else the two kinds of attention would differ in that too.
         x = self.embed(patches(images, c.patch_size)).to(self.positions.dtype)
         if c.pooling == "cls":
             x = torch.cat([x, self.class_token.expand(len(x), 1, -1)], dim=1)

@@ -49,6 +49,7 @@ FILES = {
         "cifar10_starts",
         "cifar10_starts_long",
         "cifar10_starts_further",
+        "cifar10_starts_turned",
         "cifar10_starts_wide",
         "tiny_imagenet_starts",
     ),
