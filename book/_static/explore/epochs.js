@@ -7,6 +7,7 @@
   const PIXELS = 28 * SIDE;
   const KINDS = { vanilla: "pa-first", positional: "pa-second" };
   const LAST = epochs.vanilla.accuracy.length - 1; // epoch 0 is the start
+  const HALF = epochs.vanilla.accuracy.findIndex((share) => share >= 0.5);
 
   const FIELDS = [
     { key: "patch", label: "patch, row by row", value: 28, from: 1, to: N, step: 1 },
@@ -63,7 +64,8 @@
     const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
     const named = (one) => h("div", {}, one.element, legend(Object.entries(KINDS).map(([kind, look]) => [look, `${kind} attention`])));
     stage.append(panel.element, time.element,
-      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), named(accuracy), named(recall), named(looks),
+      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), named(accuracy)),
+      h("div", { class: "pa-panels pa-three" }, named(recall), named(looks),
         h("p", { class: "pa-quiet" }, "Squares: blue where an encoding is like that of the chosen patch, which is red; orange where it is the opposite. Point at a square to choose another. Dashed in the charts: what chance would give.")));
 
     function paint(canvas, K) {
@@ -99,13 +101,13 @@
     const looked = () => seen.epoch === 0 ? "" : ` Of the neighbors ${Object.keys(KINDS).map((kind) => percent(epochs[kind].looks[seen.epoch - 1])).join(" and ")} are among the places that the more local head of the first layer looks at most.`;
     function sentence() {
       const [ours, theirs] = Object.keys(KINDS).map((kind) => around(kind, seen.epoch, seen.patch - 1));
-      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.`;
+      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.${seen.epoch === HALF ? ` At the end of training ${Object.keys(KINDS).map((kind) => percent(epochs[kind].recall[LAST])).join(" and ")} of the neighbors will be found.` : ""}`;
     }
 
     return {
       fields: FIELDS,
       room: 440,
-      guess: { question: "When half of the pictures are guessed right, how much of the map is there?", options: ["Hardly any", "About half", "Nearly all"], right: 2, then: () => time.play() },
+      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Nearly all"], right: 2, then: () => time.play(HALF) },
       repaint: draw,
       check(setting) {
         whole("patch", setting.patch, 1);

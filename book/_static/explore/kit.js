@@ -136,13 +136,14 @@
   }
 
   /** A slider for the step, with a play button; `onstep` draws. Playing stays for `hold.seconds` at step `hold.at`. */
-  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {}, hold = { at: 0, seconds: 0 } }) {
+  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {}, before = () => false, hold = { at: 0, seconds: 0 } }) {
     const id = `pa-control-${(names += 1)}`;
     const value = h("output", { for: id });
     const input = h("input", { id, type: "range", min: 0, max: 1, step: 1, value: 0, oninput: () => { stop(); go(Number(input.value)); } });
     const button = h("button", { type: "button", class: "pa-play", onclick: () => (timer ? stop() : play()) }, words);
     let timer = null;
     let last = 1;
+    let ended = () => {};
     function go(step) {
       if (Number(input.value) !== step) input.value = step;
       write(value, show(step));
@@ -153,26 +154,32 @@
       if (timer) cancelAnimationFrame(timer);
       timer = null;
       button.textContent = words;
+      ended();
     }
-    function play() {
+    /** Play to a step, the last by default; the promise is kept when it stops there, or is stopped. */
+    function play(until = last) {
+      if (before()) return Promise.resolve(); // somebody else plays
       if (still.matches) { // no motion: the end at once
-        go(Number(input.value) >= last ? 0 : last);
-        return onend();
+        go(Number(input.value) >= last ? 0 : until);
+        onend();
+        return Promise.resolve();
       }
       const from = Number(input.value) >= last ? 0 : Number(input.value);
       let begun = null;
       button.textContent = "Pause";
       const frame = (now) => {
         begun ??= now;
-        const [gone, until] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
-        const step = Math.min(last, Math.round(from + (last * (Math.min(gone, until) + Math.max(0, gone - until - hold.seconds))) / seconds));
+        const [gone, held] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
+        const step = Math.min(until, Math.round(from + (last * (Math.min(gone, held) + Math.max(0, gone - held - hold.seconds))) / seconds));
         go(step);
-        timer = step < last ? requestAnimationFrame(frame) : null;
+        timer = step < until ? requestAnimationFrame(frame) : null;
         if (timer) return;
-        button.textContent = `${words} again`;
+        button.textContent = until < last ? words : `${words} again`;
+        ended();
         onend();
       };
       timer = requestAnimationFrame(frame);
+      return new Promise((resolve) => { ended = resolve; });
     }
     /** Another number of steps; the slider stays where it is, or at the end. */
     const fit = (steps, step = Math.min(Number(input.value), steps)) => {
@@ -529,7 +536,12 @@
         moves.append(...before, sentence);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown));
       }
-      const ask = explorable.guess && guess({ ...explorable.guess, then: (k) => { told = ask.tell(); unveil(); say(...last); explorable.guess.then?.(k); } });
+      const ask = explorable.guess && guess({ ...explorable.guess, then: async (k) => { // told once the picture has answered
+        unveil();
+        await explorable.guess.then?.(k);
+        told = ask.tell();
+        say(...last);
+      } });
       const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
       const unveil = () => {
         if (!veiled) return;

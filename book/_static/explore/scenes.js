@@ -346,7 +346,8 @@
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
-    const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), onstep: (k) => { at = times[k]; paint(); } });
+    const untrained = () => { if (waiting) begin(sets, false, ground); return kept.length <= STEPS; };
+    const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), before: untrained, onstep: (k) => { at = times[k]; paint(); } });
     const shares = () => kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
     function paint() {
       cells.forEach((cell, k) => {
@@ -422,7 +423,7 @@
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, NODES, SIZE] = [12, 4, 1, 2.5, 25, 500];
     let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
-    let [start, levels] = [[0, 0], []]; // where the ball lies, and lines of equal depth
+    let [start, levels, basins] = [[0, 0], [], [-RANGE, -1]]; // where the ball lies, lines of equal depth, how high either side is deepest
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const small = h("canvas", { width: NODES, height: NODES });
@@ -465,9 +466,10 @@
       context.lineWidth = 4;
       context.lineJoin = "round";
       const label = (words, x, y) => { context.strokeText(words, x, y); context.fillText(words, x, y); };
-      label("companions listen to one another", SIZE - 10, SIZE - 14);
+      // Beside the deepest place of either side, where the ball comes to rest, and not upon it.
+      label("companions listen to one another", SIZE - 10, clamp(Y(basins[0]) - 26, 22, SIZE - 14));
       context.textAlign = "left";
-      label("everybody listens to strangers", 10, Y(-1.1));
+      label("everybody listens to strangers", 10, clamp(Y(basins[1]) + 34, 22, SIZE - 14));
       context.globalAlpha = 1;
       const done = line.slice(0, ball[2] ?? line.length);
       context.strokeStyle = color("signal");
@@ -530,6 +532,8 @@
         if (k < NODES * NODES) return true;
         const depth = mine.map(({ loss }) => Math.log(loss));
         const [least, most] = [Math.min(...depth), Math.max(...depth)];
+        const high = (n) => -score(Math.floor(n / NODES));
+        basins = [1, -1].map((side) => high(depth.reduce((best, deep, n) => (side * (score(n % NODES) - high(n)) > 0.2 && (best < 0 || deep < depth[best]) ? n : best), -1)));
         const picture = new ImageData(NODES, NODES);
         const [near, far] = colors();
         depth.forEach((deep, n) => {
