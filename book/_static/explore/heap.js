@@ -33,6 +33,52 @@
     const fit = Math.min(1, 7.6 / extent); // what chance ties together sprawls: it is drawn smaller
     const plane = sheet.plane.map((at) => at.map((x) => 6.5 + fit * (x - 6.5)));
     let size = 0;
+    // A piece that the reader holds, and how many strings lie between it and every other.
+    const beside = Array.from({ length: N }, () => []);
+    for (const [i, j] of sheet.links) { beside[i].push(j); beside[j].push(i); }
+    const held = { piece: -1, by: [0, 0], far: null, at: [] };
+    const hops = (from) => {
+      const far = new Array(N).fill(Infinity);
+      far[from] = 0;
+      for (let front = [from], d = 1; front.length; d++) front = [...new Set(front.flatMap((k) => beside[k]))].filter((k) => far[k] === Infinity && (far[k] = d, true));
+      return far;
+    };
+    const point = ({ clientX, clientY }) => {
+      const box = canvas.getBoundingClientRect();
+      return [((clientX - box.left) / box.width) * size, ((clientY - box.top) / box.height) * size];
+    };
+    const again = () => canvas.dispatchEvent(new Event("fit"));
+    let [grip, back] = [null, null];
+    Object.assign(canvas.style, { cursor: "grab", touchAction: "pan-y" });
+    canvas.addEventListener("pointerdown", (event) => {
+      const [x, y] = (grip = point(event));
+      const gap = (k) => Math.hypot(held.at[k][0] - x, held.at[k][1] - y);
+      const nearest = held.at.map((_, k) => k).reduce((best, k) => (gap(k) <= gap(best) ? k : best), 0);
+      if (!held.at.length || gap(nearest) > size / (SIDE + 2)) return;
+      cancelAnimationFrame(back);
+      canvas.setPointerCapture(event.pointerId);
+      Object.assign(held, { piece: nearest, by: [0, 0], far: hops(nearest) });
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (held.piece < 0 || !canvas.hasPointerCapture(event.pointerId)) return;
+      const [x, y] = point(event);
+      held.by = [x - grip[0], y - grip[1]];
+      again();
+    });
+    const release = () => { // it swings back
+      if (held.piece < 0) return;
+      const [from, begun] = [held.by, performance.now()];
+      const swing = (now) => {
+        const t = still.matches ? 1 : Math.min(1, (now - begun) / 900);
+        held.by = from.map((v) => v * (1 - spring(t)));
+        if (t === 1) held.piece = -1;
+        again();
+        if (t < 1) back = requestAnimationFrame(swing);
+      };
+      back = requestAnimationFrame(swing);
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
     new ResizeObserver(([{ contentRect }]) => {
       size = Math.round(contentRect.width * Math.min(devicePixelRatio, 2));
       [canvas.width, canvas.height] = [size, size];
@@ -56,6 +102,11 @@
         at[k] = [(c + 1.5) * unit, (r + 1.5) * unit, turn * (1 - own) * (1 - snap)];
         if (Math.max(Math.abs(r - Math.floor(k / SIDE)), Math.abs(c - (k % SIDE))) < 0.5) near += 1;
       }
+      held.at = at.map(([x, y]) => [x, y]);
+      if (held.piece >= 0) {
+        const along = t === 0 ? (k) => (k === held.piece ? 1 : 0) : (k) => Math.exp(-held.far[k] / 2.2); // no strings pull in the heap
+        for (let k = 0; k < N; k++) for (const side of [0, 1]) at[k][side] += along(k) * held.by[side];
+      }
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, size, size);
       context.imageSmoothingQuality = "high";
@@ -68,7 +119,7 @@
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
       // The strings: they come as the pulling begins, and go when every piece lies at its place.
-      const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap);
+      const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap * (held.piece < 0 ? 1 : 0.4));
       if (seen < 0.01) return near;
       const style = getComputedStyle(canvas);
       context.lineCap = "round";
@@ -143,7 +194,7 @@
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
       if (time < 1) return `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before training it is ${before}.`;
-      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. ` +
+      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. Take a piece and pull: the strings hold. ` +
         `Before training ${theirs.joined} pairs are neighbors, and ${theirs.right} pieces lie right.`;
     };
     const way = player({ label: "how far the strings have pulled", words: "Pull", seconds: SECONDS, show: (k) => percent(k / STEPS), onstep: (k) => { time = k / STEPS; draw(); } });
@@ -194,7 +245,7 @@
       bare: true,
       repaint: draw,
       show: () => way.fit(STEPS, 0),
-      room: 185,
+      room: 225,
       outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture), shown: () => whose },
     };
   }

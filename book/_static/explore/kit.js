@@ -212,6 +212,25 @@
     return { element, tell, get chosen() { return chosen; } };
   }
 
+  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
+  function exchanger(board, side, { pick, swap, mark = () => {} }) {
+    const where = (event) => {
+      const box = board.getBoundingClientRect();
+      const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((x) => Math.max(0, Math.min(side - 1, Math.floor(side * x))));
+      return r * side + c;
+    };
+    let from = -1;
+    board.style.touchAction = "none";
+    board.addEventListener("pointerdown", (event) => { from = where(event); board.setPointerCapture?.(event.pointerId); mark(from); });
+    board.addEventListener("pointermove", (event) => { if (from >= 0) mark(from, where(event)); });
+    board.addEventListener("pointerup", (event) => {
+      const [begun, to] = [from, where(event)];
+      from = -1;
+      if (begun >= 0) to === begun ? pick(begun) : swap(begun, to);
+    });
+    board.addEventListener("pointercancel", () => { from = -1; mark(); });
+  }
+
   // ---- pictures -----------------------------------------------------------------------------------------------
 
   /** The step of about so many ticks: 1, 2 or 5 times a power of ten. */
@@ -610,5 +629,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
 })();

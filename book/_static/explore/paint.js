@@ -1,7 +1,7 @@
 // Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
 (() => {
   "use strict";
-  const { h, controls, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
+  const { h, controls, exchanger, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -37,12 +37,14 @@
   const bestCompanions = (A, D, C) => Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
     .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1));
 
-  function grid(title, onpick) {
+  function grid(title, onpick, onswap) {
     const cells = Array.from({ length: D }, (_, k) =>
-      onpick ? h("button", { type: "button", class: "pa-cell", onclick: () => onpick(k), onkeydown: (event) => walk(event, k) })
+      onpick ? h("button", { type: "button", class: "pa-cell", onclick: (event) => { if (event.detail === 0) onpick(k); }, onkeydown: (event) => walk(event, k) })
         : h("span", { class: "pa-cell" }));
-    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title),
-      h("div", { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title }, ...cells));
+    const board = h("div", { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title }, ...cells);
+    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), board);
+    if (onpick) exchanger(board, SIDE, { pick: onpick, swap: onswap,
+      mark: (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from); cell.classList.toggle("pa-under", k === to && to !== from); }) });
     function walk(event, k) {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       if (!move) return;
@@ -67,16 +69,17 @@
     let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
-    const painted = grid("Your sets: choose two patches to exchange them", (k) => {
-      if (picked < 0) {
-        picked = k;
-        return painted.draw(seen.sets, picked);
-      }
+    const swap = (a, b) => {
       const letters = [...seen.sets];
-      [letters[k], letters[picked]] = [letters[picked], letters[k]];
+      [letters[a], letters[b]] = [letters[b], letters[a]];
       picked = -1;
       change({ sets: letters.join("") });
-    });
+    };
+    const painted = grid("Your sets: drag a patch onto another, or choose two", (k) => {
+      if (picked >= 0) return swap(k, picked);
+      picked = k;
+      painted.draw(seen.sets, picked);
+    }, swap);
     const found = grid("What the scores say");
     const scores = matrix({ title: "The scores A, in the order of the patches" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));

@@ -2,7 +2,7 @@
 // and a guess before the answer; the numbers come from the engines that the chapters' explorables use.
 (() => {
   "use strict";
-  const { h, guess, player, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
+  const { h, guess, player, exchanger, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
     SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
@@ -53,6 +53,19 @@
     return () => cancelAnimationFrame(frame);
   }
 
+  /** A moment that the text names moves its scene: <a href="#..." data-of="strings" data-at="map">. */
+  const reach = {}; // of each scene the moments by name
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-of]");
+    const go = reach[link?.dataset.of]?.[link.dataset.at];
+    if (!go) return;
+    event.preventDefault();
+    go();
+    const box = document.querySelector(`[data-explorable="${link.dataset.of}"]`);
+    box.closest(".pa-scene").dataset.moved = "";
+    box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+  });
+
   // ---- strings over the epochs ---------------------------------------------------------------------------------
 
   mount("strings", ({ stage, say, sentence }) => {
@@ -82,7 +95,8 @@
         context.lineWidth = close ? 0.1 : 0.045;
         context.beginPath();
         context.moveTo(x, y);
-        context.quadraticCurveTo((x + u) / 2 + 0.13 * (v - y), (y + v) / 2 - 0.13 * (u - x), u, v);
+        const bend = close ? 0 : 0.13;
+        context.quadraticCurveTo((x + u) / 2 + bend * (v - y), (y + v) / 2 - bend * (u - x), u, v);
         context.stroke();
       }
       context.globalAlpha = 1;
@@ -123,6 +137,8 @@
         (reached < last ? "" : ` Nine tenths of all that the map gains are there at epoch ${done[0]}, of what the answers gain at epoch ${done[1]}.`));
     };
     const time = player({ label: "epoch", seconds: 7, onstep: go });
+    const jump = (epoch) => () => { time.stop(); time.go(epoch); };
+    reach.strings = { start: jump(0), map: jump(done[0]), answers: jump(done[1]), end: jump(last) };
     const asked = guess({ question: "Which is nearly finished first: the map of neighbors, or the answers?", options: ["The map", "The answers"], right: 0, then: () => time.play() });
     stage.append(columns([grid.canvas], asked.element, time.element, sentence, curves.element));
     return { fields: [], bare: true, repaint: grid.paint, show: () => time.fit(last, 0), room: 235, outside: { at: (k) => ({ links: links[k], near: near[k], accuracy: accuracy[k] }), epoch: () => epoch } };
@@ -276,7 +292,7 @@
         for (const j of best[i]) {
           const own = sets[i] === sets[j];
           context.strokeStyle = own ? STRONG[LETTERS.indexOf(sets[i])] : "#1f2328";
-          context.globalAlpha = !own ? 0.22 : ground.includes(i) ? 0.25 : 0.9;
+          context.globalAlpha = !own ? (ground.length ? 0.06 : 0.22) : ground.includes(i) ? 0.12 : 0.9; // a letter is to be read
           context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
           context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
@@ -285,21 +301,7 @@
         }
     });
     const board = h("div", { class: "pa-own", role: "group", "aria-label": "Thirty-six patches in nine sets; choose two to exchange them" }, ...cells, strings.canvas);
-    const where = (event) => {
-      const box = board.getBoundingClientRect();
-      const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((x) => clamp(Math.floor(SIDE * x), 0, SIDE - 1));
-      return r * SIDE + c;
-    };
-    let dragged = -1;
-    board.addEventListener("pointerdown", (event) => { dragged = where(event); board.setPointerCapture?.(event.pointerId); mark(dragged); });
-    board.addEventListener("pointermove", (event) => { if (dragged >= 0) mark(dragged, where(event)); });
-    board.addEventListener("pointerup", (event) => {
-      const to = where(event);
-      if (dragged >= 0 && to !== dragged) swap(dragged, to);
-      else if (dragged >= 0) pick(dragged);
-      dragged = -1;
-    });
-    board.addEventListener("pointercancel", () => { dragged = -1; mark(); });
+    exchanger(board, SIDE, { pick: (k) => pick(k), swap: (a, b) => swap(a, b), mark: (from, to) => mark(from, to) });
     const mark = (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from || k === picked); cell.classList.toggle("pa-under", k === to && to !== from); });
     function pick(k) {
       if (picked < 0 || picked === k) picked = picked === k ? -1 : k;
@@ -610,6 +612,8 @@
       event.preventDefault();
       set(start[0] + move[0], start[1] + move[1]);
     });
+    const rolls = (step) => () => { start = [0, 0]; time.go(step); roll(); };
+    reach.ball = { few: rolls(5), many: rolls(17) };
     const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["Companions’", "Strangers’", "That depends on q"], right: 2, then: () => {
       start = [0, 0];
       time.go(5);
@@ -659,6 +663,8 @@
     const most = Math.max(...runs[sizes.at(-1)].exact.map((_, t) => lit(sizes.at(-1), t)));
     const bright = times.flatMap((t, k) => (lit(sizes.at(-1), t) === most ? [k] : [])); // it stays where all glow, to be seen
     const time = player({ label: "step", seconds: 7, hold: { at: bright[bright.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
+    const show = (k) => () => { time.stop(); time.go(k); };
+    reach.forgotten = { lit: show(bright[bright.length >> 1]), end: show(times.length - 1) };
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
       h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));

@@ -80,10 +80,11 @@
       const cut = photograph.naturalWidth / SIDE;
       const { K, nearest } = network(name);
       const lit = seen.piece - 1;
+      const floor = canvas === trained.canvas ? 0.3 + 0.5 * (seen.together / 100) : 0.3; // what is put together is seen
       context.clearRect(0, 0, PIXELS, PIXELS);
       for (let k = 0; k < N; k++) {
         const [r, c] = at(k);
-        context.globalAlpha = lit < 0 ? 1 : 0.2 + 0.8 * Math.max(0, K[lit * N + k]) ** 2;
+        context.globalAlpha = lit < 0 ? 1 : floor + (1 - floor) * Math.max(0, K[lit * N + k]) ** 2;
         context.drawImage(photograph, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, c * size, r * size, size, size);
       }
       context.globalAlpha = 1;

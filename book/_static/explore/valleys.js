@@ -1,7 +1,7 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, legend, inFrames, mount, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, legend, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
@@ -98,6 +98,7 @@
     };
     svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); place(event); });
     svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
+    svg.addEventListener("pointerup", () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Where the scores go, lines of equal least risk, darker where it is lower: drag the dot"), svg),
     legend([["pa-same", "companions win ground"], ["pa-other", "strangers win ground"], ["pa-level", "γ = ρ"], ["pa-signal", "the way of your start"]]));
@@ -112,7 +113,7 @@
       plane.forEach((v, k) => { // the lower the least risk, the darker the ground
         if (!v) return;
         const [[x0, x1], [y0, y1]] = [box(X(score(k % NODES))), box(Y(score(Math.floor(k / NODES))))];
-        const shade = 0.45 * ((most - depth[k]) / (most - least || 1)) ** 1.6;
+        const shade = 0.62 * ((most - depth[k]) / (most - least || 1)) ** 1.6;
         parts.push(h("svg:rect", { class: `pa-ground ${(k % NODES) > Math.floor(k / NODES) ? "pa-same" : "pa-other"}`, x: x0.toFixed(1), y: y0.toFixed(1), width: (x1 - x0 + 0.3).toFixed(1), height: (y1 - y0 + 0.3).toFixed(1), "fill-opacity": shade.toFixed(3) }));
       });
       plane.forEach((v, k) => {
@@ -145,15 +146,33 @@
       return h("svg:path", { class: "pa-dot pa-signal pa-leaves", d: "M13 0L-4 8L0 0L-4 -8Z", transform: `translate(${X(to.gamma).toFixed(1)} ${Y(to.rho).toFixed(1)}) rotate(${turn.toFixed(1)})` });
     }
 
-    function draw() {
+    let rolling = null;
+    /** The start rolls its way; the promise is kept when it is there. */
+    function roll() {
+      cancelAnimationFrame(rolling);
+      if (still.matches) return draw();
+      return new Promise((done) => {
+        const begun = performance.now();
+        const step = (now) => {
+          const t = Math.min(1, (now - begun) / 1600);
+          draw(t * t * (3 - 2 * t));
+          if (t < 1) rolling = requestAnimationFrame(step);
+          else done();
+        };
+        rolling = requestAnimationFrame(step);
+      });
+    }
+
+    function draw(share = 1) {
       if (!line) return;
       const leaves = line.findIndex(({ gamma, rho }) => Math.abs(gamma) > RANGE || Math.abs(rho) > RANGE);
-      const inside = leaves < 0 ? line : line.slice(0, leaves);
+      const whole = leaves < 0 ? line : line.slice(0, leaves);
+      const inside = whole.slice(0, Math.max(2, Math.round(share * whole.length)));
       const d = inside.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("");
       const [last, end] = [inside.at(-2), inside.at(-1)];
       front.replaceChildren(
         h("svg:path", { class: "pa-curve pa-signal", d: d || "M0 0" }),
-        ...(leaves >= 0 && last ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: 4 })] : []),
+        ...(leaves >= 0 && last && share === 1 ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: share < 1 ? 8 : 4 })] : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
     }
 
@@ -195,9 +214,13 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: () => change({ gamma: -2.5, rho: -1.4 }) },
+      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: async () => {
+        change({ gamma: -2.5, rho: -1.4 });
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
+        return roll();
+      } },
       ready,
-      repaint: draw,
+      repaint: () => draw(),
       check(setting) {
         const { D, C, q } = setting;
         if (D > 16) refuse(`The plane takes ${NODES ** 2} minima: D must be at most 16, not ${D}.`);
