@@ -61,8 +61,9 @@
   }
 
   /** The chances of the plain sum as bars, on the first axis of `tops` that holds them: `draw({D, C, q, before})`, with outlines for numbers of patches. */
-  function bell(describe, ...tops) {
-    const svg = h("svg:svg", { role: "img", viewBox: "0 0 620 360", "aria-label": describe, class: "pa-bell" });
+  function bell(describe, tops, tall = 360) {
+    const base = tall - 50;
+    const svg = h("svg:svg", { role: "img", viewBox: `0 0 620 ${tall}`, "aria-label": describe, class: "pa-bell" });
     const put = shapes(svg);
     function draw({ D, C, q, before = [] }) {
       const law = (D) => { const steps = walk(D - C, q); return (n) => steps[n - C + D - C] ?? 0; };
@@ -71,20 +72,20 @@
       const at = law(D);
       const top = tops.find((most) => at(C) <= most) ?? 1;
       const X = (x) => 20 + ((x - low) / (high - low)) * 580;
-      const Y = (p) => 310 - (Math.min(p, top) / top) * 280;
+      const Y = (p) => base - (Math.min(p, top) / top) * (base - 30);
       const parts = [];
-      for (let n = Math.ceil(low / 10) * 10; n <= high; n += wide ? 20 : 10) parts.push(["text", { x: pixel(X(n)), y: 332, "text-anchor": "middle" }, number(n)]);
-      parts.push(["text", { x: 310, y: 354, "text-anchor": "middle" }, "sum of all patches, times the label"]);
+      for (let n = Math.ceil(low / 10) * 10; n <= high; n += wide ? 20 : 10) parts.push(["text", { x: pixel(X(n)), y: base + 22, "text-anchor": "middle" }, number(n)]);
+      parts.push(["text", { x: 310, y: base + 44, "text-anchor": "middle" }, "sum of all patches, times the label"]);
       for (const y of [0.05, 0.1, 0.15, 0.2, 0.5]) if (y < top && (top < 0.2 || y > 0.05) && y !== 0.15) parts.push(["line", { class: "pa-grid", x1: X(low), x2: X(high), y1: pixel(Y(y)), y2: pixel(Y(y)) }], ["text", { x: X(low), y: pixel(Y(y) - 4) }, percent(y)]);
       const bar = (X(1) - X(0)) * 0.86;
       for (let n = low; n <= high; n++) {
-        const tall = 310 - Y(at(n));
-        if (tall > 0.05) parts.push(["rect", { class: n < 0 ? "pa-wrong" : n === 0 ? "pa-wrong pa-tied" : "pa-counted", x: pixel(X(n) - bar / 2), width: pixel(bar), y: pixel(310 - tall), height: pixel(tall) }]);
+        const rise = base - Y(at(n));
+        if (rise > 0.05) parts.push(["rect", { class: n < 0 ? "pa-wrong" : n === 0 ? "pa-wrong pa-tied" : "pa-counted", x: pixel(X(n) - bar / 2), width: pixel(bar), y: pixel(base - rise), height: pixel(rise) }]);
       }
-      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: 310, y2: 310 }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 10, y2: 310 }]);
+      parts.push(["line", { class: "pa-axis", x1: X(low), x2: X(high), y1: base, y2: base }], ["line", { class: "pa-mark", x1: X(C), x2: X(C), y1: 10, y2: base }]);
       for (const size of before) { // narrower bells, of fewer patches
         const then = law(size);
-        const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && 310 - Y(then(n)) > 0.3);
+        const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && base - Y(then(n)) > 0.3);
         parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
           ["text", { class: "pa-quiet-word", x: pixel(X(C + Math.sqrt(q * (size - C))) + 7), y: pixel(Y(then(C + Math.round(Math.sqrt(q * (size - C)))))) }, `${size} patches`]);
       }
@@ -102,7 +103,7 @@
       change(next);
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
-    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", 0.12, 0.23);
+    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.12, 0.23]);
     stage.append(panel.element,
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));

@@ -241,35 +241,24 @@
     const { C, q, least, most, curves, listening, boundary } = essay.counting;
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
-    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", 0.23);
-    const errors = h("svg:svg", { role: "img", viewBox: "0 0 620 200", "aria-label": "The error against the random features, in units of the set's size squared: the sum climbs, listening to sets stays low" });
-    const putErrors = shapes(errors);
+    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], 720);
+    const errors = chart({ title: "How often adding up errs", xlabel: "random voices, in units of C²", height: 215 });
     let [D, reached] = [least, 0];
-    const U = (x) => 40 + (x / 3.7) * 560;
-    const V = (y) => 156 - (y / 0.32) * 148;
-    const line = (points, x, y) => points.map(([a, b], k) => `${k ? "L" : "M"}${pixel(x(a))} ${pixel(y(b))}`).join("");
     function draw() {
       sums.draw({ D, C, q, before: earlier.filter((n) => n < D) });
       const clutter = (q * (D - C)) / C ** 2;
       const error = countingError(D, C, q);
-      const shown = (points) => points.filter(([x]) => x <= (q * (reached - C)) / C ** 2 + 1e-9);
-      const seen = [];
-      for (const y of [0, 0.125, 0.25]) seen.push(["line", { class: y === 0.125 ? "pa-mark" : "pa-grid", x1: U(0), x2: U(3.7), y1: V(y), y2: V(y) }], ["text", { x: 33, y: V(y) + 5, "text-anchor": "end" }, y === 0.125 ? "⅛" : y === 0.25 ? "¼" : "0"]);
-      for (const x of [0, 1, 2, 3]) seen.push(["text", { x: U(x), y: 175, "text-anchor": "middle" }, String(x)]);
-      seen.push(["text", { x: 320, y: 196, "text-anchor": "middle" }, "random voices, in units of C²"]);
-      if ((q * (reached - C)) / C ** 2 >= boundary) // where it is crossed
-        seen.push(["line", { class: "pa-mark", x1: U(boundary), x2: U(boundary), y1: V(0.32), y2: V(0) }], ["text", { x: U(boundary) + 4, y: V(0.3) }, boundary.toFixed(4)]);
-      if (reached >= most) seen.push(["path", { class: "pa-curve pa-thin pa-label", d: line(curves[16], U, V) }], ["text", { class: "pa-label", x: U(curves[16].at(-1)[0]) + 5, y: V(curves[16].at(-1)[1]) + 14 }, "sets of 16"]);
-      seen.push(["path", { class: "pa-curve pa-label", d: line(shown(curves[4]), U, V) || "M0 0" }], ["path", { class: "pa-curve pa-same", d: line(shown(listening), U, V) || "M0 0" }],
-        ["text", { class: "pa-same", x: U(3.65), y: V(0.045), "text-anchor": "end" }, "listens to each set"], ["circle", { class: "pa-dot pa-label", cx: pixel(U(clutter)), cy: pixel(V(error)), r: 6 }]);
-      putErrors(seen);
+      const far = (q * (reached - C)) / C ** 2;
+      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x), y: points.map(([x, y]) => (look === "pa-noise" || x <= far + 1e-9 ? y : NaN)), look, name, above });
+      errors.draw({ x: [0, 3.7], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: clutter }],
+        curves: [...(reached >= most ? [one(curves[16], "pa-noise", "adding up, sets of 16", 0.19)] : []), one(curves[4], "pa-label", "adding up", 0.33), one(listening, "pa-same", "listening to each set", 0.045)] });
       const done = reached >= most;
       say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
     }
     const time = player({ label: "patches", seconds: 6, words: "Add patches", show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
     const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["Some 4", "Some 8", "Some 12"], right: 2, then: () => time.play() });
-    stage.append(columns([sums.svg, h("figure", { class: "pa-chart pa-small" }, h("figcaption", {}, "How often adding up errs"), errors)], asked.element, time.element, sentence));
+    stage.append(columns([sums.svg], asked.element, time.element, sentence, errors.element));
     return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 325, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
   });
 
