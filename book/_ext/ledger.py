@@ -376,7 +376,8 @@ class ClaimsTotals(LedgerDirective):
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
                 if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
-                line += [nodes.inline("", f"{standings.count(word)} {COUNTED.get(word, word)}", classes=badge)]
+                counted = f"{standings.count(word)} {COUNTED.get(word, word)}"
+                line += [nodes.inline("", counted, classes=badge)]
         return line
 
 
