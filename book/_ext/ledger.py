@@ -63,7 +63,7 @@ CHIPS = {
 }
 
 #: The verdicts as a count says them.
-COUNTED = {"holds only if": "only under a condition", "fails as stated": "not as stated"}
+COUNTED = {"holds only if": "under a condition", "fails as stated": "not as stated"}
 
 
 def digest(ledger: Ledger) -> str:
