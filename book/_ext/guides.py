@@ -42,6 +42,8 @@ FIGURE = re.compile(
     r'<span class="caption-number">(?P<title>.*?)</span>(?P<body>.*?)</figcaption>',
     re.S,
 )
+# after a sentence; a formula is kept in one piece with its full stop
+SENTENCES = re.compile(r"(?<=[.?!])\s|(?<=[.?!]</span>)\s")
 NEIGHBOR = re.compile(
     r'(<a class="(?:left-prev|right-next)"\s+href="(?P<page>[^"]+)".*?<p class="prev-next-title">.*?</p>)'
     r'(?:\s*<p class="pa-about">.*?</p>)?',
@@ -86,7 +88,7 @@ def question(page: str) -> str | None:
         return None
     opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
-    last = (re.split(r"(?<=[.?!])\s", flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
+    last = (SENTENCES.split(flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
     return next((sentence for sentence in last if sentence.endswith("?")), None)
 
 
@@ -101,7 +103,7 @@ def about(page: str) -> str:
     if asked := question(page):
         return asked
     first = FIRST.search(page)
-    return re.split(r"(?<=[.?!])\s", flowing(first[1]))[0] if first else ""
+    return SENTENCES.split(flowing(first[1]))[0] if first else ""
 
 
 def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:

@@ -62,6 +62,9 @@ CHIPS = {
     "not run at this size": "not run at its size",
 }
 
+#: The verdicts as a count says them.
+COUNTED = {"holds only if": "under a condition", "fails as stated": "not as stated"}
+
 
 def digest(ledger: Ledger) -> str:
     """A name for the ledger's present content."""
@@ -373,7 +376,8 @@ class ClaimsTotals(LedgerDirective):
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
                 if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
-                line += [nodes.inline("", f"{standings.count(word)} {word}", classes=badge)]
+                counted = f"{standings.count(word)} {COUNTED.get(word, word)}"
+                line += [nodes.inline("", counted, classes=badge)]
         return line
 
 

@@ -128,7 +128,7 @@ def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> 
     ax.streamplot(np.asarray(gammas), np.asarray(rhos), by_gamma, by_rho, **lines)
     veils = ListedColormap([to_rgba(COLORS["feature"], opacity) for opacity in np.linspace(0, 0.6, 9)])
     ground = ax.contourf(gammas, rhos, alpha, levels=9, cmap=veils, zorder=0)  # one ink: it follows the page
-    ax.figure.colorbar(ground, ax=ax, label=r"best $\alpha$", format="%.2g")
+    ax.figure.colorbar(ground, ax=ax, label=r"best $\alpha$", format="%.3g")
     ax.plot(*path, color=INK, linewidth=2.4)
     if mark is not None:
         ax.plot(*mark, marker="o", color=INK, markerfacecolor=PAPER, markersize=7)
