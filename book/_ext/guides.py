@@ -89,7 +89,7 @@ def question(page: str) -> str | None:
     opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
     last = (SENTENCES.split(flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
-    return next((sentence for sentence in last if sentence.endswith("?")), None)
+    return next((sentence for sentence in last if sentence.removesuffix("</span>").endswith("?")), None)
 
 
 def finding(page: str) -> str | None:
