@@ -50,14 +50,18 @@ EQUATIONS = r"""() => {
 }"""
 
 # Pictures, and drawings that are part of the page.
-IMAGES = """() => [
-  ...[...document.querySelectorAll('article img')].map(
-    e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'),
-           loaded: e.complete && e.naturalWidth > 0})),
-  ...[...document.querySelectorAll('article .pa-drawing svg')].map(
-    (e, k) => ({src: `drawing ${k + 1}`, alt: e.getAttribute('aria-label'),
-                loaded: e.querySelectorAll('path').length > 0})),
-]"""
+IMAGES = """async () => {
+  const pictures = [...document.querySelectorAll('article img')];
+  for (const e of pictures) e.loading = 'eager'; // those far down the page wait for a reader to come near
+  await Promise.all(pictures.map(e => e.decode().catch(() => {})));
+  return [
+    ...pictures.map(e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'),
+                           loaded: e.complete && e.naturalWidth > 0})),
+    ...[...document.querySelectorAll('article .pa-drawing svg')].map(
+      (e, k) => ({src: `drawing ${k + 1}`, alt: e.getAttribute('aria-label'),
+                  loaded: e.querySelectorAll('path').length > 0})),
+  ];
+}"""
 
 # Events such as resize are delivered before a frame's callbacks: in the second frame from now they have been.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
