@@ -121,6 +121,34 @@ def test_any_picture_of_ones_own_or_a_sentence(browser):
                 page.wait_for_function(f"() => {SAID.format('heap')}.includes('your picture')")
 
 
+def test_a_piece_that_is_pulled_takes_others_along_and_swings_back(browser):
+    with essay(browser, "heap", reduced_motion="reduce") as (page, place):
+        page.wait_for_function("() => window.explorables.heap.time() === 1")
+        canvas = place.locator("canvas").first
+        at_rest, box = canvas.screenshot(), canvas.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.4)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.2, steps=4)
+        assert canvas.screenshot() != at_rest
+        page.mouse.up()
+        page.wait_for_timeout(300)
+        assert canvas.screenshot() == at_rest
+
+
+def test_a_moment_of_the_text_moves_its_scene(browser):
+    with essay(browser, "strings", reduced_motion="reduce") as (page, _):
+        for at in ("answers", "map"):
+            link = page.locator(f"a[data-of=strings][data-at={at}]")
+            link.press("Enter")
+            assert str(of(page, "strings", "epoch()")) in link.inner_text().split()
+    with essay(browser, "valleys", reduced_motion="reduce") as (page, _):
+        page.locator("a[data-of=ball][data-at=many]").press("Enter")
+        page.wait_for_function("() => window.explorables.ball.setting().q === 0.9")
+    with essay(browser, "forgotten", reduced_motion="reduce") as (page, _):
+        page.locator("a[data-of=forgotten][data-at=lit]").press("Enter")
+        assert of(page, "forgotten", "lit()")["8000"] == 10
+
+
 def test_strings_are_those_of_the_record(browser):
     run = load("cifar10_study").one(epochs=40, width=64, tile=32, seed=0, model="vanilla")
     beside = grid_distances(8) == 1
@@ -172,6 +200,9 @@ def test_counting_errs_as_the_library_says(browser):
 def test_sets_are_drawn_by_hand_by_key_and_by_an_initial_and_found(browser):
     with essay(browser, "sets", reduced_motion="reduce") as (page, place):
         before = of(page, "sets", "sets()")
+        place.get_by_role("button", name="Train").press("Enter")  # whoever does not guess may train, too
+        page.wait_for_function("() => window.explorables.own.step() === 150")
+        assert of(page, "sets", "sets()") == before and of(page, "sets", "association()")["exact"]
         box = place.locator(".pa-own").bounding_box()
         page.mouse.move(box["x"] + box["width"] / 12, box["y"] + box["height"] / 12)
         page.mouse.down()

@@ -337,7 +337,11 @@
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
-    const untrained = () => { if (waiting) begin(sets, false, ground); return kept.length <= STEPS; };
+    const untrained = () => {
+      if (!waiting) return kept.length <= STEPS;
+      begin(sets, false, ground);
+      return true;
+    };
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), before: untrained, onstep: (k) => { at = times[k]; paint(); } });
     const shares = () => kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
     function paint() {
