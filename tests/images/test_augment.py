@@ -6,7 +6,8 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from patch_lab.images.data import policies
-from patch_lab.images.data.augment import CHOICES, augment, draw
+from patch_lab.images import AUGMENTATIONS
+from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.embedded import photographs
 
 NAMES = policies.OPERATIONS
@@ -96,7 +97,7 @@ def test_shift_and_flip_are_windows_of_the_padded_picture():
     )
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("choice", AUGMENTATIONS)
 def test_augmentation_is_seeded_and_by_picture(choice):
     """The same draws for a whole and for its parts: what several processes and a resumed run rely on."""
     images = photographs().train_images[:24]

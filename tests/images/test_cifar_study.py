@@ -131,7 +131,7 @@ def test_the_record_that_ships_of_cnn():
 def small_larger(tmp_path, monkeypatch):
     """Both sweeps on eighty made-up pictures of 32 pixels, with checkpoints in a folder of the test."""
     monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
-    monkeypatch.setattr(study_larger, "_tiny", lambda: toy_set(80, size=32))
+    monkeypatch.setattr(study_larger, "tiny", lambda: toy_set(80, size=32))
     monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=16))
     monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=2))
     monkeypatch.setattr(study, "_WATCHED", 8)

@@ -36,7 +36,7 @@ def test_a_folder_is_enough_to_go_on(tmp_path, capsys):
         (["--resume", str(whole), "--preset", "smoke"], "leave --preset and --out away"),
         (
             ["--preset", "smoke"],
-            "needs --preset NAME and --out DIR; or, to go on with a run, --resume DIR alone",
+            "needs --out DIR, and --preset NAME or --set KEY=VALUE; or, to go on with a run, --resume DIR",
         ),
     ):
         assert main(["train", *words]) == 2 and said in capsys.readouterr().err
