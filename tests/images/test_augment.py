@@ -5,8 +5,8 @@ import pytest
 import torch
 from PIL import Image, ImageEnhance, ImageOps
 
-from patch_lab.images.data import policies
 from patch_lab.images import AUGMENTATIONS
+from patch_lab.images.data import policies
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.embedded import photographs
 
