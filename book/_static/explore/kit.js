@@ -187,7 +187,7 @@
       if (input.max !== String(steps)) input.max = steps;
       go(step);
     };
-    return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go, play,
+    return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go, play, name: (said) => { button.textContent = said; },
       get step() { return Number(input.value); }, get last() { return last; } };
   }
 

@@ -114,7 +114,7 @@
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
       mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
-        levels: b < a ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
+        levels: b < a && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);

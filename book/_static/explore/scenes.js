@@ -337,10 +337,11 @@
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
+    let busy = false; // the model trains, and what it found is being shown
     const untrained = () => {
-      if (!waiting) return kept.length <= STEPS;
-      begin(sets, false, ground);
-      return true;
+      const fresh = waiting;
+      if (fresh) begin(sets, false, ground);
+      return fresh || busy;
     };
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), before: untrained, onstep: (k) => { at = times[k]; paint(); } });
     const shares = () => kept.map(({ best }) => best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)));
@@ -377,8 +378,10 @@
       // Equal scores: whom a patch listens to most is drawn by lot.
       kept.push({ best: Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => [noise(), j]).filter(([, j]) => j !== i).sort(([a], [b]) => a - b).slice(0, C - 1).map(([, j]) => j)) });
       time.fit(50, 0);
-      if (quiet) return;
       stop();
+      busy = !quiet;
+      if (quiet) return;
+      time.name("Training");
       inFrames(say, () => run === mine, (until) => {
         do {
           run.advance(drawInputs(run.sets, Q, BATCH, random));
@@ -397,6 +400,8 @@
     const finish = (mine, k) => {
       if (run !== mine) return;
       if (k >= 50) {
+        busy = false;
+        time.name("Train again");
         if (queued) setTimeout(() => { if (run === mine && queued) begin(queued); }, still.matches ? 0 : 900);
         return;
       }
@@ -561,6 +566,7 @@
     function roll(then = () => {}) {
       stop();
       line = way(...start);
+      say(`The ball rolls downhill from γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, at q = ${number(q)}.`);
       const last = line.length - 1;
       stop = during(2, (t) => {
         const k = Math.round(last * t * t * (3 - 2 * t));
@@ -657,7 +663,7 @@
     const bright = times.flatMap((t, k) => (lit(sizes.at(-1), t) === most ? [k] : [])); // it stays where all glow, to be seen
     const time = player({ label: "step", seconds: 7, hold: { at: bright[bright.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
     const show = (k) => () => { time.stop(); time.go(k); };
-    reach.forgotten = { lit: show(bright[bright.length >> 1]), end: show(times.length - 1) };
+    reach.forgotten = { lit: show(bright[0]), end: show(times.length - 1) };
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
       h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));
