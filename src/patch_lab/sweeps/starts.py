@@ -21,12 +21,6 @@ four comparisons together at 95%) is above zero. It *fades* if the gain after te
 three is below zero, with its interval at 95%. Both may hold. All else is secondary: 95% each, uncorrected.
 Expected from trials with three seeds and one rate: all four gains after three epochs, and that they shrink.
 
-Further (:data:`FURTHER`), registered after the record of ten epochs and before any of its runs: forty epochs
-on the same 4,000 pictures, then ten on 16,000, with the arms of ten epochs and the rates of three. The same
-four differences, at either setting, are the primary ones; a gain *stands* there if its interval at 99.375%
-(eight comparisons together at 95%) is above zero. It has *gone* if that interval is within one point of zero.
-Expected: after forty epochs shifts alone have gone for positional attention, and the value half has not.
-
 Wide (:data:`WIDE`), registered after these: all of CIFAR-10, and a hundred classes of Tiny ImageNet at 32
 pixels (64 patches), with the same network. Here each arm and kind has its rate tuned at the length of the
 runs, on held-out pictures, with the seed 100; runs go side by side. The same four differences on either set;
@@ -34,9 +28,16 @@ a gain *stands*, or has *gone*, by the rule of eight above. Expected: on all of 
 stands and shifts beside values cost something with vanilla attention; on a hundred pictures a class the gains
 of shifts alone stand.
 
-Turned (:data:`TURNED`), registered when one run of a referee had shown that the rates of three epochs decide
-at forty: the arms whose rate was the largest of three, at the next smaller one, forty epochs, vanilla shifts
-with values first. A claim on forty epochs stands only if it does at either rate.
+Every rate (:data:`SETTINGS`), registered when runs at the rates of three epochs had shown that these decide
+after forty: all arms of ten epochs at each of :data:`EVERY_RATE` with all five seeds, side by side, for ten
+and forty epochs on the 4,000 pictures and for ten on 16,000. Of an arm the rate counts that has the highest
+accuracy on held-out pictures, on average over seeds, after the last epoch. With these rates the same four
+differences are the primary ones after forty epochs and on 16,000 pictures; a gain *stands* if its interval
+at 99.375% (eight comparisons together at 95%) is above zero, and it has *gone* if that is within one point
+of zero. It *fades* if the gain after forty epochs minus that after ten has an interval at 95% below zero.
+Expected: all four after ten epochs, and that they fade; that shifts beside values are worth nothing with
+vanilla attention after forty epochs and on 16,000 pictures; that with positional attention they keep
+something.
 """
 
 from __future__ import annotations
@@ -70,16 +71,13 @@ ARMS: dict[str, dict[str, str]] = {
     "plus": dict(values="plus"),
 }
 FROZEN = "frozen shifts"
-#: Training pictures and epochs.
-FURTHER = ((4000, 40), (16000, 10))
+#: Training pictures and epochs at which every rate is run with every seed.
+SETTINGS, EVERY_RATE = ((4000, 40), (4000, 10), (16000, 10)), (1e-3, 2e-3, 4e-3, 8e-3)
 #: For each set: training pictures, held out and tested; epochs; what the network's settings change.
 WIDE: dict[str, dict[str, Any]] = {
     "cifar10": dict(train=45_000, held=5000, test=10_000, epochs=10),
     "tiny-imagenet": dict(train=10_000, held=2000, test=2500, epochs=10),
 }
-#: Kinds and arms whose rate of three epochs was the largest, in the order in which they are run at the next.
-TURNED = (("vanilla", "both"), ("positional", "minus"), ("vanilla", "shifts"), ("vanilla", "usual"),
-          ("positional", "shifts"), ("positional", "usual"))  # fmt: skip
 LONG_ARMS = ("usual", "shifts", "minus", "both", "mimetic")
 VIT: dict[str, Any] = dict(
     dataset="cifar10", train_size=6000, val_size=2000, augment="shift-flip", label_smoothing=0.1,
@@ -99,16 +97,14 @@ def windows(size: int = VIT["train_size"]):
     )  # fmt: skip
 
 
-def _run(
-    kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool, size: int = VIT["train_size"]
-) -> dict:
+def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -> dict:
     from patch_lab.images.training.config import TrainConfig
     from patch_lab.images.training.run import train
 
     own: dict[str, Any] = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
-    own |= dict(train_size=size, epochs=epochs, warmup_epochs=epochs / 10, lr=lr, seed=seed)
+    own |= dict(epochs=epochs, warmup_epochs=epochs / 10, lr=lr, seed=seed)
     config = TrainConfig(**{**VIT, **own})
-    data = windows(size).limited(None, 1) if tuning else windows(size)
+    data = windows().limited(None, 1) if tuning else windows()
     record = train(config, progress=False, data=data).record
     names = ("val_accuracy", "train_accuracy", "train_loss")
     found = {name: [row[name] for row in record["metrics"]] for name in names}
@@ -133,17 +129,6 @@ def start_cell(kind: str, arm: str, epochs: int, seed: int) -> dict:
     return _run(kind, arm, epochs, best_rate(kind, arm), seed, tuning=False)
 
 
-def further_cell(kind: str, arm: str, pictures: int, epochs: int, seed: int) -> dict:
-    """As :func:`start_cell`, on any number of training pictures."""
-    size = pictures + VIT["val_size"]
-    return _run(kind, arm, epochs, best_rate(kind, arm), seed, tuning=False, size=size)
-
-
-def turned_cell(kind: str, arm: str, lr: float, epochs: int, seed: int) -> dict:
-    """As :func:`start_cell`, at a rate that is said."""
-    return _run(kind, arm, epochs, lr, seed, tuning=False)
-
-
 def wide_data(data: str):
     """The pictures of a set of :data:`WIDE`; those held out are drawn from the training ones by the seed."""
     size = WIDE[data]
@@ -160,30 +145,45 @@ def wide_cell(data: str, kind: str) -> dict:
         ``rates``: ``arm``, ``lr``, ``val_accuracy`` by epoch. ``runs``: ``arm``, ``seed``, ``lr``,
         ``test_accuracy`` and by epoch ``val_accuracy``, ``train_accuracy``, ``train_loss``.
     """
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.together import train_together
-
     size, sets = WIDE[data], wide_data(data)
-    own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind,
-               warmup_epochs=size["epochs"] / 10, device="auto")  # fmt: skip
-
-    def trained(chosen) -> Iterator[dict[str, Any]]:
-        configs = [
-            TrainConfig(**{**VIT, **own, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen
-        ]
-        for (arm, lr, seed), run in zip(chosen, train_together(configs, sets)):
-            by_epoch = {name: [row[name] for row in run.metrics] for name in run.metrics[0]}
-            yield dict(arm=arm, lr=lr, seed=seed, test_accuracy=run.test_accuracy, **by_epoch)
-
-    rates = list(trained([(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
+    own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind)
+    rates = list(_side_by_side(own, sets, [(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
     best = {
         arm: max((row for row in rates if row["arm"] == arm),
                  key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
         for arm in LONG_ARMS
     }  # fmt: skip
-    runs = list(trained([(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
+    runs = list(_side_by_side(own, sets, [(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
     kept = ("arm", "lr", "val_accuracy")
     return rounded({"rates": [{name: row[name] for name in kept} for row in rates], "runs": runs}, 4)
+
+
+def every_rate_cell(kind: str, pictures: int, epochs: int) -> dict:
+    """All arms of a kind at every rate with every seed.
+
+    Returns
+    -------
+    dict
+        ``runs``: ``arm``, ``lr``, ``seed``, ``test_accuracy``; after the last epoch ``val_accuracy``,
+        ``train_accuracy``, ``train_loss``.
+    """
+    own = dict(train_size=None, epochs=epochs, attention=kind)
+    chosen = [(arm, lr, seed) for seed in SEEDS for arm in LONG_ARMS for lr in EVERY_RATE]
+    runs = _side_by_side(own, windows(pictures + VIT["val_size"]), chosen)
+    last = lambda value: value[-1] if isinstance(value, list) else value
+    return rounded({"runs": [{name: last(value) for name, value in run.items()} for run in runs]}, 4)
+
+
+def _side_by_side(own: dict, sets, chosen) -> Iterator[dict[str, Any]]:
+    """Runs of arms, rates and seeds as rows of one tensor, each with its metrics by epoch."""
+    from patch_lab.images.training.config import TrainConfig
+    from patch_lab.images.training.together import train_together
+
+    own = {**VIT, **own, "warmup_epochs": own["epochs"] / 10, "device": "auto"}
+    configs = [TrainConfig(**{**own, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen]
+    for (arm, lr, seed), run in zip(chosen, train_together(configs, sets)):
+        by_epoch = {name: [row[name] for row in run.metrics] for name in run.metrics[0]}
+        yield dict(arm=arm, lr=lr, seed=seed, test_accuracy=run.test_accuracy, **by_epoch)
 
 
 def best_rate(kind: str, arm: str) -> float:
@@ -242,29 +242,23 @@ SWEEPS = (
     _growing("cifar10_starts", "three", _ALL, SHORT),
     _growing("cifar10_starts_long", "ten", LONG_ARMS, LONG),
     Sweep(
-        name="cifar10_starts_further",
-        summary="Starts of a ViT of six layers on CIFAR-10 (JPEG): forty epochs, and 16,000 pictures.",
+        name="cifar10_starts_every_rate",
+        summary="Starts of a ViT of six layers on CIFAR-10 (JPEG) at every rate, side by side on a GPU.",
         cells=tuple(
-            cell
-            for pictures, epochs in FURTHER
-            for cell in _cells(LONG_ARMS, pictures=(pictures,), epochs=(epochs,), seed=SEEDS)
+            {"kind": kind, "pictures": pictures, "epochs": epochs}
+            for pictures, epochs in SETTINGS
+            for kind in KINDS
         ),
-        run=further_cell,
-        config={name: value for name, value in _CONFIG.items() if name != "train_size"},
+        run=every_rate_cell,
+        config={
+            **{name: value for name, value in _CONFIG.items() if name not in _PER_SET},
+            "held": VIT["val_size"],
+            "rates": EVERY_RATE,
+            "seeds": SEEDS,
+        },
         data=packed,
-        grows=True,
-    ),
-    Sweep(
-        name="cifar10_starts_turned",
-        summary="Starts of a ViT of six layers on CIFAR-10 (JPEG): forty epochs at the next smaller rate.",
-        cells=tuple(
-            {"kind": kind, "arm": arm, "lr": RATES[1], "epochs": FURTHER[0][1], "seed": seed}
-            for kind, arm in TURNED
-            for seed in SEEDS
-        ),
-        run=turned_cell,
-        config=_CONFIG,
-        data=packed,
+        device="cuda",
+        backends=(),
         grows=True,
     ),
     _wide("cifar10", "cifar10_starts_wide", "all of CIFAR-10 (JPEG)", packed),
