@@ -265,7 +265,7 @@ def test_sets_of_unequal_size_are_named(browser):
 
 def test_the_valleys_are_those_of_the_reduced_flow(browser):
     risk = PopulationRisk(12, 4, 0.6)
-    with opened(browser, "valleys", "#D=12&C=4&q=0.6&diagonal=1") as page:
+    with opened(browser, "valleys", "#D=12&C=4&q=0.6&diagonal=1&gamma=0&rho=0") as page:
         for gamma, rho in [(0, 0), (-1, 0.5), (2.0, -1.5)]:
             there = page.evaluate("([g, r]) => window.explorable.velocity(g, r)", [gamma, rho])
             by_gamma, by_rho, alpha = velocity(risk, 1.0, gamma, rho)

@@ -228,7 +228,7 @@ def test_the_ball_follows_the_reduced_flow(browser):
         page.wait_for_function(
             "() => window.explorables.ball.setting().q === 0.9 && window.explorables.ball.ball()[0] < -0.5"
         )
-        assert "valley of strangers" in place.locator(".pa-sentence").inner_text()
+        assert "into that of strangers" in place.locator(".pa-sentence").inner_text()
         risk = PopulationRisk(12, 4, 0.9)
         for gamma, rho in [(0, 0), (-1.5, 0.5), (2.0, -1.0)]:
             there = of(page, "valleys", "at(...argument)", [gamma, rho])

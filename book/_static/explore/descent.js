@@ -1,14 +1,14 @@
 // Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
 (() => {
   "use strict";
-  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, matrix, legend, inFrames, mount } = window.patchAssociation;
+  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, matrix, inFrames, mount } = window.patchAssociation;
 
   const FIELDS = [
-    { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24] },
-    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8] },
+    { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24], rare: true },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8], rare: true },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
     { key: "diagonal", label: "diagonal of A", value: 1, from: -1, to: 5, step: 0.05 },
-    { key: "steps", label: "steps", value: 400, from: 50, to: 2000, step: 50 },
+    { key: "steps", label: "steps", value: 400, from: 50, to: 2000, step: 50, rare: true },
     { key: "degree", label: "degree p", value: 3, options: [3, 5, 7], rare: true },
     { key: "linear", label: "ν, linear part", value: 0.01, from: 1e-6, to: 1, scale: "log", rare: true },
     { key: "alpha", label: "α at the start", value: 0.1, from: 1e-4, to: 1, scale: "log", rare: true },
@@ -24,10 +24,12 @@
     let seen = {};
     let finish;
     let begun = Boolean(location.hash); // without an address it begins at the beginning
+    let earlier = null; // the run that a guess compares with
     const ready = new Promise((done) => (finish = done));
 
     // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
     const panel = controls(FIELDS, (key, value) => {
+      earlier = null;
       const now = { ...seen, [key]: value };
       if (key === "D" && value % now.C) now.C = divisors(value).reduce((a, b) => (Math.abs(b - 4) < Math.abs(a - 4) ? b : a));
       if ((key === "D" || key === "rate") && near(seen.score_rate, seen.D ** 2 * seen.rate)) now.score_rate = Number((now.D ** 2 * now.rate).toPrecision(12));
@@ -35,24 +37,23 @@
       seen = now;
       change(now);
     });
-    const scores = chart({ title: "Scores: the diagonal, companions, strangers" });
-    const errors = chart({ title: "Error and risk", log: true });
-    const signal = chart({ title: "α, the signal in the value vector", height: 150 });
-    const picture = matrix({ title: "The scores A at this step, sets side by side" });
+    const scores = chart({ title: "Scores of a patch: who is ahead", height: 250 });
+    const errors = chart({ title: "How often the model errs, and its risk", log: true, height: 190 });
+    const signal = chart({ title: "α, the signal in the value vector", height: 190 });
+    const picture = matrix({ title: "All scores at this step, sets side by side" });
     const time = player({ label: "step", onstep: () => draw() });
     stage.append(panel.element, time.element,
       h("div", { class: "pa-panels" },
-        h("div", {}, scores.element, legend([["pa-same", "γ, companions"], ["pa-other", "ρ, strangers"], ["pa-level", "diagonal"]])),
-        h("div", {}, errors.element, legend([["pa-label", "error"], ["pa-noise", "risk"]])),
-        signal.element, picture.element));
+        scores.element, picture.element, errors.element, signal.element));
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
       const at = Math.max(0, Math.min(time.step, run.done - 1));
       const x = [0, run.steps];
       const marked = marks();
-      scores.draw({ x, at, curves: [{ y: run.gamma, look: "pa-same" }, { y: run.rho, look: "pa-other" }], levels: [{ y: seen.diagonal }], marks: marked });
-      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label" }, { y: run.loss, look: "pa-noise" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
+      scores.draw({ x, at, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint" }] : []),
+        { y: run.gamma, look: "pa-same", name: "companions" }, { y: run.rho, look: "pa-other", name: "strangers" }], levels: [{ y: seen.diagonal, name: "a patch itself" }], marks: marked });
+      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label", name: "error" }, { y: run.loss, look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
       signal.draw({ x, at, curves: [{ y: run.alpha, look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
       const most = Math.max(Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
@@ -111,7 +112,13 @@
       fields: FIELDS,
       room: 262,
       ready,
-      guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: () => change({ q: 0.8 }) },
+      guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: async () => {
+        earlier = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
+        begun = false; // it plays from the beginning
+        change({ q: 0.8 });
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
+        return time.play();
+      } },
       repaint: draw,
       check(setting) {
         checkLaw(setting);

@@ -1,7 +1,7 @@
 // Epoch by epoch: what the encodings of two Vision Transformers know of the grid, and how often the networks are right.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, mount, refuse, whole, percent, epochs, decodeHalf, symmetric } = window.patchAssociation;
+  const { h, controls, player, chart, mount, refuse, whole, percent, epochs, decodeHalf, symmetric } = window.patchAssociation;
   const SIDE = 8;
   const N = SIDE * SIDE;
   const PIXELS = 28 * SIDE;
@@ -62,10 +62,9 @@
     const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch", height: 300 });
     const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch" });
     const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
-    const named = (one) => h("div", {}, one.element, legend(Object.entries(KINDS).map(([kind, look]) => [look, `${kind} attention`])));
     stage.append(panel.element, time.element,
-      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), named(accuracy)),
-      h("div", { class: "pa-panels pa-three" }, named(recall), named(looks),
+      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), accuracy.element),
+      h("div", { class: "pa-panels pa-three" }, recall.element, looks.element,
         h("p", { class: "pa-quiet" }, "Squares: blue where an encoding is like that of the chosen patch, which is red; orange where it is the opposite. Point at a square to choose another. Dashed in the charts: what chance would give.")));
 
     function paint(canvas, K) {
@@ -88,10 +87,10 @@
       const x = [0, LAST];
       const at = seen.epoch;
       for (const kind of Object.keys(KINDS)) paint(boards[kind].canvas, cosinesAt(kind, seen.epoch));
-      const curves = (what) => Object.entries(KINDS).map(([kind, look]) => ({ y: epochs[kind][what], look }));
+      const curves = (what) => Object.entries(KINDS).map(([kind, look]) => ({ y: epochs[kind][what], look, name: kind }));
       recall.draw({ x, at, range: [0, 0.7], curves: curves("recall"), levels: [{ y: epochs.chance }] });
       const unknown = [NaN]; // attention before training is not recorded
-      const looked = curves("looks").map(({ y, look }) => ({ y: unknown.concat(y), look }));
+      const looked = curves("looks").map((curve) => ({ ...curve, y: unknown.concat(curve.y) }));
       looks.draw({ x, at, range: [0, 0.7], curves: looked, levels: [{ y: epochs.chance }] });
       accuracy.draw({ x, at, range: [0, 1], curves: curves("accuracy") });
     }

@@ -93,7 +93,7 @@
     const rare = fields.filter((field) => field.rare);
     const element = h("div", { class: "pa-controls" }, ...fields.filter((field) => !field.rare && field.label).map(control));
     if (rare.length)
-      element.append(h("details", {}, h("summary", {}, "Start and rates"), ...rare.map(control)));
+      element.append(h("details", {}, h("summary", {}, "More to set"), ...rare.map(control)));
     const show = (setting) => {
       for (const [key, { field, input, value }] of boxes) {
         if (field.options) {
@@ -304,7 +304,7 @@
     return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
   }
 
-  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name}], at})`. */
+  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name}], at})`; names stand where curves end. */
   function chart({ title, xlabel = "step", log = false, height = 190 }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
@@ -342,7 +342,9 @@
       }
       const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
-      const [left, right, top, bottom] = [room.left, width - room.right, room.top, height - room.bottom];
+      const ended = data.curves.filter(({ name, above }) => name && above == null);
+      const words = ended.length ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...ended.map(({ name }) => name.length))) : 0;
+      const [left, right, top, bottom] = [room.left, width - room.right - words, room.top, height - room.bottom];
       const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
       const [floor, unit] = [scale(low), (bottom - top) / (scale(high) - scale(low))];
       const Y = (y) => bottom - (scale(y) - floor) * unit;
@@ -356,7 +358,7 @@
       for (const { y, look, name } of data.levels ?? []) {
         if (log && !(y > 0)) continue;
         parts.push(across(y, `pa-level ${look ?? ""}`));
-        if (name) parts.push(word(right, Y(y) - 5, "end", name));
+        if (name) parts.push(ended.length ? word(left + 6, Y(y) - 5, "start", name) : word(right, Y(y) - 5, "end", name));
       }
       for (const { x } of data.marks ?? []) parts.push(upright(x, "pa-mark"));
       for (const { y, look, xs } of data.curves) {
@@ -365,7 +367,13 @@
         if (data.at != null && !xs && Number.isFinite(Y(y[data.at])))
           parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[data.at])), r: 4.5 }]);
       }
-      for (const { name, look, above } of data.curves) if (name) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
+      for (const { name, look, above } of data.curves) if (name && above != null) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
+      let below = -Infinity; // the place of the name above
+      const ends = ended.map(({ name, look, y }) => [Y(y[y.findLastIndex(Number.isFinite)] ?? NaN), name, look]).filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
+      for (const [y, name, look] of ends) {
+        below = Math.max(y + 4, below + 15);
+        parts.push(["text", { class: `pa-name ${look}`, x: pixel(right + 7), y: pixel(below) }, name]);
+      }
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
       put(parts);
     }

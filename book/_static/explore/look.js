@@ -9,10 +9,10 @@
   const FIELDS = [
     { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
     { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05 },
-    { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8] },
-    { key: "loss", label: "loss", value: "logistic", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]] },
-    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]] },
-    { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]] },
+    { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8], rare: true },
+    { key: "loss", label: "loss", value: "logistic", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]], rare: true },
+    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]], rare: true },
+    { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]], rare: true },
     { key: "steps", label: "steps", value: 1000, from: 100, to: 2000, step: 100, rare: true },
     { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
     { key: "rate", label: "step size", value: 2, from: 0.01, to: 5, scale: "log", rare: true },
@@ -61,13 +61,12 @@
     }
     const asked = h("figcaption", {}, "");
     const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-tokens", role: "group", "aria-label": "The tokens of an input; press one to take it away or to put it back" }, ...tokens));
-    const mass = chart({ title: "Attention, mean over queries and classes", height: 260 });
-    const margin = chart({ title: "Margin yF of this input", height: 260 });
+    const mass = chart({ title: "Attention that tokens get, by kind", height: 250 });
+    const margin = chart({ title: "Margin of this input: above zero it is right", height: 250 });
     stage.append(panel.element, time.element, input,
       legend([["pa-signal", "label-relevant"], ["pa-other", "confusion"], ["pa-noise", "other"]]),
       h("div", { class: "pa-panels" },
-        h("div", {}, mass.element, legend([["pa-signal", "to label-relevant tokens"], ["pa-other", "to confusion tokens"]])),
-        h("div", {}, margin.element, legend([["pa-label", "as it stands"], ["pa-noise", "with all tokens"], ["pa-level", "where the hinge stops"]]))));
+        mass.element, margin.element));
 
     /** The fractions of the shown input: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
     function shares(kept) {
@@ -113,12 +112,12 @@
       const steps = run.found.risk.length - 1;
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
-      mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal" }, { y: run.found.confused, look: "pa-other" }],
+      mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal", name: "relevant" }, { y: run.found.confused, look: "pa-other", name: "confusion" }],
         levels: b < a && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
-      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise" }] : []), { xs, y: margins(share), look: "pa-label" }], levels: [{ y: 1 }], at });
+      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise", name: "all tokens" }] : []), { xs, y: margins(share), look: "pa-label", name: without.size ? "without" : "" }], levels: [{ y: 1, name: "the hinge stops" }], at });
     }
 
     /** The law that is trained on: alpha_* and alpha_#. */
@@ -150,7 +149,7 @@
       inFrames(say, () => run === mine, (until) => {
         run.advance(until);
         const done = run.found.risk.length - 1;
-        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, done); // where motion is unwanted, the end alone
+        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, stage.classList.contains("pa-guessing") ? 0 : done); // where motion is unwanted, the end alone
         say(sentence());
         if (run.finished) finish();
         return !run.finished;
@@ -160,7 +159,7 @@
     return {
       fields: FIELDS,
       room: 350,
-      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: () => time.play() },
+      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: () => { time.go(0); return time.play(); } },
       ready,
       repaint: draw,
       check(setting) {

@@ -6,6 +6,7 @@
     SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
+  const small = matchMedia("(max-width: 700px)"); // as the scenes are first laid out
   const thousands = (n) => n.toLocaleString("en-US");
 
   /** Two columns: what moves on the left, the guess, the control and the sentence on the right. */
@@ -63,7 +64,7 @@
     go();
     const box = document.querySelector(`[data-explorable="${link.dataset.of}"]`);
     box.closest(".pa-scene").dataset.moved = "";
-    box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+    box.querySelector("canvas, svg, .pa-lamps").scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
   });
 
   // ---- strings over the epochs ---------------------------------------------------------------------------------
@@ -107,7 +108,7 @@
         context.fill();
       }
     });
-    const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: 210 });
+    const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: small.matches ? 150 : 210 });
     /** Strings come and go for as long as some are on their way, however fast the epochs change. */
     function fade(before, now) {
       const step = still.matches ? 1 : (now - before) / 150;
@@ -241,17 +242,17 @@
     const { C, q, least, most, curves, listening, boundary } = essay.counting;
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
-    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], 720);
-    const errors = chart({ title: "How often adding up errs", xlabel: "random voices, in units of C²", height: 215 });
+    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 520 : 720);
+    const errors = chart({ title: "How often adding up errs", xlabel: "random voices, in units of C²", height: small.matches ? 165 : 215 });
     let [D, reached] = [least, 0];
     function draw() {
-      sums.draw({ D, C, q, before: earlier.filter((n) => n < D) });
+      sums.draw({ D, C, q, before: earlier.filter((n) => n < 0.8 * D) });
       const clutter = (q * (D - C)) / C ** 2;
       const error = countingError(D, C, q);
       const far = (q * (reached - C)) / C ** 2;
-      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x), y: points.map(([x, y]) => (look === "pa-noise" || x <= far + 1e-9 ? y : NaN)), look, name, above });
+      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x <= far + 1e-9 ? y : NaN)), look, name, above });
       errors.draw({ x: [0, 3.7], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: clutter }],
-        curves: [...(reached >= most ? [one(curves[16], "pa-noise", "adding up, sets of 16", 0.19)] : []), one(curves[4], "pa-label", "adding up", 0.33), one(listening, "pa-same", "listening to each set", 0.045)] });
+        curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(reached >= most ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.19)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
       const done = reached >= most;
       say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
@@ -271,11 +272,9 @@
     const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
-    let [before, queued] = [null, null]; // the last training's curve, and the sets that come after these
+    let [before, queued, called] = [null, null, "blocks"]; // the last training, the sets that come after these, the name of these
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
-    const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context, color) => {
-      if (!kept.length) return;
-      const best = kept[Math.min(at, kept.length - 1)].best;
+    function string(context, best, sets, ground) {
       context.lineCap = "round";
       for (let i = 0; i < D; i++)
         for (const j of best[i]) {
@@ -288,7 +287,23 @@
           context.lineTo((j % SIDE) + 0.5, Math.floor(j / SIDE) + 0.5);
           context.stroke();
         }
+    }
+    const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context) => {
+      if (kept.length) string(context, kept[Math.min(at, kept.length - 1)].best, sets, ground);
     });
+    // What was trained before stays beside, small.
+    const earlier = easel(SIDE, SIDE, "The sets that were trained before, with their strings at the end", (context) => {
+      if (!before) return;
+      before.sets.forEach((set, k) => {
+        context.globalAlpha = before.ground.includes(k) ? 0.08 : 0.35;
+        context.fillStyle = STRONG[LETTERS.indexOf(set)];
+        context.fillRect((k % SIDE) + 0.05, Math.floor(k / SIDE) + 0.05, 0.9, 0.9);
+      });
+      string(context, before.best, before.sets, before.ground);
+      context.globalAlpha = 1;
+    });
+    const former = h("figcaption", {}, "");
+    const shelf = h("figure", { class: "pa-chart pa-small" }, former, earlier.canvas);
     const board = h("div", { class: "pa-own", role: "group", "aria-label": "Thirty-six patches in nine sets; choose two to exchange them" }, ...cells, strings.canvas);
     exchanger(board, SIDE, { pick: (k) => pick(k), swap: (a, b) => swap(a, b), mark: (from, to) => mark(from, to) });
     const mark = (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from || k === picked); cell.classList.toggle("pa-under", k === to && to !== from); });
@@ -333,14 +348,14 @@
       const letter = initial.value.trim().normalize("NFD").replace(/[^A-Za-z]/g, "").slice(-1).toUpperCase();
       const written = letter && write(letter);
       if (!written && initial.value.trim()) say("The letters that can be drawn on six by six patches are those from A to Z.");
-      if (written) begin(written[0], false, written[1]);
+      if (written) begin(written[0], { away: written[1], name: `the letter ${letter}` });
     } });
     const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
     let busy = false; // the model trains, and what it found is being shown
     const untrained = () => {
       const fresh = waiting;
-      if (fresh) begin(sets, false, ground);
+      if (fresh) begin(sets, { away: ground, name: called });
       return fresh || busy;
     };
     const time = player({ label: "step", seconds: 4, words: "Train", show: (k) => String(times[k]), before: untrained, onstep: (k) => { at = times[k]; paint(); } });
@@ -355,20 +370,24 @@
       strings.paint();
       const share = shares();
       const seen = Math.min(at, kept.length - 1);
-      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [...(before ? [{ y: before, look: "pa-noise", name: "the sets before", above: 0.12 }] : []), { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same" }], at: time.step });
+      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [...(before ? [{ y: before.share, look: "pa-noise", name: before.called, above: 0.28 }] : []), { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same", name: called, above: 0.1 }], at: time.step });
+      shelf.classList.toggle("pa-empty", !before); // its place is kept
+      former.textContent = before ? `Before: ${before.called}` : "";
+      earlier.paint();
       const done = at >= STEPS && !queued;
       const told = done ? asked.tell() : "";
       say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
-        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && asked.chosen !== null ? " A scatter is learned as fast as blocks: no distance occurs anywhere in the model." : ""}`);
+        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && before ? ` All but one in twenty joined them ${[before, { called, share: times.map((t) => share[t]) }].map((one) => `${after(one.share)} with ${one.called}`).join(", ")}: no distance occurs anywhere in the model.` : ""}`);
     }
+    const after = (share) => (share.some((x) => x >= 0.95) ? `after step ${times[share.findIndex((x) => x >= 0.95)]}` : "never");
     let stop = () => {};
     /** Train on these sets; `away` are the patches outside of a letter, which are drawn pale. */
-    function begin(next, quiet = false, away = [], after = null) {
+    function begin(next, { quiet = false, away = [], then = null, name = "your sets" } = {}) {
       if (kept.length > STEPS) {
         const share = shares();
-        before = times.map((t) => share[t]);
+        before = { share: times.map((t) => share[t]), best: kept.at(-1).best, sets, ground, called };
       }
-      queued = after;
+      [queued, called] = [then, name];
       [sets, picked, kept, waiting, at, ground] = [next, -1, [], quiet, 0, away];
       time.stop();
       run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
@@ -402,7 +421,7 @@
       if (k >= 50) {
         busy = false;
         time.name("Train again");
-        if (queued) setTimeout(() => { if (run === mine && queued) begin(queued); }, still.matches ? 0 : 900);
+        if (queued) setTimeout(() => { if (run === mine && queued) begin(queued.sets, { name: queued.name }); }, still.matches ? 0 : 900);
         return;
       }
       while (k < 50 && times[k + 1] < kept.length) k += 1;
@@ -410,12 +429,13 @@
       requestAnimationFrame(() => finish(mine, k));
     };
     const asked = guess({ question: "Which is hardest for the model: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => { // both, the guess first
-      const both = k === 0 ? [blocks, scattered()] : [scattered(), blocks];
-      before = null;
-      begin(both[0], false, [], both[1]);
+      const both = [{ sets: blocks, name: "blocks" }, { sets: scattered(), name: "a scatter" }];
+      const [first, then] = k === 0 ? both : both.toReversed();
+      [before, kept, initial.value] = [null, [], ""];
+      begin(first.sets, { name: first.name, then });
     } });
-    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, sentence, found.element));
-    return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, true), room: 215, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, sentence, h("div", { class: "pa-pair" }, found.element, shelf)));
+    return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, { quiet: true, name: "blocks" }), room: 300, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
 
   // ---- two valleys ---------------------------------------------------------------------------------------------
@@ -424,6 +444,7 @@
     const [D, C, beta, RANGE, NODES, SIZE] = [12, 4, 1, 2.5, 25, 500];
     let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
     let [start, levels, basins] = [[0, 0], [], [-RANGE, -1]]; // where the ball lies, lines of equal depth, how high either side is deepest
+    let ways = []; // of the two values of q that a guess compares
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const small = h("canvas", { width: NODES, height: NODES });
@@ -471,13 +492,24 @@
       context.textAlign = "left";
       label("everybody listens to strangers", 10, clamp(Y(basins[1]) + 34, 22, SIZE - 14));
       context.globalAlpha = 1;
-      const done = line.slice(0, ball[2] ?? line.length);
+      const trail = (points, wide) => {
+        context.lineWidth = wide;
+        context.beginPath();
+        points.forEach(({ gamma, rho }, k) => (k ? context.lineTo(X(gamma), Y(rho)) : context.moveTo(X(gamma), Y(rho))));
+        context.stroke();
+      };
+      for (const other of ways) { // the way at another q, over ground that is not its own
+        context.setLineDash([9, 6]);
+        context.strokeStyle = color("signal");
+        trail(other.line, 3);
+        context.setLineDash([]);
+        context.strokeStyle = color("paper");
+        context.lineWidth = 4;
+        const middle = other.line[other.line.length >> 1];
+        label(`q = ${number(other.q)}`, clamp(X(middle.gamma) + 10, 10, SIZE - 90), Y(middle.rho) - 8);
+      }
       context.strokeStyle = color("signal");
-      context.lineWidth = 4;
-      context.lineJoin = "round";
-      context.beginPath();
-      done.forEach(({ gamma, rho }, k) => (k ? context.lineTo(X(gamma), Y(rho)) : context.moveTo(X(gamma), Y(rho))));
-      context.stroke();
+      trail(line.slice(0, ball[2] ?? line.length), 4);
       context.restore();
       context.fillStyle = color("ink");
       const letters = Math.max(15, (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width);
@@ -578,6 +610,11 @@
     function tell() {
       const end = line.at(-1);
       const whose = end.gamma > end.rho + 0.01 ? "companions" : end.gamma < end.rho - 0.01 ? "strangers" : null;
+      const other = ways[0];
+      if (told && other) {
+        const end = other.line.at(-1);
+        return say(`${asked.tell()}At q = ${number(other.q)} it rolled into the valley of ${end.gamma > end.rho ? "companions" : "strangers"}, and the error went from ${percent(other.line[0].error)} to ${percent(end.error)}; at q = ${number(q)} into that of ${whose}, from ${percent(line[0].error)} to ${percent(line.at(-1).error)}, by looking away from its own set.`);
+      }
       say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error goes from ${percent(line[0].error)} to ${percent(end.error)}.`);
     }
     const time = player({ label: "q, how many patches speak at random", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
@@ -599,6 +636,7 @@
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
       const unit = (SIZE + 60) / box.width;
+      ways = [];
       set((((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE, RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE);
     };
     plane.canvas.addEventListener("pointerdown", (event) => { plane.canvas.setPointerCapture(event.pointerId); place(event); });
@@ -611,12 +649,12 @@
       event.preventDefault();
       set(start[0] + move[0], start[1] + move[1]);
     });
-    const rolls = (step) => () => { start = [0, 0]; time.go(step); roll(); };
+    const rolls = (step) => () => { [start, ways] = [[0, 0], []]; time.go(step); roll(); };
     reach.ball = { few: rolls(5), many: rolls(17) };
     const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["Companions’", "Strangers’", "That depends on q"], right: 2, then: () => {
-      start = [0, 0];
+      [start, ways] = [[0, 0], []];
       time.go(5);
-      roll(() => setTimeout(() => { told = true; start = [0, 0]; time.go(17); roll(); }, still.matches ? 0 : 700));
+      roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
     stage.append(columns([plane.canvas], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small pa-blocks" }, h("figcaption", {}, "Who listens to whom"), attention.canvas)));
     return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 200, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball } };

@@ -1,19 +1,19 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, legend, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
   const LENGTH = 900; // steps of a flow line
 
   const FIELDS = [
-    { key: "D", label: "D, patches", value: 12, options: [8, 12, 16] },
-    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4] },
+    { key: "D", label: "D, patches", value: 12, options: [8, 12, 16], rare: true },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4], rare: true },
     { key: "q", label: "q, chance of a random feature", value: 0.6, from: 0.02, to: 0.98, step: 0.02 },
-    { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05 },
-    { key: "gamma", label: "γ at the start", value: 0, from: -RANGE, to: RANGE, step: 0.05 },
-    { key: "rho", label: "ρ at the start", value: 0, from: -RANGE, to: RANGE, step: 0.05 },
+    { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05, rare: true },
+    { key: "gamma", label: "γ at the start", value: -2.5, from: -RANGE, to: RANGE, step: 0.05 },
+    { key: "rho", label: "ρ at the start", value: -1.4, from: -RANGE, to: RANGE, step: 0.05 },
   ];
 
   /** The alpha in (0, 100) at which the risk stops falling; the risk is convex along the way that matters. */
@@ -100,8 +100,8 @@
     svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
     svg.addEventListener("pointerup", () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Where the scores go, lines of equal least risk, darker where it is lower: drag the dot"), svg),
-    legend([["pa-same", "companions win ground"], ["pa-other", "strangers win ground"], ["pa-level", "γ = ρ"], ["pa-signal", "the way of your start"]]));
+      h("figcaption", {}, "Drag the dot: it rolls where the arrows go"), svg),
+    h("p", { class: "pa-quiet" }, "The darker the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do."));
 
     function paint() {
       const parts = [];
@@ -135,6 +135,9 @@
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
         parts.push(h("svg:text", { x: -8, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
       }
+      for (const [words, x, y, anchor] of [["strangers lead", 12, 22, "start"], ["companions lead", SIZE - 12, Y(-0.6), "end"]]) // either side of the line
+        parts.push(h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words));
+      parts.push(h("svg:text", { class: "pa-side-name", x: X(1.45), y: Y(1.45) - 9, "text-anchor": "middle", transform: `rotate(-45 ${X(1.45)} ${Y(1.45)})` }, "γ = ρ"));
       parts.push(h("svg:text", { x: SIZE / 2, y: SIZE + 40, "text-anchor": "middle" }, "γ, companions"));
       parts.push(h("svg:text", { x: -30, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -30 ${SIZE / 2})` }, "ρ, strangers"));
       back.replaceChildren(...parts);
@@ -214,11 +217,7 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: async () => {
-        change({ gamma: -2.5, rho: -1.4 });
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
-        return roll();
-      } },
+      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: roll },
       ready,
       repaint: () => draw(),
       check(setting) {
