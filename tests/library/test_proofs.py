@@ -208,7 +208,7 @@ def test_enclosures_of_coq_overlap_those_of_python():
 
 
 def test_the_end_point_of_the_kernel_is_that_of_the_library():
-    """Its bracket of alpha_inf, and its k: of the scores that a patch has for itself, its set and strangers."""
+    """Its bracket of alpha_inf and its k, from the risk whose softmax the library wrote."""
     run = RUNS["companions-lead"]
     risk = PopulationRisk(run.num_patches, run.set_size, float(run.q), linear=float(run.linear))
     _, *bracket, _ = witnesses.end_witness(run.num_patches, run.set_size, run.q, run.linear)
