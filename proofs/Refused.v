@@ -1,7 +1,7 @@
 (** What must not come through, and how. *)
 From Coq Require Import Reals ZArith List Lra Lia.
 From Coquelicot Require Import Coquelicot.
-From Book Require Import Ball Vote Sizes Window Blocks Risk Still.
+From Book Require Import Ends EndsAt Ball Vote Sizes Window Blocks Risk Still.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -51,6 +51,16 @@ Proof.
   lra.
 Qed.
 
+(** * Where runs end: k one unit higher is refused, and alpha one unit higher refuted, since there is one end point. *)
+Example false_end : ends_at 3 10 1 10000 1 4 4 (bits 53) 1099511627776 falling 99733726484 99733726489 99867944214
+  90707 90708 1000000 38693 38694 10000000 = false.
+Proof. vm_cast_no_check (eq_refl false). Qed.
+Lemma not_higher : ~ Ends (3 / 10) 4 4 (1 / 10000) 1 (90708 / 1000000) (90709 / 1000000) (38692 / 10000000) (38693 / 10000000).
+Proof.
+  intros [a [k [E [_ [B _]]]]]. destruct ends_D16_C4_q3_10 as [a' [k' [E' [_ [B' _]]]]].
+  destruct (one_end _ _ _ _ _ _ _ _ _ E E') as [<- _]. lra.
+Qed.
+
 (** * Witnesses that show nothing: u on the wrong side of its zero, too few bits, v between no two numbers. *)
 Example wrong_side : wins 3 10 (bits 64) 1 (16 - 4) 4 1 1000 = false.
 Proof. vm_compute. reflexivity. Qed.
@@ -67,6 +77,11 @@ Example right_u : run_from 3 10 4 12 [42%Z] = true.
 Proof. vm_compute. reflexivity. Qed.
 Example false_sizes : forallb (fun Y => negb (run_from 4 5 4 12 [Y])) [10; 100; 500; 1000; 2000; 10000]%Z = true.
 Proof. vm_compute. reflexivity. Qed.
+(** A piece that reaches over the end point, and one around it on which the face is not seen to be convex. *)
+Example over_the_end : falls_on 1 10000 4 4 (bits 53) (A 3 10 4 4) 16 0 [2]%Z = false.
+Proof. vm_cast_no_check (eq_refl false). Qed.
+Example too_wide : negative (bend_ball 1 10000 4 4 (bits 53) (A 3 10 4 4) (between (bits 53) 5 10 64)) = false.
+Proof. vm_cast_no_check (eq_refl false). Qed.
 Example gap : pieces (bits 53) true 1 (16 - 4) 4 10 3 4 16 (cons (3, 13)%Z nil) = false.
 Proof. vm_compute. reflexivity. Qed.
 

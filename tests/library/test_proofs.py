@@ -12,9 +12,11 @@ import pytest
 from flint import arb, ctx, fmpz_poly
 from mpmath import iv
 
+from patch_association.exact.risk import PopulationRisk
 from patch_lab.certify import coq, witnesses
 from patch_lab.certify.blocks import OUTSIDE, two_inequalities
-from patch_lab.certify.statements import BLOCKS, FIRST_MOVES, WINDOW
+from patch_lab.certify.runs import RUNS
+from patch_lab.certify.statements import BLOCKS, END_POINT, FIRST_MOVES, WINDOW
 from patch_lab.ledger import shipped
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
@@ -203,6 +205,19 @@ def test_enclosures_of_coq_overlap_those_of_python():
         for name, low, high in zip(("one", *OUTSIDE), numbers[8 * place :: 2], numbers[8 * place + 1 :: 2]):
             assert low.union(high).overlaps(found[name]), (D, C, q, name)
             assert float(high - low) < 1e-6
+
+
+def test_the_end_point_of_the_kernel_is_that_of_the_library():
+    """Its bracket of alpha_inf and its k, from the risk whose softmax the library wrote."""
+    run = RUNS["companions-lead"]
+    risk = PopulationRisk(run.num_patches, run.set_size, float(run.q), linear=float(run.linear))
+    _, *bracket, _ = witnesses.end_witness(run.num_patches, run.set_size, run.q, run.linear)
+    alpha = [x / witnesses.ALONG for x in bracket]
+    low, high = (risk.gradient(x, 1.0, 1.0, -40.0)[0] for x in alpha)
+    assert low < 0 < high
+    k = risk.gradient(alpha[0], 1.0, 1.0, -20.0)[2] / math.exp(-20)
+    for x, (low, high) in zip((alpha[0], k), END_POINT.values()):
+        assert float(low) < x < float(high)
 
 
 def test_the_window_of_the_kernel_reaches_as_far_as_the_statement():

@@ -111,14 +111,17 @@ def _blocks_of_every_number(options: Options) -> dict:
     return {f"{key} at {name}": x for name, one in found.items() for key, x in one.items()}
 
 
+#: Where the runs of where-it-ends end: between which numbers alpha_inf and k lie.
+END_POINT = {"alpha": ("0.090707", "0.090708"), "k": ("0.0038692", "0.0038693")}
+
+
 def _end(options: Options) -> dict:
     run = RUNS["companions-lead"]
     assert run.trap_rates is not None
     found, alpha, k = END.prove(run.field(options), *run.trap_rates)
-    if not (ball(Fraction("0.090707")) < alpha < ball(Fraction("0.090708"))):
-        raise Undecided(f"alpha tends to {alpha}")
-    if not (ball(Fraction("0.0038692")) < k < ball(Fraction("0.0038693"))):
-        raise Undecided(f"k is {k}")
+    for (name, (low, high)), x in zip(END_POINT.items(), (alpha, k)):
+        if not ball(Fraction(low)) < x < ball(Fraction(high)):
+            raise Undecided(f"{name} is {x} at the end")
     return {"arithmetic": options.arithmetic, **found, "alpha at the end": decimal(alpha), "k": decimal(k)}
 
 

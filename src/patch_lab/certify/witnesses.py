@@ -14,14 +14,18 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx
+from scipy.special import expit
 
 from patch_lab.certify import signs
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball
-from patch_lab.certify.statements import BLOCKS, BY_MOMENTS, EVERY_SIZE, FIRST_MOVES, WINDOW
+from patch_lab.certify.runs import RUNS
+from patch_lab.certify.statements import BLOCKS, BY_MOMENTS, END_POINT, EVERY_SIZE, FIRST_MOVES, WINDOW
 
-_BITS = {"first move": 48, "window": 53, "blocks": 48}
+_BITS = {"first move": 48, "window": 53, "blocks": 48, "ends": 53}
 _STEP = 1e-9  # of log u, where the zero of f is looked for
+ALONG = 2**40  # the denominator of alpha where a run ends
+_CONVEX = 13  # bits: how far around alpha_inf the face is shown to be convex
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _change(sums, cubes) -> float:
 
 def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, int, int]:
     """Numerators x < x' and a denominator y with v* between x / y and x' / y."""
-    law = _law_of_cubes(set_size, num_patches // set_size, float(q))
+    law = _law_of_sums(set_size, num_patches // set_size, float(q), lambda n: n**3)
     pull = lambda v: math.fsum(p * k / (1 + math.exp(max(-700.0, min(700.0, v * k)))) for k, p in law.items())
     low, high = 0.0, 1.0
     while pull(high) > 0:
@@ -167,14 +171,15 @@ def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, i
     return x - 2, x + 3, y
 
 
-def _law_of_cubes(C: int, L: int, q: float) -> dict:
+def _law_of_sums(C: int, L: int, q: float, of: Callable) -> dict:
+    """{x: chance} of the sum of of(n) over the sets, n the sum of a set's signs, in doubles."""
     one: dict = {}
     for plus in range(C + 1):
         for minus in range(C + 1 - plus):
             ways = math.comb(C, plus) * math.comb(C - plus, minus)
             chance = ways * (q / 2) ** (plus + minus) * (1 - q) ** (C - plus - minus)
-            one[(plus - minus) ** 3] = one.get((plus - minus) ** 3, 0.0) + chance
-    total = {C**3: 1.0}
+            one[of(plus - minus)] = one.get(of(plus - minus), 0.0) + chance
+    total = {of(C): 1.0}
     for _ in range(L - 1):
         after: dict = {}
         for x, s in total.items():
@@ -182,6 +187,43 @@ def _law_of_cubes(C: int, L: int, q: float) -> dict:
                 after[x + y] = after.get(x + y, 0.0) + s * t
         total = after
     return total
+
+
+def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) -> tuple[list, int, int, int]:
+    """Ends of pieces of alpha, a bracket of alpha_inf and a point above it, all over :data:`ALONG`.
+
+    On each piece, from zero on, the risk on the face falls in alpha; around alpha_inf it is convex up to the
+    point, and above it rises.
+
+    Raises
+    ------
+    Undecided
+        If the pieces do not come near alpha_inf.
+    """
+    law = _law_of_sums(set_size, num_patches // set_size, float(q), lambda n: complex(n**3, n))
+    P, M = (np.array([getattr(k, part) for k in law]) for part in ("real", "imag"))
+    chance, K, line = np.array(list(law.values())), num_patches**3 / set_size**2, float(linear) * num_patches
+    ends = lambda low, high, X: np.sort(np.outer((low, high), X), axis=0)  # (2, n)
+
+    def lift(low, high):
+        """The least -dL/dalpha = E[w (3 K alpha^2 P + nu D M)] that two ends of alpha allow."""
+        y = ends(low**3, high**3, K * P) + ends(low, high, line * M)
+        most, least = chance * expit(-y)
+        cubes, votes = (float(np.where(X > 0, X * least, X * most).sum()) for X in (P, M))
+        return 3 * K * min(low**2 * cubes, high**2 * cubes) + line * votes
+
+    low, high = 0, ALONG
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if lift(middle / ALONG, middle / ALONG) > 0 else (low, middle)
+    near, found = ALONG >> _CONVEX, [0]
+    while found[-1] < low - near:
+        here = found[-1]
+        tried = [min(here + (low - here) * share // 16, low - near) for share in range(15, 0, -1)]
+        found += [there for there in tried if lift(here / ALONG, there / ALONG) > 1e-6][:1]
+        if found[-1] == here:
+            raise Undecided(f"no piece from alpha = {here / ALONG:g} on")
+    return found[1:], low - 2, low + 3, low + near
 
 
 def _law(n: int, set_size: int, q: arb) -> list:
@@ -290,6 +332,43 @@ def blocks_file() -> str:
     return "\n".join([*lines, ""])
 
 
+def ends_file() -> str:
+    """``EndsAt.v``."""
+    run = RUNS["companions-lead"]
+    D, C, L = run.num_patches, run.set_size, run.num_patches // run.set_size
+    (a, b), (n, d) = run.q.as_integer_ratio(), run.linear.as_integer_ratio()
+    pieces, x, z, far = end_witness(D, C, run.q, run.linear)
+    bounds = []
+    for low, high in END_POINT.values():
+        unit = 10 ** (len(low) - 2)
+        bounds.append((int(Fraction(low) * unit), int(Fraction(high) * unit), unit))
+    (low, high, unit), (under, over, part) = bounds
+    setting = f"({a} / {b}) {C} {L} ({n} / {d}) {run.diagonal}"
+    between = f"({low} / {unit}) ({high} / {unit}) ({under} / {part}) ({over} / {part})"
+    name, size = f"ends_D{D}_C{C}_q{a}_{b}", "ltac:(repeat constructor)"
+    numbers = f"{x} {z} {far} {low} {high} {unit} {under} {over} {part}"
+    lines = [
+        *_head("Ball Ends", " List Lra", "ours-certified-end-point")[:-1],
+        "From Coquelicot Require Import Coquelicot.",
+        "Import ListNotations.",
+        "Open Scope R_scope.",
+        "",
+        f"Definition falling : list Z := [{'; '.join(map(str, pieces))}]%Z.",
+        f"Theorem {name} : Ends {setting} {between}.",
+        f"Proof. apply (ends_right {a} {b} {n} {d} {run.diagonal} {C} {L} (bits {_BITS['ends']}) "
+        f"eq_refl eq_refl {size} {size}",
+        f"  {ALONG} falling {numbers}); vm_cast_no_check (eq_refl true). Qed.",
+        "(** There are runs of rho that come to this point, and this is how. *)",
+        f"Example {name}_instance : exists alpha k rh,",
+        f"  {low} / {unit} < alpha < {high} / {unit} /\\ {under} / {part} < k < {over} / {part} /\\",
+        f"  descends {setting} 1 (fun _ => alpha) (fun _ => {run.diagonal}) rh /\\",
+        "  is_lim_seq (fun t => rh t + ln (INR t)) "
+        f"(ln (INR ({L} * {C}) * (INR ({L} * {C}) - INR {C}) / (1 * k))).",
+        f"Proof. apply run_met; [repeat constructor | repeat constructor | lra | exact {name}]. Qed.",
+    ]
+    return "\n".join([*lines, ""])
+
+
 def overlap_file() -> str:
     """``Overlap.v``: prints Coq's enclosures of four of the six expectations over E[w*], at some settings."""
     lines = [*_head("Ball Blocks"), _SHOW]
@@ -315,6 +394,7 @@ FILES: dict[str, Callable[[], str]] = {
     "EverySizeAt": every_size_file,
     "WindowAt": window_file,
     "BlocksAt": blocks_file,
+    "EndsAt": ends_file,
     "Overlap": overlap_file,
 }
 
