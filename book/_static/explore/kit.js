@@ -98,7 +98,10 @@
       for (const [key, { field, input, value }] of boxes) {
         if (field.options) {
           const has = [...input.options].some((option) => option.value === String(setting[key]));
-          if (!has) input.append(h("option", { value: setting[key] }, String(setting[key])));
+          if (!has) { // one place for a value that is none of the list
+            input.querySelector("[data-other]")?.remove();
+            input.append(h("option", { value: setting[key], "data-other": true }, String(setting[key])));
+          }
           input.value = String(setting[key]);
           continue;
         }
