@@ -303,3 +303,213 @@ Proof.
   generalize (second_difference v v_positive (IZR a) (IZR x) A). unfold pulls, G, slope. rewrite !plus_IZR, opp_IZR. unfold Rminus. lra.
 Qed.
 End Many.
+
+(** * Fewer inequalities: b > 0 at every size, and psi <= a *)
+
+Section Enough.
+Variables (v : R) (k : nat).
+Let L := (4 + k)%nat.
+Let n := INR k.
+Hypothesis v_positive : 0 < v.
+Hypothesis balanced : pull q 2 L v = 0.
+Lemma q_half : 0 <= q <= 1. Proof. lra. Qed.
+Lemma N_is : N L = 4 + n.
+Proof. unfold N, L, n. rewrite plus_INR. cbn [INR]. ring. Qed.
+Lemma n_nonneg : 0 <= n. Proof. apply pos_INR. Qed.
+Lemma t1_negative : t1 q 2 L v < 0.
+Proof.
+  assert (B := at_block q 2 L q_half (le_n 2) ltac:(unfold L; lia) v balanced). unfold c in B. cbn [INR] in B.
+  set (y1 := t1 q 2 L v) in *. set (y2 := t2 q 2 L v) in *. set (y3 := t3 q 2 L v) in *.
+  assert (D : y1 - y2 < 0); [|lra]. unfold y1, y2, t1, t2. fold L. change (L - 2)%nat with (2 + k)%nat. rewrite N_is.
+  change (signal 2) with 8%Z. rewrite s_weighs.
+  assert (W : weighs [(-8, -9); (8, 9)]%Z iij) by (intros pis g m; cbn [Blocks.mean words]; unfold patch, O, iij, i; cbn; lra).
+  rewrite W. generalize (falls_by_two v v_positive (2 + k) 8), n_nonneg. change (8 + 1)%Z with 9%Z. change (8 - 1)%Z with 7%Z. unfold O. cbn [over s_].
+  change (8 + -8)%Z with 0%Z. change (8 + -1)%Z with 7%Z. change (8 + 1)%Z with 9%Z. change (8 + 8)%Z with 16%Z.
+  generalize (mean (free (L - 1)) (slope v) 8) (M (2 + k) (slope v) 0%Z) (M (2 + k) (slope v) 7%Z) (M (2 + k) (slope v) 9%Z) (M (2 + k) (slope v) 16%Z).
+  intros e x0 x7 x9 x16 F P.
+  match goal with |- ?x < 0 => replace x with (- ((3 + n) * (42 / 400) * (x7 - x9) * / (4 + n))) by (field; lra) end.
+  apply Ropp_lt_gt_0_contravar. apply Rmult_lt_0_compat; [|apply Rinv_0_lt_compat; lra]. nra.
+Qed.
+Lemma enough : 3 * t4 q 2 L v + (2 + n) * Rmax (td q 2 L v) 0 < 0 ->
+  3 * ((t4 q 2 L v + t5 q 2 L v) / 2) + (2 + n) * Rmax (td q 2 L v) 0 < 0 ->
+  let b := if (2 =? 2)%nat then - t1 q 2 L v else Rmin (- t1 q 2 L v) (second 2 (t1 q 2 L v) (t2 q 2 L v) (t3 q 2 L v)) in
+  let a := 3 * Rmax (t4 q 2 L v - u 2 (t4 q 2 L v) (t5 q 2 L v)) 0 in
+  let psi := if Rle_dec (N L ^ 2 * b) ((N L - 1) ^ 2 * (a + b)) then a - b / (N L - 1)
+             else N L * (sqrt (a + b) - sqrt b) ^ 2 in
+  0 < b /\ (N L - 2) * Rmax (td q 2 L v) 0 + psi < - 3 * u 2 (t4 q 2 L v) (t5 q 2 L v).
+Proof.
+  assert (T := t1_negative). assert (P := n_nonneg). rewrite N_is. cbn [Nat.eqb].
+  replace (u 2 (t4 q 2 L v) (t5 q 2 L v)) with ((t4 q 2 L v + t5 q 2 L v) / 2) by (unfold u, c; cbn [INR]; field).
+  generalize (t1 q 2 L v) (t4 q 2 L v) (t5 q 2 L v) (Rmax (td q 2 L v) 0) T. clear T. intros y1 y4 y5 m T E4 E5. cbv zeta.
+  set (b := - y1). assert (b0 : 0 < b) by (unfold b; lra). clearbody b. set (w := (y4 + y5) / 2) in *.
+  set (a := 3 * Rmax (y4 - w) 0). assert (a0 : 0 <= a) by (unfold a; generalize (Rmax_r (y4 - w) 0); lra).
+  assert (S : (2 + n) * m + a < - 3 * w) by (unfold a, Rmax; destruct (Rle_dec (y4 - w) 0); lra). clearbody a.
+  split; [exact b0|]. replace (4 + n - 2) with (2 + n) by ring. replace (4 + n - 1) with (3 + n) by ring.
+  destruct (Rle_dec _ _) as [Y | Y].
+  - assert (0 < b / (3 + n)) by (apply Rdiv_lt_0_compat; lra). lra.
+  - apply Rnot_le_lt in Y. assert (K : (4 + n) * (sqrt (a + b) - sqrt b) ^ 2 <= a); [|lra].
+    assert (s2 : sqrt (a + b) ^ 2 = a + b) by (apply pow2_sqrt; lra). assert (r2 : sqrt b ^ 2 = b) by (apply pow2_sqrt; lra).
+    assert (r0 := sqrt_pos b). assert (s0 := sqrt_pos (a + b)). assert (le : sqrt b <= sqrt (a + b)) by (apply sqrt_le_1; lra).
+    set (s := sqrt (a + b)) in *. set (r := sqrt b) in *. clearbody s r.
+    assert (X : (3 + n) * s <= (4 + n) * r).
+    { apply Rnot_lt_le. intros Z. assert (((4 + n) * r) ^ 2 <= ((3 + n) * s) ^ 2) by (apply pow_incr; split; [apply Rmult_le_pos|]; lra).
+      rewrite !Rpow_mult_distr, s2, r2 in H. lra. }
+    replace a with ((s - r) * (s + r)) by (replace ((s - r) * (s + r)) with (s ^ 2 - r ^ 2) by ring; lra).
+    replace ((4 + n) * (s - r) ^ 2) with ((s - r) * ((4 + n) * (s - r))) by ring. apply Rmult_le_compat_l; lra.
+Qed.
+End Enough.
+
+(** The best v is positive, and there is one below every v at which the pull is negative. *)
+Section Best_v.
+Variable k : nat.
+Let L := (4 + k)%nat.
+Lemma pull_at_zero : pull q 2 L 0 = 4.
+Proof.
+  unfold pull. change (L - 1)%nat with (3 + k)%nat. rewrite (M_ext _ _ (fun x => / 2 * IZR x)).
+  - rewrite M_times, M1. change (signal 2) with 8%Z. field.
+  - intros x. unfold slope. rewrite Rmult_0_l, exp_0. field.
+Qed.
+Lemma pull_from v v' : v <= v' -> pull q 2 L v' <= pull q 2 L v.
+Proof. exact (pull_falls 3 10 2 L v v' q_half). Qed.
+Lemma zero_positive v : pull q 2 L v = 0 -> 0 < v.
+Proof. intros Z. apply Rnot_le_lt. intros H. generalize (pull_from v 0 H). rewrite pull_at_zero. lra. Qed.
+Lemma zero_below v v' : pull q 2 L v = 0 -> pull q 2 L v' < 0 -> v < v'.
+Proof. intros Z P. apply Rnot_le_lt. intros H. generalize (pull_from v' v H). lra. Qed.
+Lemma zero_above v v' : pull q 2 L v = 0 -> 0 < pull q 2 L v' -> v' < v.
+Proof. intros Z P. apply Rnot_le_lt. intros H. generalize (pull_from v v' H). lra. Qed.
+Lemma zero_exists v' : pull q 2 L v' < 0 -> exists v, pull q 2 L v = 0.
+Proof.
+  intros P. assert (V : 0 < v').
+  { apply Rnot_le_lt. intros H. generalize (pull_from v' 0 H). rewrite pull_at_zero. lra. }
+  destruct (IVT_cor _ 0 v' (pull_continuous 3 10 2 L) (Rlt_le _ _ V)) as [v [_ Hv]]; [|now exists v].
+  change (3 / 10) with q. rewrite pull_at_zero. lra.
+Qed.
+(** With the moments of P = 8 + R: v P tanh (v P / 2) is not far from its first terms. *)
+Lemma pull_by_moments v : 0 < v -> let n := INR (3 + k) in let B := 64 + 33 / 10 * n in
+  pull q 2 L v <= 4 - v / 4 * B + v ^ 3 / 48 * (4096 + 6 * 64 * (33 / 10 * n) + 9237 / 50 * n + 3 * (33 / 10) ^ 2 * n * (n - 1)).
+Proof.
+  intros V n B. unfold pull. change (L - 1)%nat with (3 + k)%nat. change (signal 2) with 8%Z.
+  apply Rle_trans with (M (3 + k) (fun x => / 2 * IZR x + (- v / 4 * IZR x ^ 2 + v ^ 3 / 48 * IZR x ^ 4)) 8).
+  - apply M_le. intros m. assert (E : slope v m = (1 - th (v * IZR m / 2)) / 2).
+    { unfold slope, th. replace (2 * (v * IZR m / 2)) with (v * IZR m) by field. generalize (exp_pos (v * IZR m)). intros P. field. lra. }
+    rewrite E. set (x := IZR m). destruct (th_times (v * x / 2)) as [K _]. apply Rmult_le_reg_l with v; [exact V|].
+    replace (v * (x * ((1 - th (v * x / 2)) / 2))) with (v * x / 2 - v * x / 2 * th (v * x / 2)) by field.
+    replace (v * (/ 2 * x + (- v / 4 * x ^ 2 + v ^ 3 / 48 * x ^ 4))) with (v * x / 2 - ((v * x / 2) ^ 2 - (v * x / 2) ^ 4 / 3)) by field. lra.
+  - rewrite M_plus, M_plus, !M_times, M1, M2, M4. fold n. unfold B. right. field.
+Qed.
+End Best_v.
+
+(** * Many sets: the theorem *)
+
+Section Bounds.
+Variables (v : R) (k : nat).
+Let L := (4 + k)%nat.
+Let n := INR k.
+Hypothesis v_positive : 0 < v.
+Hypothesis balanced : pull q 2 L v = 0.
+Let e := 2 + n.
+Notation A := (M (2 + k) (slope v)).
+Notation B := (M (1 + k) (slope v)).
+Notation H := (M (2 + k) (pulls v)).
+Lemma s_by_pulls m : e * / 400 * O s_ B m = (H m - IZR m * A m) / 8 + e * (63 / 800) * (B (m + 1)%Z - B (m - 1)%Z).
+Proof.
+  assert (P := pull_is q 2 3 (le_n 2) (le_n 3) (2 + k) (slope v) m). change (2 + k - 1)%nat with (1 + k)%nat in P.
+  rewrite cube_weighs in P. fold (pulls v) in P. change (fun m0 => IZR m0 * slope v m0) with (pulls v) in P.
+  replace (INR (2 + k)) with e in P by (unfold e, n; rewrite plus_INR; reflexivity).
+  rewrite P. unfold O. cbn [over s_ cube_]. replace (m - 1)%Z with (m + -1)%Z by ring. field.
+Qed.
+Lemma H_zero : 9 * H 0 + 84 * H 7 + 214 * H 8 + 84 * H 9 + 9 * H 16 = 0.
+Proof.
+  assert (P := balanced). unfold pull in P. change (L - 1)%nat with (S (2 + k)) in P. change (signal 2) with 8%Z in P.
+  change (fun m => IZR m * slope v m) with (pulls v) in P. rewrite M_succ in P. unfold O in P. cbn [over chances] in P.
+  change (8 + -8)%Z with 0%Z in P. change (8 + -1)%Z with 7%Z in P. change (8 + 0)%Z with 8%Z in P. change (8 + 1)%Z with 9%Z in P.
+  change (8 + 8)%Z with 16%Z in P. lra.
+Qed.
+Definition spread m := - v / 2 + v ^ 3 / 24 * (3 * (m ^ 2 + 33 / 10 * (1 + n)) + 1).
+Lemma falls_at m : e * (B (m + 1)%Z - B (m - 1)%Z) <= e * spread (IZR m).
+Proof.
+  apply Rmult_le_compat_l; [unfold e; generalize (pos_INR k); fold n; lra|]. generalize (falls_by v v_positive (1 + k) m).
+  rewrite plus_INR. fold n. cbn [INR]. unfold spread. lra.
+Qed.
+Ltac facts :=
+  generalize H_zero (falls_by_two v v_positive (2 + k) 8) (bends v v_positive (2 + k) 1 8 ltac:(lia)) (bends v v_positive (2 + k) 8 8 ltac:(lia))
+    (s_by_pulls 0) (s_by_pulls 7) (s_by_pulls 8) (s_by_pulls 9) (s_by_pulls 16) (falls_at 0) (falls_at 7) (falls_at 8) (falls_at 9) (falls_at 16).
+Ltac literal := repeat match goal with
+  | |- context [(?a + ?b)%Z] => let c := eval vm_compute in (a + b)%Z in change (a + b)%Z with c
+  | |- context [(?a - ?b)%Z] => let c := eval vm_compute in (a - b)%Z in change (a - b)%Z with c end.
+(** S m stands for e / 400 O s_ B m. *)
+Ltac linear := facts; let S := fresh "S" in set (S := fun m => e * / 400 * O s_ B m); change (fun m => e * / 400 * O s_ B m) with S;
+  repeat match goal with |- context [e * / 400 * O s_ B ?m] => change (e * / 400 * O s_ B m) with (S m) end; clearbody S;
+  unfold O; cbn [over s_ ss_ st_]; literal; unfold spread; intros; lra.
+Lemma t4_at_most : 400 * ((4 + n) * t4 q 2 L v) <= 105 / 16 * v - e * (189 / 40 * v) + e * v ^ 3 * (63 / 800) / 24 * (3 * (8916 + 396 * (1 + n)) + 120).
+Proof.
+  assert (P := pos_INR k). fold n in P.
+  replace (400 * ((4 + n) * t4 q 2 L v)) with (O s_ A 8 + O ss_ A 8 + O ss_ (fun m => e * / 400 * O s_ B m) 8).
+  - linear.
+  - rewrite O_times. unfold t4. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
+    rewrite s_weighs, ss_weighs, (mean2 ss_ s_) by (exact ss_weighs || exact s_weighs). unfold e. field. lra.
+Qed.
+Lemma u_at_most : 400 * ((4 + n) * ((t4 q 2 L v + t5 q 2 L v) / 2)) <=
+  249 / 32 * v - e * (189 / 80 * v) + e * v ^ 3 * (63 / 800) / 24 * (3 * (5034 + 198 * (1 + n)) + 60).
+Proof.
+  assert (P := pos_INR k). fold n in P.
+  replace (400 * ((4 + n) * ((t4 q 2 L v + t5 q 2 L v) / 2))) with
+    (O s_ A 8 + (O ss_ A 8 + O st_ A 8) / 2 + (O ss_ (fun m => e * / 400 * O s_ B m) 8 + O st_ (fun m => e * / 400 * O s_ B m) 8) / 2).
+  - linear.
+  - rewrite !O_times. unfold t4, t5. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
+    rewrite s_weighs, ss_weighs, st_weighs, (mean2 ss_ s_), (mean2 st_ s_) by (exact ss_weighs || exact s_weighs || exact st_weighs). unfold e. field. lra.
+Qed.
+Lemma td_at_most : (4 + n) * Rmax (td q 2 L v) 0 <= v ^ 3 * (12 * (114 / 400) ^ 2 + (1 + n) * (114 / 400) ^ 3).
+Proof.
+  assert (P := pos_INR k). fold n in P. assert (V : 0 < v ^ 3) by now apply pow_lt.
+  unfold Rmax. destruct (Rle_dec _ _); [rewrite Rmult_0_r; apply Rmult_le_pos; lra|].
+  unfold td. rewrite (N_is k : N L = 4 + n). change (L - 3)%nat with (1 + k)%nat. replace (L - 4)%nat with k by (unfold L; lia). change (signal 2) with 8%Z.
+  generalize (three_sets v v_positive k) (two_sets v v_positive (1 + k)). intros X Y.
+  apply (Rmult_le_compat_l (1 + n)) in X; [|lra].
+  match goal with |- ?a * (?b / ?c) <= _ => replace (a * (b / c)) with b by (field; lra) end.
+  replace (4 + n - 3) with (1 + n) by ring. lra.
+Qed.
+End Bounds.
+
+(** With v at most 24 / B all of it is the sign of polynomials, whose coefficients in L - 115 are all positive. *)
+Lemma optimal_from_moments L : (116 <= L)%nat -> Best q 2 L.
+Proof.
+  intros HL. apply from_inequalities; [lra | lia | lia|]. set (k := (L - 4)%nat). replace L with (4 + k)%nat by (unfold k; lia).
+  assert (N : exists t, 0 < t /\ INR k = 111 + t).
+  { exists (INR k - 111). split; [|ring]. assert (X : (112 <= k)%nat) by (unfold k; lia). apply le_INR in X. replace (INR 112) with 112 in X by (rewrite INR_IZR_INZ; reflexivity). lra. }
+  destruct N as [t [T N]]. set (W := 4402 / 10 + 33 / 10 * t). assert (W0 : 0 < W) by (unfold W; lra).
+  assert (P : pull q 2 (4 + k) (24 / W) < 0).
+  { assert (X : 0 < 24 / W) by (apply Rdiv_lt_0_compat; lra). generalize (pull_by_moments k _ X). cbv zeta. rewrite plus_INR, N. cbn [INR].
+    replace (64 + 33 / 10 * (1 + 1 + 1 + (111 + t))) with W by (unfold W; field).
+    set (H := 4096 + _ + _ + _). intros Y. eapply Rle_lt_trans; [exact Y|].
+    replace (4 - 24 / W / 4 * W + (24 / W) ^ 3 / 48 * H) with (- ((2 * W ^ 3 - 288 * H) * / W ^ 3)) by (field; lra).
+    apply Ropp_lt_gt_0_contravar, Rmult_lt_0_compat; [|apply Rinv_0_lt_compat, pow_lt, W0]. unfold W, H. positive_polynomial. }
+  split; [exact (zero_exists k _ P)|]. intros v Hv. assert (V := zero_positive k v Hv). assert (U := zero_below k v _ Hv P).
+  set (n := INR k) in *. set (x := 24 / W) in *.
+  assert (Q : v ^ 2 <= x ^ 2) by (apply pow_incr; lra).
+  assert (close : forall y a b c, (4 + n) * y * 400 <= a * v - (2 + n) * (b * v) + (2 + n) * v ^ 3 * c -> 0 <= c ->
+    3 * a * W ^ 2 + 576 * (2 + n) * (3 * c + 400 * (12 * (114 / 400) ^ 2 + (1 + n) * (114 / 400) ^ 3)) < 3 * (2 + n) * b * W ^ 2 ->
+    3 * y + (2 + n) * Rmax (td q 2 (4 + k) v) 0 < 0).
+  { intros y a b c Y C0 Z. assert (D := td_at_most v k V). fold n in D. set (m := Rmax _ _) in *. set (d := 12 * (114 / 400) ^ 2 + (1 + n) * (114 / 400) ^ 3) in *.
+    assert (d0 : 0 <= d) by (unfold d; lra).
+    apply Rmult_lt_reg_l with (400 * (4 + n)); [lra|]. rewrite Rmult_0_r.
+    apply (Rmult_le_compat_l (400 * (2 + n))) in D; [|lra].
+    assert (S : 400 * (4 + n) * (3 * y + (2 + n) * m) <= v * (3 * a - 3 * (2 + n) * b + (2 + n) * v ^ 2 * (3 * c + 400 * d))) by lra.
+    eapply Rle_lt_trans; [exact S|]. rewrite <- (Rmult_0_r v). apply Rmult_lt_compat_l; [exact V|].
+    assert (S' : (2 + n) * v ^ 2 * (3 * c + 400 * d) <= (2 + n) * x ^ 2 * (3 * c + 400 * d)).
+    { apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; [lra | exact Q]. }
+    assert (x2 : x ^ 2 = 576 * / W ^ 2) by (unfold x; field; lra). rewrite x2 in S'.
+    assert (I : 0 < / W ^ 2) by (apply Rinv_0_lt_compat, pow_lt, W0).
+    apply Rle_lt_trans with (/ W ^ 2 * (3 * a * W ^ 2 + 576 * (2 + n) * (3 * c + 400 * d) - 3 * (2 + n) * b * W ^ 2)).
+    - apply Rle_trans with (3 * a - 3 * (2 + n) * b + (2 + n) * (576 * / W ^ 2) * (3 * c + 400 * d)); [lra|]. right. field. lra.
+    - rewrite <- (Rmult_0_r (/ W ^ 2)). apply Rmult_lt_compat_l; lra. }
+  apply (enough v k V Hv); fold n.
+  - apply (close _ (105 / 16) (189 / 40) (63 / 800 / 24 * (3 * (8916 + 396 * (1 + n)) + 120))).
+    + generalize (t4_at_most v k V Hv). fold n. lra.
+    + lra.
+    + rewrite N. unfold W. apply Rminus_lt_0. positive_polynomial.
+  - apply (close _ (249 / 32) (189 / 80) (63 / 800 / 24 * (3 * (5034 + 198 * (1 + n)) + 60))).
+    + generalize (u_at_most v k V Hv). fold n. lra.
+    + lra.
+    + rewrite N. unfold W. apply Rminus_lt_0. positive_polynomial.
+Qed.
