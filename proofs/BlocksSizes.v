@@ -20,15 +20,15 @@ Definition st_ : law := [(-8, 9); (0, -18); (8, 9)]%Z.
 Definition cube_ : law := [(-8, -72); (-1, -84); (1, 84); (8, 72)]%Z.
 
 (** r (x) f (m + x), added up. *)
-Definition O (r : law) (f : Z -> R) (m : Z) : R := over r (fun x => f (m + x)%Z).
-Definition weighs (r : law) (pi : list Z -> Z) := forall pis g m, mean (pi :: pis) g m = / 400 * O r (mean pis g) m.
-Ltac weigh := intros pis g m; cbn [Blocks.mean words]; unfold patch, O, one, i, ii, ij, cube; cbn; lra.
+Definition mix (r : law) (f : Z -> R) (m : Z) : R := over r (fun x => f (m + x)%Z).
+Definition weighs (r : law) (pi : list Z -> Z) := forall pis g m, mean (pi :: pis) g m = / 400 * mix r (mean pis g) m.
+Ltac weigh := intros pis g m; cbn [Blocks.mean words]; unfold patch, mix, one, i, ii, ij, cube; cbn; lra.
 Lemma chances_weigh : weighs chances one. Proof. weigh. Qed.
 Lemma s_weighs : weighs s_ i. Proof. weigh. Qed.
 Lemma ss_weighs : weighs ss_ ii. Proof. weigh. Qed.
 Lemma st_weighs : weighs st_ ij. Proof. weigh. Qed.
 Lemma cube_weighs : weighs cube_ cube. Proof. weigh. Qed.
-Lemma M_succ k g m : M (S k) g m = / 400 * O chances (M k g) m.
+Lemma M_succ k g m : M (S k) g m = / 400 * mix chances (M k g) m.
 Proof. exact (chances_weigh (free k) g m). Qed.
 
 Lemma over_plus l g h : over l (fun x => g x + h x) = over l g + over l h.
@@ -41,39 +41,39 @@ Proof.
   - transitivity (0 * over r (fun _ => 0)); [ring | rewrite <- over_times; apply over_ext; intros; ring].
   - now rewrite IH, <- over_times, <- over_plus.
 Qed.
-Lemma O_ext r f g m : (forall x, f x = g x) -> O r f m = O r g m.
+Lemma mix_ext r f g m : (forall x, f x = g x) -> mix r f m = mix r g m.
 Proof. intros H. apply over_ext. intros x. apply H. Qed.
-Lemma O_swap r s f m : O r (O s f) m = O s (O r f) m.
+Lemma mix_swap r s f m : mix r (mix s f) m = mix s (mix r f) m.
 Proof.
-  unfold O. rewrite over_swap. apply over_ext. intros y. apply over_ext. intros x. f_equal. ring.
+  unfold mix. rewrite over_swap. apply over_ext. intros y. apply over_ext. intros x. f_equal. ring.
 Qed.
 Lemma M_ext k f g m : (forall x, f x = g x) -> M k f m = M k g m.
-Proof. intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite !M_succ. f_equal. now apply O_ext. Qed.
-Lemma M_O k r f m : M k (O r f) m = O r (M k f) m.
+Proof. intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite !M_succ. f_equal. now apply mix_ext. Qed.
+Lemma M_mix k r f m : M k (mix r f) m = mix r (M k f) m.
 Proof.
-  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite M_succ, (O_ext _ _ _ _ IH), O_swap.
-  unfold O at 1 3. rewrite <- over_times. apply over_ext. intros x. now rewrite M_succ.
+  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite M_succ, (mix_ext _ _ _ _ IH), mix_swap.
+  unfold mix at 1 3. rewrite <- over_times. apply over_ext. intros x. now rewrite M_succ.
 Qed.
 Lemma M_plus k f g m : M k (fun x => f x + g x) m = M k f m + M k g m.
 Proof.
-  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ, (O_ext _ _ _ _ IH). unfold O. rewrite over_plus. ring.
+  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ, (mix_ext _ _ _ _ IH). unfold mix. rewrite over_plus. ring.
 Qed.
 Lemma M_times k c f m : M k (fun x => c * f x) m = c * M k f m.
 Proof.
-  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ, (O_ext _ _ _ _ IH). unfold O. rewrite over_times. ring.
+  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ, (mix_ext _ _ _ _ IH). unfold mix. rewrite over_times. ring.
 Qed.
 Lemma M_const k c m : M k (fun _ => c) m = c.
 Proof.
-  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite M_succ, (O_ext _ _ _ _ IH). unfold O. cbn. field.
+  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite M_succ, (mix_ext _ _ _ _ IH). unfold mix. cbn. field.
 Qed.
 Lemma M_pos k f m : (forall x, 0 < f x) -> 0 < M k f m.
 Proof.
-  intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite M_succ. unfold O. cbn [over chances].
+  intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite M_succ. unfold mix. cbn [over chances].
   generalize (IH (m + -8)%Z), (IH (m + -1)%Z), (IH (m + 0)%Z), (IH (m + 1)%Z), (IH (m + 8)%Z). lra.
 Qed.
 Lemma M_le k f g m : (forall x, f x <= g x) -> M k f m <= M k g m.
 Proof.
-  intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite !M_succ. unfold O. cbn [over chances].
+  intros H. revert m. induction k as [|k IH]; intros m; [apply H|]. rewrite !M_succ. unfold mix. cbn [over chances].
   generalize (IH (m + -8)%Z), (IH (m + -1)%Z), (IH (m + 0)%Z), (IH (m + 1)%Z), (IH (m + 8)%Z). lra.
 Qed.
 Lemma M_shift k f c m : M k f (m + c) = M k (fun x => f (x + c)%Z) m.
@@ -82,13 +82,13 @@ Proof.
 Qed.
 Lemma M_flip k f m : M k f (- m) = M k (fun x => f (- x)%Z) m.
 Proof.
-  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ. f_equal. unfold O. cbn [over chances]. rewrite <- !IH.
+  revert m. induction k as [|k IH]; intros m; [reflexivity|]. rewrite !M_succ. f_equal. unfold mix. cbn [over chances]. rewrite <- !IH.
   replace (- (m + -8))%Z with (- m + 8)%Z by ring. replace (- (m + 8))%Z with (- m + -8)%Z by ring.
   replace (- (m + -1))%Z with (- m + 1)%Z by ring. replace (- (m + 1))%Z with (- m + -1)%Z by ring.
   replace (- (m + 0))%Z with (- m + 0)%Z by ring. ring.
 Qed.
 Ltac moment := let k := fresh "k" in let IH := fresh "IH" in intros k; induction k as [|k IH]; intros m; [cbn; field|];
-  rewrite M_succ, ?S_INR; unfold O; cbn [over chances]; rewrite !IH, !plus_IZR; field.
+  rewrite M_succ, ?S_INR; unfold mix; cbn [over chances]; rewrite !IH, !plus_IZR; field.
 Lemma M1 k m : M k (fun x => IZR x) m = IZR m.
 Proof. revert k m. moment. Qed.
 Lemma M2 k m : M k (fun x => IZR x ^ 2) m = IZR m ^ 2 + 33 / 10 * INR k.
@@ -209,19 +209,19 @@ End Slope.
 
 (** * Many sets: what moments give *)
 
-Lemma O_times r c f m : O r (fun x => c * f x) m = c * O r f m.
+Lemma mix_times r c f m : mix r (fun x => c * f x) m = c * mix r f m.
 Proof. apply over_times. Qed.
-Lemma mean2 r s pi pj pis g m : weighs r pi -> weighs s pj -> mean (pi :: pj :: pis) g m = / 400 ^ 2 * O r (O s (mean pis g)) m.
-Proof. intros H K. rewrite H, (O_ext _ _ _ _ (K pis g)), O_times. field. Qed.
+Lemma mean2 r s pi pj pis g m : weighs r pi -> weighs s pj -> mean (pi :: pj :: pis) g m = / 400 ^ 2 * mix r (mix s (mean pis g)) m.
+Proof. intros H K. rewrite H, (mix_ext _ _ _ _ (K pis g)), mix_times. field. Qed.
 Lemma mean3 r s t pi pj pk pis g m : weighs r pi -> weighs s pj -> weighs t pk ->
-  mean (pi :: pj :: pk :: pis) g m = / 400 ^ 3 * O r (O s (O t (mean pis g))) m.
-Proof. intros H K J. rewrite (mean2 r s) by assumption. rewrite (O_ext r _ (fun x => / 400 * O s (O t (mean pis g)) x)).
-  - rewrite O_times. field.
-  - intros x. rewrite (O_ext _ _ _ _ (J pis g)). apply O_times.
+  mean (pi :: pj :: pk :: pis) g m = / 400 ^ 3 * mix r (mix s (mix t (mean pis g))) m.
+Proof. intros H K J. rewrite (mean2 r s) by assumption. rewrite (mix_ext r _ (fun x => / 400 * mix s (mix t (mean pis g)) x)).
+  - rewrite mix_times. field.
+  - intros x. rewrite (mix_ext _ _ _ _ (J pis g)). apply mix_times.
 Qed.
-Lemma O_T F m : O s_ (fun x => F (IZR x)) m = T 42 9 F (IZR m).
+Lemma mix_T F m : mix s_ (fun x => F (IZR x)) m = T 42 9 F (IZR m).
 Proof.
-  unfold O, T. cbn [over s_]. rewrite !plus_IZR. unfold Rminus. change (IZR (-8)) with (- (8)). change (IZR (-1)) with (- (1)).
+  unfold mix, T. cbn [over s_]. rewrite !plus_IZR. unfold Rminus. change (IZR (-8)) with (- (8)). change (IZR (-1)) with (- (1)).
   change (IZR (-9)) with (- (9)). change (IZR (-42)) with (- (42)). ring.
 Qed.
 Lemma T_even a b f : (forall y, f (- y) = f y) -> forall y, T a b f (- y) = - T a b f y.
@@ -243,23 +243,23 @@ Let g := slope v.
 Lemma three_sets n : mean (i :: i :: i :: free n) g 8 <= (114 / 400) ^ 3 * v ^ 3.
 Proof.
   rewrite (mean3 s_ s_ s_) by exact s_weighs.
-  assert (E : O s_ (O s_ (O s_ (M n g))) 8 <= 114 ^ 3 * v ^ 3).
-  { replace (O s_ (O s_ (O s_ (M n g))) 8) with (M n (O s_ (O s_ (O s_ g))) 8).
+  assert (E : mix s_ (mix s_ (mix s_ (M n g))) 8 <= 114 ^ 3 * v ^ 3).
+  { replace (mix s_ (mix s_ (mix s_ (M n g))) 8) with (M n (mix s_ (mix s_ (mix s_ g))) 8).
     - rewrite <- (M_const n (114 ^ 3 * v ^ 3) 8). apply M_le. intros x.
-      rewrite (O_ext s_ _ (fun x => T 42 9 (T 42 9 (G v)) (IZR x))); [rewrite O_T; now apply third|].
-      clear x. intros x. rewrite (O_ext s_ _ (fun x => T 42 9 (G v) (IZR x))); [now rewrite O_T|].
-      clear x. intros x. exact (O_T (G v) x).
-    - rewrite M_O. apply O_ext. intros x. rewrite M_O. apply O_ext. intros y. apply M_O. }
+      rewrite (mix_ext s_ _ (fun x => T 42 9 (T 42 9 (G v)) (IZR x))); [rewrite mix_T; now apply third|].
+      clear x. intros x. rewrite (mix_ext s_ _ (fun x => T 42 9 (G v) (IZR x))); [now rewrite mix_T|].
+      clear x. intros x. exact (mix_T (G v) x).
+    - rewrite M_mix. apply mix_ext. intros x. rewrite M_mix. apply mix_ext. intros y. apply M_mix. }
   lra.
 Qed.
 Lemma two_sets n : mean (i :: i :: free n) g 8 <= 4 * (114 / 400) ^ 2 * v ^ 3.
 Proof.
   rewrite (mean2 s_ s_) by exact s_weighs.
   set (F := T 42 9 (T 42 9 (G v))).
-  assert (S : forall x, O s_ (O s_ g) x = F (IZR x)).
-  { intros x. rewrite (O_ext s_ _ (fun x => T 42 9 (G v) (IZR x))); [apply O_T|]. intros y. exact (O_T (G v) y). }
-  assert (E : O s_ (O s_ (M n g)) 8 = M n (fun x => F (IZR x)) 8).
-  { rewrite <- (M_ext n _ _ 8 S), M_O. apply O_ext. intros x. symmetry. apply M_O. }
+  assert (S : forall x, mix s_ (mix s_ g) x = F (IZR x)).
+  { intros x. rewrite (mix_ext s_ _ (fun x => T 42 9 (G v) (IZR x))); [apply mix_T|]. intros y. exact (mix_T (G v) y). }
+  assert (E : mix s_ (mix s_ (M n g)) 8 = M n (fun x => F (IZR x)) 8).
+  { rewrite <- (M_ext n _ _ 8 S), M_mix. apply mix_ext. intros x. symmetry. apply M_mix. }
   assert (D : M n (fun x => F (IZR x)) (- (8)) = - M n (fun x => F (IZR x)) 8).
   { rewrite M_flip. replace (- M n (fun x => F (IZR x)) 8) with (-1 * M n (fun x => F (IZR x)) 8) by ring. rewrite <- M_times.
     apply M_ext. intros x. rewrite opp_IZR. unfold F. rewrite T_even; [ring|]. apply T_flip. apply G_flip. }
@@ -322,8 +322,8 @@ Proof.
   set (y1 := t1 q 2 L v) in *. set (y2 := t2 q 2 L v) in *. set (y3 := t3 q 2 L v) in *.
   assert (D : y1 - y2 < 0); [|lra]. unfold y1, y2, t1, t2. fold L. change (L - 2)%nat with (2 + k)%nat. rewrite N_is.
   change (signal 2) with 8%Z. rewrite s_weighs.
-  assert (W : weighs [(-8, -9); (8, 9)]%Z iij) by (intros pis g m; cbn [Blocks.mean words]; unfold patch, O, iij, i; cbn; lra).
-  rewrite W. generalize (falls_by_two v v_positive (2 + k) 8), n_nonneg. change (8 + 1)%Z with 9%Z. change (8 - 1)%Z with 7%Z. unfold O. cbn [over s_].
+  assert (W : weighs [(-8, -9); (8, 9)]%Z iij) by (intros pis g m; cbn [Blocks.mean words]; unfold patch, mix, iij, i; cbn; lra).
+  rewrite W. generalize (falls_by_two v v_positive (2 + k) 8), n_nonneg. change (8 + 1)%Z with 9%Z. change (8 - 1)%Z with 7%Z. unfold mix. cbn [over s_].
   change (8 + -8)%Z with 0%Z. change (8 + -1)%Z with 7%Z. change (8 + 1)%Z with 9%Z. change (8 + 8)%Z with 16%Z.
   generalize (mean (free (L - 1)) (slope v) 8) (M (2 + k) (slope v) 0%Z) (M (2 + k) (slope v) 7%Z) (M (2 + k) (slope v) 9%Z) (M (2 + k) (slope v) 16%Z).
   intros e x0 x7 x9 x16 F P.
@@ -411,17 +411,17 @@ Let e := 2 + n.
 Notation A := (M (2 + k) (slope v)).
 Notation B := (M (1 + k) (slope v)).
 Notation H := (M (2 + k) (pulls v)).
-Lemma s_by_pulls m : e * / 400 * O s_ B m = (H m - IZR m * A m) / 8 + e * (63 / 800) * (B (m + 1)%Z - B (m - 1)%Z).
+Lemma s_by_pulls m : e * / 400 * mix s_ B m = (H m - IZR m * A m) / 8 + e * (63 / 800) * (B (m + 1)%Z - B (m - 1)%Z).
 Proof.
   assert (P := pull_is q 2 3 (le_n 2) (le_n 3) (2 + k) (slope v) m). change (2 + k - 1)%nat with (1 + k)%nat in P.
   rewrite cube_weighs in P. fold (pulls v) in P. change (fun m0 => IZR m0 * slope v m0) with (pulls v) in P.
   replace (INR (2 + k)) with e in P by (unfold e, n; rewrite plus_INR; reflexivity).
-  rewrite P. unfold O. cbn [over s_ cube_]. replace (m - 1)%Z with (m + -1)%Z by ring. field.
+  rewrite P. unfold mix. cbn [over s_ cube_]. replace (m - 1)%Z with (m + -1)%Z by ring. field.
 Qed.
 Lemma H_zero : 9 * H 0 + 84 * H 7 + 214 * H 8 + 84 * H 9 + 9 * H 16 = 0.
 Proof.
   assert (P := balanced). unfold pull in P. change (L - 1)%nat with (S (2 + k)) in P. change (signal 2) with 8%Z in P.
-  change (fun m => IZR m * slope v m) with (pulls v) in P. rewrite M_succ in P. unfold O in P. cbn [over chances] in P.
+  change (fun m => IZR m * slope v m) with (pulls v) in P. rewrite M_succ in P. unfold mix in P. cbn [over chances] in P.
   change (8 + -8)%Z with 0%Z in P. change (8 + -1)%Z with 7%Z in P. change (8 + 0)%Z with 8%Z in P. change (8 + 1)%Z with 9%Z in P.
   change (8 + 8)%Z with 16%Z in P. lra.
 Qed.
@@ -437,16 +437,16 @@ Ltac facts :=
 Ltac literal := repeat match goal with
   | |- context [(?a + ?b)%Z] => let c := eval vm_compute in (a + b)%Z in change (a + b)%Z with c
   | |- context [(?a - ?b)%Z] => let c := eval vm_compute in (a - b)%Z in change (a - b)%Z with c end.
-(** S m stands for e / 400 O s_ B m. *)
-Ltac linear := facts; let S := fresh "S" in set (S := fun m => e * / 400 * O s_ B m); change (fun m => e * / 400 * O s_ B m) with S;
-  repeat match goal with |- context [e * / 400 * O s_ B ?m] => change (e * / 400 * O s_ B m) with (S m) end; clearbody S;
-  unfold O; cbn [over s_ ss_ st_]; literal; unfold spread; intros; lra.
+(** S m stands for e / 400 mix s_ B m. *)
+Ltac linear := facts; let S := fresh "S" in set (S := fun m => e * / 400 * mix s_ B m); change (fun m => e * / 400 * mix s_ B m) with S;
+  repeat match goal with |- context [e * / 400 * mix s_ B ?m] => change (e * / 400 * mix s_ B m) with (S m) end; clearbody S;
+  unfold mix; cbn [over s_ ss_ st_]; literal; unfold spread; intros; lra.
 Lemma t4_at_most : 400 * ((4 + n) * t4 q 2 L v) <= 105 / 16 * v - e * (189 / 40 * v) + e * v ^ 3 * (63 / 800) / 24 * (3 * (8916 + 396 * (1 + n)) + 120).
 Proof.
   assert (P := pos_INR k). fold n in P.
-  replace (400 * ((4 + n) * t4 q 2 L v)) with (O s_ A 8 + O ss_ A 8 + O ss_ (fun m => e * / 400 * O s_ B m) 8).
+  replace (400 * ((4 + n) * t4 q 2 L v)) with (mix s_ A 8 + mix ss_ A 8 + mix ss_ (fun m => e * / 400 * mix s_ B m) 8).
   - linear.
-  - rewrite O_times. unfold t4. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
+  - rewrite mix_times. unfold t4. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
     rewrite s_weighs, ss_weighs, (mean2 ss_ s_) by (exact ss_weighs || exact s_weighs). unfold e. field. lra.
 Qed.
 Lemma u_at_most : 400 * ((4 + n) * ((t4 q 2 L v + t5 q 2 L v) / 2)) <=
@@ -454,9 +454,9 @@ Lemma u_at_most : 400 * ((4 + n) * ((t4 q 2 L v + t5 q 2 L v) / 2)) <=
 Proof.
   assert (P := pos_INR k). fold n in P.
   replace (400 * ((4 + n) * ((t4 q 2 L v + t5 q 2 L v) / 2))) with
-    (O s_ A 8 + (O ss_ A 8 + O st_ A 8) / 2 + (O ss_ (fun m => e * / 400 * O s_ B m) 8 + O st_ (fun m => e * / 400 * O s_ B m) 8) / 2).
+    (mix s_ A 8 + (mix ss_ A 8 + mix st_ A 8) / 2 + (mix ss_ (fun m => e * / 400 * mix s_ B m) 8 + mix st_ (fun m => e * / 400 * mix s_ B m) 8) / 2).
   - linear.
-  - rewrite !O_times. unfold t4, t5. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
+  - rewrite !mix_times. unfold t4, t5. rewrite (N_is k : N L = 4 + n). change (L - 2)%nat with (2 + k)%nat. change (L - 3)%nat with (1 + k)%nat. change (signal 2) with 8%Z.
     rewrite s_weighs, ss_weighs, st_weighs, (mean2 ss_ s_), (mean2 st_ s_) by (exact ss_weighs || exact s_weighs || exact st_weighs). unfold e. field. lra.
 Qed.
 Lemma td_at_most : (4 + n) * Rmax (td q 2 L v) 0 <= v ^ 3 * (12 * (114 / 400) ^ 2 + (1 + n) * (114 / 400) ^ 3).
@@ -512,4 +512,356 @@ Proof.
     + generalize (u_at_most v k V Hv). fold n. lra.
     + lra.
     + rewrite N. unfold W. apply Rminus_lt_0. positive_polynomial.
+Qed.
+
+(** * Few sets: one number after the other, in integers *)
+
+(** A set more, as weights: of every list whose place 0 stands for off, the place 0 then stands for off - 8. *)
+Definition push (r : law) (l : list Z) : list Z :=
+  fold_right (fun e s => plus (repeat 0%Z (Z.to_nat (fst e + 8)) ++ times (snd e) l) s) [] r.
+Definition near8 (r : law) := List.Forall (fun e => (- 8 <= fst e)%Z) r.
+Lemma total_shift l g c m : total l g (m + c) = total l (fun x => g (x + c)%Z) m.
+Proof.
+  revert m. induction l as [|x l IH]; intros m; cbn [total]; [reflexivity|]. rewrite <- IH. f_equal. f_equal. ring.
+Qed.
+Lemma total_add l f g m : total l (fun x => f x + g x) m = total l f m + total l g m.
+Proof. revert m. induction l as [|x l IH]; intros m; cbn [total]; [ring|]. rewrite IH. ring. Qed.
+Lemma push_right r l g m : near8 r -> total (push r l) g m = total l (mix r g) (m + 8).
+Proof.
+  intros H. induction H as [|[x w] r X _ IH]; cbn [push fold_right fst snd] in *.
+  - rewrite (total_ext l _ (fun x => 0 * 0)); [rewrite total_scaled; cbn [total]; ring | intros x; unfold mix; cbn; ring].
+  - rewrite total_plus, total_zeros, total_times. fold (push r l). rewrite IH, Z2Nat.id by lia.
+    change (mix ((x, w) :: r) g) with (fun y => IZR w * g (y + x)%Z + mix r g y). rewrite total_add, total_scaled. do 2 f_equal.
+    rewrite <- total_shift. f_equal. ring.
+Qed.
+Definition mul_law (c : Z) (r : law) : law := map (fun e => (fst e, c * snd e)%Z) r.
+Lemma mix_mul c r f m : mix (mul_law c r) f m = IZR c * mix r f m.
+Proof.
+  unfold mix. induction r as [|[x w] r IH]; cbn [mul_law map over fst snd]; [ring|]. fold (mul_law c r). rewrite IH, mult_IZR. ring.
+Qed.
+Lemma mix_app r s f m : mix (r ++ s) f m = mix r f m + mix s f m.
+Proof. unfold mix. induction r as [|[x w] r IH]; cbn [app over]; [ring|]. rewrite IH. ring. Qed.
+Lemma mix_nil f m : mix [] f m = 0. Proof. reflexivity. Qed.
+Definition norm (r : law) : Z := fold_right (fun e s => (Z.abs (snd e) + s)%Z) 0%Z r.
+Lemma mix_bound r f B m : (forall x, Rabs (f x) <= B) -> Rabs (mix r f m) <= IZR (norm r) * B.
+Proof.
+  intros H. unfold mix. induction r as [|[x w] r IH]; cbn [over norm fold_right snd]; [rewrite Rabs_R0; lra|]. fold (norm r).
+  rewrite plus_IZR, abs_IZR. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult, Rmult_plus_distr_r. apply Rplus_le_compat; [|exact IH].
+  apply Rmult_le_compat_l; [apply Rabs_pos | apply H].
+Qed.
+
+(** All that is asked about is the mean of [X] over the other sets, for some weights r1, r2, r3. *)
+Definition X (r1 r2 r3 : law) (g : Z -> R) m := mix chances (mix r2 (mix r1 g)) m + mix s_ (mix r3 (mix r1 g)) m.
+Definition together (r1 r2 r3 : law) (l1 ls : list Z) := push r1 (plus (push r2 l1) (push r3 ls)).
+Definition bound (r1 r2 r3 : law) : Z := (norm chances * (norm r2 * norm r1) + norm s_ * (norm r3 * norm r1))%Z.
+Definition fits r1 r2 r3 := near8 r1 /\ near8 r2 /\ near8 r3.
+Ltac listed := unfold near8; repeat (apply Forall_cons; [discriminate|]); apply Forall_nil.
+Lemma near_chances : near8 chances. Proof. listed. Qed.
+Lemma near_s : near8 s_. Proof. listed. Qed.
+Lemma near_ss : near8 ss_. Proof. listed. Qed.
+Lemma near_st : near8 st_. Proof. listed. Qed.
+Lemma near_cube : near8 cube_. Proof. listed. Qed.
+Lemma near_nil : near8 []. Proof. listed. Qed.
+Lemma near_app r s : near8 r -> near8 s -> near8 (r ++ s). Proof. intros. now apply Forall_app. Qed.
+Lemma near_mul c r : near8 r -> near8 (mul_law c r). Proof. intros H. unfold near8, mul_law. rewrite Forall_map. exact H. Qed.
+Ltac fit := repeat split; repeat first [apply near_chances | apply near_s | apply near_ss | apply near_st | apply near_cube | apply near_nil | apply near_app | apply near_mul].
+Lemma together_right r1 r2 r3 l g m : fits r1 r2 r3 ->
+  total (together r1 r2 r3 (push chances l) (push s_ l)) g m = total l (X r1 r2 r3 g) (m + 24).
+Proof.
+  intros [H1 [H2 H3]]. unfold together, X. rewrite push_right, total_plus, !push_right by (assumption || apply near_chances || apply near_s).
+  rewrite total_add. replace (m + 8 + 8 + 8)%Z with (m + 24)%Z by ring. f_equal; apply total_ext; intros x; apply mix_swap.
+Qed.
+Lemma bound_right r1 r2 r3 g m : (forall x, Rabs (g x) <= 1) -> X r1 r2 r3 g m <= IZR (bound r1 r2 r3).
+Proof.
+  intros H. unfold X, bound. rewrite plus_IZR, !mult_IZR.
+  assert (H1 : forall x, Rabs (mix r1 g x) <= IZR (norm r1)) by (intros x; rewrite <- (Rmult_1_r (IZR (norm r1))); now apply mix_bound).
+  generalize (mix_bound chances _ _ m (fun x => mix_bound r2 _ _ x H1)), (mix_bound s_ _ _ m (fun x => mix_bound r3 _ _ x H1)).
+  generalize (Rle_abs (mix chances (mix r2 (mix r1 g)) m)), (Rle_abs (mix s_ (mix r3 (mix r1 g)) m)). lra.
+Qed.
+Lemma M_X k r1 r2 r3 g m : M k (X r1 r2 r3 g) m = X r1 r2 r3 (M k g) m.
+Proof.
+  assert (E : forall r x, M k (mix r (mix r1 g)) x = mix r (mix r1 (M k g)) x).
+  { intros r x. rewrite M_mix. apply mix_ext. intros y. apply M_mix. }
+  unfold X. rewrite M_plus, !M_mix. f_equal; apply mix_ext; intros x; apply E.
+Qed.
+
+(** The slopes at -K, ..., K, from both sides, in units of 1 / fine; lo and hi enclose exp (- v) in units of 1 / one. *)
+Fixpoint powers (mul : Z -> Z -> Z) (weigh : Z -> Z) (K : nat) (v x : Z) : list Z :=
+  match K with O => [] | S K => let v := mul v x in weigh v :: powers mul weigh K v x end.
+Definition half : Z := Eval compute in (fine / 2)%Z.
+Definition side (ws others : list Z) : list Z := rev (map (fun x => (fine - x)%Z) others) ++ half :: ws.
+Lemma powers_length mul weigh K v x : length (powers mul weigh K v x) = K.
+Proof. revert v. induction K as [|K IH]; intros v; cbn [powers length]; [reflexivity|]. now rewrite IH. Qed.
+Lemma powers_right (c : R) mul weigh (near fit : Z -> R -> Prop) x :
+  0 < c -> (forall x y r s, 0 <= r -> 0 <= s -> near x r -> near y s -> near (mul x y) (r * s)) ->
+  (forall v r, 0 <= r -> near v r -> fit (weigh v) (logit r)) -> near x c ->
+  forall K k v, near v (c ^ k) -> All (fun y k => fit y (logit (c ^ k))) (S k) (powers mul weigh K v x).
+Proof.
+  intros P Mul Weigh Hx. induction K as [|K IH]; intros k v V; cbn [powers All]; [exact Logic.I|].
+  assert (Q : forall j, 0 <= c ^ j) by (intros; now apply Rlt_le, pow_lt).
+  assert (V' : near (mul v x) (c ^ S k)) by (rewrite <- tech_pow_Rmult, Rmult_comm; apply Mul; auto using Rlt_le).
+  split; [now apply Weigh | now apply IH].
+Qed.
+Lemma fits_back (given : Z -> nat -> Prop) (ok : Z -> Z -> Prop) l k : (forall x j, given x j -> ok (fine - x)%Z (- Z.of_nat j)%Z) ->
+  All given k l -> Fits ok (1 - Z.of_nat k - Z.of_nat (length l)) (rev (map (fun x => (fine - x)%Z) l)).
+Proof.
+  intros H. revert k. induction l as [|x l IH]; intros k A; cbn [map rev]; [exact Logic.I|]. destruct A as [A A']. apply fits_app.
+  - specialize (IH (S k) A'). cbn [length]. replace (1 - Z.of_nat k - Z.of_nat (S (length l)))%Z with (1 - Z.of_nat (S k) - Z.of_nat (length l))%Z by lia. exact IH.
+  - rewrite rev_length, map_length. cbn [length Fits]. split; [|exact Logic.I].
+    replace (1 - Z.of_nat k - Z.of_nat (S (length l)) + Z.of_nat (length l))%Z with (- Z.of_nat k)%Z by lia. now apply H.
+Qed.
+Lemma fits_on (given : Z -> nat -> Prop) (ok : Z -> Z -> Prop) l k : (forall x j, given x j -> ok x (Z.of_nat j)) ->
+  All given k l -> Fits ok (Z.of_nat k) l.
+Proof.
+  intros H. revert k. induction l as [|x l IH]; intros k A; cbn [Fits]; [exact Logic.I|]. destruct A as [A A']. split; [now apply H|].
+  replace (Z.of_nat k + 1)%Z with (Z.of_nat (S k)) by lia. now apply IH.
+Qed.
+Lemma side_right (f h : Z -> nat -> Prop) (ok : Z -> Z -> Prop) ws others : (forall x j, f x j -> ok x (Z.of_nat j)) ->
+  (forall x j, h x j -> ok (fine - x)%Z (- Z.of_nat j)%Z) -> ok half 0%Z -> All f 1 ws -> All h 1 others ->
+  Fits ok (- Z.of_nat (length others)) (side ws others).
+Proof.
+  intros F H Z0 A B. unfold side. apply fits_app.
+  - generalize (fits_back h ok others 1 H B). now replace (1 - Z.of_nat 1 - Z.of_nat (length others))%Z with (- Z.of_nat (length others))%Z by lia.
+  - rewrite rev_length, map_length. replace (- Z.of_nat (length others) + Z.of_nat (length others))%Z with 0%Z by lia.
+    split; [exact Z0|]. exact (fits_on f ok ws 1 F A).
+Qed.
+Lemma slope_on v j : slope v (Z.of_nat j) = logit (exp (- v) ^ j).
+Proof.
+  assert (E : forall x, exp x ^ j = exp (INR j * x)).
+  { intros x. induction j as [|j IH]; [now rewrite Rmult_0_l, exp_0|]. rewrite S_INR, <- tech_pow_Rmult, IH, Rmult_plus_distr_r, exp_plus, Rmult_1_l. ring. }
+  unfold slope, logit. rewrite E. replace (INR j * - v) with (- (v * INR j)) by ring. rewrite exp_Ropp, <- INR_IZR_INZ.
+  generalize (exp_pos (v * INR j)). intros P. field. lra.
+Qed.
+Lemma slope_back v m : slope v (- m) = 1 - slope v m.
+Proof. unfold slope. rewrite opp_IZR. exact (G_flip v (IZR m)). Qed.
+Section Tables.
+Variables (v : R) (lo hi : Z) (K : nat).
+Hypothesis lo_right : least lo (exp (- v)).
+Hypothesis hi_right : most hi (exp (- v)).
+Let downs := powers down w_down K Sizes.one lo.
+Let ups := powers up w_up K Sizes.one hi.
+Lemma downs_right : All (fun x j => IZR x <= IZR fine * slope v (Z.of_nat j)) 1 downs.
+Proof.
+  assert (A := powers_right (exp (- v)) down w_down least (fun x r => IZR x <= IZR fine * r) lo (exp_pos _) down_right w_down_right lo_right K 0%nat Sizes.one).
+  cbn [pow] in A. assert (L : least Sizes.one 1) by (split; [discriminate | lra]). specialize (A L). revert A. unfold downs. generalize 1%nat (powers down w_down K Sizes.one lo). intros n l. revert n.
+  induction l as [|x l IH]; intros n; cbn [All]; [easy|]. rewrite slope_on. intros [A B]. split; [exact A | now apply IH].
+Qed.
+Lemma ups_right : All (fun x j => IZR fine * slope v (Z.of_nat j) <= IZR x) 1 ups.
+Proof.
+  assert (A := powers_right (exp (- v)) up w_up most (fun x r => IZR fine * r <= IZR x) hi (exp_pos _) up_right w_up_right hi_right K 0%nat Sizes.one).
+  cbn [pow] in A. assert (L : most Sizes.one 1) by (unfold most; lra). specialize (A L). revert A. unfold ups. generalize 1%nat (powers up w_up K Sizes.one hi). intros n l. revert n.
+  induction l as [|x l IH]; intros n; cbn [All]; [easy|]. rewrite slope_on. intros [A B]. split; [exact A | now apply IH].
+Qed.
+Lemma half_right : IZR half = IZR fine * slope v 0.
+Proof. unfold slope. rewrite Rmult_0_r, exp_0. unfold half, fine. lra. Qed.
+Lemma low_side : Fits (fun x m => IZR x <= IZR fine * slope v m) (- Z.of_nat K) (side downs ups).
+Proof.
+  replace K with (length ups) at 1 by apply powers_length. refine (side_right _ _ _ downs ups (fun x j H => H) _ _ downs_right ups_right).
+  - intros x j H. rewrite slope_back, minus_IZR. lra.
+  - right. apply half_right.
+Qed.
+Lemma high_side : Fits (fun x m => IZR fine * slope v m <= IZR x) (- Z.of_nat K) (side ups downs).
+Proof.
+  replace K with (length downs) at 1 by apply powers_length. refine (side_right _ _ _ ups downs (fun x j H => H) _ _ ups_right downs_right).
+  - intros x j H. rewrite slope_back, minus_IZR. lra.
+  - right. symmetry. apply half_right.
+Qed.
+End Tables.
+
+(** Sum of x y over the lists, y the one of two that makes it large; past the end of the tables y is 0 or 1. *)
+Fixpoint large (l low high : list Z) : Z :=
+  match l with
+  | [] => 0
+  | x :: l =>
+    let (y, low) := match low with [] => (0, []) | y :: r => (y, r) end in
+    let (z, high) := match high with [] => (fine, []) | z :: r => (z, r) end in
+    match x with Z0 => 0 | Zpos _ => x * z | Zneg _ => x * y end + large l low high
+  end%Z.
+Lemma large_right g : (forall x, 0 <= g x <= 1) -> forall l low high m,
+  Fits (fun x m => IZR x <= IZR fine * g m) m low -> Fits (fun x m => IZR fine * g m <= IZR x) m high ->
+  IZR fine * total l g m <= IZR (large l low high).
+Proof.
+  intros B. assert (F : 0 < IZR fine) by (apply IZR_lt; reflexivity). induction l as [|x l IH]; intros low high m Hl Hh; [cbn [total large]; lra|].
+  assert (E : exists y low', (match low with [] => (0, []) | y :: r => (y, r) end)%Z = (y, low') /\ IZR y <= IZR fine * g m /\
+    Fits (fun x m => IZR x <= IZR fine * g m) (m + 1) low').
+  { destruct low as [|y r]; [exists 0%Z, [] | exists y, r]; (split; [reflexivity|]); [|exact Hl]. split; [|exact Logic.I]. generalize (B m). nra. }
+  assert (E' : exists z high', (match high with [] => (fine, []) | z :: r => (z, r) end)%Z = (z, high') /\ IZR fine * g m <= IZR z /\
+    Fits (fun x m => IZR fine * g m <= IZR x) (m + 1) high').
+  { destruct high as [|z r]; [exists fine, [] | exists z, r]; (split; [reflexivity|]); [|exact Hh]. split; [|exact Logic.I]. generalize (B m). nra. }
+  destruct E as [y [low' [Ey [Y L']]]], E' as [z [high' [Ez [Z' H']]]]. cbn [total large]. rewrite Ey, Ez. specialize (IH low' high' (m + 1)%Z L' H').
+  rewrite plus_IZR, Rmult_plus_distr_l. apply Rplus_le_compat; [|exact IH]. destruct x as [|p|p]; [lra | |]; rewrite mult_IZR.
+  - assert (0 <= IZR (Z.pos p)) by (apply IZR_le; lia). nra.
+  - assert (IZR (Z.neg p) <= 0) by (apply IZR_le; lia). nra.
+Qed.
+
+Definition upper r1 r2 r3 (l l1 ls low high : list Z) : Z :=
+  (bound r1 r2 r3 * (Sizes.scale - sum l) * fine + large (repeat 0%Z 16 ++ together r1 r2 r3 l1 ls) low high)%Z.
+Lemma total_one l m : total l (fun _ => 1) m = IZR (sum l).
+Proof. revert m. induction l as [|x l IH]; intros m; [reflexivity|]. cbn [total sum fold_right]. fold (sum l). rewrite IH, plus_IZR. ring. Qed.
+Section At_size.
+Variables (k : nat) (off : Z) (l : list Z).
+Hypothesis law_right : Under (M k) Sizes.scale off l.
+Lemma upper_right v r1 r2 r3 low high : fits r1 r2 r3 ->
+  Fits (fun x m => IZR x <= IZR fine * slope v m) (off - 32) low -> Fits (fun x m => IZR fine * slope v m <= IZR x) (off - 32) high ->
+  IZR fine * IZR Sizes.scale * X r1 r2 r3 (M k (slope v)) 8 <= IZR (upper r1 r2 r3 l (push chances l) (push s_ l) low high).
+Proof.
+  intros Hr Hl Hh. assert (F : 0 < IZR fine) by (apply IZR_lt; reflexivity). set (b := IZR (bound r1 r2 r3)).
+  assert (range : forall x, 0 <= slope v x <= 1) by (intros x; generalize (G_range v (IZR x)); unfold slope, G; lra).
+  set (h := fun x => b * 1 + -1 * X r1 r2 r3 (slope v) x).
+  assert (h0 : forall x, 0 <= h x).
+  { intros x. unfold h. assert (H := bound_right r1 r2 r3 (slope v) x). fold b in H. specialize (H (fun y => ltac:(apply Rabs_le; generalize (range y); lra))). lra. }
+  assert (U := law_right h h0 8%Z). unfold h in U. rewrite M_plus, M_const, M_times, M_X, total_add, !total_scaled, total_one in U.
+  assert (W := large_right (slope v) range (repeat 0%Z 16 ++ together r1 r2 r3 (push chances l) (push s_ l)) low high (off - 32) Hl Hh).
+  rewrite total_zeros, together_right in W by exact Hr. replace (off - 32 + Z.of_nat 16 + 24)%Z with (8 + off)%Z in W by lia.
+  unfold upper. rewrite plus_IZR, !mult_IZR, minus_IZR. fold b. apply (Rmult_le_compat_l (IZR fine)) in U; lra.
+Qed.
+
+(** Where 1 is asked for lies the best v with Y - 1 < 2^14 exp (- v) < Y + 1, and both inequalities hold. *)
+Definition unit : Z := Eval compute in (Sizes.one / 2 ^ 14)%Z.
+Let z := Z.of_nat k.
+Definition pull_law (c : Z) : law := mul_law c (mul_law 8 chances ++ mul_law (z + 3) cube_).
+Definition settles (Y : Z) : bool :=
+  let K := Z.to_nat (32 - off) in
+  let lo := ((Y + -1) * unit)%Z in let hi := ((Y + 1) * unit)%Z in
+  let l1 := push chances l in let ls := push s_ l in
+  let dl := powers down w_down K Sizes.one lo in let ul := powers up w_up K Sizes.one lo in
+  let dh := powers down w_down K Sizes.one hi in let uh := powers up w_up K Sizes.one hi in
+  let low := side dl uh in let high := side uh dl in
+  let t4 := upper chances (s_ ++ ss_) (mul_law (z + 2) ss_) l l1 ls low high in
+  let t45 := upper chances (mul_law 2 s_ ++ ss_ ++ st_) (mul_law (z + 2) (ss_ ++ st_)) l l1 ls low high in
+  let td := upper s_ (mul_law 3 s_) (mul_law (z + 1) s_) l l1 ls low high in
+  (Z.of_nat K =? 32 - off)%Z && (1 <? Y)%Z &&
+  (upper chances (pull_law (-1)) [] l l1 ls (side dh uh) (side uh dh) <? 0)%Z &&
+  (upper chances (pull_law 1) [] l l1 ls (side dl ul) (side ul dl) <? 0)%Z &&
+  (t4 <? 0)%Z && (t45 <? 0)%Z && (3 * t4 + (z + 2) * td <? 0)%Z && (3 * t45 + 2 * (z + 2) * td <? 0)%Z.
+
+Notation sets r s t v := (mix r (mix s (mix t (M k (slope v)))) 8).
+Lemma pull_law_right c v : 400 ^ 3 * (IZR c * pull q 2 (4 + k) v) = X chances (pull_law c) [] (M k (slope v)) 8.
+Proof.
+  unfold pull. change (4 + k - 1)%nat with (S (2 + k)). change (signal 2) with 8%Z. rewrite (pull_is q 2 3 (le_n 2) (le_n 3)).
+  change (S (2 + k) - 1)%nat with (S (S k)).
+  rewrite (mean3 cube_ chances chances cube one one (free k) (slope v) 8 cube_weighs chances_weigh chances_weigh : mean (cube :: free (S (S k))) (slope v) 8 = _).
+  rewrite (mean3 chances chances chances one one one (free k) (slope v) 8 chances_weigh chances_weigh chances_weigh : M (S (2 + k)) (slope v) 8 = _).
+  unfold X. change (mix s_ (mix [] (mix chances (M k (slope v)))) 8) with (mix s_ (fun _ => 0) 8).
+  rewrite (mix_swap chances (pull_law c)). unfold pull_law. rewrite mix_mul, mix_app, !mix_mul.
+  replace (mix s_ (fun _ => 0) 8) with 0 by (unfold mix; cbn; ring).
+  replace (INR (S (2 + k))) with (IZR (z + 3)) by (unfold z; rewrite INR_IZR_INZ; f_equal; lia). field.
+Qed.
+Lemma t4_law_right v : 400 ^ 3 * ((4 + INR k) * t4 q 2 (4 + k) v) = X chances (s_ ++ ss_) (mul_law (z + 2) ss_) (M k (slope v)) 8.
+Proof.
+  unfold t4. rewrite N_is. change (4 + k - 2)%nat with (S (S k)). change (4 + k - 3)%nat with (S k). change (signal 2) with 8%Z.
+  rewrite (mean3 s_ chances chances i one one (free k) (slope v) 8 s_weighs chances_weigh chances_weigh : mean (i :: free (S (S k))) (slope v) 8 = _).
+  rewrite (mean3 ss_ chances chances ii one one (free k) (slope v) 8 ss_weighs chances_weigh chances_weigh : mean (ii :: free (S (S k))) (slope v) 8 = _).
+  rewrite (mean3 ss_ s_ chances ii i one (free k) (slope v) 8 ss_weighs s_weighs chances_weigh : mean (ii :: i :: free (S k)) (slope v) 8 = _).
+  unfold X. rewrite (mix_swap chances (s_ ++ ss_)), mix_app, (mix_swap s_ (mul_law _ _)), mix_mul.
+  replace (IZR (z + 2)) with (INR k + 2) by (unfold z; rewrite INR_IZR_INZ, plus_IZR; reflexivity).
+  generalize (pos_INR k). intros P. field. lra.
+Qed.
+Lemma t45_law_right v : 400 ^ 3 * ((4 + INR k) * (t4 q 2 (4 + k) v + t5 q 2 (4 + k) v)) =
+  X chances (mul_law 2 s_ ++ ss_ ++ st_) (mul_law (z + 2) (ss_ ++ st_)) (M k (slope v)) 8.
+Proof.
+  rewrite 2!Rmult_plus_distr_l, t4_law_right. unfold t5. rewrite N_is. change (4 + k - 2)%nat with (S (S k)). change (4 + k - 3)%nat with (S k). change (signal 2) with 8%Z.
+  rewrite (mean3 s_ chances chances i one one (free k) (slope v) 8 s_weighs chances_weigh chances_weigh : mean (i :: free (S (S k))) (slope v) 8 = _).
+  rewrite (mean3 st_ chances chances ij one one (free k) (slope v) 8 st_weighs chances_weigh chances_weigh : mean (ij :: free (S (S k))) (slope v) 8 = _).
+  rewrite (mean3 st_ s_ chances ij i one (free k) (slope v) 8 st_weighs s_weighs chances_weigh : mean (ij :: i :: free (S k)) (slope v) 8 = _).
+  unfold X. rewrite (mix_swap chances (s_ ++ ss_)), mix_app, (mix_swap s_ (mul_law (z + 2) ss_)), mix_mul.
+  rewrite (mix_swap chances (mul_law 2 s_ ++ _)), !mix_app, mix_mul, (mix_swap s_ (mul_law _ _)), mix_mul, mix_app.
+  replace (IZR (z + 2)) with (INR k + 2) by (unfold z; rewrite INR_IZR_INZ, plus_IZR; reflexivity).
+  generalize (pos_INR k). intros P. field. lra.
+Qed.
+Lemma td_law_right v : 400 ^ 3 * ((4 + INR k) * td q 2 (4 + k) v) = X s_ (mul_law 3 s_) (mul_law (z + 1) s_) (M k (slope v)) 8.
+Proof.
+  unfold td. rewrite N_is. change (4 + k - 3)%nat with (S k). replace (4 + k - 4)%nat with k by lia. change (signal 2) with 8%Z.
+  rewrite (mean3 s_ s_ chances i i one (free k) (slope v) 8 s_weighs s_weighs chances_weigh : mean (i :: i :: free (S k)) (slope v) 8 = _).
+  rewrite (mean3 s_ s_ s_ i i i (free k) (slope v) 8 s_weighs s_weighs s_weighs).
+  unfold X. rewrite (mix_swap chances (mul_law _ _)), (mix_swap s_ (mul_law _ _)), !mix_mul.
+  rewrite (mix_ext s_ (mix chances (mix s_ (M k (slope v)))) (mix s_ (mix chances (M k (slope v))))) by (intros x; apply mix_swap).
+  replace (IZR (z + 1)) with (INR k + 1) by (unfold z; rewrite INR_IZR_INZ, plus_IZR; reflexivity).
+  generalize (pos_INR k). intros P. field. lra.
+Qed.
+Lemma least_of Y v : (0 <= Y)%Z -> IZR Y / 2 ^ 14 <= exp (- v) -> least (Y * unit) (exp (- v)).
+Proof.
+  intros P H. split; [unfold unit; lia|]. rewrite mult_IZR. unfold unit, Sizes.one. lra.
+Qed.
+Lemma most_of Y v : exp (- v) <= IZR Y / 2 ^ 14 -> most (Y * unit) (exp (- v)).
+Proof. intros H. unfold most. rewrite mult_IZR. unfold unit, Sizes.one. lra. Qed.
+Lemma settles_right Y : settles Y = true -> Best q 2 (4 + k).
+Proof.
+  unfold settles. cbv zeta. rewrite !andb_true_iff, !Z.ltb_lt, Z.eqb_eq. set (K := Z.to_nat (32 - off)).
+  intros [[[[[[[EK Y1] P1] P2] C1] C2] C3] C4]. replace (32 - off)%Z with (- (off - 32))%Z in EK by ring.
+  assert (F : 0 < IZR fine * IZR Sizes.scale) by (apply Rmult_lt_0_compat; apply IZR_lt; reflexivity).
+  assert (T : forall v lo hi r1 r2 r3, fits r1 r2 r3 -> least lo (exp (- v)) -> most hi (exp (- v)) ->
+    IZR fine * IZR Sizes.scale * X r1 r2 r3 (M k (slope v)) 8 <=
+    IZR (upper r1 r2 r3 l (push chances l) (push s_ l) (side (powers down w_down K Sizes.one lo) (powers up w_up K Sizes.one hi))
+      (side (powers up w_up K Sizes.one hi) (powers down w_down K Sizes.one lo)))).
+  { intros v lo hi r1 r2 r3 Hr Hl Hh. apply (upper_right v r1 r2 r3 _ _ Hr); replace (off - 32)%Z with (- Z.of_nat K)%Z by lia;
+      [now apply low_side | now apply high_side]. }
+  assert (pull_fits : forall c, fits chances (pull_law c) []) by (intros c; unfold pull_law; fit).
+  assert (power : 0 < 2 ^ 14) by lra.
+  assert (Yp : forall c, (-1 <= c)%Z -> 0 < IZR (Y + c) / 2 ^ 14) by (intros c Hc; apply Rdiv_lt_0_compat; [apply IZR_lt; lia | exact power]).
+  set (far := fun c => - ln (IZR (Y + c) / 2 ^ 14)).
+  assert (E : forall c, (-1 <= c)%Z -> exp (- far c) = IZR (Y + c) / 2 ^ 14) by (intros c Hc; unfold far; rewrite Ropp_involutive; apply exp_ln, Yp, Hc).
+  assert (near : 0 < pull q 2 (4 + k) (far 1%Z)).
+  { generalize (T (far 1%Z) ((Y + 1) * unit)%Z ((Y + 1) * unit)%Z _ _ _ (pull_fits (-1)%Z)
+      (least_of (Y + 1)%Z _ ltac:(lia) (Req_le _ _ (eq_sym (E 1%Z ltac:(lia))))) (most_of _ _ (Req_le _ _ (E 1%Z ltac:(lia))))).
+    rewrite <- pull_law_right. apply IZR_lt in P1. intros H. assert (N : IZR fine * IZR Sizes.scale * (400 ^ 3 * (-1 * pull q 2 (4 + k) (far 1%Z))) < 0) by lra.
+    nra. }
+  assert (beyond : pull q 2 (4 + k) (far (-1)%Z) < 0).
+  { generalize (T (far (-1)%Z) ((Y + -1) * unit)%Z ((Y + -1) * unit)%Z _ _ _ (pull_fits 1%Z)
+      (least_of (Y + -1)%Z _ ltac:(lia) (Req_le _ _ (eq_sym (E (-1)%Z ltac:(lia))))) (most_of _ _ (Req_le _ _ (E (-1)%Z ltac:(lia))))).
+    rewrite <- pull_law_right. apply IZR_lt in P2. intros H. assert (N : IZR fine * IZR Sizes.scale * (400 ^ 3 * (1 * pull q 2 (4 + k) (far (-1)%Z))) < 0) by lra.
+    nra. }
+  apply from_inequalities; [lra | lia | lia|]. split; [exact (zero_exists k _ beyond)|]. intros v Hv.
+  assert (V := zero_positive k v Hv). assert (A := zero_above k v _ Hv near). assert (B := zero_below k v _ Hv beyond).
+  assert (Hl : least ((Y + -1) * unit) (exp (- v))).
+  { apply least_of; [lia|]. rewrite <- (E (-1)%Z) by lia. apply Rlt_le, exp_increasing. lra. }
+  assert (Hh : most ((Y + 1) * unit) (exp (- v))).
+  { apply most_of. rewrite <- (E 1%Z) by lia. apply Rlt_le, exp_increasing. lra. }
+  generalize (T v _ _ chances (s_ ++ ss_) (mul_law (z + 2) ss_) ltac:(fit) Hl Hh).
+  generalize (T v _ _ chances (mul_law 2 s_ ++ ss_ ++ st_) (mul_law (z + 2) (ss_ ++ st_)) ltac:(fit) Hl Hh).
+  generalize (T v _ _ s_ (mul_law 3 s_) (mul_law (z + 1) s_) ltac:(fit) Hl Hh).
+  rewrite <- t4_law_right, <- t45_law_right, <- td_law_right.
+  assert (n0 := pos_INR k). assert (Z2 : IZR (z + 2) = 2 + INR k) by (unfold z; rewrite INR_IZR_INZ, plus_IZR; ring).
+  apply IZR_lt in C1, C2, C3, C4. revert C3 C4. rewrite !plus_IZR, !mult_IZR, Z2. revert C1 C2.
+  repeat match goal with |- context [upper ?a ?b ?c ?d ?e ?f ?g ?h] => generalize (IZR (upper a b c d e f g h)); intro end.
+  set (W := IZR fine * IZR Sizes.scale) in *.
+  assert (sign : forall y, W * (400 ^ 3 * ((4 + INR k) * y)) < 0 -> y < 0).
+  { intros y Hy. apply Rnot_le_lt. intros N. assert (0 <= W * (400 ^ 3 * ((4 + INR k) * y))); [|lra].
+    repeat apply Rmult_le_pos; lra. }
+  intros C1 C2 C3 C4 D5 D4 D3. apply (enough v k V Hv); unfold Rmax; destruct (Rle_dec _ _) as [S | S].
+  - rewrite Rmult_0_r, Rplus_0_r. generalize (sign _ (Rle_lt_trans _ _ _ D3 C1)). lra.
+  - apply sign. apply (Rmult_le_compat_l (2 + INR k)) in D5; lra.
+  - rewrite Rmult_0_r, Rplus_0_r. generalize (sign _ (Rle_lt_trans _ _ _ D4 C2)). lra.
+  - apply sign. apply (Rmult_le_compat_l (2 + INR k)) in D5; lra.
+Qed.
+End At_size.
+
+(** From k further sets on, one witness Y for each number. *)
+Definition set_more (off : Z) (l : list Z) : Z * list Z := trim (off - 8) (map (fun x => x / 400)%Z (push chances l)).
+Lemma set_more_right k off l : Under (M k) Sizes.scale off l -> Under (M (S k)) Sizes.scale (fst (set_more off l)) (snd (set_more off l)).
+Proof.
+  intros U. apply under_trim, under_divided; [reflexivity|]. intros g g0 m. rewrite push_right by apply near_chances.
+  replace (m + (off - 8) + 8)%Z with (m + off)%Z by ring. eapply Rle_trans; [apply (U (mix chances g))|].
+  - intros x. unfold mix. cbn [over chances]. generalize (g0 (x + -8)%Z) (g0 (x + -1)%Z) (g0 (x + 0)%Z) (g0 (x + 1)%Z) (g0 (x + 8)%Z). lra.
+  - rewrite M_mix, M_succ, mult_IZR. right. field.
+Qed.
+Fixpoint all_settle (k : nat) (off : Z) (l : list Z) (Ys : list Z) : bool :=
+  match Ys with
+  | [] => true
+  | Y :: Ys => if settles k off l Y then let (off', l') := set_more off l in all_settle (S k) off' l' Ys else false
+  end.
+Lemma all_settle_right Ys : forall k off l, Under (M k) Sizes.scale off l -> all_settle k off l Ys = true ->
+  forall j, (j < length Ys)%nat -> Best q 2 (4 + k + j).
+Proof.
+  induction Ys as [|Y Ys IH]; intros k off l U R j J; [cbn in J; lia|]. cbn [all_settle] in R. destruct (settles k off l Y) eqn:D; [|discriminate].
+  destruct j as [|j].
+  - rewrite Nat.add_0_r. exact (settles_right k off l U Y D).
+  - assert (U' := set_more_right k off l U). destruct (set_more off l) as [off' l']. cbn [fst snd] in U'. cbn [length] in J.
+    replace (4 + k + S j)%nat with (4 + S k + j)%nat by lia. apply (IH (S k) off' l' U' R). lia.
+Qed.
+(** From four sets on. *)
+Definition all_from_four (Ys : list Z) : bool := all_settle 0 0 [Sizes.scale] Ys.
+Lemma all_from_four_right Ys : all_from_four Ys = true -> forall j, (j < length Ys)%nat -> Best q 2 (4 + j).
+Proof.
+  intros R j J. apply (all_settle_right Ys 0 0 [Sizes.scale]); [|exact R | exact J]. intros g G m. cbn [total free mean repeat]. rewrite Z.add_0_r. cbn. lra.
 Qed.
