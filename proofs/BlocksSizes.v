@@ -1,5 +1,9 @@
 (** Block attention is optimal at every number of sets of two, q = 3 / 10: by moments for many sets, and in integers
-    at one number after the other for few. The claim is [Best] of Best.v. *)
+    at one number after the other for few. The claim is [Best] of Best.v, by [Two_inequalities] of Blocks.v.
+
+    That the pull is zero takes one mean for another: t1 is then a first difference of the slope, negative at every
+    size; t4 and u are (L - 2) / L times such a difference, and what has a known sign or little weight besides. td is a
+    third difference. So psi is not needed but at three sets: it is enough that 3 max (t4, u) + (L - 2) max (td, 0) < 0. *)
 From Coq Require Import Reals ZArith List Lra Lia Bool.
 From Coquelicot Require Import Coquelicot.
 From Book Require Import Ball Vote Moments Sizes Blocks Risk Form Best.
@@ -19,7 +23,7 @@ Definition ss_ : law := [(-8, 9); (-1, 42); (0, 18); (1, 42); (8, 9)]%Z.
 Definition st_ : law := [(-8, 9); (0, -18); (8, 9)]%Z.
 Definition cube_ : law := [(-8, -72); (-1, -84); (1, 84); (8, 72)]%Z.
 
-(** r (x) f (m + x), added up. *)
+(** The sum of r (x) f (m + x). *)
 Definition mix (r : law) (f : Z -> R) (m : Z) : R := over r (fun x => f (m + x)%Z).
 Definition weighs (r : law) (pi : list Z -> Z) := forall pis g m, mean (pi :: pis) g m = / 400 * mix r (mean pis g) m.
 Ltac weigh := intros pis g m; cbn [Blocks.mean words]; unfold patch, mix, one, i, ii, ij, cube; cbn; lra.
@@ -312,13 +316,13 @@ Let L := (4 + k)%nat.
 Let n := INR k.
 Hypothesis v_positive : 0 < v.
 Hypothesis balanced : pull q 2 L v = 0.
-Lemma q_half : 0 <= q <= 1. Proof. lra. Qed.
+Lemma q_within : 0 <= q <= 1. Proof. lra. Qed.
 Lemma N_is : N L = 4 + n.
 Proof. unfold N, L, n. rewrite plus_INR. cbn [INR]. ring. Qed.
 Lemma n_nonneg : 0 <= n. Proof. apply pos_INR. Qed.
 Lemma t1_negative : t1 q 2 L v < 0.
 Proof.
-  assert (B := at_block q 2 L q_half (le_n 2) ltac:(unfold L; lia) v balanced). unfold c in B. cbn [INR] in B.
+  assert (B := at_block q 2 L q_within (le_n 2) ltac:(unfold L; lia) v balanced). unfold c in B. cbn [INR] in B.
   set (y1 := t1 q 2 L v) in *. set (y2 := t2 q 2 L v) in *. set (y3 := t3 q 2 L v) in *.
   assert (D : y1 - y2 < 0); [|lra]. unfold y1, y2, t1, t2. fold L. change (L - 2)%nat with (2 + k)%nat. rewrite N_is.
   change (signal 2) with 8%Z. rewrite s_weighs.
@@ -370,7 +374,7 @@ Proof.
   - intros x. unfold slope. rewrite Rmult_0_l, exp_0. field.
 Qed.
 Lemma pull_from v v' : v <= v' -> pull q 2 L v' <= pull q 2 L v.
-Proof. exact (pull_falls 3 10 2 L v v' q_half). Qed.
+Proof. exact (pull_falls 3 10 2 L v v' q_within). Qed.
 Lemma zero_positive v : pull q 2 L v = 0 -> 0 < v.
 Proof. intros Z. apply Rnot_le_lt. intros H. generalize (pull_from v 0 H). rewrite pull_at_zero. lra. Qed.
 Lemma zero_below v v' : pull q 2 L v = 0 -> pull q 2 L v' < 0 -> v < v'.
@@ -437,7 +441,7 @@ Ltac facts :=
 Ltac literal := repeat match goal with
   | |- context [(?a + ?b)%Z] => let c := eval vm_compute in (a + b)%Z in change (a + b)%Z with c
   | |- context [(?a - ?b)%Z] => let c := eval vm_compute in (a - b)%Z in change (a - b)%Z with c end.
-(** S m stands for e / 400 mix s_ B m. *)
+(** All these facts are linear, with one number S m for e / 400 mix s_ B m. *)
 Ltac linear := facts; let S := fresh "S" in set (S := fun m => e * / 400 * mix s_ B m); change (fun m => e * / 400 * mix s_ B m) with S;
   repeat match goal with |- context [e * / 400 * mix s_ B ?m] => change (e * / 400 * mix s_ B m) with (S m) end; clearbody S;
   unfold mix; cbn [over s_ ss_ st_]; literal; unfold spread; intros; lra.
@@ -471,7 +475,7 @@ Proof.
 Qed.
 End Bounds.
 
-(** With v at most 24 / B all of it is the sign of polynomials, whose coefficients in L - 115 are all positive. *)
+(** With v at most 24 / B all of it is the sign of polynomials, whose coefficients in t = L - 115 are all positive. *)
 Lemma optimal_from_moments L : (116 <= L)%nat -> Best q 2 L.
 Proof.
   intros HL. apply from_inequalities; [lra | lia | lia|]. set (k := (L - 4)%nat). replace L with (4 + k)%nat by (unfold k; lia).
@@ -516,7 +520,7 @@ Qed.
 
 (** * Few sets: one number after the other, in integers *)
 
-(** A set more, as weights: of every list whose place 0 stands for off, the place 0 then stands for off - 8. *)
+(** The list l with weights r over it, one set more: if l begins at m, this one begins at m - 8. *)
 Definition push (r : law) (l : list Z) : list Z :=
   fold_right (fun e s => plus (repeat 0%Z (Z.to_nat (fst e + 8)) ++ times (snd e) l) s) [] r.
 Definition near8 (r : law) := List.Forall (fun e => (- 8 <= fst e)%Z) r.
@@ -541,7 +545,6 @@ Proof.
 Qed.
 Lemma mix_app r s f m : mix (r ++ s) f m = mix r f m + mix s f m.
 Proof. unfold mix. induction r as [|[x w] r IH]; cbn [app over]; [ring|]. rewrite IH. ring. Qed.
-Lemma mix_nil f m : mix [] f m = 0. Proof. reflexivity. Qed.
 Definition norm (r : law) : Z := fold_right (fun e s => (Z.abs (snd e) + s)%Z) 0%Z r.
 Lemma mix_bound r f B m : (forall x, Rabs (f x) <= B) -> Rabs (mix r f m) <= IZR (norm r) * B.
 Proof.
@@ -550,7 +553,7 @@ Proof.
   apply Rmult_le_compat_l; [apply Rabs_pos | apply H].
 Qed.
 
-(** All that is asked about is the mean of [X] over the other sets, for some weights r1, r2, r3. *)
+(** Each of t4, t4 + t5, td and the pull is the mean of [X] over the other k sets, for some weights r1, r2, r3. *)
 Definition X (r1 r2 r3 : law) (g : Z -> R) m := mix chances (mix r2 (mix r1 g)) m + mix s_ (mix r3 (mix r1 g)) m.
 Definition together (r1 r2 r3 : law) (l1 ls : list Z) := push r1 (plus (push r2 l1) (push r3 ls)).
 Definition bound (r1 r2 r3 : law) : Z := (norm chances * (norm r2 * norm r1) + norm s_ * (norm r3 * norm r1))%Z.
@@ -668,7 +671,8 @@ Proof.
 Qed.
 End Tables.
 
-(** Sum of x y over the lists, y the one of two that makes it large; past the end of the tables y is 0 or 1. *)
+(** The sum of x y over the lists, y the larger or the smaller one, as the sign of x asks; past the tables the
+    slope is between 0 and 1. *)
 Fixpoint large (l low high : list Z) : Z :=
   match l with
   | [] => 0
@@ -716,7 +720,7 @@ Proof.
   unfold upper. rewrite plus_IZR, !mult_IZR, minus_IZR. fold b. apply (Rmult_le_compat_l (IZR fine)) in U; lra.
 Qed.
 
-(** Where 1 is asked for lies the best v with Y - 1 < 2^14 exp (- v) < Y + 1, and both inequalities hold. *)
+(** The best v has Y - 1 < 2^14 exp (- v) < Y + 1, and at every such v both inequalities hold. *)
 Definition unit : Z := Eval compute in (Sizes.one / 2 ^ 14)%Z.
 Let z := Z.of_nat k.
 Definition pull_law (c : Z) : law := mul_law c (mul_law 8 chances ++ mul_law (z + 3) cube_).
@@ -836,7 +840,7 @@ Proof.
 Qed.
 End At_size.
 
-(** From k further sets on, one witness Y for each number. *)
+(** One witness Y for each number of sets, from k + 4 on. *)
 Definition set_more (off : Z) (l : list Z) : Z * list Z := trim (off - 8) (map (fun x => x / 400)%Z (push chances l)).
 Lemma set_more_right k off l : Under (M k) Sizes.scale off l -> Under (M (S k)) Sizes.scale (fst (set_more off l)) (snd (set_more off l)).
 Proof.
