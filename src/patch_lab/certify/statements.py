@@ -17,7 +17,7 @@ from flint import ctx
 from patch_association._validate import finite, made_of
 from patch_lab import records
 from patch_lab.certify import signs
-from patch_lab.certify.blocks import every_number_of_sets, two_inequalities
+from patch_lab.certify.blocks import two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball, decimal
 from patch_lab.certify.quadrant import quadrant
@@ -107,11 +107,6 @@ def _blocks(options: Options) -> dict:
     return {f"-3 u - psi - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
 
 
-def _blocks_of_every_number(options: Options) -> dict:
-    found = {f"({C}, {q})": every_number_of_sets(C, Fraction(q)) for C, q in EVERY}
-    return {f"{key} at {name}": x for name, one in found.items() for key, x in one.items()}
-
-
 #: Where the runs of where-it-ends end: between which numbers alpha_inf and k lie.
 END_POINT = {"alpha": ("0.090707", "0.090708"), "k": ("0.0038692", "0.0038693")}
 
@@ -141,10 +136,6 @@ _TEXTS = {
         $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$, $(16, 2, 0.3)$, $(12, 4, 0.3)$ and
         $(9, 3, 0.3)$: no $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population
         risk than attention $1/C$ to each patch of the own set with the best $\alpha$.""",
-    "blocks-are-best-every-size": r"""
-        $p = 3$, $\nu = 0$, at $(C, q) = (2, 0.3)$, for every number of sets $L \ge 3$: no $\mathbf A$, its
-        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
-        patch of the own set with the best $\alpha$.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
@@ -175,7 +166,6 @@ _PROOFS = {
     "first-move-window": _window,
     "quadrant-keeps": _quadrant,
     "blocks-are-best": _blocks,
-    "blocks-are-best-every-size": _blocks_of_every_number,
     "where-it-ends": _end,
 }
 
