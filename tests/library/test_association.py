@@ -167,6 +167,14 @@ def test_perfect_opposite_and_silent_scores(partition):
     assert silent.recall == pytest.approx(chance_recall(D, C), abs=1e-12)
 
 
+def test_margins_at_the_ends_of_float64():
+    """Two scores near the ends of float64 lie infinitely far apart, without a warning."""
+    sets = Partition([0, 0, 1, 1])
+    far = np.where(sets.same_set, 1e308, -1e308)
+    assert association(far, sets).margin == math.inf and association(-far, sets).margin == -math.inf
+    assert row_separation(far, sets) == (1.0, 0.0) and row_separation(-far, sets) == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("D", [1, 3])
 def test_one_set_has_nothing_to_separate(D):
     measured = association(np.eye(D), Partition([0] * D))

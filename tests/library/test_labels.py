@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from patch_association.exact.labels import bayes_error
 from patch_association.exact.linear import labeling_error, labeling_law
-from patch_lab.setting.labels import labeling_bounds, mimic_probability, pass_probability
+from patch_lab.setting.labels import labeling_bounds
 
 
 @pytest.mark.parametrize("size", [(6, 2), (6, 3), (8, 4), (9, 3)])
@@ -52,8 +52,11 @@ def test_labeling_function_is_bayes_up_to_ten(size, q):
         assert bayes == pytest.approx(halves, rel=1e-9, abs=1e-15)
 
 
-def test_threshold_in_integers():
-    # C = 10 asks for all ten (9 is not above 9); C = 11 lets ten through.
-    assert pass_probability(10, 0.5) == pytest.approx(0.25**10, rel=1e-12)
-    assert pass_probability(11, 0.5) == pytest.approx(0.25**11 + 11 * 0.5 * 0.25**10, rel=1e-12)
-    assert mimic_probability(3, 0.5) == pytest.approx(1 / 64)
+def test_the_bounds_on_the_labeling_error_by_hand():
+    """C = 11 lets ten through, C = 10 asks for all (9 is not above 9); three sets, so M = 2."""
+    for C, passed in ((10, 0.25**10), (11, 0.25**11 + 11 * 0.5 * 0.25**10)):
+        r = 0.25**C
+        low, high = labeling_bounds(3 * C, C, 0.5)
+        assert low == pytest.approx(2 * r * (1 - 2 * passed), rel=1e-12)
+        assert high == pytest.approx(2 * r + (C > 10) * (2 * passed) ** 2 / 2, rel=1e-12)
+    assert labeling_bounds(200, 1, 1.0) == (0.0, 1.0)  # a sign a patch: the bounds say nothing

@@ -207,4 +207,6 @@ def test_rounding_lifts_no_sum_over_the_threshold():
         X = (s[:, None] * data.feature)[None]  # (10, 1) * (5,) -> (1, 10, 5)
         assert float(data.labeling_function(X)) == 0
         sums.append(float((X @ data.feature).sum()))
+        assert float(data.labeling_function(X * (1 + 1e-9 / 9))) == 0
+        assert float(data.labeling_function(X * 9.01 / 9)) == pytest.approx(9.01)  # no rounding
     assert max(sums) > 9
