@@ -1,4 +1,6 @@
-"""Assumption 1: the sampler's law, wrong samplers that the same checks refuse, and f*."""
+"""Assumption 1: the sampler's law, and f*."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ import torch
 from enumeration import labeling
 from hypothesis import given
 from hypothesis import strategies as st
-from sampler_checks import counts_fit, defects_of_coefficients, defects_of_joint_law, defects_of_noise
+from sampler_checks import counts_fit, defects_of_noise, joint_law_fits
 from strategies import partitions
 
 from patch_association.data import SpatialData, random_feature
@@ -15,17 +17,11 @@ from patch_association.structure import Partition
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 2, 1, 0, 0, 2, 1])  # D = 12, C = 4, L = 3
 
 
-@pytest.mark.parametrize("q", [0.2, 0.7])
-def test_coefficients_are_exact_in_law(q):
-    data = SpatialData(SCATTERED, dim=2, q=q)
-    assert defects_of_coefficients(*data.sample_coefficients(60_000, seed=1), SCATTERED.labels, q) == set()
-
-
-def test_the_whole_joint_law_at_a_tiny_size():
-    """All 36 outcomes of D = 4, C = 2, each expected at least 1000 times."""
-    partition = Partition([0, 1, 1, 0])
-    draws = SpatialData(partition, dim=2, q=0.6).sample_coefficients(100_000, seed=2)
-    assert defects_of_joint_law(*draws, partition.labels, 0.6) == set()
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], [0, 2, 1, 1, 2, 0], [1, 0, 0, 1, 1, 0]])
+def test_coefficients_are_exact_in_law(labels):
+    """All 36, 486 and 108 outcomes, each expected at least 130 times."""
+    draws = SpatialData(Partition(labels), dim=2, q=0.6).sample_coefficients(100_000, seed=2)
+    assert joint_law_fits(*draws, labels, Fraction(6, 10))
 
 
 def test_noise_is_exact_in_law():
@@ -34,84 +30,6 @@ def test_noise_is_exact_in_law():
     X, _ = data.sample(4000, seed=4)
     s, _, _ = data.sample_coefficients(4000, seed=4)
     assert defects_of_noise(X.numpy(), s, w.numpy(), 0.7) == set()
-
-
-class Wrong(SpatialData):
-    """The true sampler with one mistake, named by ``mistake``."""
-
-    mistake = ""
-
-    def sample_coefficients(self, n, seed=0):
-        s, y, signal = super().sample_coefficients(n, seed)
-        generator = np.random.default_rng(seed + 99)
-        L, inside = self.partition.num_sets, self.partition.labels[None, :] == signal[:, None]
-        if self.mistake == "chance q for each sign":
-            s = SpatialData(self.partition, self.dim, 2 * self.q).sample_coefficients(n, seed)[0]
-        elif self.mistake == "signal set not uniform":
-            signal = np.minimum(generator.integers(0, L + 1, n), L - 1)
-            s = np.where(self.partition.labels[None, :] == signal[:, None], y[:, None], s)
-        elif self.mistake == "label leans to plus":
-            flip = generator.random(n) < 0.05
-            y = np.where(flip, 1.0, y)
-            s = np.where(inside, y[:, None], s)
-        elif self.mistake == "label depends on signal set":
-            y = np.where(
-                (signal == 0) & (generator.random(n) < 0.1), 1.0, np.where(signal == 1, -np.abs(y), y)
-            )
-            s = np.where(inside, y[:, None], s)
-        elif self.mistake == "delta follows label":
-            s = np.where(~inside & (generator.random(s.shape) < 0.02), y[:, None], s)
-        elif self.mistake == "one delta for the whole set":
-            first = s[:, self.partition.sets[:, 0]]  # (n, L)
-            s = np.where(inside, s, first[:, self.partition.labels])
-        elif self.mistake == "signal set misses a patch":
-            s = s.copy()
-            s[np.arange(n), self.partition.sets[signal, 0]] = 0
-        return s, y, signal
-
-
-@pytest.mark.parametrize(
-    ("mistake", "named"),
-    [
-        ("", None),
-        ("chance q for each sign", "delta law"),
-        ("signal set not uniform", "uniform signal set"),
-        ("label leans to plus", "label balance"),
-        ("label depends on signal set", "label independent of signal set"),
-        ("delta follows label", "delta independent of label"),
-        ("one delta for the whole set", "delta independent of delta"),
-        ("signal set misses a patch", "signal set carries the label"),
-    ],
-)
-def test_wrong_coefficients_are_refused(mistake, named):
-    data = Wrong(SCATTERED, dim=2, q=0.3)
-    data.mistake = mistake
-    wrong = defects_of_coefficients(*data.sample_coefficients(60_000, seed=1), SCATTERED.labels, 0.3)
-    assert named in wrong if named else wrong == set()
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        (lambda xi, w, s: xi, None),
-        (lambda xi, w, s: xi + 0.01 * np.roll(xi, 1, axis=2)[..., :1] * w, "orthogonal to w*"),
-        (lambda xi, w, s: 1.02 * xi, "variance"),
-        (lambda xi, w, s: np.sign(xi) * np.sqrt((xi**2).mean()), "normal"),
-        (lambda xi, w, s: (xi + 0.1 * np.roll(xi, 1, axis=1)) / np.sqrt(1.01), "patches independent"),
-        (lambda xi, w, s: np.repeat(xi[::2], 2, axis=0), "inputs independent"),
-        (lambda xi, w, s: xi + 0.2 * s[..., None] * np.roll(w, 1), "noise independent of signal"),
-        (lambda xi, w, s: xi * np.linspace(0.9, 1.1, len(w)), "isotropic"),
-        (lambda xi, w, s: xi + 0.03 * (1 - w * w.sum()), "mean"),
-    ],
-)
-def test_wrong_noise_is_refused(change, named):
-    w = random_feature(5, seed=3).numpy()
-    data = SpatialData(SCATTERED, dim=5, q=0.3, noise_std=1.0, feature=w)
-    X, _ = data.sample(4000, seed=4)
-    s, _, _ = data.sample_coefficients(4000, seed=4)
-    xi = X.numpy() - s[..., None] * w
-    wrong = defects_of_noise(s[..., None] * w + change(xi, w, s), s, w, 1.0)
-    assert named in wrong if named else wrong == set()
 
 
 def test_labels_and_features_of_one_seed_share_no_stream():
@@ -128,11 +46,6 @@ def test_labels_and_features_of_one_seed_share_no_stream():
         w.append(float(feature[0]))
         first.append(float(partition.labels[0] == partition.labels[1]))
     assert abs(np.corrcoef(y, w)[0, 1]) < 0.2 and abs(np.corrcoef(y, first)[0, 1]) < 0.2
-    plain = np.random.default_rng(7)
-    assert (
-        SpatialData(SCATTERED, 2, 0.5).sample_coefficients(64, 7)[1].tolist()
-        != (plain.integers(0, 2, 64) * 2.0 - 1.0).tolist()
-    )
 
 
 @given(partitions(), st.integers(1, 4), st.floats(0, 1), st.integers(0, 2**70))
