@@ -223,24 +223,3 @@ def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
     # More inputs begin with the fewer ones.
     assert torch.equal(Samples.draw(law, 1200, [4]).X[0, :730], samples.X[0])
     assert not torch.equal(samples.X[0], samples.X[1])
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_drawn_samples_follow_assumption_1(dtype):
-    partition, feature = Partition.random(6, 2, seed=1), random_feature(4, seed=2)
-    law = SpatialData(partition, 4, 0.3, noise_std=0.7, feature=feature)
-    samples = Samples.draw(law, 40_000, [5], dtype=dtype)
-    assert samples.X.dtype == samples.y.dtype == dtype
-    w = law.feature.to(dtype)
-    s = (samples.X[0] @ w).double()  # (n, D)
-    whole = s.round()
-    assert (s - whole).abs().max() < 1e-5
-    signal = (whole == samples.y[0, :, None]).double()[:, law.partition.sets].all(dim=2).any(dim=1)
-    assert signal.all()
-    rest = samples.X[0].double() - s[..., None] * law.feature
-    # 6 sigma: n D (d-1) squares of variance 2, and the sums of n D coefficients.
-    count = rest[..., 0].numel() * 3
-    assert abs((rest**2).sum().item() / count / 0.49 - 1) < 6 * math.sqrt(2 / count)
-    chance = (2 + 4 * 0.3) / 6
-    assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
-    assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)

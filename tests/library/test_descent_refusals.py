@@ -49,20 +49,6 @@ def test_population_divergence():
     assert descend_population(risk, Constant(0.01), steps=5).diverged_at is None
 
 
-def test_no_bar_on_short_runs(capsys):
-    law = small_law()
-    descend(
-        Samples.draw(law, 50, [0]),
-        realistic_start(law, [0]),
-        Constant(0.01),
-        steps=3,
-        progress=True,
-    )
-    descend_population(PopulationRisk(6, 2, 0.3), Constant(0.01), steps=3, progress=True)
-    out = capsys.readouterr()
-    assert out.out == "" and out.err.strip() == ""
-
-
 @given(st.integers(0, 300), st.integers(1, 400))
 def test_every_kth_step_and_the_last(steps, every):
     chosen = recorded_steps(steps, every)

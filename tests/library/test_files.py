@@ -2,15 +2,11 @@
 
 import errno
 import os
-from pathlib import Path
 
 import pytest
 
-import patch_association
 from patch_lab import _files
 from patch_lab._files import write_atomically
-
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(patch_association.__file__).parents[1])}
 
 
 def refuse(*arguments):

@@ -1,13 +1,15 @@
-"""The house: how long files may be, what the package needs, that its papers agree. See also `make lint`."""
+"""The house: what the package needs, where chapters leave the default setting, and the table of criteria."""
 
 import re
 import sys
 from pathlib import Path
 
 import conventions
+import criteria
 import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from patch_association.defaults import DEFAULT
 from patch_lab import records
@@ -32,10 +34,9 @@ NEEDED = [
     for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
     for text in texts
 ]
-PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("needed", NEEDED, ids=str)
 def test_every_dependency_has_one_tested_version_within_its_range(needed, python):
     environment = {**default_environment(), "python_version": python, "python_full_version": f"{python}.5"}
@@ -44,7 +45,7 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     pins = [
         c
         for c in CONSTRAINTS
-        if canonical(c.name) == canonical(needed.name)
+        if canonicalize_name(c.name) == canonicalize_name(needed.name)
         and (c.marker is None or c.marker.evaluate(environment))
     ]
     assert len(pins) == 1, f"{needed} has {len(pins)} pins for Python {python}"
@@ -53,35 +54,12 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     assert needed.specifier.contains(specifiers[0].version), f"{pins[0]} is outside {needed}"
 
 
-def canonical(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def test_supported_pythons_are_the_classifiers():
-    assert PROJECT["requires-python"] == ">=3.10,<3.14"
-    named = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", c)]
-    assert named == PYTHONS
-
-
-def test_the_readmes_commands_are_in_the_makefile():
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\bmake ([a-z-]+)", " ".join(re.findall(r"```.*?```|`[^`]+`", readme, re.S))))
-    assert {"book", "test"} <= named <= targets
-
-
-# --- The one default setting: what it is, that code takes it from there, and that the page shows it
-
-
-ROOT_conventions = Path(__file__).resolve().parents[2]
-
-
 @pytest.mark.parametrize(
     "chapter",
     sorted(
         page
         for part in ("setting", "dynamics", "transfer")
-        for page in (ROOT_conventions / "book" / part).glob("*.md")
+        for page in (ROOT / "book" / part).glob("*.md")
         if page.with_suffix(".ipynb").exists()
     ),
 )
@@ -100,30 +78,6 @@ def test_a_chapter_whose_parameters_differ_is_listed(chapter):
     ]
     listed = {name for departure in conventions.load()["departure"] for name in departure["chapters"]}
     assert not differ or f"{chapter.parent.name}/{chapter.stem}" in listed, differ
-
-
-# --- The table of one question under different criteria: every number comes from the ledger or a record
-
-
-ROOT_criteria = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT_criteria / "book" / "_ext"))
-import criteria  # noqa: E402
-
-sys.path.pop(0)
-
-
-def test_every_answer_names_its_criterion_and_an_existing_chapter():
-    page = (ROOT_criteria / "book" / "letters.md").read_text(encoding="utf-8")
-    assert "(criteria)=\n## " in page and "```{conventions} criteria\n" in page
-    rows = criteria.criteria_table().splitlines()[2:]
-    assert len(rows) >= 12
-    for row in rows:
-        _, _question, value, criterion, chapter, end = (cell.strip() for cell in row.split("|"))
-        assert value and len(criterion) > 15 and not end
-        assert "nan" not in value and "inf" not in value
-        name = re.fullmatch(r"\{doc\}`/(book/.*)`", chapter)
-        assert name and (ROOT_criteria / f"{name[1]}.md").exists()
-    assert sum(bool(row.split("|")[1].strip()) for row in rows) == 4
 
 
 def test_the_numbers_are_those_of_the_record_and_the_ledger():

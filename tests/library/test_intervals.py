@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from patch_association.intervals import (
-    Estimate,
     mean,
     proportion,
 )
@@ -37,17 +36,6 @@ def test_clopper_pearson_covers_every_proportion(n, level):
             assert stats.binom.sf(k - 1, n, interval.low) == pytest.approx((1 - level) / 2, abs=1e-9)
         if k < n:
             assert stats.binom.cdf(k, n, interval.high) == pytest.approx((1 - level) / 2, abs=1e-9)
-
-
-@given(st.integers(1, 500), st.data())
-def test_proportion_by_quantiles_of_the_beta_law(n, data):
-    k = data.draw(st.integers(0, n))
-    low = stats.beta.ppf(0.025, k, n - k + 1) if k else 0.0
-    high = stats.beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
-    interval = proportion(k, n)
-    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-9)
-    assert (interval.value, interval.n, interval.level) == (k / n, n, 0.95)
-    assert interval.low <= interval.value <= interval.high
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12), st.sampled_from([0.5, 0.95]))
@@ -92,10 +80,6 @@ def test_pictures_that_all_seeds_share_widen_the_interval(likeness):
         mean([1, 2], shared=-1)
     with pytest.raises(ValueError, match="shares must lie between 0 and 1, got"):
         shared_error(10, 1.5)
-
-
-def test_text():
-    assert str(Estimate(0.12345, 0.1, 0.2, 10)) == "0.12 [0.10, 0.20]"
 
 
 def test_the_odds_ratio_of_one_table_and_of_copies_is_woolfs():

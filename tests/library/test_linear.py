@@ -2,7 +2,6 @@
 
 import time
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -66,21 +65,6 @@ def test_labeling_law_by_enumeration(D, C):
         assert law.at(k) == pytest.approx(float(expected.get(k, 0)), abs=1e-12)
 
 
-def test_the_contracts_example():
-    """16 patches in sets of 4: 12 signs, so 3^12 draws are still few enough to list."""
-    q = Fraction(1, 4)
-    below = at = Fraction(0)
-    totals = {0: Fraction(1)}
-    for _ in range(12):
-        totals = {
-            k: (totals.get(k - 1, 0) + totals.get(k + 1, 0)) * q / 2 + totals.get(k, 0) * (1 - q)
-            for k in range(min(totals) - 1, max(totals) + 2)
-        }
-    below, at = sum(p for k, p in totals.items() if k < -4), totals[-4]
-    assert linear_error(16, 4, 0.25) == pytest.approx(float(below + at), abs=1e-15)
-    assert linear_error(16, 4, 0.25, ties="half") == pytest.approx(float(below + at / 2), abs=1e-15)
-
-
 @pytest.mark.parametrize("q", [Fraction(1, 16), Fraction(3, 8), Fraction(1)])
 def test_large_sizes_against_integers_and_in_time(q):
     """D = 2048, C = 32: the powers of two polynomials in whole numbers, by another algorithm."""
@@ -121,14 +105,6 @@ def test_large_sizes_against_integers_and_in_time(q):
 
 def _binomial(n, k):
     return coefficients_of_power([1, 1], n)[k]
-
-
-@given(st.sampled_from([(3, 1), (6, 2), (12, 3), (16, 4), (64, 4), (60, 5), (256, 16)]))
-def test_half_ties_make_the_error_grow_with_q(size):
-    """As proved in the docstring of critical_q; D - C odd and even, up to q = 1."""
-    errors = [linear_error(*size, q, "half") for q in np.linspace(0, 1, 101)]
-    assert all(high >= low - 1e-15 for low, high in pairwise(errors))
-    assert errors[0] == 0
 
 
 def test_full_ties_do_not():
@@ -207,14 +183,6 @@ def test_weighted_law_and_best_links_by_enumeration(case, q):
         rising = sum(p for (y, g), p in joint.items() if (g >= t) != (y == 1))
         thresholds += [rising, 1 - rising]
     assert best_monotone_error(law) == pytest.approx(float(min(thresholds)), abs=1e-12)
-
-
-def test_equal_weights_are_the_symmetric_sum():
-    law = weighted_law([1, 1, 1, 1], 4, 0.4)
-    assert law.below(0) + law.at(0) == pytest.approx(linear_error(16, 4, 0.4), abs=1e-14)
-    # q <= 2/3: a threshold is the best of all links, and zero the best threshold.
-    assert best_monotone_error(law) == pytest.approx(linear_error(16, 4, 0.4, "half"), abs=1e-14)
-    assert best_arbitrary_error(law) == pytest.approx(best_monotone_error(law), abs=1e-14)
 
 
 @pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (2, 4)])

@@ -76,6 +76,8 @@ def test_starts():
     assert float(one.scores[off].detach().std()) == pytest.approx(0.2, rel=6 / 3120**0.5)
     assert float(one.value.detach().std()) == pytest.approx(0.2, rel=6 / 800**0.5)
     assert not SimplifiedViT(3, 2, init_std=0.0).value.any()
+    with pytest.raises(ValueError, match=r"seed must be below 2\^64"):
+        SimplifiedViT(3, 2, seed=2**64)
     assert SimplifiedViT(3, 2, dtype=torch.float32, seed=2**64 - 1).scores.dtype == torch.float32
 
 

@@ -6,8 +6,6 @@ import random
 import numpy as np
 import pytest
 
-from patch_association.images.locality import row_and_column
-
 
 def matrices(draw, groups):
     """A symmetric matrix over rows that favors groups: any, or a Gram matrix."""
@@ -69,19 +67,3 @@ def test_symmetric_scores_prefer_a_side_by_little(grid):
         assert margin <= np.ptp(s) / (grid - 2) + 1e-12
     s = -np.arange(grid - 1.0)
     assert min(s[i - 1] - s[i] for i in range(1, grid - 1)) == np.ptp(s) / (grid - 2)
-
-
-def test_sums_of_rows_and_columns_are_found():
-    """The share of a sum with noise, and its Gram matrices, against least squares on the encodings."""
-    rng = np.random.default_rng(0)
-    a, b, noise = rng.standard_normal((4, 6)), rng.standard_normal((4, 6)), rng.standard_normal((4, 4, 6))
-    P = (a[:, None] + b[None] + 0.3 * noise).reshape(16, 6)
-    design = np.array(
-        [[r == k for k in range(4)] + [c == k for k in range(4)] for r in range(4) for c in range(4)]
-    )
-    fit = design @ np.linalg.lstsq(design.astype(float), P, rcond=None)[0]
-    wanted = 1 - ((P - fit) ** 2).sum() / ((P - P.mean(axis=0)) ** 2).sum()
-    found = row_and_column(P @ P.T, 4)
-    assert found.share == pytest.approx(wanted, abs=1e-12) and 0.5 < wanted < 0.99
-    means = P.reshape(4, 4, 6).mean(axis=1) - P.mean(axis=0)
-    np.testing.assert_allclose(found.rows, means @ means.T, atol=1e-12)
