@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs, predictions
 from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
@@ -27,21 +28,10 @@ pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 
 def enumerated(D, C, q, p, nu, beta, alpha, gamma, rho):
-    """(loss, error) by every draw, every patch and the model's own formula, in floats."""
-    e = [math.exp(x) for x in (beta, gamma, rho)]
-    Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
-    loss = error = 0.0
-    for signs_ in itertools.product((-1, 0, 1), repeat=D - C):
-        s = [1] * C + list(signs_)
-        chance = math.prod(1 - q if x == 0 else q / 2 for x in signs_)
-        F = 0.0
-        for i in range(D):
-            scores = [e[0] if j == i else e[1] if j // C == i // C else e[2] for j in range(D)]
-            z = D * alpha * sum(a * x for a, x in zip(scores, s)) / Z
-            F += z**p + nu * z
-        loss += chance * math.log1p(math.exp(-F))
-        error += chance * (0.5 if abs(F) < 1e-12 else float(F < 0))
-    return loss, error
+    """(loss, error) by every draw and the model's own formula, in floats."""
+    s, chance = positive_inputs(D, C, q, anywhere=False)
+    F = predictions(s, C, alpha, (beta, gamma, rho), p, nu)
+    return chance @ np.log1p(np.exp(-F)), chance @ np.where(abs(F) < 1e-12, 0.5, F < 0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs
 from scipy.optimize import brentq
 
 from patch_lab.certify.blocks import moment_certificates, two_inequalities
@@ -19,10 +20,8 @@ pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 def weighted_inputs(D, C, q):
     """(inputs, D) signs with the signal set anywhere, and P times w* at v*."""
-    draws = np.array(list(itertools.product((0, 1, -1), repeat=D - C)))
-    P = np.prod(np.where(draws == 0, 1 - q, q / 2), axis=1) * C / D
-    s = np.concatenate([np.insert(draws, [k * C] * C, 1, axis=1) for k in range(D // C)])  # (inputs, D)
-    P, K = np.tile(P, D // C), (s.reshape(len(s), -1, C).sum(2) ** 3).sum(1)
+    s, P = positive_inputs(D, C, q)
+    K = (s.reshape(len(s), -1, C).sum(2) ** 3).sum(1)
     w = lambda v: P / (1 + np.exp(np.clip(v * K, -700, 700)))
     return s, w(brentq(lambda v: w(v) @ K, 1e-6, 50, xtol=1e-14))
 

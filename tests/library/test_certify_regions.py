@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs, predictions
 from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
@@ -139,15 +140,8 @@ pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 def loss(alpha, gamma, rho):
     """The risk by every draw, every patch and the model's own formula."""
-    s = np.array(list(itertools.product((0, 1, -1), repeat=D_ends - C_ends)))
-    P = np.prod(np.where(s == 0, 1 - float(Q), float(Q) / 2), axis=1)
-    s = np.hstack([np.ones((len(s), C_ends)), s])
-    S = np.full((D_ends, D_ends), math.exp(rho))
-    for i in range(D_ends):
-        S[i, i // C_ends * C_ends : (i // C_ends + 1) * C_ends] = math.exp(gamma)
-        S[i, i] = math.e
-    z = D_ends * alpha * s @ (S / S.sum(1, keepdims=True)).T  # (inputs, D_ends)
-    return P @ np.log1p(np.exp(-(z**3 + float(NU) * z).sum(1)))
+    s, P = positive_inputs(D_ends, C_ends, float(Q), anywhere=False)
+    return P @ np.log1p(np.exp(-predictions(s, C_ends, alpha, (1.0, gamma, rho), linear=float(NU))))
 
 
 def slopes(x, h=1e-3):
@@ -205,15 +199,10 @@ def test_false_claims_are_not_certified(end, rates, words):
 
 def _counted(D, C, q, beta, y, z):
     """(dL/dgamma, dL/drho) at alpha*, up to positive factors, from every input: no atoms, no brackets."""
-    s = np.array(list(itertools.product((0, 1, -1), repeat=D - C)))
-    P = np.prod(np.where(s == 0, 1 - q, q / 2), axis=1)
-    s = np.hstack([np.ones((len(s), C)), s])
-    n, M = s.reshape(len(s), -1, C).sum(2).repeat(C, axis=1), s.sum(1, keepdims=True)
+    s, P = positive_inputs(D, C, q, anywhere=False)
 
     def F(gamma, rho):  # at D alpha = 1
-        own, companion, stranger = math.exp(beta), math.exp(gamma), math.exp(rho)
-        read = own * s + companion * (n - s) + stranger * (M - n)
-        return ((read / (own + (C - 1) * companion + (D - C) * stranger)) ** 3).sum(1)
+        return predictions(s, C, 1 / D, (beta, gamma, rho))
 
     gamma, rho = -math.log(y), math.log(z)
     h, low, high = F(gamma, rho), -20.0, 20.0

@@ -1,10 +1,9 @@
 """Rows of one set against each other, against the risk summed over everything that can happen."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 
@@ -25,11 +24,7 @@ Q = 0.4
 def hessian_times(direction, alpha, gamma, rho, diagonal):
     """The Hessian of the population risk by the scores times a direction (D, D), by autograd."""
     D = SETS.num_patches
-    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=6)))
-    mass, signs = np.where(rest == 0, 1 - Q, Q / 2).prod(axis=1) / 3, np.ones((3, len(rest), D))
-    for k in range(3):
-        signs[k][:, SETS.labels != k] = rest
-    X, mass = torch.from_numpy(signs.reshape(-1, D)), torch.from_numpy(np.tile(mass, 3))
+    X, mass = map(torch.from_numpy, positive_inputs(9, 3, Q))
     A = torch.from_numpy(np.where(SETS.same_set, float(gamma), float(rho))).fill_diagonal_(diagonal)
 
     def risk(A):
@@ -70,9 +65,8 @@ def test_growth_rates_are_those_of_the_two_parts_of_the_whole_hessian():
 
 
 def test_hard_ends_are_those_of_a_sum_over_all_coefficients():
-    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=4)))
-    s = np.concatenate([np.ones((len(rest), 2)), rest], axis=1)  # the first set is the signal: y = +1
-    chance, sets = np.where(rest == 0, 1 - Q, Q / 2).prod(axis=1), s.reshape(-1, 3, 2).sum(axis=2)
+    s, chance = positive_inputs(6, 2, Q, anywhere=False)
+    sets = s.reshape(-1, 3, 2).sum(axis=2)
     for end in hard_ends(6, 2, Q):
         read = np.repeat(sets / 2, end.readers, axis=1)  # (n, 3 readers)
         heard = np.concatenate([read, np.repeat(s.mean(axis=1, keepdims=True), end.blank, axis=1)], axis=1)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -124,13 +125,8 @@ def test_unequal_weights_win_at_tiny_sizes():
 @pytest.mark.parametrize(("L", "C"), [(2, 1), (2, 2), (3, 1), (3, 2)])
 def test_no_weights_separate_the_data(L, C):
     # Every input at label +1, its signs enumerated: a linear program finds no weights with a margin.
-    D, inputs = L * C, []
-    for signal in range(L):
-        for signs in itertools.product((-1, 0, 1), repeat=D - C):
-            x = np.ones(D)
-            x[np.arange(D) // C != signal] = signs
-            inputs.append(x)
-    rule = np.c_[-np.array(inputs), np.ones(len(inputs))]  # margin <= <a, x>
+    D, inputs = L * C, positive_inputs(L * C, C, 0.5)[0]
+    rule = np.c_[-inputs, np.ones(len(inputs))]  # margin <= <a, x>
     box = [(-1, 1)] * D + [(None, None)]
     found = linprog(np.r_[np.zeros(D), -1], rule, np.zeros(len(inputs)), bounds=box)
     assert found.status == 0 and abs(found.fun) < 1e-9
