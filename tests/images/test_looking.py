@@ -201,12 +201,19 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
     (tmp_path / "bomb.pth").write_bytes(pickle.dumps({"model": Bomb()}))
     torch.save({"model": Bomb()}, tmp_path / "other.pt")
     torch.save({"epochs": 3}, tmp_path / "empty.pt")
+    (tmp_path / "raw.npz").write_bytes(pickle.dumps(Bomb()))
+    np.savez(tmp_path / "objects.npz", pos=np.array([Bomb()], dtype=object))
+    np.savez(tmp_path / "bad.npz", pos=np.array([1.0, np.nan]))
     for path, said in {
         "vit_tiny_patch16_224": "is a folder without model.safetensors",
         "notes.txt": "notes.txt is no file of weights: its name must end in .npz",
         "nowhere.safetensors": "there is no file nowhere.safetensors",
         "bomb.pth": "bomb.pth is no whole file of tensors that PyTorch reads without running code",
         "other.pt": "other.pt is no whole file of tensors that PyTorch reads without running code",
+        "raw.npz": "raw.npz is no whole npz file of arrays",
+        "objects.npz": "objects.npz is no whole npz file of arrays: .*allow_pickle",
+        "bad.npz": "bad.npz holds 'pos', which is no array of finite numbers",
+        3: "a model must be a module, weights, a file or a name, got int",
         "empty.pt": "expected tensors by name, perhaps under state_dict, .*got .'epochs'",
     }.items():
         with pytest.raises(ValueError, match=said):

@@ -1,8 +1,5 @@
 """Models that others trained: their encodings, themselves as our ViT, their attention, and clear refusals."""
 
-import pickle
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -75,12 +72,10 @@ def test_the_public_weights_are_one_model_by_both_ways():
 
 
 def test_weights_from_a_file(tmp_path):
-    model = theirs()
-    np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
+    np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in theirs().state_dict().items()})
     ours = vit_of(tmp_path / "w.npz", heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(ours(PICTURES), model(PICTURES), atol=1e-5, rtol=1e-4)
-    assert torch.equal(encodings_of(str(tmp_path / "w.npz")), encodings_of(model))
+        torch.testing.assert_close(ours(PICTURES), theirs()(PICTURES), atol=1e-5, rtol=1e-4)
     np.savez(tmp_path / "p.npz", pos=np.arange(20.0).reshape(10, 2), n_prefix=1, grid=[3, 3])
     assert torch.equal(encodings_of(tmp_path / "p.npz"), torch.arange(2.0, 20.0).reshape(9, 2))
 
@@ -115,25 +110,3 @@ def test_weights_that_are_no_numbers(place, bad):
     for tensor in (torch.zeros(5, dtype=torch.complex64), torch.zeros(5, device="meta")):
         with pytest.raises(ValueError, match="this dict of weights holds 'other', which is no array"):
             encodings_of({"other": tensor, **theirs().state_dict()})
-
-
-def test_nothing_is_unpickled(tmp_path, monkeypatch):
-    class Bomb:
-        def __reduce__(self):
-            return (sys.exit, ("it was unpickled",))
-
-    for name, content in (("raw.npz", pickle.dumps(Bomb())), ("short.npz", b"PK\x03\x04")):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=f"{name} is no whole npz file of arrays"):
-            encodings_of(tmp_path / name)
-    np.savez(tmp_path / "objects.npz", pos=np.array([Bomb()], dtype=object))
-    with pytest.raises(ValueError, match="objects.npz is no whole npz file of arrays: .*allow_pickle"):
-        read_weights(tmp_path / "objects.npz")
-    for bad in (np.array(["text"]), np.array([1.0, np.nan])):
-        np.savez(tmp_path / "bad.npz", pos=bad)
-        with pytest.raises(ValueError, match="bad.npz holds 'pos', which is no array of finite numbers"):
-            read_weights(tmp_path / "bad.npz")
-    with pytest.raises(ValueError, match="there is no file .*nowhere.npz"):
-        encodings_of(tmp_path / "nowhere.npz")
-    with pytest.raises(ValueError, match="a model must be a module, weights, a file or a name, got int"):
-        encodings_of(3)
