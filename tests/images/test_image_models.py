@@ -105,16 +105,12 @@ def test_a_perfectly_local_similarity():
 
 
 def test_a_similarity_without_structure_is_at_chance():
-    assert locality(np.zeros((64, 64)), 8).recall == pytest.approx(locality(np.zeros((64, 64)), 8).chance)
-    assert locality(np.zeros((64, 64)), 8).correlation == 0
+    nothing = locality(np.zeros((64, 64)), 8)
+    assert nothing.recall == pytest.approx(nothing.chance) and nothing.correlation == 0
     g = np.random.default_rng(0)
     recalls = [locality(g.standard_normal((64, 64)), 8).recall for _ in range(20)]
     # Each is a mean over 64 rows of a share with standard deviation under 0.15: 6 standard errors are 0.026.
-    assert abs(np.mean(recalls) - found_chance()) < 0.026
-
-
-def found_chance():
-    return locality(np.zeros((64, 64)), 8).chance
+    assert abs(np.mean(recalls) - nothing.chance) < 0.026
 
 
 def test_locality_against_scipy_and_by_hand():
