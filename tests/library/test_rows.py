@@ -119,7 +119,7 @@ def test_the_noise_of_a_batch_is_that_of_drawn_batches():
     """One step from the exact start: the gradients of 3,000 batches of twenty drawn inputs."""
     noise, (alpha, batch, draws) = ScoreNoise(9, 3, Q), (0.1, 20, 3000)
     how = dict(steps=1, record=1, progress=False, alpha=alpha)
-    path = descend_population(PopulationRisk(9, 3, Q), Constant(0.005, score_rate=1.0), **how)
+    path = descend_population(PopulationRisk(9, 3, Q), Constant(0.005, score_rate=0.5), **how)
     data = SpatialData(SETS, 9, Q)
     X, y = data.sample(draws * batch, seed=1)
     coefficients = (X @ torch.as_tensor(data.feature)).round().reshape(draws, batch, 9)
@@ -127,7 +127,7 @@ def test_the_noise_of_a_batch_is_that_of_drawn_batches():
     z = 9 * alpha * coefficients @ torch.softmax(scores, dim=-1).mT  # (draws, batch, D)
     F = polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=-1)
     torch.nn.functional.softplus(-y.reshape(draws, batch) * F).mean(dim=1).sum().backward()
-    A = -scores.grad.numpy()
+    A = -0.5 * scores.grad.numpy()
     off = SETS.same_set & ~np.eye(9, dtype=bool)
     margins = A.mean(axis=2, where=off) - A.mean(axis=2, where=~SETS.same_set)
     variance = margins.reshape(draws, 3, 3).var(axis=2, ddof=1).mean()

@@ -6,9 +6,7 @@ import re
 from io import BytesIO
 
 import pytest
-import yaml
-from browser import ROOT, SITE
-from print_book import OUT, contents, join, print_book
+from print_book import contents, join, print_book
 from pypdf import PdfReader
 
 
@@ -38,23 +36,8 @@ def test_all_titles_stand_in_the_outline_and_pages_are_numbered_through(leaf):
     assert numbers(whole) == list(range(1, 2 * len(pages) + 1))
 
 
-def test_every_page_of_the_contents_is_printed_but_those_that_move():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = {one["file"] for part in toc["parts"] for one in part["chapters"]}
-    moving = {page for page in listed if page.startswith("book/explore/")}
-    assert moving and listed - set(contents()) == moving
-
-
 def test_a_chapter_is_printed(browser, tmp_path):
     out = tmp_path / "chapter.pdf"
     assert print_book(browser, ["book/transfer/mismatch"], out) == titles(out.read_bytes())
     assert titles(out.read_bytes()) != [""]
     assert len(numbers(out.read_bytes())) > 5
-
-
-def test_the_front_page_links_the_file_that_the_workflow_puts_beside_it():
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    address = config["sphinx"]["config"]["ogp_site_url"] + OUT.relative_to(SITE).as_posix()
-    assert f'href="{address}"' in (SITE / "book" / "index.html").read_text(encoding="utf-8")
-    steps = (ROOT / ".github" / "workflows" / "test-and-publish.yml").read_text(encoding="utf-8")
-    assert 0 < steps.index("tools/print_book.py") < steps.index("upload-pages-artifact")
