@@ -100,22 +100,9 @@ positive = st.one_of(not_integers, st.integers(max_value=0))
 not_arrays = st.sampled_from(
     ["a", None, object(), {"a": 1}, np.array([1j, 1]), [[1.0], [1.0, 2.0]], [math.nan, 1.0]]
 )
+COUNTS = "height width block_height block_width num_patches set_size num_sets n dim largest"
 SPOILERS = {
-    **dict.fromkeys(
-        (
-            "height",
-            "width",
-            "block_height",
-            "block_width",
-            "num_patches",
-            "set_size",
-            "num_sets",
-            "n",
-            "dim",
-            "largest",
-        ),
-        positive,
-    ),
+    **dict.fromkeys(COUNTS.split(), positive),
     "dtype": st.sampled_from([torch.int64, "float32"]),
     "seed": st.one_of(not_integers, st.integers(max_value=-1)),
     "q": not_probabilities,

@@ -290,6 +290,3 @@ def test_a_recorded_run_ends_in_the_region_that_is_covered(name):
     if run.lemma is not None:  # the other statement's cover is for the same region and faster rates
         other = RUNS[run.lemma]
         assert other.trap == run.trap and all(x <= y for x, y in zip(rates, other.trap_rates))
-
-
-# --- what was trained

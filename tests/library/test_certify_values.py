@@ -66,9 +66,6 @@ def test_the_logistic_function_on_an_interval_is_tight(mid, rad):
     assert 2 * ds[0] <= (top - min(slopes)) * (1 + 1e-8) + 1e-10 * top
 
 
-# --- balls
-
-
 # --- charts and brackets, by Euler's formula on one input
 
 
@@ -93,6 +90,3 @@ def test_the_brackets_are_the_derivatives_of_a_homogeneous_form(name):
     matrix = bracket(name, D, C, exponents)
     made = sum(v * N[column] * np.prod(at ** np.array(exponents[row])) for (row, column), v in matrix.items())
     assert made == pytest.approx(expected, rel=1e-7)
-
-
-# --- a cover

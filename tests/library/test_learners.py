@@ -17,9 +17,6 @@ FOUR = Partition.blocks(4, 4, 2, 2)
 DATA = GaussianData(FOUR, 8)
 
 
-# --- telling companions from strangers
-
-
 # --- the learners
 
 
@@ -72,9 +69,3 @@ def test_no_input_is_drawn_twice():
     draw_test_inputs(Watched(), 2)
     # Two runs of four batches and one look at the same held-out inputs each, then the test inputs.
     assert len(drawn) == 11 and len(set(drawn)) == 10 and drawn[0] == drawn[5]
-
-
-# --- the uniform start
-
-
-# --- the sweep

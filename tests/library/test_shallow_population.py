@@ -183,9 +183,6 @@ def start(seeds=(0,), **options):
     return initial_weights(LAW, seeds, **{"num_neurons": 20, "output_std": 0.3, **options})
 
 
-# --- closed forms
-
-
 # --- laws, starts, populations: ends of what is allowed
 
 

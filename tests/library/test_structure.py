@@ -68,10 +68,6 @@ def test_blocks_number_the_patches_row_by_row():
         [2, 2, 3, 3],
         [2, 2, 3, 3],
     ]
-    assert Partition.blocks(2, 6, 1, 3).labels.reshape(2, 6).tolist() == [
-        [0, 0, 0, 1, 1, 1],
-        [2, 2, 2, 3, 3, 3],
-    ]
 
 
 @given(sizes, sizes)

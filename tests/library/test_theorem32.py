@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -102,19 +103,15 @@ def test_association_and_derangement_are_one_function(strength):
 )
 def test_with_the_diagonal_fixed_they_are_two_functions(L, C, q, own, next_set):
     # sigma_A = 1, c = 16, input by input: a patch is read with weight e, a set that is looked at with e^16.
-    wrong = {"own": 0.0, "next": 0.0}
-    far, near = math.exp(16), math.e
-    for signs in itertools.product((-1, 0, 1), repeat=(L - 1) * C):
-        x = np.array([1] * C + list(signs)).reshape(L, C)
-        count = int(np.abs(signs).sum())
-        chance = (q / 2) ** count * (1 - q) ** (len(signs) - count)
-        n, rest = x.sum(axis=1, keepdims=True), x.sum() - x.sum(axis=1, keepdims=True)
-        then = np.roll(n, -1, axis=0)
-        reads = {"own": near * x + far * (n - x) + rest, "next": near * x + far * then + rest - then + n - x}
-        for name, z in reads.items():
-            output = ((z / far) ** 3).sum()
-            wrong[name] += chance * (1.0 * (output < -1e-9) + 0.5 * (abs(output) <= 1e-9))
-    assert wrong == pytest.approx({"own": own, "next": next_set}, abs=5e-5)
+    x, chance = positive_inputs(L * C, C, q, anywhere=False)
+    far, near, x = math.exp(16), math.e, x.reshape(-1, L, C)
+    n, M = x.sum(axis=2, keepdims=True), x.sum(axis=(1, 2), keepdims=True)
+    then = np.roll(n, -1, axis=1)
+    reads = {"own": near * x + far * (n - x) + M - n, "next": near * x + far * then + M - then - x}
+    for (name, z), error in zip(reads.items(), (own, next_set)):
+        output = ((z / far) ** 3).sum(axis=(1, 2))
+        found = chance @ np.where(abs(output) <= 1e-9, 0.5, output < 0)
+        assert found == pytest.approx(error, abs=5e-5), name
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,3 @@ def test_fits_recover_their_own_laws(exponent, scale):
     assert power.parameters["exponent"] == pytest.approx(exponent, abs=1e-9) and power.rss < 1e-18
     polylog = {f.law: f for f in growth_fits(D, scale * np.log(D) ** 2)}["polylog 2"]
     assert polylog.rss < 1e-18 and polylog.parameters["a"] == 0.0
-
-
-# --- bad input --------------------------------------------------------------------------------------
