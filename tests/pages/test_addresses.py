@@ -69,7 +69,7 @@ LOOK = """
 #: A start that is soon computed, and states that are hard to compute or to draw, each within the rules.
 HARD = {
     "counting": ("", ["#D=1000&C=1", "#D=1000&C=1000&q=1", "#D=2&C=1&q=0", "#D=997&C=997&q=5e-324"]),
-    "paint": ("", ["#q=1", "#q=0", "#seed=1e9", "#q=5e-324&seed=0"]),
+    "paint": ("#seed=2", ["#q=1", "#q=0", "#seed=1e9", "#q=5e-324&seed=0"]),
     "descent": ("", DESCENT.split()),
     "valleys": ("#D=8&C=2", VALLEYS.split()),
     "shuffle": ("", ["#links=1", "#links=19110", "#piece=196&together=50", "#together=100&links=200"]),
