@@ -151,11 +151,3 @@ def test_what_reads_coefficients_alone_refuses_other_laws():
     with pytest.raises(ValueError, match=r"test must have the samples' \(D, d\) = \(16, 3\), got \(4, 3\)"):
         pa.descend(samples, pa.realistic_start(Own(), [0]), pa.Constant(0.01), steps=1,
                    test=(np.zeros((5, 4, 3)), np.ones(5)))  # fmt: skip
-
-
-def test_a_run_says_itself_in_a_line():
-    run = pa.descend(pa.Samples.draw(Own(), 50, [0, 1]), pa.realistic_start(Own(), [0, 1]), pa.Constant(0.01),
-                     steps=2)  # fmt: skip
-    population = pa.descend_population(pa.PopulationRisk(16, 4, 0.3), pa.Constant(0.01), steps=2)
-    for shown in (run, population, run.final, pa.HeldOut(Own(), 10)):
-        assert len(repr(shown)) < 200 and "array" not in repr(shown) and "tensor" not in repr(shown)

@@ -171,11 +171,9 @@ def test_three_fates_of_a_run():
 
 
 def run(alpha, gamma, rho, loss, steps=None):
-    arrays = {
-        name: np.array(values, dtype=float)
-        for name, values in dict(alpha=alpha, gamma=gamma, rho=rho, loss=loss).items()
-    }
-    return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
+    steps = np.arange(len(alpha)) if steps is None else np.array(steps)
+    alpha, gamma, rho, loss = (np.array(values, dtype=float) for values in (alpha, gamma, rho, loss))
+    return SimpleNamespace(steps=steps, alpha=alpha, gamma=gamma, rho=rho, loss=loss)
 
 
 def test_events_of_a_run_that_shows_all_three():
@@ -189,16 +187,9 @@ def test_events_of_a_run_that_shows_all_three():
         ),
         alpha_star=1.0,
     )
-    assert found == {
-        "T0": 2,
-        "T1": 30,
-        "plateau": 30,
-        "alpha_T0": 0.96,
-        "alpha_T1": 1.3,
-        "alpha_end": 1.2,
-        "alpha_late": 1.3,
-        "companions_lose": 0,
-    }
+    assert found == dict(
+        T0=2, T1=30, plateau=30, alpha_T0=0.96, alpha_T1=1.3, alpha_end=1.2, alpha_late=1.3, companions_lose=0
+    )
 
 
 def test_events_that_do_not_happen_are_none():

@@ -20,7 +20,6 @@ from patch_association.shallow import (
     measure,
     output,
     population,
-    stack,
     train,
 )
 from patch_association.shallow.network import chunk_size
@@ -148,16 +147,6 @@ def test_training_stops_where_every_hinge_is_zero():
     assert (run.loss[-1] == 0).all() and (run.risk[-1] == 0).all() and (run.margin[-1] >= 1).all()
     shorter = train(population(data), start, steps=int(run.fitted_at.min()) - 1, rate=0.2)
     assert (shorter.fitted_at == -1).all() and (shorter.loss[-1] > 0).all()
-
-
-def test_trials_in_a_batch_run_as_they_would_alone():
-    data = PatternData(10, 0.5, 0.1, noise=0.05)
-    sets = [data.sample(12, seed=k) for k in range(2)]
-    start = initial_weights(data, [0, 1], num_neurons=20)
-    both = train(stack(sets), start, steps=40, rate=0.2)
-    for r in range(2):
-        alone = train(sets[r], start.trial(r), steps=40, rate=0.2)
-        assert (both.weights.value[r] - alone.weights.value[0]).abs().max() < 1e-12
 
 
 def test_a_mixture_has_the_risk_of_its_parts():
