@@ -1,4 +1,4 @@
-"""Strategies of hypothesis that several test files draw from."""
+"""Strategies of hypothesis that several test files draw from, and a small law."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition
 
 #: What is no integer at all: for sizes, degrees and seeds.
@@ -54,3 +55,8 @@ def scored_partitions(draw, elements=None, **options):
     D = partition.num_patches
     elements = st.integers(-2, 2).map(float) if elements is None else elements
     return draw(hnp.arrays(np.float64, (D, D), elements=elements)), partition
+
+
+def small_law(d=5, q=0.4, D=6, C=2) -> SpatialData:
+    """Sets of two among six patches, scattered, with a feature off the axes."""
+    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))

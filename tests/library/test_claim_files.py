@@ -10,6 +10,7 @@ from patch_lab.cli import main
 from patch_lab.ledger import Ledger, exact
 from patch_lab.ledger.cli import as_csv
 from patch_lab.ledger.requires import holds, parse
+from patch_lab.ledger.table import read_bibliography
 
 ENTRY = {
     "id": "ours-first",
@@ -183,3 +184,41 @@ def test_a_claim_that_rests_on_nothing(tmp_path):
         ]
         with pytest.raises(ValueError, match=message):
             Ledger.at(write(tmp_path / "mine.toml", *entries))
+
+
+BIB = """
+% a comment
+@article{Doe2024:grid,
+  author = {Doe, Jane and Erika M{\\"u}ster},
+  year = 2024,
+}
+@misc{solo, author = "Solo, Han", note = {no year}}
+"""
+CLAIM = """
+bibliography = "papers.bib"
+[[claim]]
+id = "Doe2024:grid-theorem-1"
+source = "Doe2024:grid"
+where = "Theorem 1"
+chapter = "notes"
+statement = "It is two."
+verdict = "proved here"
+because = "It is {total}."
+"""
+
+
+def test_a_claim_of_ones_own_paper(tmp_path):
+    (tmp_path / "papers.bib").write_text(BIB, encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(CLAIM, encoding="utf-8")
+    mine = Ledger.at(tmp_path / "mine.toml", record=True)
+    mine.chapter("notes")
+    card = mine.check("Doe2024:grid-theorem-1", {"total": exact("sum", 2)})
+    assert 'Theorem 1 (Doe & M\\"uster (2024)): proved here' in repr(card)
+    assert [claim.id for claim in mine.select(source="Doe2024:grid")] == ["Doe2024:grid-theorem-1"]
+    assert read_bibliography(tmp_path / "papers.bib")["solo"] == "Solo"
+    (tmp_path / "mine.toml").write_text(CLAIM.replace('bibliography = "papers.bib"', ""), encoding="utf-8")
+    with pytest.raises(ValueError, match="source must be one of .*, got 'Doe2024:grid'; .* bibliography = "):
+        Ledger.at(tmp_path / "mine.toml")
+    (tmp_path / "mine.toml").write_text(CLAIM.replace("papers.bib", "no.bib"), encoding="utf-8")
+    with pytest.raises(ValueError, match="must be a BibTeX file, and there is no"):
+        Ledger.at(tmp_path / "mine.toml")

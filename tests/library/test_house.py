@@ -1,12 +1,12 @@
 """The house: what the package needs, where chapters leave the default setting, and the table of criteria."""
 
 import re
-import sys
 from pathlib import Path
 
 import conventions
 import criteria
 import pytest
+import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,15 +15,10 @@ from patch_association.defaults import DEFAULT
 from patch_lab import records
 from patch_lab.ledger import shipped
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = conventions.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONSTRAINTS = [
     Requirement(line)
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -52,6 +47,38 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     specifiers = list(pins[0].specifier)
     assert len(specifiers) == 1 and specifiers[0].operator == "=="
     assert needed.specifier.contains(specifiers[0].version), f"{pins[0]} is outside {needed}"
+
+
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+#: PyPI's name -> conda-forge's, where they differ.
+CONDA = {"torch": "pytorch"}
+
+
+def wanted() -> dict[str, str]:
+    """Name -> range of everything that the library, the book and its tests need.
+
+    Conda's files have no markers: what only some Pythons need is installed for all of them.
+    """
+    extras = PROJECT["optional-dependencies"]
+    used = [text for extra in ("book", "test", "images", "parallel") for text in extras[extra]]
+    parsed = map(Requirement, [*PROJECT["dependencies"], *used])
+    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
+    return {CONDA.get(name, name): specifier for name, specifier in ranges.items()}
+
+
+def found() -> dict[str, str]:
+    """The same of environment.yml, whether conda or pip installs it."""
+    (pip,) = (entry["pip"] for entry in ENVIRONMENT if isinstance(entry, dict))
+    names = [entry for entry in ENVIRONMENT if isinstance(entry, str)] + [
+        e for e in pip if not e.startswith("-e")
+    ]
+    parsed = [Requirement(entry) for entry in names]
+    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
+    return {name: specifier for name, specifier in ranges.items() if name not in ("python", "pip")}
+
+
+def test_same_dependencies_with_the_same_ranges():
+    assert found() == wanted()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small import small_law
+from strategies import small_law
 
 from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk

@@ -60,14 +60,6 @@ def test_the_fourth_looks_at_the_model_that_the_third_has_trained(tmp_path, whee
     assert run_it(looks, tmp_path, wheel).stdout.endswith(f"{encoding_locality(encodings_of(learned))}\n")
 
 
-def test_the_claim_is_recorded_and_then_compared(tmp_path, wheel):
-    _, program = PROGRAMS[4]
-    assert run_it(program, tmp_path, wheel).returncode == 0 and (tmp_path / "mine" / "notes.json").is_file()
-    assert run_it(program, tmp_path, wheel).returncode == 0
-    other = run_it(program.replace("sum(k * k", "sum(k * k + 1"), tmp_path, wheel)
-    assert other.returncode and "AssertionError" in other.stderr
-
-
 def test_predictions_are_those_of_the_test(tmp_path):
     pictures(tmp_path)
     config = TrainConfig(dataset="folder", root=str(tmp_path), image_size=32, vit="reader", val_size=4,

@@ -63,11 +63,12 @@ def test_the_multinomial_population_is_the_sum_over_all_sequences(L, M, ties, at
     assert abs(found.error[0] - float((p * ((yF < 0) + 0.5 * (yF == 0))).sum())) < 1e-12
     assert abs(found.margin[0] - float(yF.min())) < 1e-12
     if attention == "softmax":
-        mass = sum(
-            p * printed_mass(*matrices[2:], X, torch.tensor(sequence) == (y < 0))
-            for X, (sequence, y, p) in zip(inputs, rows)
-        )
-        assert abs(found.mass[0] - float(mass)) < 1e-12
+        for shown, sign in ((found.mass, 1), (found.confused, -1)):  # the left side of (15), and its like
+            mass = sum(
+                p * printed_mass(*matrices[2:], X, torch.tensor(sequence) == (sign * y < 0))
+                for X, (sequence, y, p) in zip(inputs, rows)
+            )
+            assert abs(shown[0] - float(mass)) < 1e-12
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

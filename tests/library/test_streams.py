@@ -5,22 +5,11 @@ import numpy as np
 from patch_association._streams import Stream, generator
 
 #: The numbers that recorded runs were drawn from.
-RECORDED = {
-    "NOISE": 1,
-    "GAUSSIAN_PATCHES": 2,
-    "COEFFICIENTS": 3,
-    "TEST_NOISE": 4,
-    "PERTURBED_START": 7,
-    "READ_NOISE": 20,
-    "FINE_TUNING_START": 21,
-    "FIXED_TEST_NOISE": 22,
-    "SCRATCH_START": 23,
-    "SEVERAL_COEFFICIENTS": 24,
-    "SEVERAL_NOISE": 25,
-    "SEVERAL_TEST_NOISE": 26,
-    "SET_RULE_NOISE": 27,
-    "SET_SUMS": 28,
-}
+RECORDED = dict(
+    NOISE=1, GAUSSIAN_PATCHES=2, COEFFICIENTS=3, TEST_NOISE=4, PERTURBED_START=7, READ_NOISE=20,
+    FINE_TUNING_START=21, FIXED_TEST_NOISE=22, SCRATCH_START=23, SEVERAL_COEFFICIENTS=24, SEVERAL_NOISE=25,
+    SEVERAL_TEST_NOISE=26, SET_RULE_NOISE=27, SET_SUMS=28,
+)  # fmt: skip
 
 
 def test_recorded_runs_keep_their_numbers():

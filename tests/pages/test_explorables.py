@@ -38,19 +38,11 @@ def random_setting(rng) -> dict:
     q, diagonal = float(rng.uniform(0.02, 0.98)), float(rng.uniform(0, 4))
     # Beyond the stable rate the process may be chaotic: rounding errors would grow from step to step.
     risk = PopulationRisk(D, C, q, degree, linear)
-    rate = float(rng.uniform(0.1, 1)) * stable_rate(risk, diagonal)
-    return {
-        "D": D,
-        "C": C,
-        "q": q,
-        "diagonal": diagonal,
-        "degree": degree,
-        "linear": linear,
-        "alpha": min(initial_alpha(degree, linear), best_alpha(risk, diagonal)),
-        "rate": rate,
-        "score_rate": rate * float(rng.choice([1, D, D**2])),
-        "steps": int(rng.integers(0, 40 if D > 16 else 120)),
-    }
+    rate, alpha = float(rng.uniform(0.1, 1)) * stable_rate(risk, diagonal), initial_alpha(degree, linear)
+    score_rate = rate * float(rng.choice([1, D, D**2]))
+    alpha, steps = min(alpha, best_alpha(risk, diagonal)), int(rng.integers(0, 40 if D > 16 else 120))
+    law = dict(D=D, C=C, q=q, diagonal=diagonal, degree=degree, linear=linear)
+    return law | dict(alpha=alpha, rate=rate, score_rate=score_rate, steps=steps)
 
 
 def python_run(setting: dict):
@@ -192,17 +184,9 @@ def test_descent_on_samples_has_the_gradients_of_the_library(browser):
                 }""",
                 [[k // C for k in range(D)], s.tolist(), scores.tolist(), alpha, degree],
             )
-            X = torch.tensor(s, dtype=torch.float64)[
-                None, :, :, None
-            ]  # (1, N, D, 1): the feature is all there is
-            loss, dA, dv = loss_and_gradients(
-                X,
-                torch.ones(1, 50, dtype=torch.float64),
-                torch.tensor(scores)[None],
-                torch.tensor([[alpha]], dtype=torch.float64),
-                degree,
-                0.01,
-            )
+            X = torch.tensor(s, dtype=torch.float64)[None, :, :, None]  # (1, N, D, 1): only the feature
+            y, v = torch.ones(1, 50, dtype=torch.float64), torch.tensor([[alpha]], dtype=torch.float64)
+            loss, dA, dv = loss_and_gradients(X, y, torch.tensor(scores)[None], v, degree, 0.01)
             assert there[0] == pytest.approx(float(loss), abs=1e-12)
             assert there[2] == pytest.approx(float(dv), abs=1e-11)
             np.testing.assert_allclose(np.reshape(there[3], (D, D)), dA[0].numpy(), atol=1e-12)

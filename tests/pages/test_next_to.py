@@ -97,15 +97,9 @@ def test_any_picture_of_ones_own_or_a_sentence(browser):
         page.wait_for_function("() => window.explorables.heap.time() === 1")
         for name, (content, refused) in sorted(FILES.items(), key=lambda file: file[1][1] is None):
             before = of(page, "heap", "shown()")
-            place.locator("input[type=file]").set_input_files(
-                [
-                    {
-                        "name": name,
-                        "mimeType": "application/octet-stream" if "svg" not in name else "image/svg+xml",
-                        "buffer": content,
-                    }
-                ]
-            )
+            kind = "image/svg+xml" if "svg" in name else "application/octet-stream"
+            file = dict(name=name, mimeType=kind, buffer=content)
+            place.locator("input[type=file]").set_input_files([file])
             if refused:
                 page.wait_for_function(
                     f"words => words.every(word => {SAID.format('heap')}.includes(word))", arg=[name, refused]
