@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from strategies import write_pictures
 from torch import nn
 from vision_shim import compare_with, load_torchvision
 
@@ -279,19 +279,9 @@ def test_the_public_weights_are_what_the_record_says():
         assert seen.step[layer, head].tolist() == want["top_step"][layer][head]
 
 
-@pytest.fixture
-def pictures(tmp_path):
-    """Wide and narrow pictures, some in a folder of a class."""
-    rng = np.random.default_rng(0)
-    for k in range(6):
-        folder = tmp_path / "pictures" / ("some" if k % 2 else "more")
-        folder.mkdir(parents=True, exist_ok=True)
-        pixels = rng.integers(0, 256, size=(30 + 9 * k, 50, 3), dtype=np.uint8)
-        Image.fromarray(pixels).save(folder / f"{k}.png")
-    return tmp_path / "pictures"
-
-
-def test_the_command_writes_a_page_that_stands_alone(tmp_path, pictures, capsys):
+def test_the_command_writes_a_page_that_stands_alone(tmp_path, capsys):
+    write_pictures(tmp_path, pictures=3)
+    pictures = tmp_path / "pictures"
     weights, out = saved(tmp_path, ".pth", plain()), tmp_path / "report.html"
     look_at = ["look", str(weights), "--out", str(out), "--quiet"]
     assert main([*look_at, "--pictures", str(pictures), "--grid", "3", "4"]) == 0

@@ -16,7 +16,7 @@ from patch_lab.certify.cover import Inequality, cover
 from patch_lab.certify.descent import BallDescent, Undecided, ahead
 from patch_lab.certify.field import Field
 from patch_lab.certify.law import atoms
-from patch_lab.certify.rounded import RoundedField, exp, logistic
+from patch_lab.certify.rounded import RoundedField, exp
 from patch_lab.certify.runs import RUNS, Options, lead_run
 from patch_lab.certify.traps import Towards
 
@@ -97,18 +97,10 @@ def test_both_arithmetics_agree():
             assert b.rad() < 1e-9 and b.contains(a.mid())
 
 
-def test_our_exponential_and_logistic():
-    x = np.concatenate(
-        [np.random.default_rng(0).uniform(-700, 700, 3000), [0.0, -700.0, 700.0, 0.34657359, 1e-300]]
-    )
-    for value, exact in zip(exp(x).tolist(), (arb(v).exp() for v in x.tolist())):
+def test_our_exponential():
+    x = [*np.random.default_rng(0).uniform(-700, 700, 3000), 0.0, -700.0, 700.0, 0.34657359, 1e-300]
+    for value, exact in zip(exp(np.array(x)).tolist(), (arb(v).exp() for v in x)):
         assert abs(arb(value) / exact - 1) < 2.0**-44
-    for mid, rad in ((0.0, 0.0), (3.0, 0.5), (-40.0, 2.0), (0.1, 0.3), (900.0, 1.0), (-900.0, 300.0)):
-        w, s = logistic((np.array([mid]), np.array([rad])))
-        for point in np.linspace(mid - rad, mid + rad, 7):
-            e = arb(float(point)).exp()
-            assert arb(w[0][0], w[1][0]).overlaps(1 / (1 + e))
-            assert arb(s[0][0], s[1][0]).overlaps(e / (1 + e) / (1 + e))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -33,18 +33,6 @@ def test_claims_as_csv(capsys):
         assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence.values())
 
 
-def test_claims_of_a_ledger_of_ones_own(tmp_path, capsys):
-    file = tmp_path / "mine.toml"
-    file.write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
-    assert main(["claims", "--ledger", str(file)]) == 2
-    assert capsys.readouterr().err == f"patch-association: {file}, claim 1 (ours-a): where is missing\n"
-    entry = {"where": "x", "chapter": "a", "statement": "x", "verdict": "proved here", "because": "x"}
-    with file.open("a") as end:
-        end.write("\n".join(f"{key} = {value!r}" for key, value in entry.items()))
-    assert main(["claims", "--ledger", str(file)]) == 0
-    assert capsys.readouterr().out == "ours-a  [not examined yet]\n    x: x\n1 entries: 1 not examined yet\n"
-
-
 @pytest.fixture
 def demo(tmp_path, monkeypatch):
     """One registered sweep of three cells, and a working folder of its own."""
@@ -74,12 +62,14 @@ def test_sweep_writes_its_record(demo, capsys):
         (["sweep", "demo", "--out", "."], "out must be the file of the record, got the folder ."),
         (["sweep", "demo", "--quiet"], "holds an interrupted sweep: resume it"),
         (["sweep", "demo", "--out", "file/demo.json", "--quiet"], "file"),
+        (["claims", "--ledger", "mine.toml"], "mine.toml, claim 1 (ours-a): where is missing"),
     ],
 )
 def test_errors_are_a_sentence_and_exit_2(demo, capsys, arguments, sentence):
     (demo / "runs").mkdir()
     (demo / "runs" / "demo.json.partial").write_text("{}")
     (demo / "file").write_text("no folder")
+    (demo / "mine.toml").write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert err.startswith("patch-association: ") and sentence in err and len(err.splitlines()) == 1

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from test_quickstart import PAGE, PROGRAMS, pictures
+from strategies import write_pictures
+from test_quickstart import PAGE, PROGRAMS
 
 from patch_lab.cli import main
 
@@ -70,7 +71,7 @@ def test_a_program_of_ones_own(program, says, here, capsys):
 @pytest.mark.slow
 def test_train_and_look(here, capsys):
     """A folder of pictures, fewer epochs than the preset's, on again by the folder, and a page at the end."""
-    pictures(here / "pictures")
+    write_pictures(here / "pictures")
     config = ["--set", "dataset=folder", "root=pictures", "image_size=32", "val_size=8", "batch_size=16"]
     assert main(["train", "--preset", "smoke", "--epochs", "1", "--out", "runs/mine", "--quiet", *config,
                  "train_size=40", "test_size=6"]) == 0  # fmt: skip

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from addresses import MOVED
-from browser import ROOT, SITE, page_names
+from browser import SITE, page_names
 from notebooks import chapters as every_chapter
 from notebooks import name_of
 from page_visits import PHONE, open_page, set_theme, shown
@@ -191,13 +191,3 @@ def test_code_can_be_copied(browser):
     with open_page(browser, SITE / "book" / "quickstart.html") as tab:
         blocks = tab.locator("div.highlight pre").count()
         assert blocks and tab.locator("div.highlight .copybtn").count() == blocks
-
-
-def test_questions_have_choices_in_the_plain_edition():
-    from book_labels import read_book
-    from plain_markdown import Chapter
-
-    cells = [cell.source for cell in Chapter(read_book(), "book/dynamics/longer").cells()]
-    (shown,) = [source for source in cells if "**Predict.**" in source]
-    assert "- It levels off." in shown and "<summary>Answer</summary>" in shown and ":::" not in shown
-    assert (ROOT / "book" / "dynamics" / "longer.md").is_file()
