@@ -57,22 +57,19 @@ def test_pictures_that_all_seeds_share_widen_the_interval(likeness):
     """
     rng, seeds, pictures, runs = np.random.default_rng(0), 5, 2000, 400
     own, gap = np.zeros(2), np.zeros(2)  # covered: with pictures, without
+    middle = np.array([-0.25, -0.2])
+    truth = stats.norm.cdf(middle / math.hypot(1, 0.02))
     for _ in range(runs):
         ease = rng.standard_normal(pictures) * math.sqrt(likeness)
-        share = {}
-        for name, middle in (("first", -0.25), ("second", -0.2)):
-            threshold = middle + 0.02 * rng.standard_normal((seeds, 1))
-            chance = rng.standard_normal((seeds, pictures)) * math.sqrt(1 - likeness)
-            share[name] = (ease + chance < threshold).mean(axis=1)
-        truth = {name: stats.norm.cdf(middle / math.hypot(1, 0.02))
-                 for name, middle in (("first", -0.25), ("second", -0.2))}  # fmt: skip
-        first, second = share["first"], share["second"]
+        chance = rng.standard_normal((2, seeds, pictures)) * math.sqrt(1 - likeness)
+        threshold = middle[:, None, None] + 0.02 * rng.standard_normal((2, seeds, 1))
+        first, second = (ease + chance < threshold).mean(axis=2)  # the shares of each seed
         for k, shared in enumerate((True, False)):
             found = mean(first, shared=shared * shared_error(pictures, first.mean()))
-            own[k] += found.low <= truth["first"] <= found.high
+            own[k] += found.low <= truth[0] <= found.high
             error = shared * shared_error(pictures, first.mean(), second.mean())
             found = mean(second - first, shared=error)
-            gap[k] += found.low <= truth["second"] - truth["first"] <= found.high
+            gap[k] += found.low <= truth[1] - truth[0] <= found.high
     # A coverage of 95% is missed as far as this once in a million.
     assert min(own[0], gap[0]) >= stats.binom.ppf(1e-6, runs, 0.95)
     assert own[1] < stats.binom.ppf(1e-6, runs, 0.95)

@@ -1,11 +1,14 @@
 """The records that ship come out again: of each the cheapest cells, run here, and the hash of the data."""
 
+import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from small_sweeps import measure, sweep
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
@@ -18,9 +21,10 @@ from patch_association.training import (
 )
 from patch_lab import ledger, records
 from patch_lab.dynamics.realistic import perturbed_start
-from patch_lab.records import load
+from patch_lab.records import load, names
 from patch_lab.records.table import flattened
-from patch_lab.sweeps import coupling, registry, rerun
+from patch_lab.sweeps import coupling, journal, registry, rerun
+from patch_lab.sweeps.catalog import FILES
 from patch_lab.transfer.complexity import crossing, sample_complexity
 from patch_lab.transfer.sample_bounds import wrong_sign
 
@@ -149,3 +153,52 @@ def test_a_perturbed_start_keeps_the_diagonal_and_scales():
     assert np.allclose((small.value - 0.1 * law.feature) * 2, large.value - 0.1 * law.feature)
     exact = perturbed_start(law, 7, 0.0)
     assert np.allclose(exact.value[0].numpy(), 0.1 * law.feature.numpy())
+
+
+# --- The registered sweeps: every one can be run, and every shipped record is one of them
+
+
+def test_every_registered_sweep_can_be_run_and_recorded():
+    for name, entry in registry().items():
+        assert entry.name == name and entry.summary.endswith(".") and callable(entry.run)
+        keys = [json.dumps(dict(cell), sort_keys=True) for cell in entry.cells]
+        assert len(set(keys)) == len(keys) > 0
+        json.dumps(dict(entry.config))
+        if name in names():
+            assert entry.minutes == pytest.approx(load(name).provenance["wall_s"] / 60)
+        else:
+            assert entry.minutes is None
+
+
+def test_every_record_that_ships_is_its_sweeps():
+    for name in names():
+        entry, record = registry()[name], load(name)
+        assert record.config == json.loads(json.dumps(dict(entry.config)))
+        assert len(record) == len(entry.cells) or (entry.grows and 0 < len(record) < len(entry.cells))
+        of_rows = [
+            next(cell for cell in map(plain, entry.cells) if cell.items() <= row.items()) for row in record
+        ]
+        assert of_rows == [cell for cell in map(plain, entry.cells) if cell in of_rows]
+
+
+def plain(cell):
+    return json.loads(json.dumps(dict(cell)))
+
+
+def test_every_file_of_sweeps_is_registered():
+    folder = Path(journal.__file__).parent
+    own = {"__init__", "sweep", "outcomes", "journal", "catalog", "transfer_cells", "vit_tiny"}
+    assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
+    for file, ours in FILES.items():
+        assert all(registry()[name].name == name for name in ours)
+        module = sys.modules[f"patch_lab.sweeps.{file}"]
+        assert [entry.name for entry in module.SWEEPS] == list(ours)
+
+
+def test_a_recorded_cell_is_run_again(monkeypatch):
+    monkeypatch.setattr("patch_lab.sweeps.catalog.registry", lambda: {"demo": sweep()})
+    row = {"seed": 1, "q": 0.5, "error": 0.0}
+    assert rerun("demo", row) == json.loads(json.dumps(measure(1, 0.5)))
+    for row, count in (({"q": 0.5}, 3), ({"q": 2}, 0)):
+        with pytest.raises(ValueError, match=f"{count} cells of sweep 'demo' fit .*, not one"):
+            rerun("demo", row)
