@@ -155,13 +155,9 @@ def slopes(x, h=1e-3):
 def test_the_conditions_hold_on_counted_inputs():
     _, alpha, k = END.prove(RoundedField(atoms(D_ends, C_ends, Q), 1, NU), *RATES)
     rng = np.random.default_rng(3)
-    roots = np.sqrt(
-        [
-            float(RATES[0]),
-            float(RATES[1]) / (D_ends * (C_ends - 1)),
-            float(RATES[1]) / (D_ends * (D_ends - C_ends)),
-        ]
-    )
+    rate, score_rate = map(float, RATES)
+    each = score_rate / D_ends / np.array([C_ends - 1, D_ends - C_ends])
+    roots = np.sqrt([rate, *each])
     for _ in range(12):
         a, rho = rng.uniform(9 / 64, 3 / 16), -math.log(2048) - rng.exponential()
         far = math.log(4) + rng.exponential()

@@ -81,13 +81,8 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
     batch = fine_tune(reads, attention, sizes, seeds, steps=40)
     for i, seed in enumerate(seeds):
         for k, N in enumerate(sizes):
-            alone = fine_tune(
-                draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N],
-                attention,
-                [N],
-                [seed],
-                steps=40,
-            )
+            mine = draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N]
+            alone = fine_tune(mine, attention, [N], [seed], steps=40)
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
 
 
