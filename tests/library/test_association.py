@@ -206,3 +206,5 @@ def test_rows_that_separate_companions_from_strangers(case):
     assert row_separation(A, partition) == pytest.approx((toward / D, away / D), abs=1e-12)
     with pytest.raises(ValueError, match="telling companions from strangers needs both, got Partition"):
         row_separation(np.zeros((2, 2)), Partition([0, 1]))
+    with pytest.raises(ValueError, match=r"scores must have shape \(4, 4\)"):  # a stack only where it may be
+        row_separation(np.zeros((3, 4, 4)), Partition([0, 0, 1, 1]))

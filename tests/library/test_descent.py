@@ -193,6 +193,7 @@ def test_the_test_error_has_the_law_of_fresh_inputs():
     run = descend(Samples.draw(law, 50, [0]), Start(A[None], v[None]), Constant(0.1), steps=0, test=test)
     assert run.test_error[0, 0] == ours
     assert test.errors(S, 0 * alpha[None], 0 * tau[None]).item() == 0.5
+    assert not torch.equal(test._noise, HeldOut(law, n, seed=13)._noise)
     assert float(test.errors_of(S.float(), v[None].float())) == pytest.approx(ours, abs=1e-3)
     z = (0.7 * test.s + 0.1 * test._noise) @ S[0].T
     for factor, stated in ((6, None), (6, 6.0), (1, 1.0)):

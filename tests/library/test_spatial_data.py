@@ -14,6 +14,7 @@ from strategies import partitions
 from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition
+from patch_association.training import Samples
 
 SCATTERED = Partition([2, 0, 1, 1, 0, 2, 2, 1, 0, 0, 2, 1])  # D = 12, C = 4, L = 3
 
@@ -31,6 +32,17 @@ def test_noise_is_exact_in_law():
     X, _ = data.sample(4000, seed=4)
     s, _, _ = data.sample_coefficients(4000, seed=4)
     assert defects_of_noise(X.numpy(), s, w.numpy(), 0.7) == set()
+
+
+def test_inputs_in_single_precision_follow_the_law_to_their_last_bits():
+    """Their noise is drawn in it; the coefficients and labels are those of double precision."""
+    law = SpatialData(SCATTERED, 4, 0.3, noise_std=0.7, feature=random_feature(4, seed=2))
+    drawn, double = (Samples.draw(law, 4000, [5], dtype=dtype) for dtype in (torch.float32, torch.float64))
+    X, w = drawn.X[0].double(), law.feature
+    s = (X @ w).round()
+    assert (X @ w - s).abs().max() < 1e-5 and torch.equal((double.X[0] @ w).round(), s)
+    assert torch.equal(double.y, drawn.y.double()) and drawn.X.dtype == drawn.y.dtype == torch.float32
+    assert defects_of_noise(X.numpy(), s.numpy(), w.numpy(), 0.7) <= {"orthogonal to w*"}
 
 
 def test_labels_and_features_of_one_seed_share_no_stream():

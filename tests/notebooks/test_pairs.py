@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-import execute
 import nbformat
 import pytest
-import times
 import yaml
 from notebooks import ROOT, chapters, differences, name_of
 
@@ -90,16 +87,3 @@ def test_install_cells_use_the_repository_of_the_configuration():
     (install,) = {cell.source for cell in first}
     assert f'%pip install -qqq --no-deps "git+{address}"' in install
     assert all("remove-cell" in cell.metadata.get("tags", []) for cell in first)
-
-
-# --- How long the chapters run is measured, for each of them, and the front page counts each of them once
-
-
-MEASURED = json.loads(times.TIMES.read_text(encoding="utf-8"))
-
-
-def test_every_chapter_was_measured_and_none_takes_longer_than_a_reader_waits():
-    assert set(MEASURED) == {name_of(path) for path in chapters()}
-    for name, entry in MEASURED.items():
-        assert 0 < entry["seconds"] <= execute.LIMIT_S, name
-        assert re.fullmatch(r"20\d\d-\d\d-\d\d", entry["date"]) and "one thread" in entry["machine"]
