@@ -1,7 +1,7 @@
 """Crossed sets, the price of not seeing, networks of many seeds, and the probe of functions."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from math import comb
 
 import numpy as np
@@ -27,7 +27,7 @@ from patch_lab.beyond import (
     p_value,
     shuffled_inputs,
 )
-from patch_lab.beyond.blind_error import enumerated_errors
+from patch_lab.beyond.blind_error import enumerated_errors, subset_score
 
 
 def least_error(G, K, C, q, see):
@@ -77,6 +77,15 @@ def test_the_ends_are_the_sum_and_bayes_and_to_see_more_never_costs(D, C, q):
     assert errors[0] == pytest.approx(linear_error(D, C, q, ties="half"), abs=1e-12)
     assert errors[-1] == pytest.approx(bayes_error(D, C, q), abs=1e-12)
     assert all(a >= b - 1e-14 for a, b in pairwise(errors))
+
+
+def test_the_score_counts_unanimous_subsets():
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        s, classes = draw.integers(-1, 2, 8), draw.permutation([0] * 4 + [1] * 4)
+        subsets = [set for c in (0, 1) for set in combinations(np.flatnonzero(classes == c), 3)]
+        counted = sum((s[list(j)] == 1).all() - int((s[list(j)] == -1).all()) for j in subsets)
+        assert subset_score(s[None], classes, 3)[0] == counted
 
 
 def test_crossed_inputs_are_what_the_definition_says():
