@@ -43,6 +43,7 @@ def test_inputs_in_single_precision_follow_the_law_to_their_last_bits():
     assert (X @ w - s).abs().max() < 1e-5 and torch.equal((double.X[0] @ w).round(), s)
     assert torch.equal(double.y, drawn.y.double()) and drawn.X.dtype == drawn.y.dtype == torch.float32
     assert defects_of_noise(X.numpy(), s.numpy(), w.numpy(), 0.7) <= {"orthogonal to w*"}
+    assert len((X - s[..., None] * w)[:, 0, 1].unique()) > 3900  # 500 at a time, and none twice
 
 
 def test_labels_and_features_of_one_seed_share_no_stream():
