@@ -180,7 +180,7 @@ def test_the_radius_of_a_sum_a_product_and_a_dot_product():
     assert (minus[0] == -low).all() and (minus[1] == high).all()
 
 
-@pytest.mark.parametrize("mid", [0.0, 0.3, -2.0, 30.0, -40.0, 650.0, -900.0])
+@pytest.mark.parametrize("mid", [0.0, 0.3, -2.0, 30.0, -40.0, 650.0, 900.0, -900.0])
 @pytest.mark.parametrize("rad", [0.0, 1e-9, 0.5, 300.0])
 def test_the_logistic_function_on_an_interval_is_tight(mid, rad):
     """It holds the exact range, and is hardly wider."""
