@@ -606,7 +606,6 @@
       /** An address that is refused changes nothing: neither the setting nor itself. */
       const load = (hash, asked = false) => {
         clearTimeout(pending);
-        if (asked) unveil();
         try {
           setting = read(hash);
         } catch (error) {
@@ -618,6 +617,7 @@
           notice = error.message;
           return say(notice, true);
         }
+        if (asked) unveil();
         apply();
       };
       load(owner ? location.hash : box.dataset.state ?? "");
