@@ -40,7 +40,7 @@
     const scores = chart({ title: "Scores of a patch: who is ahead", height: 250 });
     const errors = chart({ title: "How often the model errs, and its risk", log: true, height: 190 });
     const signal = chart({ title: "α, the signal in the value vector", height: 190 });
-    const picture = matrix({ title: "All scores at this step, sets side by side" });
+    const picture = matrix({ title: "All scores at this step: blue above zero, orange below" });
     const time = player({ label: "step", onstep: () => draw() });
     stage.append(panel.element, time.element,
       h("div", { class: "pa-panels" },

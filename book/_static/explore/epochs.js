@@ -59,12 +59,12 @@
     const boards = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, board(kind)]));
     const panel = controls(FIELDS, (key, value) => choose(Math.round(value)));
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
-    const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch", height: 300 });
-    const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch" });
+    const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch", height: 150 });
+    const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch", height: 150 });
     const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
     stage.append(panel.element, time.element,
-      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), accuracy.element),
-      h("div", { class: "pa-panels pa-three" }, recall.element, looks.element,
+      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), h("div", {}, accuracy.element, recall.element)),
+      h("div", { class: "pa-panels pa-three" }, looks.element,
         h("p", { class: "pa-quiet" }, "Squares: blue where an encoding is like that of the chosen patch, which is red; orange where it is the opposite. Point at a square to choose another. Dashed in the charts: what chance would give.")));
 
     function paint(canvas, K) {

@@ -508,7 +508,7 @@
         if (long > room) sentence.dataset.room = "as many words ".repeat(Math.ceil((room = long) / 14));
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
-        if (veiled && !refused) text = "Guess first, or move something: then the picture shows itself.";
+        if (veiled && !refused) text = "Guess first, or move something: then the answer stands here.";
         if (sentence.textContent !== text) sentence.textContent = text;
         sentence.classList.toggle("pa-refused", refused);
         stage.classList.toggle("pa-stale", refused);

@@ -631,7 +631,7 @@
       [start, line, ball] = [[clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE)], [], [clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE), 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Darker ground is lower. Throw the ball anywhere, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Throw the ball anywhere, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();

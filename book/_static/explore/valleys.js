@@ -101,7 +101,7 @@
     svg.addEventListener("pointerup", () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the dot: it rolls where the arrows go"), svg),
-    h("p", { class: "pa-quiet" }, "The darker the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do."));
+    h("p", { class: "pa-quiet" }, "The stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do."));
 
     function paint() {
       const parts = [];
@@ -109,12 +109,17 @@
       const depth = plane.map((v) => v && Math.log(v.loss));
       const known = depth.filter((d) => d !== null);
       const [least, most] = [Math.min(...known), Math.max(...known)];
-      const box = (at) => [Math.max(0, at - side / 2), Math.min(SIZE, at + side / 2)];
-      plane.forEach((v, k) => { // the lower the least risk, the darker the ground
-        if (!v) return;
-        const [[x0, x1], [y0, y1]] = [box(X(score(k % NODES))), box(Y(score(Math.floor(k / NODES))))];
-        const shade = 0.62 * ((most - depth[k]) / (most - least || 1)) ** 1.6;
-        parts.push(h("svg:rect", { class: `pa-ground ${(k % NODES) > Math.floor(k / NODES) ? "pa-same" : "pa-other"}`, x: x0.toFixed(1), y: y0.toFixed(1), width: (x1 - x0 + 0.3).toFixed(1), height: (y1 - y0 + 0.3).toFixed(1), "fill-opacity": shade.toFixed(3) }));
+      const whole = known.length === NODES ** 2;
+      const heights = whole ? finer(depth, NODES) : depth;
+      const nodes = whole ? 2 * NODES - 1 : NODES;
+      const step = SIZE / (nodes - 1);
+      const box = (at) => [Math.max(0, at - step / 2), Math.min(SIZE, at + step / 2)];
+      heights.forEach((height, k) => { // the lower the least risk, the stronger its color
+        if (height === null) return;
+        const [i, j] = [k % nodes, Math.floor(k / nodes)];
+        const [[x0, x1], [y0, y1]] = [box(i * step), box(SIZE - j * step)];
+        const shade = 0.62 * ((most - Math.max(least, height)) / (most - least || 1)) ** 1.6;
+        parts.push(h("svg:rect", { class: `pa-ground ${i > j ? "pa-same" : "pa-other"}`, x: x0.toFixed(1), y: y0.toFixed(1), width: (x1 - x0 + 0.3).toFixed(1), height: (y1 - y0 + 0.3).toFixed(1), "fill-opacity": Math.max(0, shade).toFixed(3) }));
       });
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
@@ -125,9 +130,9 @@
         const look = v.gamma > v.rho ? "pa-same" : "pa-other";
         parts.push(h("svg:path", { class: `pa-arrow ${look}`, d: `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ${(-0.6 * dy - 0.4 * dx).toFixed(1)}` }));
       });
-      if (known.length === NODES ** 2) {
+      if (whole) {
         const at = (u) => (u * SIZE).toFixed(1);
-        const d = contours(finer(depth, NODES), 2 * NODES - 1, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
+        const d = contours(heights, nodes, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
         parts.push(h("svg:path", { class: "pa-contour", d }));
       }
       parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
@@ -200,7 +205,7 @@
     function sentence() {
       const [first, end] = [line[0], line.at(-1)];
       const who = end.gamma > end.rho + 0.01 ? "rolls into the valley where companions lead" : end.gamma < end.rho - 0.01 ? "rolls into the valley where strangers lead" : "stays on the divide";
-      return `From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}: it goes to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
+      return `From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}: it goes to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${Math.max(Math.abs(end.gamma), Math.abs(end.rho)) > RANGE ? ", outside of the picture" : ""}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
     }
 
     function work() {
