@@ -25,6 +25,7 @@
     let finish;
     let begun = Boolean(location.hash); // without an address it begins at the beginning
     let earlier = null; // the run that a guess compares with
+    let playing = false; // the answer to a guess: what is not reached yet is not drawn
     const ready = new Promise((done) => (finish = done));
 
     // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
@@ -50,13 +51,15 @@
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
       const at = Math.max(0, Math.min(time.step, run.done - 1));
       const x = [0, run.steps];
-      const marked = marks();
-      scores.draw({ x, at, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint" }] : []),
-        { y: run.gamma, look: "pa-same", name: "companions" }, { y: run.rho, look: "pa-other", name: "strangers" }], levels: [{ y: seen.diagonal, name: "a patch itself" }], marks: marked });
-      errors.draw({ x, at, curves: [{ y: run.error, look: "pa-label", name: "error" }, { y: run.loss, look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
-      signal.draw({ x, at, curves: [{ y: run.alpha, look: "pa-signal" }] });
+      const marked = playing ? [] : marks();
+      const cut = (y) => (playing ? y.map((v, k) => (k <= at ? v : NaN)) : y);
+      if (playing) say(sentence());
+      scores.draw({ x, at, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint", name: `q = ${number(earlier.q)}` }] : []),
+        { y: cut(run.gamma), look: "pa-same", name: "companions" }, { y: cut(run.rho), look: "pa-other", name: "strangers" }], levels: [{ y: seen.diagonal, name: "a patch itself" }], marks: marked });
+      errors.draw({ x, at, curves: [{ y: cut(run.error), look: "pa-label", name: "error" }, { y: cut(run.loss), look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
+      signal.draw({ x, at, curves: [{ y: cut(run.alpha), look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
-      const most = Math.max(Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
+      const most = Math.max(0.1, Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
       const value = (i, j) => (i === j ? beta : Math.floor(i / seen.C) === Math.floor(j / seen.C) ? gamma : rho);
       picture.draw(seen.D, seen.D, value, most);
     }
@@ -80,6 +83,7 @@
       if (!run.finished) return `Step ${run.done} of ${run.steps} …`;
       if (run.divergedAt !== null)
         return `At step ${run.divergedAt} the risk leaves all bounds: these rates are too large for D = ${seen.D}. Lower them.`;
+      if (playing) return `Step ${time.step}, at q = ${number(seen.q)}.`;
       const { from, lost } = lead();
       const end = run.steps;
       const gap = run.gamma[end] - run.rho[end];
@@ -88,7 +92,7 @@
         run.steps === 0 ? "no step is taken"
         : Math.abs(gap) < 1e-12 ? "the scores of companions and strangers do not move apart"
         : from === null && lost === null ? "strangers lead at every step"
-        : from === null ? `companions led at first and fall behind at step ${lost}`
+        : from === null ? `companions led at first and fell behind at step ${lost}`
         : lost !== null ? `companions fall behind at step ${lost} and lead again from step ${from}`
         : `companions lead from step ${from}`;
       const error = run.error[end];
@@ -117,7 +121,11 @@
         begun = false; // it plays from the beginning
         change({ q: 0.8 });
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
-        return time.play();
+        playing = true;
+        await time.play();
+        playing = false;
+        draw();
+        say(sentence());
       } },
       repaint: draw,
       check(setting) {

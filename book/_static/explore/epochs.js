@@ -106,7 +106,7 @@
     return {
       fields: FIELDS,
       room: 440,
-      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Nearly all"], right: 2, then: () => time.play(HALF) },
+      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, then: () => time.play(HALF) },
       repaint: draw,
       check(setting) {
         whole("patch", setting.patch, 1);

@@ -215,7 +215,7 @@
     return { element, tell, get chosen() { return chosen; } };
   }
 
-  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
+  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. A thumb that moves up or down scrolls. */
   function exchanger(board, side, { pick, swap, mark = () => {} }) {
     const where = (event) => {
       const box = board.getBoundingClientRect();
@@ -223,7 +223,7 @@
       return r * side + c;
     };
     let from = -1;
-    board.style.touchAction = "none";
+    board.style.touchAction = "pan-y";
     board.addEventListener("pointerdown", (event) => { from = where(event); board.setPointerCapture?.(event.pointerId); mark(from); });
     board.addEventListener("pointermove", (event) => { if (from >= 0) mark(from, where(event)); });
     board.addEventListener("pointerup", (event) => {
@@ -367,8 +367,9 @@
       for (const { y, look, xs } of data.curves) {
         const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
         parts.push(["path", { class: `pa-curve ${look}`, d }]);
-        if (data.at != null && !xs && Number.isFinite(Y(y[data.at])))
-          parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[data.at])), r: 4.5 }]);
+        const now = xs ? xs.indexOf(data.at) : data.at;
+        if (data.at != null && now >= 0 && Number.isFinite(Y(y[now])))
+          parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[now])), r: 4.5 }]);
       }
       for (const { name, look, above } of data.curves) if (name && above != null) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
       let below = -Infinity; // the place of the name above
@@ -589,7 +590,7 @@
       page.hidden = !box.dataset.page;
       const code = explorable.code && notebook(() => explorable.code(setting));
       const tools = h("div", { class: "pa-tools" },
-        h("button", { type: "button", onclick: () => { setting = defaults(explorable.fields); apply(); } }, "Start over"),
+        h("button", { type: "button", onclick: () => { [setting, told] = [defaults(explorable.fields), ""]; apply(); } }, "Start over"),
         ...(owner || box.dataset.page ? [copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href)] : []), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
@@ -617,7 +618,10 @@
           notice = error.message;
           return say(notice, true);
         }
-        if (asked) unveil();
+        if (asked) {
+          told = "";
+          unveil();
+        }
         apply();
       };
       load(owner ? location.hash : box.dataset.state ?? "");

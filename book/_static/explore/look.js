@@ -38,6 +38,7 @@
     let order = ""; // the run that is shown, as a text: what it depends on
     let patterns = []; // of the tokens, counted by kind: 0 label-relevant, 1 confusion, 2 and more the others
     let asking = -1;
+    let playing = false; // the answer to a guess: what is not reached yet is not drawn
     let finish;
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value, ...(["relevant", "confusion", "patterns"].includes(key) ? { gone: "" } : {}) }));
@@ -112,12 +113,14 @@
       const steps = run.found.risk.length - 1;
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
-      mass.draw({ x, at, range: [0, 1], curves: [{ y: run.found.mass, look: "pa-signal", name: "relevant" }, { y: run.found.confused, look: "pa-other", name: "confusion" }],
-        levels: b < a && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
+      const cut = (y, xs) => (playing ? Array.from(y, (v, k) => ((xs ? xs[k] : k) <= at ? v : NaN)) : y);
+      if (playing) say(`Step ${at}.`);
+      mass.draw({ x, at, range: [0, 1], curves: [{ y: cut(run.found.mass), look: "pa-signal", name: "relevant" }, { y: cut(run.found.confused), look: "pa-other", name: "confusion" }],
+        levels: b < a && !playing && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
-      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise", name: "all tokens" }] : []), { xs, y: margins(share), look: "pa-label", name: without.size ? "without" : "" }], levels: [{ y: 1, name: "the hinge stops" }], at });
+      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise", name: "all tokens" }] : []), { xs, y: cut(margins(share), xs), look: "pa-label", name: without.size ? "without" : "" }], levels: [{ y: 1, name: "the hinge stops" }], at });
     }
 
     /** The law that is trained on: alpha_* and alpha_#. */
@@ -128,7 +131,7 @@
 
     function sentence() {
       const { found, fittedAt } = run;
-      if (!run.finished) return `Step ${run.step} of ${seen.steps} …`;
+      if (!run.finished || playing) return `Step ${playing ? time.step : run.step} of ${seen.steps} …`;
       const end = found.mass.length - 1;
       const [a, b] = fractions();
       const stop = fittedAt !== null ? `and stops at step ${fittedAt}, when every hinge is zero` : seen.loss === "hinge" ? `and at step ${end} the hinge is not yet zero` : `in ${end} steps, and goes on`;
@@ -159,7 +162,14 @@
     return {
       fields: FIELDS,
       room: 350,
-      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: () => { time.go(0); return time.play(); } },
+      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: async () => {
+        playing = true;
+        time.go(0);
+        await time.play();
+        playing = false;
+        draw();
+        say(sentence());
+      } },
       ready,
       repaint: draw,
       check(setting) {

@@ -64,7 +64,13 @@
     go();
     const box = document.querySelector(`[data-explorable="${link.dataset.of}"]`);
     box.closest(".pa-scene").dataset.moved = "";
-    box.querySelector("canvas, svg, .pa-lamps").scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+    const whole = box.offsetHeight < 0.9 * innerHeight;
+    const picture = whole ? box : box.querySelector("[data-main]") ?? box.querySelector("canvas, svg");
+    picture.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+    if (whole) return;
+    const back = h("button", { type: "button", class: "pa-back", onclick: () => { back.remove(); link.scrollIntoView({ block: "center", behavior: still.matches ? "auto" : "smooth" }); link.focus({ preventScroll: true }); } }, "Back to the text");
+    document.querySelectorAll(".pa-back").forEach((old) => old.remove());
+    picture.after(back);
   });
 
   // ---- strings over the epochs ---------------------------------------------------------------------------------
@@ -137,7 +143,7 @@
       say(`${told}${epoch === 0 ? "Before training" : `After epoch ${epoch}`}, ${near[epoch]} of the ${count} strings join neighbors, and ${percent(accuracy[epoch])} of new pictures are guessed right.` +
         (reached < last ? "" : ` Nine tenths of all that the map gains are there at epoch ${done[0]}, of what the answers gain at epoch ${done[1]}.`));
     };
-    const time = player({ label: "epoch", seconds: 7, onstep: go });
+    const time = player({ label: "epoch", seconds: 7, hold: { at: done[0], seconds: 1.5 }, onstep: go });
     const jump = (epoch) => () => { time.stop(); time.go(epoch); };
     reach.strings = { start: jump(0), map: jump(done[0]), answers: jump(done[1]), end: jump(last) };
     const asked = guess({ question: "Which is nearly finished first: the map of neighbors, or the answers?", options: ["The map", "The answers"], right: 0, then: () => time.play() });
@@ -257,7 +263,7 @@
       say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
     }
-    const time = player({ label: "patches", seconds: 6, words: "Add patches", show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
+    const time = player({ label: "patches", seconds: 6, words: "Add patches", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
     const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["Some 4", "Some 8", "Some 12"], right: 2, then: () => time.play() });
     stage.append(columns([sums.svg], asked.element, time.element, sentence, errors.element));
     return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 325, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
@@ -315,7 +321,7 @@
     function swap(a, b) {
       const next = sets.slice();
       [next[a], next[b]] = [next[b], next[a]];
-      begin(next);
+      begin(next, { away: ground });
     }
     function walkTo(event, k) {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
@@ -335,6 +341,12 @@
       const bits = [...drawn].flatMap((digit) => [8, 4, 2, 1].map((bit) => Boolean(parseInt(digit, 16) & bit)));
       const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => bits[b] - bits[a] || a - b);
       const next = new Array(D);
+      const apart = (a, b) => Math.hypot(Math.floor(a / SIDE) - Math.floor(b / SIDE), (a % SIDE) - (b % SIDE));
+      for (let n = 1, inked = bits.filter(Boolean).length; n < inked; n++) { // along the strokes, so that sets lie on them
+        const near = order.slice(n, inked).reduce((best, k) => (apart(k, order[n - 1]) < apart(best, order[n - 1]) ? k : best));
+        order.splice(order.indexOf(near), 1);
+        order.splice(n, 0, near);
+      }
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
       return [next, order.filter((k) => !bits[k])];
     }
@@ -350,7 +362,7 @@
       if (!written && initial.value.trim()) say("The letters that can be drawn on six by six patches are those from A to Z.");
       if (written) begin(written[0], { away: written[1], name: `the letter ${letter}` });
     } });
-    const found = chart({ title: "Strings inside a set", xlabel: "step", height: 150 });
+    const found = chart({ title: "Strings inside a set", xlabel: "step, log scale", height: 150 });
     const times = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50)))); // steps on a log scale
     let busy = false; // the model trains, and what it found is being shown
     const untrained = () => {
@@ -450,7 +462,7 @@
     const small = h("canvas", { width: NODES, height: NODES });
     const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
     const colors = palette(stage, "same", "other");
-    const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, darker where the least risk is lower, with the ball and its way", (context, color) => {
+    const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, of stronger color where the least risk is lower, with the ball and its way", (context, color) => {
       context.translate(46, 8);
       context.save();
       context.beginPath();
@@ -488,9 +500,9 @@
       context.lineJoin = "round";
       const label = (words, x, y) => { context.strokeText(words, x, y); context.fillText(words, x, y); };
       // Beside the deepest place of either side, where the ball comes to rest, and not upon it.
-      label("companions listen to one another", SIZE - 10, clamp(Y(basins[0]) - 26, 22, SIZE - 14));
+      if (levels.length) label("companions listen to one another", SIZE - 10, clamp(Y(basins[0]) - 26, 22, SIZE - 14));
       context.textAlign = "left";
-      label("everybody listens to strangers", 10, clamp(Y(basins[1]) + 34, 22, SIZE - 14));
+      if (levels.length) label("everybody listens to strangers", 10, clamp(Y(basins[1]) + 34, 22, SIZE - 14));
       context.globalAlpha = 1;
       const trail = (points, wide) => {
         context.lineWidth = wide;
@@ -631,7 +643,7 @@
       [start, line, ball] = [[clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE)], [], [clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE), 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Throw the ball anywhere, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Put the ball anywhere, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
@@ -639,9 +651,11 @@
       ways = [];
       set((((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE, RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE);
     };
-    plane.canvas.addEventListener("pointerdown", (event) => { plane.canvas.setPointerCapture(event.pointerId); place(event); });
-    plane.canvas.addEventListener("pointermove", (event) => { if (plane.canvas.hasPointerCapture(event.pointerId)) place(event); });
-    plane.canvas.addEventListener("pointerup", () => roll());
+    let held = false; // a thumb that scrolls holds nothing
+    plane.canvas.addEventListener("pointerdown", (event) => { held = true; plane.canvas.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
+    plane.canvas.addEventListener("pointermove", (event) => { if (held) place(event); });
+    plane.canvas.addEventListener("pointerup", (event) => { if (!held) return; held = false; place(event); roll(); });
+    plane.canvas.addEventListener("pointercancel", () => { held = false; });
     plane.canvas.addEventListener("keydown", (event) => {
       const move = { ArrowRight: [0.25, 0], ArrowLeft: [-0.25, 0], ArrowUp: [0, 0.25], ArrowDown: [0, -0.25] }[event.key];
       if (event.key === "Enter") roll();
@@ -672,7 +686,7 @@
       const curve = chart({ title: "", xlabel: "step", height: 150 });
       const lit = h("b");
       return { n, lamps, curve, lit, element: h("figure", { class: "pa-chart" }, h("figcaption", {}, `${thousands(Number(n))} inputs`),
-        h("div", { class: "pa-lamps", role: "img" }, ...lamps), h("p", { class: "pa-lit" }, lit), curve.element) };
+        h("div", { class: "pa-lamps", role: "img", "data-main": n === sizes.at(-1) }, ...lamps), h("p", { class: "pa-lit" }, lit), curve.element) };
     });
     let [at, reached] = [0, 0];
     function go(k) {
@@ -687,7 +701,7 @@
         lit.textContent = `${count} of ${lamps.length} know all sets`;
         lamps[0].parentElement.setAttribute("aria-label", `${count} of ${lamps.length} lamps are lit`);
         const xs = error.map((_, t) => t * every);
-        curve.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, marks: [{ x: at * every }], curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
+        curve.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, at: at * every, curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
       }
       const large = runs[sizes.at(-1)];
       const count = (t) => large.exact[t].reduce((a, b) => a + b, 0);

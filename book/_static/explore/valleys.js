@@ -96,9 +96,11 @@
       const fit = (v) => Number(Math.max(-RANGE, Math.min(RANGE, v)).toFixed(2));
       change({ gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE), rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE) });
     };
-    svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); place(event); });
-    svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) place(event); });
-    svg.addEventListener("pointerup", () => requestAnimationFrame(() => requestAnimationFrame(roll)));
+    let held = false; // a thumb that scrolls holds nothing
+    svg.addEventListener("pointerdown", (event) => { held = true; svg.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
+    svg.addEventListener("pointermove", (event) => { if (held) place(event); });
+    svg.addEventListener("pointerup", (event) => { if (!held) return; held = false; place(event); requestAnimationFrame(() => requestAnimationFrame(roll)); });
+    svg.addEventListener("pointercancel", () => { held = false; });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the dot: it rolls where the arrows go"), svg),
     h("p", { class: "pa-quiet" }, "The stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do."));
