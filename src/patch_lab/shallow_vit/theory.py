@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import betainc, log_ndtr, ndtr
 
 from patch_association._validate import finite, positive_int, probability
@@ -143,7 +143,8 @@ def samples_for_rare_kinds(chance: float, failure: float = 0.01) -> float:
     if not 0 < 2 * chance <= 1 or not 0 < failure < 1:
         raise ValueError(f"chance must be in (0, 1/2] and failure in (0, 1), got {chance} and {failure}")
     missed = lambda n: 2 * (1 - chance) ** n - (1 - 2 * chance) ** n
-    return float(brentq(lambda n: missed(n) - failure, 0, math.log(2 / failure) / chance, xtol=1e-9))
+    most = math.log(2 / failure) / chance
+    return root_scalar(lambda n: missed(n) - failure, bracket=(0, most), xtol=1e-9).root
 
 
 def lucky_share(angle: float, dim: int) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
@@ -213,7 +214,7 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
     return rounded(found, 6)
 
 
-def census(A: torch.Tensor, sets: Partition) -> dict[str, list]:
+def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
     """What the rows of scores A (R, D, D) read, as :func:`rows_cell` returns it."""
     masses, known = set_masses(torch.softmax(A, dim=-1), sets), association(A, sets)
     read = sets_read(masses)  # (R, D)
