@@ -16,7 +16,7 @@ from patch_lab.images.training.config import TrainConfig, preset
 from patch_lab.images.training.run import load_run
 from patch_lab.images.training.trainer import Trainer
 from patch_lab.records import decode, load
-from patch_lab.sweeps import images, registry, study, study_cnn, study_larger
+from patch_lab.sweeps import images, registry, study, study_larger
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def small_cnn(tmp_path, monkeypatch):
     """The sweep on eighty made-up pictures of 32 pixels, two epochs, checkpoints in a folder."""
     monkeypatch.setattr(study, "pictures", lambda: toy_set(80, size=32))
     few = dict(batch_size=16, epochs=2, warmup_epochs=1.0)
-    monkeypatch.setattr(study_cnn, "CNN", study_cnn.CNN | few)
+    monkeypatch.setattr(study_larger, "CNN", study_larger.CNN | few)
     monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
     return tmp_path
 
@@ -97,14 +97,14 @@ def small_cnn(tmp_path, monkeypatch):
 def test_the_cells_are_those_of_the_figure():
     cells = {(cell["tile"], cell["seed"]) for cell in registry()["cifar10_study_cnn"].cells}
     assert cells == {(s, k) for s in (32, 16, 8, 4, 2) for k in (0, 1, 2)}
-    config, recipe = TrainConfig(**study_cnn.CNN).as_dict(), preset("cifar10-cnn").as_dict()
+    config, recipe = TrainConfig(**study_larger.CNN).as_dict(), preset("cifar10-cnn").as_dict()
     differ = {name: config[name] for name in config if config[name] != recipe[name]}
     assert differ == dict(val_size=0, mirrored_test=True, device="cpu", precision="bf16", threads=1)
 
 
 @pytest.mark.slow
 def test_a_cell(small_cnn):
-    found = study_cnn.cnn_cell(tile=4, seed=1)
+    found = study_larger.cnn_cell(tile=4, seed=1)
     assert json.loads(json.dumps(found)) == found and found["test_n"] == 80
     assert len(found["metrics"]) == 2 and "val_accuracy" not in found
     assert 0 <= found["test_mirrored_accuracy"] <= 1

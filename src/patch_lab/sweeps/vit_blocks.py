@@ -73,22 +73,17 @@ def measure_layers(machine: Machine, part: str, tokens: int, precision: str = "f
     if machine.device == "cuda" and not torch.cuda.is_available():
         raise ValueError("this sweep times a GPU, and PyTorch sees none here")
     batch = machine.batches[positive_int("tokens", tokens)]
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            layers = {kind: layer_of(kind, part, tokens).to(machine.device) for kind in KINDS}
-            x = torch.randn(batch, tokens, WIDTH).to(machine.device).requires_grad_()
-        if precision == "bfloat16":
-            for layer in layers.values():  # the casts belong to the forward pass alone
-                layer.forward = torch.autocast(machine.device, torch.bfloat16)(layer.forward)
-        found = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
-        found["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
-        if machine.device == "cuda":
-            found["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
-    finally:
-        torch.set_num_threads(before)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layers = {kind: layer_of(kind, part, tokens).to(machine.device) for kind in KINDS}
+        x = torch.randn(batch, tokens, WIDTH).to(machine.device).requires_grad_()
+    if precision == "bfloat16":
+        for layer in layers.values():  # the casts belong to the forward pass alone
+            layer.forward = torch.autocast(machine.device, torch.bfloat16)(layer.forward)
+    found = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
+    found["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
+    if machine.device == "cuda":
+        found["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
     return found
 
 

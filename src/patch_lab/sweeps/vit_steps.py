@@ -21,7 +21,7 @@ _REPEATS = 5
 
 
 def vit_step(shape: str) -> dict:
-    """Forward and backward of both attentions in turn, float32, one thread: the least of five.
+    """Forward and backward of both attentions in turn, float32: the least of five.
 
     Processor seconds of this process, which other programs on the machine hardly change, and the
     bytes that autograd keeps between the passes (parameters left out).
@@ -33,18 +33,13 @@ def vit_step(shape: str) -> dict:
     models = {kind: ViT(config) for kind, config in configs.items()}
     size = configs["vanilla"].image_size
     pictures = torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(0))
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        seconds = {kind: [] for kind in models}
-        for _ in range(_REPEATS):
-            for kind, model in models.items():
-                start = time.process_time()
-                train_step(model, pictures)
-                seconds[kind].append(time.process_time() - start)
-        kept = {kind: kept_bytes(model, pictures) for kind, model in models.items()}
-    finally:
-        torch.set_num_threads(before)
+    seconds = {kind: [] for kind in models}
+    for _ in range(_REPEATS):
+        for kind, model in models.items():
+            start = time.process_time()
+            train_step(model, pictures)
+            seconds[kind].append(time.process_time() - start)
+    kept = {kind: kept_bytes(model, pictures) for kind, model in models.items()}
     best = {kind: round(min(values), 4) for kind, values in seconds.items()}
     return {"batch": batch, "tokens": configs["vanilla"].num_tokens, "seconds": best, "kept_bytes": kept}
 
