@@ -242,6 +242,7 @@ SWEEPS = (
         "P P^T of two ViTs that others trained on ImageNet.",
         grid(model=("ViT-Tiny/16", "DeiT-Tiny/16")),
         encodings,
+        {},
     ),
     of_vit_tiny(
         "vit_attention",
@@ -251,10 +252,9 @@ SWEEPS = (
             *grid(positions="shuffled", seed=range(5)),
         ),
         attention,
-        pictures=1000,
-        threads=1,
-        resamples=_RESAMPLES,
-        groups=_GROUPS,
-        group_resamples=_GROUP_RESAMPLES,
+        dict(
+            **dict(pictures=1000, threads=1),
+            **dict(resamples=_RESAMPLES, groups=_GROUPS, group_resamples=_GROUP_RESAMPLES),
+        ),
     ),
 )

@@ -270,9 +270,6 @@ SWEEPS = (
         "A pretrained ViT-Tiny/16 on a gray picture, and its sinks without their largest channel.",
         _cells(),
         look,
-        pictures=1000,
-        threads=1,
-        groups=_GROUPS,
-        resamples=_RESAMPLES,
+        dict(pictures=1000, threads=1, groups=_GROUPS, resamples=_RESAMPLES),
     ),
 )

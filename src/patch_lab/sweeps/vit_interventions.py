@@ -290,8 +290,7 @@ SWEEPS = (
         "A pretrained ViT-Tiny/16 with fixed attention or other encodings, on 1,000 pictures.",
         _cells(),
         intervene,
+        dict(pictures=1000, threads=1),
         grows=True,
-        pictures=1000,
-        threads=1,
     ),
 )

@@ -115,6 +115,6 @@ SWEEPS = (
         "A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
         tuple(dict(maps=maps, seed=seed, steps=steps) for maps, seed, steps in _CELLS),
         recovery,
-        **dict(train=TRAIN, held_out=HELD_OUT, epochs=EPOCHS, batch=BATCH, rate=RATE, threads=1),
+        dict(train=TRAIN, held_out=HELD_OUT, epochs=EPOCHS, batch=BATCH, rate=RATE, threads=1),
     ),
 )

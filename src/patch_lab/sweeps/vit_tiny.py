@@ -56,7 +56,7 @@ def data() -> dict:
     return {"source": "; ".join(SOURCES.values()), "sha256": digest}
 
 
-def of_vit_tiny(name: str, summary: str, cells, run, grows: bool = False, **config) -> Sweep:
+def of_vit_tiny(name: str, summary: str, cells, run, config: dict, grows: bool = False) -> Sweep:
     """A sweep on the pretrained ViT; its record says which files it was made from."""
     return Sweep(name, summary, cells, run, {**config, "files": FILES, "sources": SOURCES}, data, grows=grows)
 
