@@ -118,8 +118,8 @@ class GrowthFit:
     residuals: tuple[float, ...]
 
 
-def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
-    """A constant (one parameter), a power of D and polylogarithms (two each), fitted to the same N*(D).
+def growth_fits(num_patches, complexities) -> list[GrowthFit]:
+    """A constant (one parameter), a power of D and three polylogarithms (two each), fitted to the same N*(D).
 
     Compare residuals, and note how little one decade of D separates a power from log^3.
 
@@ -127,7 +127,7 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     ------
     ValueError
         If there are fewer than three different D, one of them not above 1, or an N* that is not positive and
-        finite; if a power is no positive integer.
+        finite.
     """
     D, N = real_array("num_patches", num_patches), real_array("complexities", complexities)
     if D.ndim != 1 or D.shape != N.shape or D.size < 3 or np.unique(D).size < 3:
@@ -140,11 +140,11 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     fits.append(
         _fit("power", {"exponent": float(slope), "log_c": float(intercept)}, target - slope * x - intercept)
     )
-    for k in listed("powers", powers, "integers"):
+    for k in (1, 2, 3):
         # Multiplied by c: c (a + log^k D). For each a the best c is a mean; a is searched on a fine grid
         # that reaches from a pure power of log D to a constant.
         grid = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 4001)])
-        shapes = np.log(grid[:, None] + x[None, :] ** positive_int("power", k))
+        shapes = np.log(grid[:, None] + x[None, :] ** k)
         rest = target - shapes
         rest -= rest.mean(axis=1, keepdims=True)
         best = int((rest**2).sum(axis=1).argmin())
