@@ -104,39 +104,21 @@ class CrossedData:
         """(D,) the position group of each patch."""
         return np.repeat(np.arange(self.num_groups), self.num_keys * self.set_size)
 
-    def draw_sets(self, n: int, seed: int = 0):
-        """Draw what the feature and the keys say, without noise.
-
-        Returns
-        -------
-        s : (n, D) float64 array of -1, 0, +1
-        keys : (n, D) integers
-        y : (n,) float64 array of -1, +1
-        """
-        return self._draw_sets(positive_int("n", n), generator(seed, Stream.CROSSED))
-
-    def _draw_sets(self, n: int, draw: np.random.Generator):
-        G, width = self.num_groups, self.num_keys * self.set_size
-        # The order and the keys, u, s and what is given back, of 64 bits.
-        fits_memory(f"{n:,} inputs of {self.num_patches:,} patches", 5 * n * self.num_patches)
-        # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
-        dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
-        keys = (dealt // self.set_size).reshape(n, G * width)  # (n, G, K C) -> (n, D)
-        y = draw.integers(0, 2, n) * 2.0 - 1.0
-        signal = draw.integers(0, self.num_sets, n)
-        u = draw.random((n, G * width))
-        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
-        inside = self.groups * self.num_keys + keys == signal[:, None]  # (n, D)
-        return np.where(inside, y[:, None], s), keys, y
-
     def draw(self, n: int, seed: int = 0, dtype=torch.float32) -> Drawn:
         """Draw n labelled inputs."""
         n, D, d = positive_int("n", n), self.num_patches, self.dim
-        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * d, 4)
-        draw = generator(seed, Stream.CROSSED)
-        s, keys, y = self._draw_sets(n, draw)
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * (d + 10), 4)
+        draw, G, width = generator(seed, Stream.CROSSED), self.num_groups, self.num_keys * self.set_size
+        # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
+        dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
+        keys = (dealt // self.set_size).reshape(n, D)  # (n, G, K C) -> (n, D)
+        y = draw.integers(0, 2, n) * 2.0 - 1.0
+        signal = draw.integers(0, self.num_sets, n)
+        u = draw.random((n, D))
+        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        inside = self.groups * self.num_keys + keys == signal[:, None]  # (n, D)
         X = self.noise_std * draw.standard_normal((n, D, d), dtype=np.float32)
-        X[:, :, 0] = s
+        X[:, :, 0] = np.where(inside, y[:, None], s)
         at = 1 + keys[..., None]
         np.put_along_axis(X, at, np.take_along_axis(X, at, axis=2) + np.float32(KEY_LENGTH), axis=2)
         return Drawn(torch.from_numpy(X).to(dtype), torch.from_numpy(y).to(dtype), torch.from_numpy(keys))

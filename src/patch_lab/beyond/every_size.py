@@ -200,14 +200,11 @@ class Horizon:
         A start this near, in a norm in which all rates are one, stays within 2 * stretch times its distance.
     inputs : float
         So many inputs suffice for every score to stay within ``gap``, from the symmetric start.
-    bounds : tuple of float
-        K_2 and K_3.
     """
 
     stretch: float
     start: float
     inputs: float
-    bounds: tuple[float, float]
 
 
 def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
@@ -257,7 +254,7 @@ def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
         2 * log_gradient * (variance + largest * by_gradient / 3) / by_gradient**2,
         2 * log_hessian * (K2**2 + 2 * K2 * by_hessian / 3) / by_hessian**2,
     )
-    return Horizon(stretch, reach / (2 * stretch), inputs, (K2, K3))
+    return Horizon(stretch, reach / (2 * stretch), inputs)
 
 
 def lone(kinds: Sequence, below: Callable[[object, object], bool]) -> int:

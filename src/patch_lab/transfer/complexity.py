@@ -15,32 +15,14 @@ from patch_association._validate import finite, fits_memory, listed, positive_in
 from patch_association.intervals import Estimate
 
 
-@dataclass(frozen=True)
-class SampleComplexity(Estimate):
-    """N* with a bootstrap interval over seeds.
-
-    Attributes
-    ----------
-    value : float
-        The N at which the mean error crosses the target, by interpolation linear in log N between
-        the grid's sizes; infinite when no size reaches it.
-    low, high : float
-        The percentile bootstrap over seeds; ``high`` is infinite when too many resamples never cross. Where
-        a seed is either right or wrong altogether it wants some two hundred seeds: two dozen cover half of
-        the time.
-    n : int
-        How many seeds.
-    censored : float
-        The share of resamples that never cross.
-    """
-
-    censored: float = 0.0
-
-
 def sample_complexity(
     sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> SampleComplexity:
-    """Where the mean error over seeds crosses ``target``.
+) -> Estimate:
+    """N*: where the mean error over seeds crosses ``target``, by interpolation linear in log N between sizes.
+
+    Infinite when no size reaches it. The interval is the percentile bootstrap over seeds; its upper end is
+    infinite when too many resamples never cross. Where a seed is either right or wrong altogether it wants
+    some two hundred seeds: two dozen cover half of the time.
 
     Parameters
     ----------
@@ -62,14 +44,7 @@ def sample_complexity(
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([_crossing(N, e[d].mean(axis=0), target) for d in draws])
     low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
-    return SampleComplexity(
-        value=_crossing(N, e.mean(axis=0), target),
-        low=float(low),
-        high=float(high),
-        n=len(e),
-        censored=float(np.isinf(crossings).mean()),
-        level=level,
-    )
+    return Estimate(_crossing(N, e.mean(axis=0), target), float(low), float(high), len(e), level)
 
 
 def crossing(sizes, mean_errors, target: float) -> float:
