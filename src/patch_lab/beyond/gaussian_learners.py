@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import finite, fits_memory, positive_int, seed_number
+from patch_association._validate import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.attention import positional_attention, self_attention, softmax_attention
 from patch_association.defaults import DEFAULT
 from patch_association.model import SimplifiedViT, polynomial_activation
@@ -225,8 +225,7 @@ RECIPES = {
 
 def make_learner(kind: str, num_patches: int, dim: int, seed: int = 0) -> nn.Module:
     """A fresh learner of a kind of :data:`RECIPES`."""
-    if kind not in RECIPES:
-        raise ValueError(f"kind must be one of {', '.join(RECIPES)}, got {kind!r}")
+    one_of("kind", kind, *RECIPES)
     num_patches, dim = positive_int("num_patches", num_patches), positive_int("dim", dim)
     return RECIPES[kind].make(num_patches, dim, seed)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
+from patch_association._validate import one_of, positive_int
 from patch_lab.images import AUGMENTATIONS
 from patch_lab.images.data import policies
 
@@ -67,8 +67,7 @@ def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: in
     matter, then the policy). The padding is an eighth of the side by default, 4 pixels of 32, and half of
     that where it is by reflection: nothing below 16 pixels.
     """
-    if choice not in AUGMENTATIONS:
-        raise ValueError(f"augment must be one of {', '.join(AUGMENTATIONS)}, got {choice!r}")
+    one_of("augment", choice, *AUGMENTATIONS)
     if choice == "none":
         return Draws()
     reflected = choice == "reflect-flip"
