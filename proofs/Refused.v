@@ -1,7 +1,7 @@
 (** What must not come through, and how. *)
 From Coq Require Import Reals ZArith List Lra Lia.
 From Coquelicot Require Import Coquelicot.
-From Book Require Import Ends EndsAt Ball Vote Sizes Window Blocks Risk Still.
+From Book Require Import Ends EndsAt BlocksSizes Best Ball Vote Sizes Window Blocks Risk Still.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -61,6 +61,17 @@ Proof.
   destruct (one_end _ _ _ _ _ _ _ _ _ E E') as [<- _]. lra.
 Qed.
 
+(** * Another: that block attention is optimal at every number of sets of two, two sets included. There the vote is
+      never wrong, and no v is best. *)
+Lemma not_two_sets : ~ Best (3 / 10) 2 2.
+Proof.
+  intros [[v Z] _]. apply (Rlt_irrefl 0). rewrite <- Z at 2. unfold pull. change (2 - 1)%nat with 1%nat. change (signal 2) with 8%Z.
+  rewrite M_succ. unfold mix. cbn. assert (S : forall m, 0 < slope v m).
+  { intros m. unfold slope. apply Rinv_0_lt_compat. generalize (exp_pos (v * IZR m)). lra. }
+  generalize (S 7%Z), (S 8%Z), (S 9%Z), (S 16%Z). lra.
+Qed.
+Fail Definition from_two_sets : forall L, (2 <= L)%nat -> Best (3 / 10) 2 L := optimal_from_moments.
+
 (** * Witnesses that show nothing: u on the wrong side of its zero, too few bits, v between no two numbers. *)
 Example wrong_side : wins 3 10 (bits 64) 1 (16 - 4) 4 1 1000 = false.
 Proof. vm_compute. reflexivity. Qed.
@@ -68,6 +79,14 @@ Example few_bits : wins 3 10 (bits 3) 1 (16 - 4) 4 13 16 = false.
 Proof. vm_compute. reflexivity. Qed.
 Example not_between : optimal 3 10 4 4 (bits 64) 1641228021 1641228022 8589934592 = false.
 Proof. vm_compute. reflexivity. Qed.
+(** In integers, at four sets of two: Y below, above and at the right number. *)
+Example small_Y : all_from_four [7600%Z] = false.
+Proof. vm_compute. reflexivity. Qed.
+Example large_Y : all_from_four [7800%Z] = false.
+Proof. vm_compute. reflexivity. Qed.
+Example right_Y : all_from_four [7698%Z] = true.
+Proof. vm_compute. reflexivity. Qed.
+Fail Definition by_another : Best (3 / 10) 2 4 := all_from_four_right [7800%Z] (eq_refl true) 0 (le_n 1).
 (** In integers, at twelve random patches: Y on either side of where both signs are right, and no Y at q = 4 / 5. *)
 Example small_u : run_from 3 10 4 12 [100%Z] = false.
 Proof. vm_compute. reflexivity. Qed.

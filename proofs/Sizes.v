@@ -13,20 +13,48 @@ Definition scale : Z := Eval compute in (2 ^ 64)%Z.
 
 (** * The law from below *)
 
+(** The list, in units of 1 / s, is nowhere more than the chances in the mean M. *)
+Definition Under (M : (Z -> R) -> Z -> R) s off l := forall g, (forall x, 0 <= g x) -> forall m, total l g (m + off) <= IZR s * M g m.
+Lemma total_ext l g h m : (forall x, g x = h x) -> total l g m = total l h m.
+Proof. intros H. revert m. induction l as [|c l IH]; intros m; cbn [total]; [reflexivity|]. now rewrite H, IH. Qed.
+Lemma under_divided M c s off l : (0 < c)%Z -> Under M (c * s) off l -> Under M s off (map (fun x => x / c)%Z l).
+Proof.
+  intros P H g G m. apply Rmult_le_reg_l with (IZR c); [now apply IZR_lt|]. rewrite <- Rmult_assoc, <- mult_IZR.
+  refine (Rle_trans _ _ _ _ (H g G m)). generalize (m + off)%Z. clear - P G. induction l as [|x l IH]; intros m; cbn [map total]; [lra|].
+  rewrite Rmult_plus_distr_l. apply Rplus_le_compat; [|apply IH]. rewrite <- Rmult_assoc, <- mult_IZR.
+  apply Rmult_le_compat_r; [apply G|]. apply IZR_le, Z.mul_div_le, P.
+Qed.
+Lemma under_cons M s off l : Under M s off (0%Z :: l) -> Under M s (off + 1) l.
+Proof.
+  intros H g G m. specialize (H g G m). cbn [total] in H. replace (m + (off + 1))%Z with (m + off + 1)%Z by ring. lra.
+Qed.
+Lemma under_init M s off l : Under M s off (l ++ [0%Z]) -> Under M s off l.
+Proof.
+  intros H g G m. rewrite <- (Rplus_0_r (total l g (m + off))). refine (Rle_trans _ _ _ (Req_le _ _ _) (H g G m)).
+  generalize (m + off)%Z. clear. induction l as [|x l IH]; intros m; cbn [total app]; [lra|]. rewrite <- IH. ring.
+Qed.
+Fixpoint trim_left (off : Z) (l : list Z) : Z * list Z :=
+  match l with 0%Z :: r => trim_left (off + 1) r | _ => (off, l) end.
+Fixpoint no_zeros (l : list Z) : list Z := match l with 0%Z :: r => no_zeros r | _ => l end.
+Definition trim (off : Z) (l : list Z) : Z * list Z := let (o, r) := trim_left off l in (o, rev (no_zeros (rev r))).
+Lemma under_trim M s off l : Under M s off l -> Under M s (fst (trim off l)) (snd (trim off l)).
+Proof.
+  intros H. assert (K : Under M s (fst (trim_left off l)) (snd (trim_left off l))).
+  { revert off H. induction l as [|x l IH]; intros off H; [exact H|]. destruct x; try exact H. cbn [trim_left]. apply IH, under_cons, H. }
+  unfold trim. destruct (trim_left off l) as [o r]. cbn [fst snd] in *. clear H.
+  rewrite <- (rev_involutive r) in K. revert K. generalize (rev r). clear. intros l. induction l as [|x l IH]; intros K; [exact K|].
+  destruct x; try exact K. cbn [no_zeros]. apply IH. cbn [rev] in K. now apply under_init in K.
+Qed.
+
 Section Law.
 Variables (a b : Z).
 Hypothesis a_range : (0 <= a <= b)%Z.
 Hypothesis b_positive : (0 < b)%Z.
 Let q := IZR a / IZR b.
 
-(** The list, in units of 1 / s, is nowhere more than the chances of n patches. *)
-Definition Under (s : Z) n off l := forall g, (forall x, 0 <= g x) -> forall m, total l g (m + off) <= IZR s * patches q n g m.
-
 Lemma q_right : 0 <= q <= 1.
 Proof. apply (q_range a b b_positive); lia. Qed.
-Lemma total_ext l g h m : (forall x, g x = h x) -> total l g m = total l h m.
-Proof. intros H. revert m. induction l as [|c l IH]; intros m; cbn [total]; [reflexivity|]. now rewrite H, IH. Qed.
-Lemma under_more s n off l : Under s n off l -> Under (2 * b * s) (S n) (off - 1) (more a (2 * (b - a)) a l).
+Lemma under_more s n off l : Under (patches q n) s off l -> Under (patches q (S n)) (2 * b * s) (off - 1) (more a (2 * (b - a)) a l).
 Proof.
   intros H g P m. replace (m + (off - 1))%Z with (m + off - 1)%Z by ring. rewrite total_more. cbn [patches]. unfold patch.
   generalize (H g P (m + 0)%Z), (H g P (m + 1)%Z), (H g P (m + -1)%Z).
@@ -41,43 +69,9 @@ Proof.
   rewrite !mult_IZR, minus_IZR.
   apply (Rmult_le_compat_l (2 * (IZR b - IZR a))) in H0; [|lra]. apply (Rmult_le_compat_l (IZR a)) in H1, H2; [|exact A|exact A]. lra.
 Qed.
-Lemma under_divided c s n off l : (0 < c)%Z -> Under (c * s) n off l -> Under s n off (map (fun x => x / c)%Z l).
-Proof.
-  intros P H g G m. apply Rmult_le_reg_l with (IZR c); [now apply IZR_lt|]. rewrite <- Rmult_assoc, <- mult_IZR.
-  refine (Rle_trans _ _ _ _ (H g G m)). generalize (m + off)%Z. clear - P G. induction l as [|x l IH]; intros m; cbn [map total]; [lra|].
-  rewrite Rmult_plus_distr_l. apply Rplus_le_compat; [|apply IH]. rewrite <- Rmult_assoc, <- mult_IZR.
-  apply Rmult_le_compat_r; [apply G|]. apply IZR_le, Z.mul_div_le, P.
-Qed.
-Lemma under_times c s n off l : (0 <= c)%Z -> Under s n off l -> Under (c * s) n off (map (Z.mul c) l).
-Proof.
-  intros P H g G m. change (map (Z.mul c) l) with (times c l). rewrite total_times, mult_IZR, Rmult_assoc.
-  apply Rmult_le_compat_l; [now apply IZR_le | now apply H].
-Qed.
-Lemma under_cons s n off l : Under s n off (0%Z :: l) -> Under s n (off + 1) l.
-Proof.
-  intros H g G m. specialize (H g G m). cbn [total] in H. replace (m + (off + 1))%Z with (m + off + 1)%Z by ring. lra.
-Qed.
-Lemma under_init s n off l : Under s n off (l ++ [0%Z]) -> Under s n off l.
-Proof.
-  intros H g G m. rewrite <- (Rplus_0_r (total l g (m + off))). refine (Rle_trans _ _ _ (Req_le _ _ _) (H g G m)).
-  generalize (m + off)%Z. clear. induction l as [|x l IH]; intros m; cbn [total app]; [lra|]. rewrite <- IH. ring.
-Qed.
-Fixpoint trim_left (off : Z) (l : list Z) : Z * list Z :=
-  match l with 0%Z :: r => trim_left (off + 1) r | _ => (off, l) end.
-Fixpoint no_zeros (l : list Z) : list Z := match l with 0%Z :: r => no_zeros r | _ => l end.
-Definition trim (off : Z) (l : list Z) : Z * list Z := let (o, r) := trim_left off l in (o, rev (no_zeros (rev r))).
-Lemma under_trim s n off l : Under s n off l -> Under s n (fst (trim off l)) (snd (trim off l)).
-Proof.
-  intros H. assert (K : Under s n (fst (trim_left off l)) (snd (trim_left off l))).
-  { revert off H. induction l as [|x l IH]; intros off H; [exact H|]. destruct x; try exact H. cbn [trim_left]. apply IH, under_cons, H. }
-  unfold trim. destruct (trim_left off l) as [o r]. cbn [fst snd] in *. clear H.
-  rewrite <- (rev_involutive r) in K. revert K. generalize (rev r). clear. intros l. induction l as [|x l IH]; intros K; [exact K|].
-  destruct x; try exact K. cbn [no_zeros]. apply IH. cbn [rev] in K. now apply under_init in K.
-Qed.
-
 (** From n to n + k patches. *)
 Fixpoint add (k : nat) (l : list Z) : list Z := match k with O => l | S k => more a (2 * (b - a)) a (add k l) end.
-Lemma under_add k s n off l : Under s n off l -> Under ((2 * b) ^ Z.of_nat k * s) (k + n) (off - Z.of_nat k) (add k l).
+Lemma under_add k s n off l : Under (patches q n) s off l -> Under (patches q (k + n)) ((2 * b) ^ Z.of_nat k * s) (off - Z.of_nat k) (add k l).
 Proof.
   intros H. induction k as [|k IH].
   - cbn [add Nat.add]. change (Z.of_nat 0) with 0%Z. rewrite Z.pow_0_r, Z.mul_1_l, Z.sub_0_r. exact H.
@@ -86,13 +80,13 @@ Proof.
 Qed.
 Definition next (k : nat) (off : Z) (l : list Z) : Z * list Z :=
   let c := ((2 * b) ^ Z.of_nat k)%Z in trim (off - Z.of_nat k) (map (fun x => x / c)%Z (add k l)).
-Lemma under_next k n off l : Under scale n off l -> Under scale (k + n) (fst (next k off l)) (snd (next k off l)).
+Lemma under_next k n off l : Under (patches q n) scale off l -> Under (patches q (k + n)) scale (fst (next k off l)) (snd (next k off l)).
 Proof. intros H. apply under_trim, under_divided; [apply Z.pow_pos_nonneg; lia | now apply under_add]. Qed.
-Lemma under_start : Under scale 0 0 [scale].
+Lemma under_start : Under (patches q 0) scale 0 [scale].
 Proof. intros g G m. cbn [total patches]. rewrite Z.add_0_r. lra. Qed.
 
 (** The weights of Delta. *)
-Lemma under_turned s n off l g C : Under s n off l -> (forall x, 0 <= g x) ->
+Lemma under_turned s n off l g C : Under (patches q n) s off l -> (forall x, 0 <= g x) ->
   total (turned a b (turned a b l)) g (C + off - 2) <= IZR (2 * b) ^ 2 * IZR s *
     patch q (fun x => patch q (fun y => IZR (1 - x) * IZR (1 - y) * patches q n g (C + x + y))).
 Proof.
@@ -398,7 +392,7 @@ Proof.
   revert m. induction n as [|n IH]; intros m; cbn [patches]; [reflexivity|]. unfold patch. rewrite !IH. ring.
 Qed.
 
-Lemma decides_right n off l Y : (2 <= n)%nat -> Under a b scale (n - 2) off l -> decides n off l Y = true -> Companions_win 1 q n (Z.of_nat C).
+Lemma decides_right n off l Y : (2 <= n)%nat -> Under (patches q (n - 2)) scale off l -> decides n off l Y = true -> Companions_win 1 q n (Z.of_nat C).
 Proof.
   intros N H D. unfold decides in D. cbv zeta in D. rewrite !andb_true_iff, !Z.ltb_lt, !Z.leb_le, !Nat.leb_le, Z.eqb_eq in D.
   destruct D as [[[[[[[[PY EK] KB] N1] N2] L1] L2] S1] S2].
@@ -489,7 +483,7 @@ Fixpoint run (n : nat) (off : Z) (l : list Z) (Ys : list Z) : bool :=
   | [] => true
   | Y :: Ys => if decides n off l Y then let (off', l') := next a b C off l in run (n + C) off' l' Ys else false
   end.
-Lemma run_right Ys : forall n off l, (2 <= n)%nat -> Under a b scale (n - 2) off l -> run n off l Ys = true ->
+Lemma run_right Ys : forall n off l, (2 <= n)%nat -> Under (patches q (n - 2)) scale off l -> run n off l Ys = true ->
   forall i, (i < length Ys)%nat -> Companions_win 1 q (n + i * C) (Z.of_nat C).
 Proof.
   induction Ys as [|Y Ys IH]; intros n off l N H R i I; [cbn in I; lia|]. cbn [run] in R.

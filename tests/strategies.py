@@ -1,13 +1,16 @@
-"""Strategies of hypothesis that several test files draw from."""
+"""Strategies of hypothesis that several test files draw from, a small law and small pictures."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from PIL import Image
 
+from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition
 
 #: What is no integer at all: for sizes, degrees and seeds.
@@ -54,3 +57,19 @@ def scored_partitions(draw, elements=None, **options):
     D = partition.num_patches
     elements = st.integers(-2, 2).map(float) if elements is None else elements
     return draw(hnp.arrays(np.float64, (D, D), elements=elements)), partition
+
+
+def small_law(d=5, q=0.4, D=6, C=2) -> SpatialData:
+    """Sets of two among six patches, scattered, with a feature off the axes."""
+    return SpatialData(Partition.random(D, C, seed=3), d, q, feature=random_feature(d, seed=4))
+
+
+def write_pictures(root: Path, **splits: int) -> None:
+    """So many pictures of each split and class, one bright and one dark, of odd sizes."""
+    rng = np.random.default_rng(0)
+    for split, count in (splits or {"train": 20, "test": 3}).items():
+        for name, light in (("day", 200), ("night", 40)):
+            (folder := root / split / name).mkdir(parents=True)
+            for k in range(count):
+                pixels = np.clip(rng.normal(light, 20, size=(40 + k, 50, 3)), 0, 255).astype(np.uint8)
+                Image.fromarray(pixels).save(folder / f"{k}.png")

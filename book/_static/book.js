@@ -53,7 +53,12 @@
   // A label may have moved to another page since somebody linked to it.
   const here = document.currentScript.src;
   const follow = () => {
-    const label = decodeURIComponent(location.hash.slice(1));
+    let label;
+    try {
+      label = decodeURIComponent(location.hash.slice(1));
+    } catch {
+      return; // `%ZZ` is no letter, and no label
+    }
     if (!label || document.getElementById(label)) return;
     const table = document.createElement("script");
     table.src = new URL("addresses.js", here).href;

@@ -62,15 +62,6 @@ def test_positional_attention_taken_apart(pictures, positions):
         Inside(model.blocks[0], x, model.positions[0]).parts(x.mean(dim=0))
 
 
-def test_own_attention_changes_nothing_and_other_attention_does(model, pictures):
-    x = start(model, pictures)
-    own = {layer: lambda inside: inside.logits().softmax(-1) for layer in range(3)}
-    torch.testing.assert_close(through(model, x, own), model(pictures), atol=1e-12, rtol=0)
-    uniform = torch.full((2, 17, 17), 1 / 17, dtype=torch.float64)
-    assert kl(model(pictures), through(model, x, {1: fixed(uniform)})).min() > 1e-6
-    assert kl(model(pictures), model(pictures)).abs().max() < 1e-12
-
-
 @pytest.mark.parametrize("after_norm", [False, True])
 def test_four_parts_make_the_logits(model, pictures, after_norm):
     inside = Inside(model.blocks[1], start(model, pictures))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from strategies import write_pictures
 
 from patch_lab.images.data import ENVIRONMENT, embedded, load
 from patch_lab.images.data.folder import Pictures, load_folder, read_picture
@@ -23,32 +24,10 @@ def test_test_windows_come_from_parts_that_training_never_saw():
     assert min(map(len, rows)) > 1000 and not rows[0] & rows[1]
 
 
-def tiny(**changes):
-    x, y = torch.zeros(6, 3, 4, 4, dtype=torch.uint8), torch.tensor([0, 1] * 3)
-    return ImageSet(
-        **(
-            dict(
-                name="tiny",
-                origin="made up",
-                classes=("a", "b"),
-                train_images=x,
-                train_labels=y,
-                test_images=x,
-                test_labels=y,
-            )
-            | changes
-        )
-    )
-
-
 def test_statistics_are_exact():
     x = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    mean, std = tiny(
-        train_images=x,
-        train_labels=torch.zeros(50, dtype=torch.int64),
-        test_images=x,
-        test_labels=torch.zeros(50, dtype=torch.int64),
-    ).statistics()
+    labels = torch.arange(50) % 2
+    mean, std = ImageSet("tiny", "made up", ("a", "b"), x, labels, x[:1], labels[:1]).statistics()
     y = x.double() / 255
     torch.testing.assert_close(mean.double(), y.mean(dim=(0, 2, 3)), atol=1e-7, rtol=0)
     torch.testing.assert_close(std.double(), y.std(dim=(0, 2, 3), correction=0), atol=1e-7, rtol=0)
@@ -62,38 +41,30 @@ def test_validation_pictures_are_no_training_pictures():
         validation_split(6, 6)
 
 
-def jpeg_parts(n):
-    """n small pictures as JPEGs that share one header, and the pixels that they decode to."""
-    g = np.random.default_rng(0)
-    blobs = []
-    for _ in range(n):
-        buffer = io.BytesIO()
+@pytest.fixture
+def packed(tmp_path):
+    """Twelve small pictures as JPEGs that share one header, in one file, and their pixels."""
+    g, blobs = np.random.default_rng(0), []
+    for _ in range(12):
         picture = Image.fromarray(g.integers(0, 256, (4, 4, 3), dtype=np.uint8)).resize((32, 32))
-        picture.save(buffer, "JPEG", quality=90)
+        picture.save(buffer := io.BytesIO(), "JPEG", quality=90)
         blobs.append(buffer.getvalue())
     start = blobs[0].index(b"\xff\xda") + 14  # where the scan begins: after its 14-byte header
     assert all(b[:start] == blobs[0][:start] and b.endswith(b"\xff\xd9") for b in blobs)
-    pixels = np.stack([np.asarray(Image.open(io.BytesIO(b))) for b in blobs])
-    return blobs[0][:start], [b[start:-2] for b in blobs], pixels
-
-
-@pytest.fixture
-def packed(tmp_path):
-    header, scans, pixels = jpeg_parts(12)
-    arrays = dict(
+    header, scans = blobs[0][:start], [b[start:-2] for b in blobs]
+    np.savez(
+        tmp_path / "packed.npz",
         header=np.frombuffer(header, np.uint8),
         scan=np.frombuffer(b"".join(scans), np.uint8),
         length=np.array([len(s) for s in scans], np.uint16),
         label=np.arange(12, dtype=np.uint8) % 10,
         n_train=np.int64(8),
     )
-    path = tmp_path / "packed.npz"
-    np.savez(path, **arrays)
-    return path, arrays, pixels
+    return tmp_path / "packed.npz", np.stack([np.asarray(Image.open(io.BytesIO(b))) for b in blobs])
 
 
 def test_the_packed_file(packed, monkeypatch):
-    path, _, pixels = packed
+    path, pixels = packed
     monkeypatch.setenv(ENVIRONMENT, str(path))
     data = load("cifar10")
     assert (len(data.train_labels), len(data.test_labels)) == (8, 4)
@@ -110,21 +81,10 @@ def test_the_packed_file(packed, monkeypatch):
         load("svhn")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    g = np.random.default_rng(0)
-    for split, count in (("train", 6), ("val", 3)):
-        for name in ("ant", "bee"):
-            (tmp_path / split / name).mkdir(parents=True)
-            for i in range(count):
-                picture = g.integers(0, 256, (40, 60, 3), dtype=np.uint8)
-                Image.fromarray(picture).save(tmp_path / split / name / f"{i}.png")
-    return tmp_path
-
-
-def test_a_folder_of_pictures(folder):
-    data = load_folder(folder, 16)
-    assert data.classes == ("ant", "bee") and (len(data.train), len(data.test)) == (12, 6)
+def test_a_folder_of_pictures(tmp_path):
+    write_pictures(tmp_path, train=6, val=3)
+    data = load_folder(tmp_path, 16)
+    assert data.classes == ("day", "night") and (len(data.train), len(data.test)) == (12, 6)
     image, label = Pictures(data.test, 16)[5]
     assert label == 1 and tuple(image.shape) == (3, 16, 16) and image.dtype == torch.uint8
     crops = torch.tensor([[1.0, 0.5, 0.0, 0.0, 0.9], [1.0, 0.5, 0.0, 0.0, 0.1]]).repeat(6, 1)
@@ -134,9 +94,9 @@ def test_a_folder_of_pictures(folder):
 
 
 @pytest.mark.parametrize("limit", [50, 40_000])
-def test_decompression_bombs_are_refused(folder, monkeypatch, limit):
+def test_decompression_bombs_are_refused(tmp_path, monkeypatch, limit):
     """Above PIL's limit it warns, above twice the limit it raises: both are refused by name."""
-    path = folder / "bomb.png"
+    path = tmp_path / "bomb.png"
     Image.new("RGB", (300, 200)).save(path)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
     with pytest.raises(ValueError, match="bomb.png is too large a picture: Image size .60000 pixels"):

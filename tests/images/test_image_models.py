@@ -105,16 +105,18 @@ def test_a_perfectly_local_similarity():
 
 
 def test_a_similarity_without_structure_is_at_chance():
-    assert locality(np.zeros((64, 64)), 8).recall == pytest.approx(locality(np.zeros((64, 64)), 8).chance)
-    assert locality(np.zeros((64, 64)), 8).correlation == 0
+    nothing = locality(np.zeros((64, 64)), 8)
+    assert nothing.recall == pytest.approx(nothing.chance) and nothing.correlation == 0
     g = np.random.default_rng(0)
     recalls = [locality(g.standard_normal((64, 64)), 8).recall for _ in range(20)]
     # Each is a mean over 64 rows of a share with standard deviation under 0.15: 6 standard errors are 0.026.
-    assert abs(np.mean(recalls) - found_chance()) < 0.026
+    assert abs(np.mean(recalls) - nothing.chance) < 0.026
 
 
-def found_chance():
-    return locality(np.zeros((64, 64)), 8).chance
+def found_among_best(A, i, near, k):
+    """The share of ``near`` among the k others that are most similar to i."""
+    best = sorted((j for j in range(len(A)) if j != i), key=lambda j: -A[i, j])[:k]
+    return len(near & set(best)) / len(near)
 
 
 def test_locality_against_scipy_and_by_hand():
@@ -122,11 +124,8 @@ def test_locality_against_scipy_and_by_hand():
     distance, others = grid_distances(4), ~np.eye(16, dtype=bool)
     want = np.mean([spearmanr(A[i, others[i]], -distance[i, others[i]]).statistic for i in range(16)])
     assert locality(A, 4).correlation == pytest.approx(want)
-    recall = []
-    for i in range(16):
-        near = {j for j in range(16) if 0 < distance[i, j] < 1.5}
-        top = sorted((j for j in range(16) if j != i), key=lambda j: -A[i, j])[: len(near)]
-        recall.append(len(near & set(top)) / len(near))
+    near = [{j for j in range(16) if 0 < distance[i, j] < 1.5} for i in range(16)]
+    recall = [found_among_best(A, i, near[i], len(near[i])) for i in range(16)]
     assert locality(A, 4).recall == pytest.approx(np.mean(recall))
 
 
@@ -161,15 +160,9 @@ def test_costs_are_what_pytorch_counts(attention, pooling):
 
 
 def test_neighbors_found_by_hand():
-    A = np.random.default_rng(3).standard_normal((16, 16))
+    A, distance = np.random.default_rng(3).standard_normal((16, 16)), grid_distances(4)
     for k in (1, 4, 9):
-        found = []
-        for i in range(16):
-            r, c = divmod(i, 4)
-            near = {4 * (r + x) + c + y for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0))
-                    if 0 <= r + x < 4 and 0 <= c + y < 4}  # fmt: skip
-            top = sorted((j for j in range(16) if j != i), key=lambda j: -A[i, j])[:k]
-            found.append(len(near & set(top)) / len(near))
+        found = [found_among_best(A, i, {j for j in range(16) if distance[i, j] == 1}, k) for i in range(16)]
         assert neighbor_recall(A, 4, k) == pytest.approx(np.mean(found))
     with pytest.raises(ValueError, match="k must be less than the 16 patches, got 16"):
         neighbor_recall(A, 4, 16)

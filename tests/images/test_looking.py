@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from strategies import write_pictures
 from torch import nn
 from vision_shim import compare_with, load_torchvision
 
@@ -201,12 +201,19 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
     (tmp_path / "bomb.pth").write_bytes(pickle.dumps({"model": Bomb()}))
     torch.save({"model": Bomb()}, tmp_path / "other.pt")
     torch.save({"epochs": 3}, tmp_path / "empty.pt")
+    (tmp_path / "raw.npz").write_bytes(pickle.dumps(Bomb()))
+    np.savez(tmp_path / "objects.npz", pos=np.array([Bomb()], dtype=object))
+    np.savez(tmp_path / "bad.npz", pos=np.array([1.0, np.nan]))
     for path, said in {
         "vit_tiny_patch16_224": "is a folder without model.safetensors",
         "notes.txt": "notes.txt is no file of weights: its name must end in .npz",
         "nowhere.safetensors": "there is no file nowhere.safetensors",
         "bomb.pth": "bomb.pth is no whole file of tensors that PyTorch reads without running code",
         "other.pt": "other.pt is no whole file of tensors that PyTorch reads without running code",
+        "raw.npz": "raw.npz is no whole npz file of arrays",
+        "objects.npz": "objects.npz is no whole npz file of arrays: .*allow_pickle",
+        "bad.npz": "bad.npz holds 'pos', which is no array of finite numbers",
+        3: "a model must be a module, weights, a file or a name, got int",
         "empty.pt": "expected tensors by name, perhaps under state_dict, .*got .'epochs'",
     }.items():
         with pytest.raises(ValueError, match=said):
@@ -272,19 +279,9 @@ def test_the_public_weights_are_what_the_record_says():
         assert seen.step[layer, head].tolist() == want["top_step"][layer][head]
 
 
-@pytest.fixture
-def pictures(tmp_path):
-    """Wide and narrow pictures, some in a folder of a class."""
-    rng = np.random.default_rng(0)
-    for k in range(6):
-        folder = tmp_path / "pictures" / ("some" if k % 2 else "more")
-        folder.mkdir(parents=True, exist_ok=True)
-        pixels = rng.integers(0, 256, size=(30 + 9 * k, 50, 3), dtype=np.uint8)
-        Image.fromarray(pixels).save(folder / f"{k}.png")
-    return tmp_path / "pictures"
-
-
-def test_the_command_writes_a_page_that_stands_alone(tmp_path, pictures, capsys):
+def test_the_command_writes_a_page_that_stands_alone(tmp_path, capsys):
+    write_pictures(tmp_path, pictures=3)
+    pictures = tmp_path / "pictures"
     weights, out = saved(tmp_path, ".pth", plain()), tmp_path / "report.html"
     look_at = ["look", str(weights), "--out", str(out), "--quiet"]
     assert main([*look_at, "--pictures", str(pictures), "--grid", "3", "4"]) == 0

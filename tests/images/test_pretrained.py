@@ -1,16 +1,20 @@
 """Models that others trained: their encodings, themselves as our ViT, their attention, and clear refusals."""
 
-import pickle
-import sys
+import urllib.error
+import urllib.request
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from vision_shim import compare_with
 
+from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
+from patch_lab.images.one_layer import PARTS, layer_of
 from patch_lab.images.plain import vit_of
+from patch_lab.records import decode, load, rounded
 from patch_lab.sweeps import vit_tiny
 
 PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))
@@ -75,12 +79,10 @@ def test_the_public_weights_are_one_model_by_both_ways():
 
 
 def test_weights_from_a_file(tmp_path):
-    model = theirs()
-    np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
+    np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in theirs().state_dict().items()})
     ours = vit_of(tmp_path / "w.npz", heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(ours(PICTURES), model(PICTURES), atol=1e-5, rtol=1e-4)
-    assert torch.equal(encodings_of(str(tmp_path / "w.npz")), encodings_of(model))
+        torch.testing.assert_close(ours(PICTURES), theirs()(PICTURES), atol=1e-5, rtol=1e-4)
     np.savez(tmp_path / "p.npz", pos=np.arange(20.0).reshape(10, 2), n_prefix=1, grid=[3, 3])
     assert torch.equal(encodings_of(tmp_path / "p.npz"), torch.arange(2.0, 20.0).reshape(9, 2))
 
@@ -117,23 +119,107 @@ def test_weights_that_are_no_numbers(place, bad):
             encodings_of({"other": tensor, **theirs().state_dict()})
 
 
-def test_nothing_is_unpickled(tmp_path, monkeypatch):
-    class Bomb:
-        def __reduce__(self):
-            return (sys.exit, ("it was unpickled",))
+# --- Weights that timm itself fetches, by the library's own path, are those behind the records
 
-    for name, content in (("raw.npz", pickle.dumps(Bomb())), ("short.npz", b"PK\x03\x04")):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=f"{name} is no whole npz file of arrays"):
-            encodings_of(tmp_path / name)
-    np.savez(tmp_path / "objects.npz", pos=np.array([Bomb()], dtype=object))
-    with pytest.raises(ValueError, match="objects.npz is no whole npz file of arrays: .*allow_pickle"):
-        read_weights(tmp_path / "objects.npz")
-    for bad in (np.array(["text"]), np.array([1.0, np.nan])):
-        np.savez(tmp_path / "bad.npz", pos=bad)
-        with pytest.raises(ValueError, match="bad.npz holds 'pos', which is no array of finite numbers"):
-            read_weights(tmp_path / "bad.npz")
-    with pytest.raises(ValueError, match="there is no file .*nowhere.npz"):
-        encodings_of(tmp_path / "nowhere.npz")
-    with pytest.raises(ValueError, match="a model must be a module, weights, a file or a name, got int"):
-        encodings_of(3)
+
+HUB = "https://huggingface.co"
+#: By timm's names, what the record ``vit_encodings`` calls them.
+RECORDED = {
+    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "ViT-Tiny/16",
+    "deit_tiny_patch16_224.fb_in1k": "DeiT-Tiny/16",
+}
+
+
+def assert_recorded(P, row):
+    """The similarities of P are those of the record, up to the rounding to single precision that it says."""
+    G, want = similarity(P), decode(row["similarity"])
+    assert row["similarity"].startswith("f4:") and P.shape[1] == row["width"] and G.shape == want.shape
+    # Half of the last of 24 binary digits. The rest is float64's.
+    np.testing.assert_allclose(G, want, rtol=2**-24 + 1e-9)
+    grid = round(len(P) ** 0.5)
+    assert {k: rounded(neighbor_recall(G, grid, int(k))) for k in row["recall"]} == row["recall"]
+
+
+def unreachable():
+    """Why the hub does not answer; nothing if it does, were it with an error."""
+    try:
+        urllib.request.urlopen(HUB, timeout=10).close()
+    except urllib.error.HTTPError as answer:
+        answer.close()
+    except OSError as error:
+        return str(error)
+
+
+def fetched_encodings(name):
+    """Encodings by timm's name; without a network (and a cache) the test ends here, but only then."""
+    try:
+        return encodings_of(name)
+    except ValueError as error:
+        why = unreachable() if "could not be fetched" in str(error) else None
+        if why is None:
+            raise
+        pytest.skip(f"not compared: {HUB} cannot be reached ({why}): {error}")
+
+
+@pytest.mark.network
+@pytest.mark.filterwarnings("default")  # what the hub's client warns of is no fault of ours
+@pytest.mark.parametrize(("name", "model"), RECORDED.items())
+def test_fetched_weights_have_the_recorded_encodings(name, model):
+    compare_with("timm")
+    assert_recorded(fetched_encodings(name), load("vit_encodings").where(model=model)[0])
+
+
+# --- Our layers beside those of timm and vit-pytorch: the same function where they should be; reports
+
+
+SMALL = dict(tokens=5, width=12, heads=3, mlp_width=20)
+
+
+def tokens(batch=2):
+    return torch.randn(batch, SMALL["tokens"], SMALL["width"], generator=torch.Generator().manual_seed(1))
+
+
+def test_our_vanilla_layer_is_timms_function():
+    """With the same weights, both parts agree, and so do the gradients of the input."""
+    compare_with("timm.models.vision_transformer")
+    for part in PARTS:
+        ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
+        copy_to_timm(ours.block, theirs.block)
+        x, y = tokens().requires_grad_(), tokens().requires_grad_()
+        torch.testing.assert_close(ours(x), theirs(y), rtol=0, atol=1e-5)
+        ours(x).square().sum().backward(), theirs(y).square().sum().backward()
+        torch.testing.assert_close(x.grad, y.grad, rtol=0, atol=1e-5)
+
+
+def copy_to_timm(ours, theirs):
+    attention = ours.attention
+    state = {}
+    for kind in ("weight", "bias"):
+        of = {name: getattr(layer, kind) for name, layer in ours.named_modules() if hasattr(layer, kind)}
+        state |= {
+            f"norm1.{kind}": of["attention_norm"],
+            f"norm2.{kind}": of["mlp_norm"],
+            f"attn.qkv.{kind}": torch.cat([of["attention.query_key"], of["attention.value"]]),
+            f"attn.proj.{kind}": of["attention.output"],
+            f"mlp.fc1.{kind}": of["mlp.0"],
+            f"mlp.fc2.{kind}": of["mlp.2"],
+        }
+    assert attention.heads == theirs.attn.num_heads
+    theirs.load_state_dict(state)  # strict: nothing is left over on either side
+
+
+def test_vit_pytorchs_layer_is_ours_without_three_biases():
+    """With the same weights and no biases in queries, keys and values the function is the same."""
+    compare_with("vit_pytorch.vit")
+    for part in PARTS:
+        ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
+        with torch.no_grad():
+            a, (b, mlp) = ours.block.attention, (theirs.mixed, theirs.mlp)
+            a.query_key.bias.zero_(), a.value.bias.zero_()
+            b.to_qkv.weight.copy_(torch.cat([a.query_key.weight, a.value.weight]))
+            b.to_out[0].load_state_dict(a.output.state_dict())
+            linear = [layer for layer in mlp.modules() if isinstance(layer, nn.Linear)]
+            for source, target in zip((ours.block.mlp[0], ours.block.mlp[2]), linear, strict=True):
+                target.load_state_dict(source.state_dict())
+        # Layer norms stay at their start; vit-pytorch's have another epsilon, 1e-5.
+        torch.testing.assert_close(ours(tokens()), theirs(tokens()), rtol=0, atol=1e-4)

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from training import toy_set
 
 from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
@@ -18,17 +17,6 @@ from patch_lab.sweeps import registry, study, study_swapped
 from patch_lab.sweeps.study_swapped import alternatives, groups
 
 
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """Networks of the study with three layers, on ninety-six made-up pictures."""
-    monkeypatch.setattr(study, "pictures", lambda: toy_set(96, size=32))
-    monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=32))
-    monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=3))
-    monkeypatch.setattr(study, "_WATCHED", 8)
-    monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
-    return tmp_path / "study"
-
-
 def test_the_cells():
     cells = [dict(cell) for cell in registry()["cifar10_study_swapped"].cells]
     assert all(cell["seed"] != cell["other"] for cell in cells)
@@ -39,18 +27,18 @@ def test_the_cells():
 
 
 @pytest.mark.slow
-def test_a_cell(small):
+def test_a_cell(small_study):
     found = study_swapped.swapped_cell("positional", width=64, epochs=1, seed=1, other=2)
     assert json.loads(json.dumps(found)) == found and found["n"] == 32
     assert np.shape(found["correlation"]) == (3, 2) and list(found["right"]) == list(study_swapped.MAPS)
-    assert (small / "positional-64-1-32-1").is_dir() and (small / "positional-64-1-32-2").is_dir()
-    mine = load_run(small / "positional-64-1-32-1").record
+    assert (small_study / "positional-64-1-32-1").is_dir() and (small_study / "positional-64-1-32-2").is_dir()
+    mine = load_run(small_study / "positional-64-1-32-1").record
     assert found["unchanged"] == pytest.approx(mine["metrics"][-1]["val_accuracy"], abs=1.5 / 32)
     assert found["right"]["own"] == [found["unchanged"]] * len(groups(3))  # they are its attention
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
-def test_every_change_agrees_with_hooks(small, kind):
+def test_every_change_agrees_with_hooks(small_study, kind):
     """Networks far from their start, and their attention replaced in the model's own forward pass."""
     mine, other = (_strong(kind, seed) for seed in (1, 2))
     found = study_swapped._swapped(mine, other, seed=3, other=4)

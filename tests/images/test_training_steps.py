@@ -30,6 +30,8 @@ from patch_lab.images.training.together import train_together
 from patch_lab.images.training.trainer import make_model
 
 CPU = OneProcess(torch.device("cpu"))
+DIGITS = TrainConfig(dataset="digits", vit="reader", patch_size=2, batch_size=20, device="cpu",
+                     precision="float32", threads=1)  # fmt: skip
 
 
 def made(config):
@@ -192,10 +194,7 @@ def test_evaluation_is_the_mean_over_all_pictures():
 @pytest.mark.parametrize("attention", ["vanilla", "positional"])
 def test_runs_side_by_side_are_the_runs_apart(attention):
     data = load("digits", train_size=160, test_size=60)
-    config = TrainConfig(
-        dataset="digits", vit="reader", depth=2, patch_size=2, epochs=2, warmup_epochs=0.5, val_size=60,
-        batch_size=20, device="cpu", precision="float32", threads=1, attention=attention,
-    )  # fmt: skip
+    config = replace(DIGITS, depth=2, epochs=2, warmup_epochs=0.5, val_size=60, attention=attention)
     several = [
         replace(config, seed=seed, lr=lr, start=start, values=values)
         for seed in (0, 1)
@@ -211,10 +210,7 @@ def test_runs_side_by_side_are_the_runs_apart(attention):
 
 def test_side_by_side_some_parameters_stay():
     data = load("digits", train_size=100, test_size=20)
-    config = TrainConfig(
-        dataset="digits", vit="reader", patch_size=2, epochs=1, warmup_epochs=0, val_size=0, batch_size=20,
-        device="cpu", precision="float32",
-    )  # fmt: skip
+    config = replace(DIGITS, epochs=1, warmup_epochs=0, val_size=0)
     models = [ViT(ViTConfig.named("reader", image_size=8, patch_size=2, channels=1)) for _ in range(2)]
     before = {name: p.clone() for name, p in models[0].named_parameters()}
     stay = ["positions", "blocks.0.mlp.0.weight"]

@@ -100,13 +100,6 @@ def test_fixing_attention_that_is_fixed_already_changes_nothing(monkeypatch, the
     assert found["kl"] > 1e-6
 
 
-def test_means_come_from_the_other_half(moving):
-    """A picture's own half has no part in what replaces its attention."""
-    edits = edits_of(moving, "mean", [2], 0, 0, estimated=1)
-    maps = edits[2](None)[0]
-    torch.testing.assert_close(maps, moving.maps[0, 1, 2])
-
-
 def test_a_picture_is_judged_with_the_other_halfs_maps(moving, monkeypatch):
     """The whole cell by hand, picture by picture."""
     from patch_lab.images.dissect import fixed, kl, through

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations, product
 
+import numpy as np
+
 
 def consecutive_sets(num_patches: int, set_size: int) -> list[list[int]]:
     """Sets of consecutive patches; the law is the same for any other grouping."""
@@ -31,6 +33,24 @@ def inputs(sets: list[list[int]], q: Fraction) -> Iterator[tuple[Fraction, int, 
                 probability *= chance[delta]
             if probability:
                 yield probability, y, signal, s
+
+
+def positive_inputs(D: int, C: int, q: float, anywhere: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """(s (n, D), chance (n,)): every input at y = +1 in floats, its signal set anywhere or the first."""
+    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=D - C)))
+    chance = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
+    places = range(D // C) if anywhere else [0]
+    s = np.concatenate([np.insert(rest, [k * C] * C, 1.0, axis=1) for k in places])
+    return s, np.tile(chance, len(places)) / len(places)
+
+
+def predictions(s: np.ndarray, C: int, alpha: float, scores, degree: int = 3, linear: float = 0.0):
+    """F (n,) of inputs (n, D) of model (T) with scores (beta, gamma, rho), by its formula."""
+    D, (beta, gamma, rho) = s.shape[1], scores
+    A = np.where(np.equal.outer(np.arange(D) // C, np.arange(D) // C), float(gamma), float(rho))
+    np.fill_diagonal(A, beta)
+    z = D * alpha * s @ (np.exp(A) / np.exp(A).sum(axis=1, keepdims=True)).T
+    return (z**degree + linear * z).sum(axis=1)
 
 
 def law_of(score: Callable, sets: list[list[int]], q: Fraction) -> dict[tuple[int, object], Fraction]:

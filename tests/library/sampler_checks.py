@@ -8,8 +8,11 @@ approximation is off by far less than a factor ten. A hundred checks stay below 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
+from enumeration import inputs
 from scipy import stats
 
 RATE = 1e-9
@@ -47,58 +50,12 @@ def standard_normal(z) -> bool:
     return stats.kstest(np.ravel(z), "norm").pvalue > RATE
 
 
-def defects_of_coefficients(s, y, signal, labels, q: float) -> set[str]:
-    """What is wrong with draws of (coefficients, label, signal set); empty for the true law."""
-    n, (D, L) = len(y), (len(labels), max(labels) + 1)
-    inside = np.asarray(labels)[None, :] == signal[:, None]
-    wrong = set()
-    if not set(np.unique(y)) <= {-1.0, 1.0} or not binomial_fits(int((y > 0).sum()), n, 0.5):
-        wrong.add("label balance")
-    if not counts_fit(np.bincount(signal, minlength=L), np.full(L, 1 / L)):
-        wrong.add("uniform signal set")
-    if not counts_fit(np.bincount(2 * signal + (y > 0), minlength=2 * L), np.full(2 * L, 1 / (2 * L))):
-        wrong.add("label independent of signal set")
-    if not (s[inside] == np.broadcast_to(y[:, None], s.shape)[inside]).all():
-        wrong.add("signal set carries the label")
-    deltas = s[~inside]
-    values = [int((deltas == value).sum()) for value in (-1, 0, 1)]
-    if sum(values) < deltas.size or not counts_fit(values, (q / 2, 1 - q, q / 2)):
-        wrong.add("delta law")
-    pairs = np.outer((q / 2, 1 - q, q / 2), (q / 2, 1 - q, q / 2)).ravel()
-    for i, j in itertools.combinations(range(D), 2):
-        outside = ~inside[:, i] & ~inside[:, j]
-        if not counts_fit(
-            np.bincount((3 * s[outside, i] + s[outside, j] + 4).astype(int), minlength=9), pairs
-        ):
-            wrong.add("delta independent of delta")
-    for column in range(D):
-        outside = ~inside[:, column]
-        cell = ((s[outside, column] + 1) * 2 + (y[outside] > 0)).astype(int)
-        chances = [(q / 2, 1 - q, q / 2)[value] / 2 for value in range(3) for _ in range(2)]
-        if not counts_fit(np.bincount(cell, minlength=6), chances):
-            wrong.add("delta independent of label")
-    return wrong
-
-
-def defects_of_joint_law(s, y, signal, labels, q: float) -> set[str]:
+def joint_law_fits(s, y, signal, labels, q: Fraction) -> bool:
     """The whole joint law of (y, l, s) at tiny sizes, every outcome a cell."""
-    cells, chances = {}, []
-    D, L = len(labels), max(labels) + 1
-    for sign, chosen in itertools.product((-1, 1), range(L)):
-        outside = [j for j in range(D) if labels[j] != chosen]
-        for deltas in itertools.product((-1, 0, 1), repeat=len(outside)):
-            outcome = [sign] * D
-            for j, delta in zip(outside, deltas):
-                outcome[j] = delta
-            cells[sign, chosen, tuple(outcome)] = len(chances)
-            chances.append(np.prod([q / 2 if delta else 1 - q for delta in deltas]) / (2 * L))
-    counts = np.zeros(len(chances))
-    for sign, chosen, row in zip(y.astype(int).tolist(), signal.tolist(), s.astype(int).tolist()):
-        cell = cells.get((sign, chosen, tuple(row)))
-        if cell is None:
-            return {"impossible draw"}
-        counts[cell] += 1
-    return set() if counts_fit(counts, chances) else {"joint law"}
+    sets = [[j for j, label in enumerate(labels) if label == k] for k in range(max(labels) + 1)]
+    chances = {(y, chosen, tuple(s)): float(p) for p, y, chosen, s in inputs(sets, q)}
+    drawn = Counter(zip(y.tolist(), signal.tolist(), map(tuple, s.tolist())))
+    return drawn.keys() <= chances.keys() and counts_fit([drawn[one] for one in chances], [*chances.values()])
 
 
 def defects_of_noise(X, s, w, noise_std: float) -> set[str]:

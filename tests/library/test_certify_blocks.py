@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs
 from scipy.optimize import brentq
 
-from patch_lab.certify.blocks import moment_certificates, one_by_one, two_inequalities
+from patch_lab.certify.blocks import moment_certificates, two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.setting.optimality import cubic_form
 
@@ -19,10 +20,8 @@ pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
 def weighted_inputs(D, C, q):
     """(inputs, D) signs with the signal set anywhere, and P times w* at v*."""
-    draws = np.array(list(itertools.product((0, 1, -1), repeat=D - C)))
-    P = np.prod(np.where(draws == 0, 1 - q, q / 2), axis=1) * C / D
-    s = np.concatenate([np.insert(draws, [k * C] * C, 1, axis=1) for k in range(D // C)])  # (inputs, D)
-    P, K = np.tile(P, D // C), (s.reshape(len(s), -1, C).sum(2) ** 3).sum(1)
+    s, P = positive_inputs(D, C, q)
+    K = (s.reshape(len(s), -1, C).sum(2) ** 3).sum(1)
     w = lambda v: P / (1 + np.exp(np.clip(v * K, -700, 700)))
     return s, w(brentq(lambda v: w(v) @ K, 1e-6, 50, xtol=1e-14))
 
@@ -112,12 +111,6 @@ def test_the_bounds_by_moments_hold(C, q, L):
     assert value["outside"] <= outside * w
 
 
-def test_one_by_one_agrees_with_the_exact_law():
-    """Also where the ends of the law are left out."""
-    for L, found in one_by_one(2, Fraction(3, 10), 130):
-        if L in (3, 4, 9, 60, 129):
-            form = cubic_form(2 * L, 2, 0.3)
-            for name in ("one", "two_inside", "two_outside", "pair_outside", "three_outside"):
-                assert float(found[name].mid()) == pytest.approx(getattr(form, name), rel=1e-5, abs=1e-12)
-    with pytest.raises(Undecided, match="L = 3"):
-        list(one_by_one(2, Fraction(1, 2), 4))
+def test_what_is_false_is_not_decided():
+    with pytest.raises(Undecided, match="D = 6"):
+        two_inequalities(6, 2, Fraction(1, 2))

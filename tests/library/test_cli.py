@@ -33,18 +33,6 @@ def test_claims_as_csv(capsys):
         assert all(f"{number.name}: {number.show()}" in row["evidence"] for number in claim.evidence.values())
 
 
-def test_claims_of_a_ledger_of_ones_own(tmp_path, capsys):
-    file = tmp_path / "mine.toml"
-    file.write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
-    assert main(["claims", "--ledger", str(file)]) == 2
-    assert capsys.readouterr().err == f"patch-association: {file}, claim 1 (ours-a): where is missing\n"
-    entry = {"where": "x", "chapter": "a", "statement": "x", "verdict": "proved here", "because": "x"}
-    with file.open("a") as end:
-        end.write("\n".join(f"{key} = {value!r}" for key, value in entry.items()))
-    assert main(["claims", "--ledger", str(file)]) == 0
-    assert capsys.readouterr().out == "ours-a  [not examined yet]\n    x: x\n1 entries: 1 not examined yet\n"
-
-
 @pytest.fixture
 def demo(tmp_path, monkeypatch):
     """One registered sweep of three cells, and a working folder of its own."""
@@ -74,31 +62,31 @@ def test_sweep_writes_its_record(demo, capsys):
         (["sweep", "demo", "--out", "."], "out must be the file of the record, got the folder ."),
         (["sweep", "demo", "--quiet"], "holds an interrupted sweep: resume it"),
         (["sweep", "demo", "--out", "file/demo.json", "--quiet"], "file"),
+        (["claims", "--ledger", "mine.toml"], "mine.toml, claim 1 (ours-a): where is missing"),
     ],
 )
 def test_errors_are_a_sentence_and_exit_2(demo, capsys, arguments, sentence):
     (demo / "runs").mkdir()
     (demo / "runs" / "demo.json.partial").write_text("{}")
     (demo / "file").write_text("no folder")
+    (demo / "mine.toml").write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert err.startswith("patch-association: ") and sentence in err and len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["unknown"], ["claims", "--json", "--csv"], ["sweep", "demo", "--fast"]]
+    ("arguments", "status", "said"),
+    [
+        *((words.split(), 2, "usage: patch-association") for words in ("", "unknown", "claims --json --csv")),
+        (["--version"], 0, patch_association.__version__),
+        (["--help"], 0, "the ledger"),
+    ],
 )
-def test_unusable_arguments_exit_2_with_the_usage(capsys, arguments):
+def test_what_ends_before_it_begins(capsys, arguments, status, said):
     with pytest.raises(SystemExit) as exit_:
         main(arguments)
-    assert exit_.value.code == 2 and "usage: patch-association" in capsys.readouterr().err
-
-
-def test_version_and_help(capsys):
-    for option, expected in (("--version", patch_association.__version__), ("--help", "the ledger")):
-        with pytest.raises(SystemExit) as exit_:
-            main([option])
-        assert exit_.value.code == 0 and expected in capsys.readouterr().out
+    assert exit_.value.code == status and said in "".join(capsys.readouterr())
 
 
 def test_help_imports_nothing_that_takes_seconds():

@@ -1,11 +1,11 @@
 """Attacks on the statements of the chapter on companions, by enumeration and search without the library."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs, predictions
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
@@ -97,16 +97,9 @@ def test_a_linear_part_closes_the_window(C, lam):
     assert limit < 0 and abs(found[1] / limit - 1) < min(0.02, abs(found[0] / limit - 1))
 
 
-def inputs(D, C, q):
-    """Every input at y = +1 with the first set as the signal: (chances, signs)."""
-    rest = np.array(list(itertools.product((-1, 0, 1), repeat=D - C)))
-    chance = np.where(rest == 0, 1 - q, q / 2).prod(1)
-    return chance, np.concatenate([np.ones((len(rest), C), dtype=int), rest], axis=1)
-
-
 @pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (6, 3, 0.9), (8, 2, 0.9), (9, 3, 1.0)])
 def test_attention_evens_out_inside_a_set(D, C, q):
-    chance, s = inputs(D, C, q)
+    s, chance = positive_inputs(D, C, q, anywhere=False)
     n = s.reshape(-1, D // C, C).sum(2).repeat(C, axis=1)
     G = np.random.default_rng(1)
     for _ in range(40):
@@ -130,10 +123,7 @@ def test_attention_evens_out_inside_a_set(D, C, q):
 def test_no_attention_beats_the_blocks(D, C, q):
     # Adversary: Adam on every entry of A, the diagonal too, and the strength, from random starts.
     assert cubic_form(D, C, q).largest(60)[0] < 1e-9
-    chance, s = (torch.from_numpy(part).double() for part in inputs(D, C, q))
-    turns = [torch.roll(torch.arange(D), C * k) for k in range(D // C)]
-    s = torch.cat([s[:, turn] for turn in turns])  # every set as the signal
-    chance = chance.repeat(D // C) * C / D
+    s, chance = map(torch.from_numpy, positive_inputs(D, C, q))
     risk = PopulationRisk(D, C, q, linear=0.0)
     best = risk.loss(best_alpha(risk, 0.0, 0.0, -40.0), 0.0, 0.0, -40.0)
     torch.manual_seed(0)
@@ -156,18 +146,11 @@ def test_no_attention_beats_the_blocks(D, C, q):
 
 
 D, C, Q, BETA = 6, 2, 0.4, 1.0
-REST = np.array(list(itertools.product((-1, 0, 1), repeat=D - C)))
-CHANCE = np.where(REST == 0, 1 - Q, Q / 2).prod(1)
-S = np.concatenate([np.ones((len(REST), C)), REST], axis=1)
-N = S.reshape(-1, D // C, C).sum(2).repeat(C, axis=1)
-M = S.sum(1, keepdims=True)
+S, CHANCE = positive_inputs(D, C, Q, anywhere=False)
 
 
 def loss(alpha, gamma, rho):
-    e = np.exp([BETA, gamma, rho])
-    own, inside, outside = e / (e[0] + (C - 1) * e[1] + (D - C) * e[2])
-    z = D * alpha * (own * S + inside * (N - S) + outside * (M - N))
-    return CHANCE @ np.logaddexp(0, -(z**3).sum(1))
+    return CHANCE @ np.logaddexp(0, -predictions(S, C, alpha, (BETA, gamma, rho)))
 
 
 def slope(k, *point, h=1e-5):

@@ -1,21 +1,24 @@
 """Theorem 3.2's constructions: hard attention by enumeration, and attention scores row by row."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
-from enumeration import consecutive_sets, error_of_sign, set_sums
-from hypothesis import given
+from enumeration import consecutive_sets, error_of_sign, positive_inputs, set_sums
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from strategies import partitions
 from torch.utils.flop_counter import FlopCounterMode
 
-from patch_association.attention import positional_attention, self_attention
+from patch_association.attention import positional_attention, self_attention, softmax_attention
 from patch_association.data import SpatialData
 from patch_association.model import SimplifiedViT
 from patch_association.structure import Partition, association
+from patch_lab.setting import constructions
 from patch_lab.setting.constructions import (
     association_scores,
     derangement_scores,
@@ -139,3 +142,122 @@ def test_formulas_equal_the_counter(n, D, d):
     assert counted(lambda: positional_attention(X, P, *W)) == positional_attention_flops(n, D, d)
     # (T) with v as a column: the counter leaves out products of a matrix and a plain vector.
     assert counted(lambda: (X @ v).squeeze(-1) @ S.T) == simplified_flops(n, D, d)
+
+
+# --- The corrected Theorem 3.2: Gram matrices, chains, pairs, and the bound on hard attention
+
+
+def _enumerated(row: np.ndarray, own: np.ndarray, C: int) -> tuple[bool, bool]:
+    """(some Top_C meets the own set, every Top_C does), by visiting all choices of C patches."""
+    meets = []
+    for chosen in itertools.combinations(range(row.size), C):
+        inside = np.isin(np.arange(row.size), chosen)
+        if row[inside].min() >= row[~inside].max(initial=-np.inf):
+            meets.append(bool((inside & own).any()))
+    return any(meets), all(meets)
+
+
+@given(entries=st.lists(st.integers(-1, 2), min_size=36, max_size=36))
+@settings(max_examples=60, deadline=None)
+def test_violations_agree_with_all_choices(entries):
+    A, partition = np.array(entries, dtype=float).reshape(6, 6), Partition([0, 1, 2, 0, 1, 2])
+    expected = np.array([_enumerated(A[i], partition.same_set[i], 2) for i in range(6)])
+    assert (constructions.violations(A, partition, "strict") == expected[:, 0]).all()
+    assert (constructions.violations(A, partition, "kind") == expected[:, 1]).all()
+    by_index = constructions.violations(A, partition, "index")
+    assert (expected[:, 1] <= by_index).all() and (by_index <= expected[:, 0]).all()
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    rank=st.integers(1, 6),
+    whole=st.booleans(),
+    shape=st.sampled_from([(8, 2), (9, 3), (12, 4), (6, 1)]),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_gram_matrix_violates_at_least_set_size_rows(seed, rank, whole, shape):
+    D, C = shape
+    rng = np.random.default_rng(seed)
+    # Whole numbers make ties, exactly; the products are exact too.
+    P = rng.integers(-2, 3, (D, rank)).astype(float) if whole else rng.standard_normal((D, rank))
+    partition = Partition.random(D, C, seed=seed)
+    for reading in ("index", "strict"):
+        assert constructions.violations(P @ P.T, partition, reading).sum() >= C
+
+
+@pytest.mark.parametrize("partition", [Partition.blocks(8, 8, 4, 2), Partition.random(60, 5, seed=2)])
+def test_the_chain_violates_exactly_set_size_rows(partition):
+    P = constructions.chain_encodings(partition)
+    for reading in ("kind", "index", "strict"):
+        bad = constructions.violations(P @ P.T, partition, reading)
+        assert bad.sum() == partition.set_size
+        assert set(partition.labels[bad]) == {partition.num_sets - 1}
+
+
+def test_pairs_avoid_the_own_set_off_the_diagonal():
+    partition = Partition.random(32, 4, seed=1)
+    P = constructions.paired_encodings(partition, share=5.0, repel=0.2, lift=0.3)
+    G, same = P @ P.T, partition.same_set
+    pair = partition.labels[:, None] // 2 == partition.labels[None, :] // 2
+    assert np.diag(G) == pytest.approx(5.0 + 3 * 0.2 + 0.3)
+    assert G[pair & ~same] == pytest.approx(5.0)
+    assert G[same & ~np.eye(32, dtype=bool)] == pytest.approx(4.8)
+    assert G[~pair] == pytest.approx(0.0, abs=1e-12)
+    assert not constructions.violations(np.round(G, 9), partition, "strict", diagonal=False).any()
+    assert constructions.violations(np.round(G, 9), partition, "strict").sum() >= 4
+    wanted = constructions.association_scores(partition, 3.0)
+    W_Q, W_K = constructions.query_key_for(wanted, P)
+    assert np.abs((P @ W_Q) @ (P @ W_K).T - wanted).max() < 1e-10
+
+
+@pytest.mark.parametrize("strength", [0.5, 3.0, 20.0])
+def test_association_and_derangement_are_one_function(strength):
+    partition = Partition.random(24, 4, seed=4)
+    x = torch.from_numpy(np.random.default_rng(0).standard_normal((50, 24)))
+    outputs = []
+    for scores in (
+        constructions.association_scores(partition, strength),
+        constructions.derangement_scores(partition, strength),
+        constructions.derangement_scores(partition, strength, shift=4),
+    ):
+        S = softmax_attention(torch.from_numpy(scores))
+        outputs.append(torch.tanh(24 * x @ S.T).sum(dim=1) + ((x @ S.T) ** 5).sum(dim=1))
+    assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(
+        outputs[0], outputs[2], atol=1e-10
+    )
+
+
+@pytest.mark.parametrize(
+    ("L", "C", "q", "own", "next_set"), [(4, 3, 0.8, 0.1012, 0.0844), (5, 2, 0.5, 0.1312, 0.1039)]
+)
+def test_with_the_diagonal_fixed_they_are_two_functions(L, C, q, own, next_set):
+    # sigma_A = 1, c = 16, input by input: a patch is read with weight e, a set that is looked at with e^16.
+    x, chance = positive_inputs(L * C, C, q, anywhere=False)
+    far, near, x = math.exp(16), math.e, x.reshape(-1, L, C)
+    n, M = x.sum(axis=2, keepdims=True), x.sum(axis=(1, 2), keepdims=True)
+    then = np.roll(n, -1, axis=1)
+    reads = {"own": near * x + far * (n - x) + M - n, "next": near * x + far * then + M - then - x}
+    for (name, z), error in zip(reads.items(), (own, next_set)):
+        output = ((z / far) ** 3).sum(axis=(1, 2))
+        found = chance @ np.where(abs(output) <= 1e-9, 0.5, output < 0)
+        assert found == pytest.approx(error, abs=5e-5), name
+
+
+@pytest.mark.parametrize(
+    "D, C, q, p, k",
+    [(64, 8, 0.02, 3, 1), (96, 8, 0.05, 3, 1), (48, 12, 0.01, 3, 2), (60, 6, 0.02, 3, 1)],
+)
+def test_the_bound_is_above_the_exact_error(D, C, q, p, k):
+    bound = constructions.hard_attention_bound(D, C, q, p, k)
+    assert constructions.hard_attention_error(D, C, q, p, k, ties="error") <= bound < 1
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_bound_is_its_formula(k):
+    D, C, q, p = 2**20, 8, 1e-4, 3
+    totals = []
+    for b in range(1, C):
+        reach = C if k == 1 else C - b  # a pooled partner takes away at most b
+        crowded = D / C / k * stats.binom.sf(b, k * C, q) + stats.binom.sf(2 * q * D, D, q)
+        totals.append(crowded + math.exp(-(reach ** (2 * p)) / (4 * b ** (2 * p - 1) * q * D)))
+    assert constructions.hard_attention_bound(D, C, q, p, k) == pytest.approx(min(totals), rel=1e-9)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
-from small import small_law
+from strategies import small_law
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.defaults import initial_alpha
@@ -18,6 +18,7 @@ from patch_association.structure import Partition, association
 from patch_association.training import (
     Constant,
     Descent,
+    Diverged,
     HeldOut,
     Samples,
     Start,
@@ -26,6 +27,7 @@ from patch_association.training import (
     idealized_start,
     loss_and_gradients,
     realistic_start,
+    recorded_steps,
 )
 
 # --- gradients -------------------------------------------------------------------------------
@@ -191,6 +193,13 @@ def test_the_test_error_has_the_law_of_fresh_inputs():
     run = descend(Samples.draw(law, 50, [0]), Start(A[None], v[None]), Constant(0.1), steps=0, test=test)
     assert run.test_error[0, 0] == ours
     assert test.errors(S, 0 * alpha[None], 0 * tau[None]).item() == 0.5
+    assert not torch.equal(test._noise, HeldOut(law, n, seed=13)._noise)
+    assert float(test.errors_of(S.float(), v[None].float())) == pytest.approx(ours, abs=1e-3)
+    z = (0.7 * test.s + 0.1 * test._noise) @ S[0].T
+    for factor, stated in ((6, None), (6, 6.0), (1, 1.0)):
+        F = test.y * ((factor * z) ** 3 + 0.3 * factor * z).sum(1)
+        found = test.errors(S, [0.7], [0.1], linear=0.3, prefactor=stated)
+        assert float(found) == pytest.approx(float((F < 0).double().mean()))
 
 
 # --- batches, chunks, streams -----------------------------------------------------------------
@@ -220,22 +229,44 @@ def test_a_seed_runs_alone_as_in_a_batch_and_for_any_chunk(tmp_path):
     assert not torch.equal(samples.X[0], samples.X[1])
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_drawn_samples_follow_assumption_1(dtype):
-    partition, feature = Partition.random(6, 2, seed=1), random_feature(4, seed=2)
-    law = SpatialData(partition, 4, 0.3, noise_std=0.7, feature=feature)
-    samples = Samples.draw(law, 40_000, [5], dtype=dtype)
-    assert samples.X.dtype == samples.y.dtype == dtype
-    w = law.feature.to(dtype)
-    s = (samples.X[0] @ w).double()  # (n, D)
-    whole = s.round()
-    assert (s - whole).abs().max() < 1e-5
-    signal = (whole == samples.y[0, :, None]).double()[:, law.partition.sets].all(dim=2).any(dim=1)
-    assert signal.all()
-    rest = samples.X[0].double() - s[..., None] * law.feature
-    # 6 sigma: n D (d-1) squares of variance 2, and the sums of n D coefficients.
-    count = rest[..., 0].numel() * 3
-    assert abs((rest**2).sum().item() / count / 0.49 - 1) < 6 * math.sqrt(2 / count)
-    chance = (2 + 4 * 0.3) / 6
-    assert abs(whole.abs().mean().item() - chance) < 6 * math.sqrt(1 / (4 * 40_000 * 6))
-    assert abs(samples.y.double().mean().item()) < 6 / math.sqrt(40_000)
+# --- Both descents: how they end when they diverge, and what they refuse
+
+
+def test_divergence_names_seed_step_and_rate():
+    law = small_law()
+    samples = Samples.draw(law, 300, [3, 8])
+    start = realistic_start(law, [3, 8])
+    start.value[1] += 3e3 * law.feature  # seed 8 starts out of bounds, seed 3 does not
+    start.scores[1, 0, 1] += 30
+    message = r"seed 8 diverged at step 0 with rate 0.01 for v and 0.02 for A"
+    with pytest.raises(Diverged, match=message) as caught:
+        descend(samples, start, Constant(0.01, 0.02), steps=5)
+    assert caught.value.seeds == (8,) and caught.value.at == 0 and caught.value.run.steps.size == 0
+    run = descend(samples, start, Constant(0.01, 0.02), steps=5, on_divergence="flag")
+    assert run.diverged_at.tolist() == [-1, 0]
+    assert np.isnan(run.margin[:, 1]).all() and np.isnan(run.loss[1:, 1]).all() and not run.exact[:, 1].any()
+    alone = descend(Samples.draw(law, 300, [3]), realistic_start(law, [3]), Constant(0.01, 0.02), steps=5)
+    assert np.abs(run.loss[:, 0] - alone.loss[:, 0]).max() < 1e-14
+    # Too large a rate blows up on its way.
+    with pytest.raises(Diverged) as caught:
+        descend(samples, realistic_start(law, [3, 8]), Constant(50.0, 50.0), steps=200)
+    assert 0 < caught.value.at < 200 and caught.value.run.steps.size == caught.value.at
+    assert np.isfinite(caught.value.run.loss).all()
+
+
+def test_population_divergence():
+    risk = PopulationRisk(16, 4, 0.3)
+    with pytest.raises(Diverged, match=r"^diverged at step \d+ with rate 100 for v and 100 for A") as caught:
+        descend_population(risk, Constant(100.0, 100.0), steps=50)
+    run = descend_population(risk, Constant(100.0, 100.0), steps=50, on_divergence="flag")
+    assert run.diverged_at == caught.value.at > 0 and run.steps.tolist() == list(range(run.diverged_at))
+    assert descend_population(risk, Constant(0.01), steps=5).diverged_at is None
+
+
+@given(st.integers(0, 300), st.integers(1, 400))
+def test_every_kth_step_and_the_last(steps, every):
+    chosen = recorded_steps(steps, every)
+    assert chosen[0] == 0 and chosen[-1] == steps and (np.diff(chosen) > 0).all()
+    assert all(t % every == 0 or t == steps for t in chosen)
+    assert recorded_steps(steps).tolist() == list(range(steps + 1))
+    assert recorded_steps(steps, [steps, 0, steps]).tolist() == sorted({0, steps})

@@ -1,10 +1,10 @@
 """What imperfect attention costs a perfect value vector: against brute force, and the limit."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs
 
 from patch_association.structure import Partition
 from patch_lab.transfer import dilution
@@ -13,19 +13,14 @@ from patch_lab.transfer.block_attention import BlockAttention
 EIGHT = Partition([0, 0, 1, 1, 2, 2, 3, 3])
 
 
-def enumerated_error(S, signal, q, alpha, linear, degree=3):
+def enumerated_error(S, signal, q, alpha, linear):
     """P[F < 0] + P[F = 0] / 2 at y = +1, v = alpha w*, attention S, over all coefficients off ``signal``."""
-    D = S.shape[0]
-    others = [j for j in range(D) if j not in signal]
-    error = 0.0
-    for values in itertools.product((-1.0, 0.0, 1.0), repeat=len(others)):
-        s = np.zeros(D)
-        s[list(signal)], s[others] = 1.0, values
-        z = D * S @ s * alpha
-        F = (z**degree + linear * z).sum()
-        mass = math.prod((1 - q) if value == 0 else q / 2 for value in values)
-        error += mass * ((F < -1e-12) + 0.5 * (abs(F) <= 1e-12))
-    return error
+    s, chance = positive_inputs(8, 2, q, anywhere=False)
+    by_patch = np.empty_like(s)
+    by_patch[:, [*signal, *sorted({*range(8)} - {*signal})]] = s
+    z = 8 * alpha * by_patch @ S.T
+    F = (z**3 + linear * z).sum(axis=1)
+    return chance @ np.where(abs(F) <= 1e-12, 0.5, F < 0)
 
 
 @pytest.mark.parametrize(

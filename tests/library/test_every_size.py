@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 from scipy.special import expit
 from scipy.stats import poisson
 
@@ -16,18 +17,6 @@ from patch_association.training import Constant, descend_population
 from patch_lab.beyond.every_size import RowRates, Sparse, derivative_bounds, horizon, lone, wider
 from patch_lab.dynamics.lifetime import ScoreNoise
 from patch_lab.dynamics.valley import score_drift
-
-
-def inputs(C, L, q):
-    """All signs given y = +1, (n, D), and their chances."""
-    D = C * L
-    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=D - C)))
-    chance = np.where(rest == 0, 1 - q, q / 2).prod(axis=1) / L
-    s = np.ones((L, len(rest), D))
-    for k in range(L):
-        s[k][:, np.arange(D) // C != k] = rest
-    keep = np.tile(chance, L) > 0
-    return s.reshape(-1, D)[keep], np.tile(chance, L)[keep]
 
 
 def loss_at(s, chance, nu):
@@ -66,7 +55,7 @@ def rates_of(s, chance, C, alpha, nu):
 )
 def test_the_second_variation_at_equal_scores(C, L, q, nu, alpha):
     D = C * L
-    s, chance = inputs(C, L, q)
+    s, chance = positive_inputs(D, C, q)
     loss = loss_at(s, chance, nu)
     mu, lam, mu_all, lam_all = rates_of(s, chance, C, alpha, nu)
     at = torch.zeros(D, D, dtype=torch.float64), torch.tensor(alpha, dtype=torch.float64)
@@ -94,7 +83,7 @@ def test_the_second_variation_at_equal_scores(C, L, q, nu, alpha):
 @pytest.mark.parametrize(("C", "L", "q"), [(2, 3, 0.4), (2, 4, 0.9), (3, 3, 0.2), (2, 3, 1.0)])
 def test_rates_of_rows_are_sums_over_all_inputs(C, L, q):
     D, rates = C * L, RowRates(C * L, C, q)
-    s, chance = inputs(C, L, q)
+    s, chance = positive_inputs(D, C, q)
     for alpha in (0.01, 0.3, 0.8):
         mu, lam = rates_of(s, chance, C, alpha, 0.0)[:2]
         u = D * alpha**3
@@ -237,7 +226,7 @@ def test_a_start_within_the_horizon_stays_near_the_three_scalars():
     told = horizon(noise, path, gap=0.05)
     _, stretched, directions = np.linalg.svd(noise.deviations(path)[0].start)
     assert 1.5 < stretched[0] <= told.stretch
-    loss = loss_at(*inputs(2, 3, 0.4), DEFAULT.linear)
+    loss = loss_at(*positive_inputs(6, 2, 0.4), DEFAULT.linear)
     off, unit = 1 - torch.eye(6, dtype=torch.float64), path.step.score_rate**0.5
     kick = np.zeros((6, 6))
     kick[noise.pairs] = told.start * directions[0]

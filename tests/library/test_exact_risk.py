@@ -199,8 +199,19 @@ def test_law_of_set_sums():
         assert squares == pytest.approx(law.probability @ sums[name] ** 2)
 
 
-def test_too_large_a_support_is_refused_with_both_numbers():
-    with pytest.raises(SupportTooLarge, match=r"1,000 atoms allowed.*of at most 11,?6\d\d"):
-        PopulationRisk(24, 4, 0.2, max_atoms=1000, prune=0.0)
-    with pytest.raises(ValueError, match="64-bit"):
-        PopulationRisk(60, 30, 0.2, degree=13)
+def test_how_many_atoms_and_how_much_may_be_left_out():
+    assert support_bound(8, 2, 0.3) == math.comb(3 + 5, 5)  # three random sets of six types
+    assert support_bound(8, 2, 1.0) == math.comb(3 + 2, 2)  # no zeros: 2, 0 and -2
+    size = PopulationRisk(8, 2, 0.3).probability.size
+    assert PopulationRisk(8, 2, 0.3, max_atoms=size).probability.size == size
+    for law, said in (
+        (dict(max_atoms=size - 1), f"needs more than the {size - 1:,} atoms allowed"),
+        (dict(max_atoms=1000, num_patches=24, set_size=4), r"1,000 atoms allowed.*of at most 11,?6\d\d"),
+        (dict(num_patches=60, set_size=30, degree=13), "64-bit"),
+        (dict(prune=1.01e-3), "prune must be at most 1e-3"),
+    ):
+        with pytest.raises(SupportTooLarge if "atoms" in said else ValueError, match=said):
+            PopulationRisk(**dict(num_patches=8, set_size=2, q=0.3, prune=0.0) | law)
+    pruned, z = PopulationRisk(16, 2, 0.05, prune=1e-3), 16 * 0.2
+    bound = pruned.lost_mass * (math.log(2) + 16 * (z**3 + pruned.linear * z))
+    assert pruned.lost_loss(-0.2, 1.0, 0.0, 0.0) == pytest.approx(bound)

@@ -40,24 +40,11 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_and_distance_of_known_pairs():
-    assert contrast("black", "white") == pytest.approx(21)
-    assert contrast("#777777", "white") == pytest.approx(4.48, abs=0.01)
-
-
-@pytest.mark.parametrize("quantity", COLORS)
-def test_every_quantity_can_be_read_on_its_page(quantity):
-    assert contrast(COLORS[quantity], "white") >= 4.9  # some stand on tinted boxes
-    assert contrast(DARK[COLORS[quantity]], DARK[PAPER]) >= 5
-
-
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_every_category_stands_out_on_its_page(category):
-    assert contrast(category, "white") >= 3 and contrast(DARK[category], DARK[PAPER]) >= 4.5
-
-
-def texts(ax):
-    return [text.get_text() for text in ax.texts]
+def test_every_quantity_and_category_can_be_read_on_its_page():
+    for color in COLORS.values():
+        assert contrast(color, "white") >= 4.9 and contrast(DARK[color], DARK[PAPER]) >= 5  # on tinted boxes
+    for color in CATEGORIES:
+        assert contrast(color, "white") >= 3 and contrast(DARK[color], DARK[PAPER]) >= 4.5
 
 
 def test_a_figure_is_the_same_bytes_every_time():

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import conventions
 import pytest
 import yaml
 
@@ -97,22 +98,8 @@ def test_the_readmes_code_runs(code, tmp_path):
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
-@pytest.mark.slow
-def test_the_readmes_first_block_is_five_lines_that_train():
-    namespace = {}
-    statements = [node for node in ast.parse(BLOCKS[0]).body if not isinstance(node, ast.Import)]
-    assert len(statements) <= 5
-    exec(BLOCKS[0], namespace)
-    found = pa.association(namespace["run"].final.scores, namespace["data"].partition)
-    assert found.exact.all() and namespace["run"].test_error[-1] < pa.linear_error(16, 4, 0.3)
-
-
 def test_the_projects_addresses_are_those_of_the_books_configuration():
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    urls = conventions.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     configured = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["repository-code"]
     assert urls["Repository"] == cited == configured and all(configured in url for url in urls.values())

@@ -4,11 +4,11 @@ What stands against the library here is counted on plain draws of the answers, i
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from enumeration import all_partitions
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
@@ -101,18 +101,15 @@ def test_the_proved_bound_is_positive_at_every_angle_and_where_its_pieces_meet()
 # --- the vote of all partitions
 
 
-def _plain_partitions(L: int, C: int) -> set:
-    """By sorting what every permutation says: nothing shared with the library."""
-    found = set()
-    for order in itertools.permutations(range(L * C)):
-        found.add(frozenset(frozenset(order[k * C : (k + 1) * C]) for k in range(L)))
-    return found
+def _every_partition(L: int, C: int) -> np.ndarray:
+    """(P, L, C): the patches of every set of every partition."""
+    return np.array([[sorted(one) for one in p] for p in all_partitions(list(range(L * C)), C)])
 
 
 @pytest.mark.parametrize(("L", "C"), [(3, 2), (4, 2)])
 def test_the_vote_counted(L, C):
     """Labels of all partitions on plain draws: their majority errs as often as the library says."""
-    sets = np.array([[sorted(one) for one in p] for p in map(list, _plain_partitions(L, C))])
+    sets = _every_partition(L, C)
     eta = np.random.default_rng(3).standard_normal((30_000, L * C))
     labels = np.sign((eta[:, sets].sum(axis=3) ** 3).sum(axis=2))  # (n, P, L, C) -> (n, P)
     vote, plain = np.sign(labels.sum(axis=1)), np.sign(eta.sum(axis=1))
@@ -128,7 +125,7 @@ def test_the_vote_counted(L, C):
 def test_no_threshold_beats_the_vote():
     """On the library's own draws: thresholds by bisection, and the best among them, input by input."""
     L, C, n = 3, 2, 60
-    sets = np.array([[sorted(one) for one in p] for p in map(list, _plain_partitions(L, C))])
+    sets = _every_partition(L, C)
     eta = generator(4, Stream.SET_BLIND).standard_normal((n, L * C))
     eta -= eta.mean(axis=1, keepdims=True)
     h = eta[:, sets].sum(axis=3) / math.sqrt(C)  # (n, P, L)

@@ -1,27 +1,25 @@
-"""The house: how long files may be, what the package needs, that its papers agree. See also `make lint`."""
+"""The house: what the package needs, where chapters leave the default setting, and the table of criteria."""
 
 import re
-import sys
+import subprocess
 from pathlib import Path
 
 import conventions
+import criteria
 import pytest
+import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from patch_association.defaults import DEFAULT
 from patch_lab import records
 from patch_lab.ledger import shipped
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = conventions.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONSTRAINTS = [
     Requirement(line)
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -32,10 +30,9 @@ NEEDED = [
     for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
     for text in texts
 ]
-PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("needed", NEEDED, ids=str)
 def test_every_dependency_has_one_tested_version_within_its_range(needed, python):
     environment = {**default_environment(), "python_version": python, "python_full_version": f"{python}.5"}
@@ -44,7 +41,7 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     pins = [
         c
         for c in CONSTRAINTS
-        if canonical(c.name) == canonical(needed.name)
+        if canonicalize_name(c.name) == canonicalize_name(needed.name)
         and (c.marker is None or c.marker.evaluate(environment))
     ]
     assert len(pins) == 1, f"{needed} has {len(pins)} pins for Python {python}"
@@ -53,27 +50,36 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     assert needed.specifier.contains(specifiers[0].version), f"{pins[0]} is outside {needed}"
 
 
-def canonical(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+#: PyPI's name -> conda-forge's, where they differ.
+CONDA = {"torch": "pytorch"}
 
 
-def test_supported_pythons_are_the_classifiers():
-    assert PROJECT["requires-python"] == ">=3.10,<3.14"
-    named = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", c)]
-    assert named == PYTHONS
+def wanted() -> dict[str, str]:
+    """Name -> range of everything that the library, the book and its tests need.
+
+    Conda's files have no markers: what only some Pythons need is installed for all of them.
+    """
+    extras = PROJECT["optional-dependencies"]
+    used = [text for extra in ("book", "test", "images", "parallel") for text in extras[extra]]
+    parsed = map(Requirement, [*PROJECT["dependencies"], *used])
+    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
+    return {CONDA.get(name, name): specifier for name, specifier in ranges.items()}
 
 
-def test_the_readmes_commands_are_in_the_makefile():
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\bmake ([a-z-]+)", " ".join(re.findall(r"```.*?```|`[^`]+`", readme, re.S))))
-    assert {"book", "test"} <= named <= targets
+def found() -> dict[str, str]:
+    """The same of environment.yml, whether conda or pip installs it."""
+    (pip,) = (entry["pip"] for entry in ENVIRONMENT if isinstance(entry, dict))
+    names = [entry for entry in ENVIRONMENT if isinstance(entry, str)] + [
+        e for e in pip if not e.startswith("-e")
+    ]
+    parsed = [Requirement(entry) for entry in names]
+    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
+    return {name: specifier for name, specifier in ranges.items() if name not in ("python", "pip")}
 
 
-# --- The one default setting: what it is, that code takes it from there, and that the page shows it
-
-
-ROOT_conventions = Path(__file__).resolve().parents[2]
+def test_same_dependencies_with_the_same_ranges():
+    assert found() == wanted()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ ROOT_conventions = Path(__file__).resolve().parents[2]
     sorted(
         page
         for part in ("setting", "dynamics", "transfer")
-        for page in (ROOT_conventions / "book" / part).glob("*.md")
+        for page in (ROOT / "book" / part).glob("*.md")
         if page.with_suffix(".ipynb").exists()
     ),
 )
@@ -102,30 +108,6 @@ def test_a_chapter_whose_parameters_differ_is_listed(chapter):
     assert not differ or f"{chapter.parent.name}/{chapter.stem}" in listed, differ
 
 
-# --- The table of one question under different criteria: every number comes from the ledger or a record
-
-
-ROOT_criteria = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT_criteria / "book" / "_ext"))
-import criteria  # noqa: E402
-
-sys.path.pop(0)
-
-
-def test_every_answer_names_its_criterion_and_an_existing_chapter():
-    page = (ROOT_criteria / "book" / "letters.md").read_text(encoding="utf-8")
-    assert "(criteria)=\n## " in page and "```{conventions} criteria\n" in page
-    rows = criteria.criteria_table().splitlines()[2:]
-    assert len(rows) >= 12
-    for row in rows:
-        _, _question, value, criterion, chapter, end = (cell.strip() for cell in row.split("|"))
-        assert value and len(criterion) > 15 and not end
-        assert "nan" not in value and "inf" not in value
-        name = re.fullmatch(r"\{doc\}`/(book/.*)`", chapter)
-        assert name and (ROOT_criteria / f"{name[1]}.md").exists()
-    assert sum(bool(row.split("|")[1].strip()) for row in rows) == 4
-
-
 def test_the_numbers_are_those_of_the_record_and_the_ledger():
     steps = records.load("realistic").config["settings"]["single-rate"]["steps"]
     cells = [row.split("|")[2].strip() for row in criteria.criteria_table().splitlines()[2:]]
@@ -133,3 +115,43 @@ def test_the_numbers_are_those_of_the_record_and_the_ledger():
     assert cells[1] == shipped()["ours-single-rate-time"].evidence["single_16"].show()
     kept, of = map(int, criteria.computed()["held"]["0.05"].split(" of "))
     assert 0 < kept <= of <= 10 * len(records.load("transience").where(q=0.05))
+
+
+# --- What can be read in the workflows: what they may do, whose code they run; all that they call is there
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+#: What a job may write, beside nothing.
+WRITES = {"publish": {"pages": "write", "id-token": "write"}, "notebooks": {"contents": "write"}}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_read_and_runs_pinned_actions_and_targets_that_exist(path):
+    text = path.read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        assert job.get("permissions", {}) == WRITES.get(name, {}), name
+        if name in WRITES:
+            assert job["if"] == "github.ref == 'refs/heads/main'" and "everything" in job["needs"]
+        for step in job["steps"]:
+            assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step.get("uses", f"actions/x@{'0' * 40}")), (
+                step
+            )
+            ran = step.get("run", "")
+            assert set(re.findall(r"\bmake ([a-z-]+)", ran)) <= TARGETS, ran
+            assert "git push" not in ran
+            for file in re.findall(r"(?:tools|\.ci)/\w+(?:\.py)?", ran):
+                assert (ROOT / file).is_file(), file
+
+
+@pytest.mark.parametrize("branch", ["main", "launch-notebooks", ""])
+def test_no_branch_but_the_notebooks_is_replaced(tmp_path, branch):
+    (tmp_path / ".ci").mkdir()
+    script = tmp_path / ".ci" / "publish_notebooks"
+    script.write_bytes((ROOT / ".ci" / "publish_notebooks").read_bytes())
+    (tmp_path / "_config.yml").write_text(f"repository:\n  branch: {branch}\n")
+    (tmp_path / "_build" / "notebooks" / "book").mkdir(parents=True)
+    done = subprocess.run(["bash", script], capture_output=True, text=True)
+    assert done.returncode == 1 and "only 'notebooks' is replaced" in done.stdout, done.stderr

@@ -5,9 +5,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small import small_law
+from strategies import small_law
 
 from patch_association.data import SpatialData
+from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.training import (
     Constant,
@@ -15,6 +16,7 @@ from patch_association.training import (
     Samples,
     Start,
     descend,
+    descend_population,
     loss_and_gradients,
     realistic_start,
 )
@@ -119,6 +121,17 @@ def test_both_ways_of_measuring_agree_without_noise(seed, alpha):
     )
     together = errors_under(test, DenseAttention(A[0]), alpha, 0.0)
     assert float(one_by_one[0]) == pytest.approx(float(together), abs=2 / 400)
+
+
+def test_clipping_is_by_the_share_of_the_length():
+    risk, step = PopulationRisk(6, 2, 0.3), Clipped(0.5, 2.0, clip=0.1)
+    run = descend_population(risk, step, steps=3, alpha=0.2, gamma=0.3, rho=-0.1)
+    path = np.stack([run.alpha, run.gamma, run.rho])
+    for t in range(3):
+        gradient = risk.gradient(path[0, t], 1.0, *path[1:, t])
+        share = min(1.0, 0.1 * path[0, t] / (0.5 * abs(gradient[0])))
+        moved = share * np.array([0.5, 2.0 / 6, 2.0 / 24]) * gradient
+        assert path[:, t + 1] == pytest.approx(path[:, t] - moved, rel=1e-12)
 
 
 @given(st.floats(1e-6, 1), st.floats(0, 10), st.floats(1e-6, 10), st.floats(1e-3, 2))

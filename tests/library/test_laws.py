@@ -32,33 +32,19 @@ def assert_same(law, expected):
         assert computed.get(k, 0.0) == pytest.approx(expected.get(k, 0.0), abs=1e-14)
 
 
-@given(integer_laws(), integer_laws())
-def test_sum_of_independent_variables(a, b):
-    expected = {}
-    for (j, p), (k, r) in itertools.product(as_dict(a).items(), as_dict(b).items()):
-        expected[j + k] = expected.get(j + k, 0.0) + p * r
+@given(integer_laws(), integer_laws(), st.integers(0, 5), st.integers(-12, 12))
+def test_sums_copies_shifts_maps_and_probabilities(a, b, n, k):
+    expected, squares, total = {}, {}, IntegerLaw(0, np.ones(1))
+    for (i, p), (j, r) in itertools.product(as_dict(a).items(), as_dict(b).items()):
+        expected[i + j] = expected.get(i + j, 0.0) + p * r
     assert_same(a + b, expected)
-
-
-@given(integer_laws(), st.integers(0, 5))
-def test_copies_are_repeated_sums(a, n):
-    total = IntegerLaw(0, np.ones(1))
     for _ in range(n):
         total = total + a
     assert_same(a.times(n), as_dict(total))
-
-
-@given(integer_laws(), st.integers(-4, 4))
-def test_shift_and_map(a, k):
     assert as_dict(a.shift(k)) == {j + k: p for j, p in as_dict(a).items()}
-    squares = {}
     for j, p in as_dict(a).items():
         squares[j * j] = squares.get(j * j, 0.0) + p
     assert_same(a.map(lambda j: j * j), squares)
-
-
-@given(integer_laws(), st.integers(-12, 12))
-def test_probabilities(a, k):
     assert a.below(k) == pytest.approx(sum(p for j, p in as_dict(a).items() if j < k), abs=1e-15)
     assert a.at(k) == as_dict(a).get(k, 0.0)
 

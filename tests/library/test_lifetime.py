@@ -1,10 +1,9 @@
 """The noise of single scores: against plain enumeration, autograd, the population risk, and real runs."""
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import association
@@ -22,17 +21,6 @@ def loss(scores, alpha, s, p=3, nu=0.01):
     return torch.log1p(torch.exp(-(z**p + nu * z).sum()))
 
 
-def every_input(D, C, q):
-    """All inputs of Assumption 1 with y = +1 and their chances."""
-    for signal in range(D // C):
-        rest = [j for j in range(D) if j // C != signal]
-        for signs in itertools.product((-1, 0, 1), repeat=len(rest)):
-            s = torch.zeros(D, dtype=torch.float64)
-            s[[j for j in range(D) if j // C == signal]] = 1.0
-            s[rest] = torch.tensor(signs, dtype=torch.float64)
-            yield s, float(np.prod([q / 2 if x else 1 - q for x in signs])) / (D // C)
-
-
 @pytest.fixture(scope="module")
 def enumerated():
     """Mean and second moment of the gradient of one input, and Hessian of the mean: (4, 2), by autograd."""
@@ -48,7 +36,7 @@ def enumerated():
         return loss(scores.index_put(torch.nonzero(torch.from_numpy(off), as_tuple=True), x[:-1]), x[-1], s)
 
     mean, second, hessian = 0.0, 0.0, 0.0
-    for s, chance in every_input(D, C, q):
+    for s, chance in zip(*map(torch.from_numpy, positive_inputs(D, C, q))):
         g = torch.autograd.functional.jacobian(lambda x, s=s: of(x, s), at)
         mean, second = mean + chance * g, second + chance * torch.outer(g, g)
         hessian = hessian + chance * torch.autograd.functional.hessian(lambda x, s=s: of(x, s), at)

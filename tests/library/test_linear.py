@@ -1,8 +1,8 @@
 """Theorem 3.1's quantities against enumeration at small sizes and integers at large ones."""
 
+import itertools
 import time
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from patch_association.exact.labels import bayes_error
 from patch_association.exact.linear import (
     BOUNDARY,
     labeling_error,
@@ -27,6 +28,7 @@ from patch_association.exact.linear import (
     linear_error,
 )
 from patch_association.training.gradients import accumulate
+from patch_lab.setting.labels import labeling_bounds
 from patch_lab.setting.linear_bounds import any_weights_bound, any_weights_boundary
 from patch_lab.setting.weighted import (
     best_arbitrary_error,
@@ -66,22 +68,7 @@ def test_labeling_law_by_enumeration(D, C):
         assert law.at(k) == pytest.approx(float(expected.get(k, 0)), abs=1e-12)
 
 
-def test_the_contracts_example():
-    """16 patches in sets of 4: 12 signs, so 3^12 draws are still few enough to list."""
-    q = Fraction(1, 4)
-    below = at = Fraction(0)
-    totals = {0: Fraction(1)}
-    for _ in range(12):
-        totals = {
-            k: (totals.get(k - 1, 0) + totals.get(k + 1, 0)) * q / 2 + totals.get(k, 0) * (1 - q)
-            for k in range(min(totals) - 1, max(totals) + 2)
-        }
-    below, at = sum(p for k, p in totals.items() if k < -4), totals[-4]
-    assert linear_error(16, 4, 0.25) == pytest.approx(float(below + at), abs=1e-15)
-    assert linear_error(16, 4, 0.25, ties="half") == pytest.approx(float(below + at / 2), abs=1e-15)
-
-
-@pytest.mark.parametrize("q", [Fraction(1, 16), Fraction(3, 8), Fraction(1)])
+@pytest.mark.parametrize("q", [Fraction(1, 16), Fraction(3, 8), Fraction(15, 16)])
 def test_large_sizes_against_integers_and_in_time(q):
     """D = 2048, C = 32: the powers of two polynomials in whole numbers, by another algorithm."""
     D, C = 2048, 32
@@ -94,41 +81,18 @@ def test_large_sizes_against_integers_and_in_time(q):
     assert time.process_time() - started < 1
     a, b = q.numerator, q.denominator - q.numerator  # q/2 : 1 - q = a : 2b, in units of 1 / 2 denominator
     whole = (2 * q.denominator) ** (D - C)
-    if b == 0:  # the recurrence divides by no zero, but every other coefficient is one
-        pairs = coefficients_of_power([1, 1], D - C)
-        power = [0] * (2 * (D - C) + 1)
-        power[::2] = pairs
-        whole = 2 ** (D - C)
-    else:
-        power = coefficients_of_power([a, 2 * b, a], D - C)
+    power = coefficients_of_power([a, 2 * b, a], D - C)
     below, at = sum(power[: D - C - C]), power[D - C - C]
     assert computed[0] == pytest.approx(float(Fraction(below + at, whole)), rel=1e-11)
     assert computed[1] == pytest.approx(float(Fraction(2 * below + at, 2 * whole)), rel=1e-11)
 
-    one_set = (
-        coefficients_of_power([a, 2 * b, a], C)
-        if b
-        else [0 if k % 2 else c for k in range(2 * C + 1) for c in [_binomial(C, k // 2)]]
-    )
-    unit = (2 * q.denominator) ** C if b else 2**C
+    one_set, unit = coefficients_of_power([a, 2 * b, a], C), (2 * q.denominator) ** C
     passed = [p if abs(k - C) > 0.9 * C else 0 for k, p in enumerate(one_set)]
     passed[C] = unit - sum(passed)  # the sets that do not pass add nothing
     L = D // C
     total = coefficients_of_power(passed, L - 1)
     lost = sum(total[: C * (L - 1) - C + 1])  # the others add up to -C or less
     assert computed[2] == pytest.approx(float(Fraction(lost, unit ** (L - 1))), rel=1e-10)
-
-
-def _binomial(n, k):
-    return coefficients_of_power([1, 1], n)[k]
-
-
-@given(st.sampled_from([(3, 1), (6, 2), (12, 3), (16, 4), (64, 4), (60, 5), (256, 16)]))
-def test_half_ties_make_the_error_grow_with_q(size):
-    """As proved in the docstring of critical_q; D - C odd and even, up to q = 1."""
-    errors = [linear_error(*size, q, "half") for q in np.linspace(0, 1, 101)]
-    assert all(high >= low - 1e-15 for low, high in pairwise(errors))
-    assert errors[0] == 0
 
 
 def test_full_ties_do_not():
@@ -209,14 +173,6 @@ def test_weighted_law_and_best_links_by_enumeration(case, q):
     assert best_monotone_error(law) == pytest.approx(float(min(thresholds)), abs=1e-12)
 
 
-def test_equal_weights_are_the_symmetric_sum():
-    law = weighted_law([1, 1, 1, 1], 4, 0.4)
-    assert law.below(0) + law.at(0) == pytest.approx(linear_error(16, 4, 0.4), abs=1e-14)
-    # q <= 2/3: a threshold is the best of all links, and zero the best threshold.
-    assert best_monotone_error(law) == pytest.approx(linear_error(16, 4, 0.4, "half"), abs=1e-14)
-    assert best_arbitrary_error(law) == pytest.approx(best_monotone_error(law), abs=1e-14)
-
-
 @pytest.mark.parametrize(("L", "C"), [(2, 1), (3, 2), (2, 4)])
 def test_decoding_reads_every_set_sum_and_reaches_the_labeling_error(L, C):
     sets, q, wrong = consecutive_sets(L * C, C), Fraction(3, 4), Fraction(0)
@@ -272,3 +228,56 @@ def test_an_output_of_zero_is_half_an_error():
     for entry, wrong in ((0.0, 1.5), (1.0, 1.0), (-1.0, 2.0)):
         value = torch.full((1, 2), entry, dtype=torch.float64)
         assert accumulate(X, y, S, value, 3, 0.1, 1.0).wrong.tolist() == [wrong]
+
+
+# --- The Bayes error and the bounds on the labeling error, against enumeration
+
+
+@pytest.mark.parametrize("size", [(6, 2), (6, 3), (8, 4), (9, 3)])
+@pytest.mark.parametrize("q", [0.2, 0.5, 1.0])
+def test_bayes_error_by_enumeration(size, q):
+    D, C = size
+    s = np.array(list(itertools.product((-1, 0, 1), repeat=D)))
+    blocks = s.reshape(len(s), D // C, C)
+    p = np.where(s == 0, 1 - q, q / 2)
+
+    def likelihood(y):  # mean over signal sets of 1[the set is all y] times the law of the rest
+        total = np.zeros(len(s))
+        for signal in range(D // C):
+            rest = np.delete(p.reshape(blocks.shape), signal, axis=1).prod(axis=(1, 2))
+            total += (blocks[:, signal] == y).all(axis=1) * rest
+        return total / (D // C)
+
+    least = np.minimum(likelihood(1), likelihood(-1)).sum() / 2
+    assert bayes_error(D, C, q) == pytest.approx(least, abs=1e-13)
+
+
+sizes = st.tuples(st.integers(1, 24), st.integers(1, 6)).map(lambda t: (t[0] * t[1], t[0]))
+probabilities = st.floats(0, 1)
+
+
+@given(sizes, probabilities)
+def test_bounds_hold(size, q):
+    low, high = labeling_bounds(*size, q)
+    error = labeling_error(*size, q)
+    assert low <= error * (1 + 1e-9) + 1e-15 and error <= high * (1 + 1e-9) + 1e-15
+
+
+@given(sizes, probabilities)
+def test_labeling_function_is_bayes_up_to_ten(size, q):
+    law = labeling_law(*size, q)
+    halves = law.below(0) + law.at(0) / 2
+    bayes = bayes_error(*size, q)
+    assert bayes <= halves * (1 + 1e-9) + 1e-15
+    if size[1] <= 10:
+        assert bayes == pytest.approx(halves, rel=1e-9, abs=1e-15)
+
+
+def test_the_bounds_on_the_labeling_error_by_hand():
+    """C = 11 lets ten through, C = 10 asks for all (9 is not above 9); three sets, so M = 2."""
+    for C, passed in ((10, 0.25**10), (11, 0.25**11 + 11 * 0.5 * 0.25**10)):
+        r = 0.25**C
+        low, high = labeling_bounds(3 * C, C, 0.5)
+        assert low == pytest.approx(2 * r * (1 - 2 * passed), rel=1e-12)
+        assert high == pytest.approx(2 * r + (C > 10) * (2 * passed) ** 2 / 2, rel=1e-12)
+    assert labeling_bounds(200, 1, 1.0) == (0.0, 1.0)  # a sign a patch: the bounds say nothing

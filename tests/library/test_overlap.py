@@ -65,17 +65,6 @@ def test_no_rule_beats_the_best_over_all_partitions():
     assert ours < best + 0.02
 
 
-def pairings(patches):
-    """Every partition of the patches into pairs."""
-    if not patches:
-        yield ()
-        return
-    first, *rest = patches
-    for partner in rest:
-        for others in pairings([p for p in rest if p != partner]):
-            yield ((first, partner), *others)
-
-
 @pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_told, True)])
 def test_the_limit_is_the_error_at_many_patches(law, told):
     """An input at D = 4000 with the real counts around its patches; false alarm below 1e-6, and bias 1/D."""

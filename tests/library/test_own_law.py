@@ -61,22 +61,6 @@ def test_inputs_come_from_the_laws_own_sample_in_every_precision(law, dtype, mon
     assert np.array_equal(again.test_error, run.test_error)
 
 
-def test_assumption_1_keeps_its_two_numbers():
-    """The same law behind a class of its own, whose inputs are drawn whole: both errors agree."""
-    law = pa.SpatialData(SETS, 3, 0.3)
-
-    class Behind:
-        partition, dim, feature, sample = law.partition, law.dim, law.feature, staticmethod(law.sample)
-
-    S = torch.from_numpy(SETS.same_set / 4.0)[None]
-    value = torch.tensor([[0.5, 0.4, 0.3]], dtype=torch.float64)
-    short, whole = pa.HeldOut(law, 20_000, 1), pa.HeldOut(Behind(), 20_000, 1)
-    assert short.X is None and whole.X is not None
-    errors = [float(test.errors_of(S, value)) for test in (short, whole)]
-    assert 0.02 < errors[0] < 0.2 and abs(errors[0] - errors[1]) < 4 * (errors[0] / 10_000) ** 0.5
-    assert float(short.errors_of(S.float(), value.float())) == pytest.approx(errors[0], abs=1e-3)
-
-
 def test_arrays_of_every_shape_are_the_same_run():
     X, y = Own().sample(50)
     forms = [
@@ -151,11 +135,3 @@ def test_what_reads_coefficients_alone_refuses_other_laws():
     with pytest.raises(ValueError, match=r"test must have the samples' \(D, d\) = \(16, 3\), got \(4, 3\)"):
         pa.descend(samples, pa.realistic_start(Own(), [0]), pa.Constant(0.01), steps=1,
                    test=(np.zeros((5, 4, 3)), np.ones(5)))  # fmt: skip
-
-
-def test_a_run_says_itself_in_a_line():
-    run = pa.descend(pa.Samples.draw(Own(), 50, [0, 1]), pa.realistic_start(Own(), [0, 1]), pa.Constant(0.01),
-                     steps=2)  # fmt: skip
-    population = pa.descend_population(pa.PopulationRisk(16, 4, 0.3), pa.Constant(0.01), steps=2)
-    for shown in (run, population, run.final, pa.HeldOut(Own(), 10)):
-        assert len(repr(shown)) < 200 and "array" not in repr(shown) and "tensor" not in repr(shown)

@@ -1,5 +1,7 @@
 """Recorded runs: whole, reproducible, and with their provenance."""
 
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_lab import records
+from patch_lab import _files, records
+from patch_lab._files import write_atomically
 from patch_lab.records import (
     Record,
     decode,
@@ -39,21 +42,10 @@ def test_round_trip(tmp_path):
     assert read(path).to_json() == path.read_text(encoding="utf-8") == RECORD.to_json()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        RECORD.to_json()[:100],
-        "[]",
-        "3",
-        "[" * 100_000,
-        "9" * 5000,
-        '{"name": "a"}',
-        '{"name": "a", "unknown": 1}',
-        "null",
-    ],
-)
+DAMAGED = ["", "{", RECORD.to_json()[:100], "[]", "3", "[" * 100_000, "9" * 5000, '{"name": "a"}', "null"]
+
+
+@pytest.mark.parametrize("text", [*DAMAGED, '{"name": "a", "unknown": 1}'], ids=range(len(DAMAGED) + 1))
 def test_damaged_records(tmp_path, text):
     path = tmp_path / "demo.json"
     path.write_text(text)
@@ -138,3 +130,38 @@ def test_a_fingerprint_sees_numbers_shapes_and_order_and_not_the_last_bits():
     assert (
         len({same, fingerprint(x.T, [1, -1]), fingerprint([1, -1], x), fingerprint(x + 1e-3, [1, -1])}) == 4
     )
+
+
+# --- Files are replaced whole or not at all
+
+
+def refuse(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def interrupt(*arguments):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize(
+    ("step", "failure", "error"),
+    [
+        ("fsync", refuse, OSError),
+        ("replace", refuse, OSError),
+        ("fsync", interrupt, KeyboardInterrupt),
+    ],
+)
+def test_a_failure_at_any_step_keeps_the_old_file_and_leaves_nothing_else(
+    tmp_path, monkeypatch, step, failure, error, existing
+):
+    path = tmp_path / "record.json"
+    if existing:
+        path.write_text("old")
+    monkeypatch.setattr(_files.os, step, failure)
+    with pytest.raises(error) as raised:
+        write_atomically(path, "new content")
+    monkeypatch.undo()
+    assert getattr(raised.value, "errno", errno.ENOSPC) == errno.ENOSPC
+    assert os.listdir(tmp_path) == (["record.json"] if existing else [])
+    assert not existing or path.read_text() == "old"

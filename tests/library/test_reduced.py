@@ -1,12 +1,11 @@
 """The reduced flow: its velocity is the gradient of the reduced risk, and slow descent follows it."""
 
-from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from enumeration import consecutive_sets, inputs
+from enumeration import positive_inputs
 from scipy.optimize import minimize_scalar
 
 from patch_association.exact.risk import PopulationRisk
@@ -172,11 +171,9 @@ def test_three_fates_of_a_run():
 
 
 def run(alpha, gamma, rho, loss, steps=None):
-    arrays = {
-        name: np.array(values, dtype=float)
-        for name, values in dict(alpha=alpha, gamma=gamma, rho=rho, loss=loss).items()
-    }
-    return SimpleNamespace(steps=np.arange(len(alpha)) if steps is None else np.array(steps), **arrays)
+    steps = np.arange(len(alpha)) if steps is None else np.array(steps)
+    alpha, gamma, rho, loss = (np.array(values, dtype=float) for values in (alpha, gamma, rho, loss))
+    return SimpleNamespace(steps=steps, alpha=alpha, gamma=gamma, rho=rho, loss=loss)
 
 
 def test_events_of_a_run_that_shows_all_three():
@@ -190,16 +187,9 @@ def test_events_of_a_run_that_shows_all_three():
         ),
         alpha_star=1.0,
     )
-    assert found == {
-        "T0": 2,
-        "T1": 30,
-        "plateau": 30,
-        "alpha_T0": 0.96,
-        "alpha_T1": 1.3,
-        "alpha_end": 1.2,
-        "alpha_late": 1.3,
-        "companions_lose": 0,
-    }
+    assert found == dict(
+        T0=2, T1=30, plateau=30, alpha_T0=0.96, alpha_T1=1.3, alpha_end=1.2, alpha_late=1.3, companions_lose=0
+    )
 
 
 def test_events_that_do_not_happen_are_none():
@@ -215,16 +205,9 @@ def test_events_that_do_not_happen_are_none():
 # --- What the chapters on the idealized process measure, against enumeration of every input
 
 
-CASES = [(6, 2, Fraction(3, 10), 3), (6, 3, Fraction(1, 2), 3), (6, 2, Fraction(4, 5), 5)]
+CASES = [(6, 2, 0.3, 3), (6, 3, 0.5, 3), (6, 2, 0.8, 5)]
 POINTS = [(0.1, 1.0, 0.0, 0.0), (0.25, 1.0, 0.7, -0.2), (0.2, 2.0, -0.4, 0.3)]
 LINEAR = 0.02
-
-
-def table(D, C, q):
-    """(s at y = +1, probability): multiplying s by the label changes neither y F nor its law."""
-    rows = [(np.multiply(y, s), float(p)) for p, y, _, s in inputs(consecutive_sets(D, C), q)]
-    s, p = (np.array(column, dtype=float) for column in zip(*rows))
-    return torch.from_numpy(s), p
 
 
 def per_draw(D, C, s, degree, point):
@@ -235,7 +218,7 @@ def per_draw(D, C, s, degree, point):
 
     def losses(x):
         A = torch.where(eye, torch.tensor(beta, dtype=torch.float64), torch.where(same, x[1], x[2]))
-        z = D * x[0] * s @ torch.softmax(A, dim=1).T
+        z = D * x[0] * torch.from_numpy(s) @ torch.softmax(A, dim=1).T
         F = (z**degree + LINEAR * z).sum(dim=1)
         return torch.logaddexp(torch.zeros_like(F), -F), F
 
@@ -247,9 +230,9 @@ def per_draw(D, C, s, degree, point):
 @pytest.mark.parametrize("D, C, q, degree", CASES)
 @pytest.mark.parametrize("point", POINTS)
 def test_moments_of_one_draw(D, C, q, degree, point):
-    s, p = table(D, C, q)
+    s, p = positive_inputs(D, C, q)
     loss, slopes, _ = per_draw(D, C, s, degree, point)
-    ours = draw_moments(PopulationRisk(D, C, float(q), degree, LINEAR), *point)
+    ours = draw_moments(PopulationRisk(D, C, q, degree, LINEAR), *point)
     for name, column in zip(("loss", "alpha", "gamma", "rho"), (loss, *slopes.T)):
         mean = p @ column
         assert ours[name] == pytest.approx((mean, p @ (column - mean) ** 2), rel=1e-10, abs=1e-13)
@@ -259,17 +242,17 @@ def test_moments_of_one_draw(D, C, q, degree, point):
 @pytest.mark.parametrize("point", POINTS)
 def test_rates_are_the_velocity_formula_of_the_chapter(D, C, q, degree, point):
     """-dL/dA_ij = D alpha S_ij E[w sigma'(z_i) (s_j - sbar_i)], summed input by input."""
-    s, p = table(D, C, q)
+    s, p = positive_inputs(D, C, q)
     alpha, beta, gamma, rho = point
     row = np.array([beta] + [gamma] * (C - 1) + [rho] * (D - C))
     S = np.exp(row) / np.exp(row).sum()
-    heard = s.numpy() @ S  # what patch 0 hears
+    heard = s @ S  # what patch 0 hears
     F = per_draw(D, C, s, degree, point)[2]
     w = 1 / (1 + np.exp(F))
     loud = degree * (D * alpha * heard) ** (degree - 1) + LINEAR
-    velocity = [D * alpha * S[j] * (p @ (w * loud * (s[:, j].numpy() - heard))) for j in range(D)]
+    velocity = [D * alpha * S[j] * (p @ (w * loud * (s[:, j] - heard))) for j in range(D)]
     assert sum(velocity) == pytest.approx(0, abs=1e-13)  # the identity of a row
-    ours = score_rates(PopulationRisk(D, C, float(q), degree, LINEAR), *point)
+    ours = score_rates(PopulationRisk(D, C, q, degree, LINEAR), *point)
     assert ours.inside == pytest.approx(velocity[1], rel=1e-9, abs=1e-14)
     assert ours.outside == pytest.approx(velocity[-1], rel=1e-9, abs=1e-14)
     G = D * (S[0] + (C - 1) * S[1])

@@ -1,10 +1,9 @@
 """Rows of one set against each other, against the risk summed over everything that can happen."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 
@@ -25,11 +24,7 @@ Q = 0.4
 def hessian_times(direction, alpha, gamma, rho, diagonal):
     """The Hessian of the population risk by the scores times a direction (D, D), by autograd."""
     D = SETS.num_patches
-    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=6)))
-    mass, signs = np.where(rest == 0, 1 - Q, Q / 2).prod(axis=1) / 3, np.ones((3, len(rest), D))
-    for k in range(3):
-        signs[k][:, SETS.labels != k] = rest
-    X, mass = torch.from_numpy(signs.reshape(-1, D)), torch.from_numpy(np.tile(mass, 3))
+    X, mass = map(torch.from_numpy, positive_inputs(9, 3, Q))
     A = torch.from_numpy(np.where(SETS.same_set, float(gamma), float(rho))).fill_diagonal_(diagonal)
 
     def risk(A):
@@ -70,9 +65,8 @@ def test_growth_rates_are_those_of_the_two_parts_of_the_whole_hessian():
 
 
 def test_hard_ends_are_those_of_a_sum_over_all_coefficients():
-    rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=4)))
-    s = np.concatenate([np.ones((len(rest), 2)), rest], axis=1)  # the first set is the signal: y = +1
-    chance, sets = np.where(rest == 0, 1 - Q, Q / 2).prod(axis=1), s.reshape(-1, 3, 2).sum(axis=2)
+    s, chance = positive_inputs(6, 2, Q, anywhere=False)
+    sets = s.reshape(-1, 3, 2).sum(axis=2)
     for end in hard_ends(6, 2, Q):
         read = np.repeat(sets / 2, end.readers, axis=1)  # (n, 3 readers)
         heard = np.concatenate([read, np.repeat(s.mean(axis=1, keepdims=True), end.blank, axis=1)], axis=1)
@@ -125,7 +119,7 @@ def test_the_noise_of_a_batch_is_that_of_drawn_batches():
     """One step from the exact start: the gradients of 3,000 batches of twenty drawn inputs."""
     noise, (alpha, batch, draws) = ScoreNoise(9, 3, Q), (0.1, 20, 3000)
     how = dict(steps=1, record=1, progress=False, alpha=alpha)
-    path = descend_population(PopulationRisk(9, 3, Q), Constant(0.005, score_rate=1.0), **how)
+    path = descend_population(PopulationRisk(9, 3, Q), Constant(0.005, score_rate=0.5), **how)
     data = SpatialData(SETS, 9, Q)
     X, y = data.sample(draws * batch, seed=1)
     coefficients = (X @ torch.as_tensor(data.feature)).round().reshape(draws, batch, 9)
@@ -133,7 +127,7 @@ def test_the_noise_of_a_batch_is_that_of_drawn_batches():
     z = 9 * alpha * coefficients @ torch.softmax(scores, dim=-1).mT  # (draws, batch, D)
     F = polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=-1)
     torch.nn.functional.softplus(-y.reshape(draws, batch) * F).mean(dim=1).sum().backward()
-    A = -scores.grad.numpy()
+    A = -0.5 * scores.grad.numpy()
     off = SETS.same_set & ~np.eye(9, dtype=bool)
     margins = A.mean(axis=2, where=off) - A.mean(axis=2, where=~SETS.same_set)
     variance = margins.reshape(draws, 3, 3).var(axis=2, ddof=1).mean()

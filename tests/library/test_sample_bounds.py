@@ -2,10 +2,11 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import all_partitions
+from enumeration import all_partitions, inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,23 +28,15 @@ def brute_genie(D, C, q, N, told):
     The training coefficients outside the signal set carry no information on the partition, so the
     learner's knowledge is the collection of seen sets (and, if told, whether the test's was seen).
     """
-    partitions = [frozenset(p) for p in all_partitions(list(range(D)), C)]
+    partitions = [sorted(map(sorted, p)) for p in all_partitions(list(range(D)), C)]
     joint = {}
-    for partition in partitions:
-        sets = sorted(map(sorted, partition))
+    for sets in partitions:
         for draws in itertools.product(range(len(sets)), repeat=N):
             seen = frozenset(tuple(sets[i]) for i in draws)
-            for y in (-1, 1):
-                for signal in range(len(sets)):
-                    hint = (tuple(sets[signal]) in seen) if told else None
-                    weight = 0.5 / len(partitions) / len(sets) ** (N + 1)
-                    free = [i for i in range(D) if i not in sets[signal]]
-                    for values in itertools.product((-1, 0, 1), repeat=len(free)):
-                        s = np.full(D, y)
-                        s[free] = values
-                        mass = weight * np.prod([q / 2 if v else 1 - q for v in values])
-                        pair = joint.setdefault((seen, hint, tuple(s)), [0.0, 0.0])
-                        pair[y > 0] += mass
+            for mass, y, signal, s in inputs(sets, Fraction(q).limit_denominator(100)):
+                hint = (tuple(sets[signal]) in seen) if told else None
+                pair = joint.setdefault((seen, hint, tuple(s)), [0.0, 0.0])
+                pair[y > 0] += float(mass) / len(partitions) / len(sets) ** N
     return sum(min(pair) for pair in joint.values())
 
 

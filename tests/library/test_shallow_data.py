@@ -74,10 +74,6 @@ def test_noise_is_what_it_says(data, seed):
         assert abs(deviation - 1) < 6 / (2 * noise.size) ** 0.5
 
 
-def test_fixed_counts_deal_the_rest_out_evenly():
-    assert PatternData(100, 0.3, 0.2).class_counts().tolist() == [[30, 20, 17, 17, 16], [20, 30, 17, 17, 16]]
-
-
 def test_balanced_sets_have_as_many_of_each_label():
     tokens = PatternData(10, 0.4, 0.2).balanced(8, seed=5)
     assert tokens.y.tolist() == [1, -1] * 4 and len(tokens) == 8
@@ -165,6 +161,8 @@ def test_magnitude_pruning_keeps_what_is_attended_to():
 
 
 def test_populations_of_fixed_counts_are_two_points():
-    law = population(PatternData(100, 0.3, 0.2))
+    data = PatternData(100, 0.3, 0.2)  # the rest is dealt out evenly
+    assert data.class_counts().tolist() == [[30, 20, 17, 17, 16], [20, 30, 17, 17, 16]]
+    law = population(data)
     assert law.share.tolist() == [[0.3, 0.2, 0.17, 0.17, 0.16], [0.2, 0.3, 0.17, 0.17, 0.16]]
     assert law.y.tolist() == [1, -1] and mean_fractions(law) == (pytest.approx(0.3), pytest.approx(0.2))

@@ -3,14 +3,13 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shallow_oracle import mean_loss, printed_mass, printed_output
+from shallow_oracle import mean_loss, printed_output
 
 from patch_association.shallow import (
     PatternData,
     Weights,
     initial_weights,
     loss_and_gradient,
-    measure,
     output,
     stack,
 )
@@ -89,22 +88,6 @@ def test_weighted_tokens_are_repeated_tokens(L, seed, per_position):
         assert torch.isfinite(getattr(gradient, name)).all()
         scale = max(1.0, float(slopes[name].abs().max()))
         assert (getattr(gradient, name)[0] - slopes[name]).abs().max() < 1e-12 * scale
-
-
-def test_attention_mass_is_the_left_side_of_15():
-    data = PatternData(10, 0.4, 0.2, dim=6)
-    tokens, weights = data.sample(5, seed=3), initial_weights(data, [2], num_neurons=4)
-    found = measure(weights, tokens)
-    masses = [
-        printed_mass(weights.key[0], weights.query[0], X, relevant)
-        for X, relevant in zip(tokens.X, tokens.relevant)
-    ]
-    assert abs(found.mass[0] - float(sum(masses)) / 5) < 1e-14
-    confused = [
-        printed_mass(weights.key[0], weights.query[0], X, where)
-        for X, where in zip(tokens.X, tokens.confusion)
-    ]
-    assert abs(found.confused[0] - float(sum(confused)) / 5) < 1e-14
 
 
 @settings(max_examples=10)

@@ -13,31 +13,15 @@ from patch_association.structure import Partition, chance_recall
 
 
 @given(partitions())
-def test_sets_are_disjoint_equal_and_cover_all_patches(partition):
-    sets = [set(row) for row in partition.sets.tolist()]
-    assert sorted(itertools.chain.from_iterable(sets)) == list(range(partition.num_patches))
-    assert {len(patches) for patches in sets} == {partition.set_size}
-    assert len(sets) == partition.num_sets
-    assert partition.num_patches == partition.num_sets * partition.set_size
-    for label, patches in enumerate(sets):
-        assert {int(partition.labels[patch]) for patch in patches} == {label}
-
-
-@given(partitions())
-def test_views_of_a_partition_agree(partition):
-    D, L = partition.num_patches, partition.num_sets
-    labels = partition.labels
-    assert labels.shape == (D,) and partition.indicator.shape == (L, D)
-    assert sorted(set(labels.tolist())) == list(range(L))
-    for i, j in itertools.product(range(D), repeat=2):
-        assert partition.same_set[i, j] == (labels[i] == labels[j])
-    for label, i in itertools.product(range(L), range(D)):
-        assert partition.indicator[label, i] == (labels[i] == label)
-    assert all((np.diff(row) > 0).all() for row in partition.sets)
-
-
-def test_labels_are_renumbered_in_increasing_order():
-    assert Partition([7, -1, 7, -1]).labels.tolist() == [1, 0, 1, 0]
+def test_sets_are_disjoint_equal_and_cover_all_patches_and_all_views_agree(partition):
+    D, L, labels = partition.num_patches, partition.num_sets, partition.labels
+    assert labels.shape == (D,) and D == L * partition.set_size and set(labels.tolist()) == {*range(L)}
+    assert sorted(itertools.chain.from_iterable(partition.sets.tolist())) == list(range(D))
+    for label, patches in enumerate(partition.sets):
+        assert len(patches) == partition.set_size and (labels[patches] == label).all()
+        assert (np.diff(patches) > 0).all()
+    assert (partition.same_set == np.equal.outer(labels, labels)).all()
+    assert (partition.indicator == np.equal.outer(np.arange(L), labels)).all()
 
 
 @given(partitions())
@@ -46,7 +30,8 @@ def test_equality_forgets_the_names_of_the_sets(partition):
     assert renamed == partition and hash(renamed) == hash(partition)
 
 
-def test_partitions_that_group_otherwise_differ():
+def test_labels_are_renumbered_and_partitions_that_group_otherwise_differ():
+    assert Partition([7, -1, 7, -1]).labels.tolist() == [1, 0, 1, 0]
     assert Partition([0, 0, 1, 1]) != Partition([0, 1, 0, 1])
     assert Partition([0, 0]) != Partition([0, 0, 0])
     assert Partition([0, 0]) != [0, 0]
@@ -67,10 +52,6 @@ def test_blocks_number_the_patches_row_by_row():
         [0, 0, 1, 1],
         [2, 2, 3, 3],
         [2, 2, 3, 3],
-    ]
-    assert Partition.blocks(2, 6, 1, 3).labels.reshape(2, 6).tolist() == [
-        [0, 0, 0, 1, 1, 1],
-        [2, 2, 2, 3, 3, 3],
     ]
 
 

@@ -1,60 +1,36 @@
-"""Attention from sums of rows and columns, against plain enumeration that uses nothing of the library."""
-
-import math
-import random
+"""Attention from sums of rows and columns: what the propositions ask for, against association itself."""
 
 import numpy as np
 import pytest
 
-from patch_association.images.locality import row_and_column
+from patch_association.structure import Partition, association
 
 
-def matrices(draw, groups):
-    """A symmetric matrix over rows that favors groups: any, or a Gram matrix."""
+def a_matrix(rng, groups):
+    """A symmetric matrix that favors groups: any, or a Gram matrix."""
     n = len(groups)
-    if draw.random() < 0.5:
-        M = [[draw.gauss(0, 1) for _ in range(n)] for _ in range(n)]
-        M = [[M[i][j] + M[j][i] for j in range(n)] for i in range(n)]
-    else:
-        X = [[draw.gauss(0, 1) for _ in range(3)] for _ in range(n)]
-        M = [[sum(a * b for a, b in zip(x, y)) for y in X] for x in X]
-    favor = draw.uniform(0, 6)
-    return [[M[i][j] + favor * (groups[i] == groups[j]) for j in range(n)] for i in range(n)]
+    M = rng.standard_normal((n, n)) if rng.random() < 0.5 else (X := rng.standard_normal((n, 3))) @ X.T
+    return M + M.T + rng.uniform(0, 6) * np.equal.outer(groups, groups)
 
 
-def gap_and_spread(M, groups, i):
-    inside = [M[i][j] for j in range(len(M)) if groups[j] == groups[i]]
-    outside = [M[i][j] for j in range(len(M)) if groups[j] != groups[i]]
-    return min(inside) - max(outside, default=-math.inf), max(inside) - min(inside)
-
-
-def stated(A, rows, B, columns):
-    """What the proposition on attention from sums asks for."""
-    of_rows = [gap_and_spread(A, rows, r) for r in range(len(A))]
-    of_columns = [gap_and_spread(B, columns, c) for c in range(len(B))]
-    return all(g > t and h > s for g, s in of_rows for h, t in of_columns)
-
-
-def associates(A, rows, B, columns):
-    """Definition 2.2, patch by patch: every companion, the patch itself among them, above every stranger."""
-    places = [(r, c) for r in range(len(A)) for c in range(len(B))]
-    for r, c in places:
-        score = {(x, y): A[r][x] + B[c][y] for x, y in places}
-        own = {(x, y) for x, y in places if rows[x] == rows[r] and columns[y] == columns[c]}
-        strangers = [score[p] for p in places if p not in own]
-        if strangers and min(score[p] for p in own) <= max(strangers):
-            return False
-    return True
+def gap_and_spread(M, groups):
+    """Of each row: how far its companions, itself among them, lie above its strangers, and apart."""
+    own = np.equal.outer(groups, groups)
+    low, high = M.min(1, where=own, initial=np.inf), M.max(1, where=own, initial=-np.inf)
+    return low - M.max(1, where=~own, initial=-np.inf), high - low
 
 
 def test_gap_and_spread_decide_association():
-    """1,500 random sums on grids of up to 6 x 9 patches, with 1 to 3 groups a direction."""
-    draw, agreeing, found = random.Random(0), 0, 0
+    """1,500 random sums on grids of up to 6 x 9 patches, with 1 to 3 groups a direction: Definition 2.2."""
+    rng, agreeing, found = np.random.default_rng(0), 0, 0
     for _ in range(1500):
-        rows, columns = ([k for k in range(draw.randint(1, 3)) for _ in range(size)] for size in (2, 3))
-        draw.shuffle(rows)
-        A, B = matrices(draw, rows), matrices(draw, columns)
-        says, does = stated(A, rows, B, columns), associates(A, rows, B, columns)
+        rows, columns = (rng.permutation(np.repeat(range(rng.integers(1, 4)), size)) for size in (2, 3))
+        A, B = a_matrix(rng, rows), a_matrix(rng, columns)
+        (g, s), (h, t) = gap_and_spread(A, rows), gap_and_spread(B, columns)
+        says = (g[:, None] > t).all() and (h[:, None] > s).all()  # what the proposition asks for
+        partition = Partition((3 * rows[:, None] + columns).reshape(-1))
+        scores = A[:, None, :, None] + B[None, :, None, :]
+        does = association(scores.reshape(partition.num_patches, -1), partition).exact
         agreeing, found = agreeing + (says == does), found + does
     assert agreeing == 1500 and 150 < found < 1200
 
@@ -69,19 +45,3 @@ def test_symmetric_scores_prefer_a_side_by_little(grid):
         assert margin <= np.ptp(s) / (grid - 2) + 1e-12
     s = -np.arange(grid - 1.0)
     assert min(s[i - 1] - s[i] for i in range(1, grid - 1)) == np.ptp(s) / (grid - 2)
-
-
-def test_sums_of_rows_and_columns_are_found():
-    """The share of a sum with noise, and its Gram matrices, against least squares on the encodings."""
-    rng = np.random.default_rng(0)
-    a, b, noise = rng.standard_normal((4, 6)), rng.standard_normal((4, 6)), rng.standard_normal((4, 4, 6))
-    P = (a[:, None] + b[None] + 0.3 * noise).reshape(16, 6)
-    design = np.array(
-        [[r == k for k in range(4)] + [c == k for k in range(4)] for r in range(4) for c in range(4)]
-    )
-    fit = design @ np.linalg.lstsq(design.astype(float), P, rcond=None)[0]
-    wanted = 1 - ((P - fit) ** 2).sum() / ((P - P.mean(axis=0)) ** 2).sum()
-    found = row_and_column(P @ P.T, 4)
-    assert found.share == pytest.approx(wanted, abs=1e-12) and 0.5 < wanted < 0.99
-    means = P.reshape(4, 4, 6).mean(axis=1) - P.mean(axis=0)
-    np.testing.assert_allclose(found.rows, means @ means.T, atol=1e-12)

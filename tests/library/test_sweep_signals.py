@@ -102,6 +102,3 @@ def test_killed_outright_in_one_cell_after_the_other_and_resumed(tmp_path):
         assert os.waitstatus_to_exitcode(os.waitpid(life, 0)[1]) == -signal.SIGKILL
         assert [cell["seed"] for cell in kept(tmp_path / "slow.json")] == list(range(number))
     assert resumed(tmp_path) == [{"seed": seed, "square": seed**2} for seed in range(12)]
-
-
-# --- the sweeps of the book -----------------------------------------------------------------------------

@@ -4,16 +4,24 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from small_sweeps import CELLS, measure, run_quietly, sweep
 
 from patch_lab.records import read
-from patch_lab.sweeps import CellError, journal
+from patch_lab.sweeps import CellError, Sweep, grid, journal, run_sweep
 
 
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "demo.json"
+
+
+def counting():
+    """A cell's function, and the cells that it was asked for."""
+    calls = []
+    return lambda **cell: calls.append(cell) or measure(**cell), calls
 
 
 def test_an_uninterrupted_sweep(tmp_path, out):
@@ -28,12 +36,7 @@ def test_an_uninterrupted_sweep(tmp_path, out):
 @pytest.mark.parametrize("k", range(len(CELLS)))
 def test_stopped_after_k_cells_and_resumed(tmp_path, out, k):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
-    calls = []
-
-    def counted(**cell):
-        calls.append(cell)
-        return measure(**cell)
-
+    counted, calls = counting()
     first = run_quietly(sweep(counted), out, limit=k)
     assert first.results == whole.results[:k] and not out.exists()
     second = run_quietly(sweep(counted), out, resume=True)
@@ -103,12 +106,7 @@ def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
 def test_a_sweep_that_grows(tmp_path, out):
     """Its record holds what is finished, and is enough to go on with."""
     whole = run_quietly(sweep(), tmp_path / "whole.json")
-    calls = []
-
-    def counted(**cell):
-        calls.append(cell)
-        return measure(**cell)
-
+    counted, calls = counting()
     growing = replace(sweep(counted), grows=True)
     assert run_quietly(growing, out, limit=2) == read(out) and len(read(out)) == 2
     assert run_quietly(growing, out, resume=True, limit=1).results == whole.results[:3] == read(out).results
@@ -145,3 +143,43 @@ def test_one_process_at_a_time_writes_a_record(out):
         run_quietly(sweep(), out, resume=True)
     other.close(remove=False)
     assert len(run_quietly(sweep(), out, resume=True)) == 6
+
+
+# --- A sweep of one's own: what NumPy makes
+
+
+@pytest.mark.parametrize("axis", [(1, 2), [1, 2], range(1, 3), np.array([1, 2]), torch.tensor([1, 2])])
+def test_what_makes_an_axis(axis):
+    cells = grid(k=axis, q=np.float64(0.5), name="ab")
+    assert cells == ({"k": 1, "q": 0.5, "name": "ab"}, {"k": 2, "q": 0.5, "name": "ab"})
+    assert all(type(cell["k"]) is int and type(cell["q"]) is float for cell in cells)
+
+
+RESULTS = {
+    "a number": (lambda k: k / 2, {"value": 0.5}),
+    "NumPy's": (lambda k: np.float32(k / 2), {"value": 0.5}),
+    "arrays": (
+        lambda k: {"a": np.arange(k + 1), "b": {"c": torch.ones(1)}},
+        {"a": [0, 1], "b": {"c": [1.0]}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("run", "want"), RESULTS.values(), ids=RESULTS)
+def test_results_of_every_kind(run, want, tmp_path):
+    sweep = Sweep("mine", "mine", ({"k": np.int64(1)},), run)
+    assert run_sweep(sweep, tmp_path / "r.json", progress=False).results == [{"k": 1} | want]
+    assert run_sweep(sweep, tmp_path / "r.json", progress=False, resume=True).results == [{"k": 1} | want]
+
+
+def test_what_is_no_result_and_no_setting(tmp_path):
+    for run, said in (
+        (lambda k: [k], "its result must be a dict of JSON values, or a number, got list"),
+        (lambda k: {"a": {k}}, "its result must hold numbers, texts, lists or dicts, got set"),
+    ):
+        with pytest.raises(CellError, match=said):
+            run_sweep(Sweep("mine", "mine", grid(k=1), run), tmp_path / "r.json", progress=False)
+    with pytest.raises(ValueError, match="a cell of sweep 'mine' must hold numbers.*got object"):
+        Sweep("mine", "mine", ({"k": object()},), print)
+    with pytest.raises(ValueError, match="must be dicts of settings, as grid makes them"):
+        Sweep("mine", "mine", (1, 2), print)

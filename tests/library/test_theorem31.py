@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -17,44 +18,6 @@ from scipy.stats import norm
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.linear import linear_error
 from patch_lab.setting import linear_bounds, weighted
-
-
-def _enumerated_law(weights: np.ndarray, q: float) -> dict[int, float]:
-    """The law of y g at y = +1 for integer patch weights (L, C), by visiting every outcome."""
-    L, _C = weights.shape
-    law: dict[int, float] = {}
-    for signal in range(L):
-        others = np.delete(weights, signal, axis=0).reshape(-1)
-        for signs in itertools.product((-1, 0, 1), repeat=others.size):
-            active = int(np.abs(signs).sum())
-            chance = (q / 2) ** active * (1 - q) ** (others.size - active) / L
-            value = int(weights[signal].sum() + others @ np.array(signs, dtype=int))
-            law[value] = law.get(value, 0.0) + chance
-    return law
-
-
-@given(
-    weights=st.lists(st.lists(st.integers(-3, 4), min_size=2, max_size=2), min_size=2, max_size=4),
-    q=st.floats(0, 1),
-)
-@settings(max_examples=40, deadline=None)
-def test_patch_weights_have_the_enumerated_law(weights, q):
-    weights = np.array(weights)
-    law = weighted.weighted_law(weights, 2, q)
-    expected = _enumerated_law(weights, q)
-    assert law.mass.sum() == pytest.approx(1, abs=1e-12)
-    for value, chance in expected.items():
-        assert law.at(value) == pytest.approx(chance, abs=1e-12)
-
-
-def test_the_monotone_link_is_the_best_threshold():
-    law = weighted.weighted_law(np.array([1, 3, 4]), 2, 0.6)
-    support, mass = law.support, law.mass
-    thresholds = np.arange(support[0] - 1, -support[0] + 2) + 0.5
-    # y g < t at y = +1 errs, -y g > t at y = -1 errs; thresholds between integers, and both directions.
-    errors = [(mass[support < t].sum() + mass[-support > t].sum()) / 2 for t in thresholds]
-    best = min(min(errors), 1 - max(errors))
-    assert weighted.best_monotone_error(law) == pytest.approx(best, abs=1e-12)
 
 
 @given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1))
@@ -153,13 +116,6 @@ def test_the_bounds_are_their_formulas(L, C, q):
     assert linear_bounds.set_weights_bound(D, C, q) == pytest.approx(tau[::C, C].mean(), abs=1e-12)
 
 
-def test_the_boundary_is_the_least_size():
-    D = linear_bounds.any_weights_boundary(4, 0.5)
-    assert (
-        linear_bounds.any_weights_bound(D, 4, 0.5) >= 1 / 8 > linear_bounds.any_weights_bound(D - 4, 4, 0.5)
-    )
-
-
 def test_unequal_weights_win_at_tiny_sizes():
     error, weights = weighted.search_weights(4, 2, 0.5, largest=4)
     assert error == pytest.approx(0.123046875, abs=1e-12) and weights.tolist() == [3, 3, 3, 4]
@@ -169,13 +125,8 @@ def test_unequal_weights_win_at_tiny_sizes():
 @pytest.mark.parametrize(("L", "C"), [(2, 1), (2, 2), (3, 1), (3, 2)])
 def test_no_weights_separate_the_data(L, C):
     # Every input at label +1, its signs enumerated: a linear program finds no weights with a margin.
-    D, inputs = L * C, []
-    for signal in range(L):
-        for signs in itertools.product((-1, 0, 1), repeat=D - C):
-            x = np.ones(D)
-            x[np.arange(D) // C != signal] = signs
-            inputs.append(x)
-    rule = np.c_[-np.array(inputs), np.ones(len(inputs))]  # margin <= <a, x>
+    D, inputs = L * C, positive_inputs(L * C, C, 0.5)[0]
+    rule = np.c_[-inputs, np.ones(len(inputs))]  # margin <= <a, x>
     box = [(-1, 1)] * D + [(None, None)]
     found = linprog(np.r_[np.zeros(D), -1], rule, np.zeros(len(inputs)), bounds=box)
     assert found.status == 0 and abs(found.fun) < 1e-9
@@ -183,51 +134,23 @@ def test_no_weights_separate_the_data(L, C):
     assert linprog(np.r_[np.zeros(D), -1], alone, np.zeros(len(alone)), bounds=box).fun < -0.5
 
 
-def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
-    # L = 6, C = 2, q = 0.31, by convolution; the error of the best threshold on the score.
-    q, errors = 0.31, {}
-    for weights in ((3,) * 6, (3, 3, 3, 3, 3, 4)):
-        law = {1: {}, -1: {}}
-        for signal, weight in enumerate(weights):
-            rest = {0: 1.0}
-            for other, a in enumerate(weights):
-                for _ in range(2 * (other != signal)):
-                    moved = {}
-                    for x, chance in rest.items():
-                        for sign, part in ((-1, q / 2), (0, 1 - q), (1, q / 2)):
-                            moved[x + a * sign] = moved.get(x + a * sign, 0) + chance * part
-                    rest = moved
-            for label in (1, -1):
-                for x, chance in rest.items():
-                    score = label * 2 * weight + x
-                    law[label][score] = law[label].get(score, 0) + chance / 6
-        scores = sorted({*law[1], *law[-1]})
-        least = 1.0
-        for cut in scores:  # the score `cut` itself may go either way
-            below = sum(p for x, p in law[1].items() if x < cut)
-            above = sum(p for x, p in law[-1].items() if x > cut)
-            least = min(least, (below + above + min(law[1].get(cut, 0), law[-1].get(cut, 0))) / 2)
-        errors[weights] = least
-        assert least == pytest.approx(
-            weighted.best_monotone_error(weighted.weighted_law(np.array(weights), 2, q)), abs=1e-12
-        )
-    assert errors[(3, 3, 3, 3, 3, 4)] < 1 / 8 < errors[(3,) * 6]
-
-
-def _wrong_and_tied(weights: tuple[int, ...], C: int, q: Fraction) -> tuple[Fraction, Fraction]:
-    """P[y g < 0] and P[y g = 0] for set weights, by visiting the sums of all sets."""
-    sums = {}
+def _law(weights: tuple[int, ...], C: int, q: Fraction) -> dict[int, Fraction]:
+    """The law of y g for set weights, by visiting the sums of all sets."""
+    sums, law = {}, {}
     for signs in itertools.product((-1, 0, 1), repeat=C):
         active = sum(map(abs, signs))
         sums[sum(signs)] = sums.get(sum(signs), 0) + (q / 2) ** active * (1 - q) ** (C - active)
-    wrong = tied = Fraction(0)
     for signal, own in enumerate(weights):
         others = weights[:signal] + weights[signal + 1 :]
         for values in itertools.product([s for s in sums if sums[s]], repeat=len(others)):
-            chance = math.prod(sums[s] for s in values) / len(weights)
             score = own * C + sum(a * s for a, s in zip(others, values))
-            wrong, tied = wrong + chance * (score < 0), tied + chance * (score == 0)
-    return wrong, tied
+            law[score] = law.get(score, 0) + math.prod(sums[s] for s in values) / len(weights)
+    return law
+
+
+def _wrong_and_tied(weights: tuple[int, ...], C: int, q: Fraction) -> tuple[Fraction, Fraction]:
+    law = _law(weights, C, q)
+    return sum((p for score, p in law.items() if score < 0), Fraction(0)), law.get(0, Fraction(0))
 
 
 @pytest.mark.parametrize(
@@ -244,6 +167,19 @@ def test_unequal_weights_win_where_nothing_ties(weights, C, error, equal):
     assert weighted.best_monotone_error(law) == pytest.approx(float(error), abs=1e-12)
     assert linear_error(len(weights) * C, C, 1.0) == pytest.approx(float(equal), abs=1e-12)
     assert error < equal
+
+
+def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
+    """L = 6, C = 2, q = 0.31: the best threshold lies between two scores, on the one side or the other."""
+    least = []
+    for weights in ((3,) * 6, (3, 3, 3, 3, 3, 4)):
+        law = {score: float(p) for score, p in _law(weights, 2, Fraction(31, 100)).items()}
+        cuts = [score + side for score in (*law, *(-score for score in law)) for side in (-0.5, 0.5)]
+        errors = [sum(p * ((g < cut) + (-g > cut)) for g, p in law.items()) / 2 for cut in cuts]
+        found = weighted.best_monotone_error(weighted.weighted_law(np.array(weights), 2, 0.31))
+        least.append(min(errors))
+        assert found == pytest.approx(least[-1], abs=1e-12)
+    assert least[1] < 1 / 8 < least[0]
 
 
 @pytest.mark.parametrize(("L", "C"), [(3, 3), (3, 5), (3, 7), (3, 9), (5, 3), (5, 5)])

@@ -1,11 +1,11 @@
 """Fixed attention, fine-tuning and the test error: against dense algebra, autograd and enumeration."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 import torch
+from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,13 +81,8 @@ def test_a_batch_gives_what_each_seed_and_size_gives_alone():
     batch = fine_tune(reads, attention, sizes, seeds, steps=40)
     for i, seed in enumerate(seeds):
         for k, N in enumerate(sizes):
-            alone = fine_tune(
-                draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N],
-                attention,
-                [N],
-                [seed],
-                steps=40,
-            )
+            mine = draw_reads(data, attention, N, [seed]) if N == 5 else reads[i : i + 1, :N]
+            alone = fine_tune(mine, attention, [N], [seed], steps=40)
             assert torch.allclose(alone.value[0, 0], batch.value[i, k], rtol=1e-9, atol=1e-12)
 
 
@@ -107,19 +102,12 @@ def test_drawn_reads_have_the_law_of_reading_samples():
 def enumerated_error(attention, q, alpha):
     """P[y F < 0] + P[F = 0] / 2 at noise 0 by going through every coefficient vector, y = +1."""
     partition = attention.partition
-    D, L = partition.num_patches, partition.num_sets
-    S = attention.matrix().numpy()
-    error = 0.0
-    for signal in range(L):
-        free = np.flatnonzero(partition.labels != signal)
-        for values in itertools.product((-1, 0, 1), repeat=free.size):
-            s = np.ones(D)
-            s[free] = values
-            z = torch.from_numpy(D * alpha * S @ s)
-            F = float(polynomial_activation(z, 3, 0.1).sum())
-            mass = np.prod([q / 2 if v else 1 - q for v in values]) / L
-            error += mass * (0.5 if abs(F) < 1e-12 else F < 0)
-    return error
+    s, mass = positive_inputs(partition.num_patches, partition.set_size, q)
+    by_patch = np.empty_like(s)
+    by_patch[:, partition.sets.reshape(-1)] = s
+    z = torch.from_numpy(partition.num_patches * alpha * by_patch @ attention.matrix().numpy().T)
+    F = polynomial_activation(z, 3, 0.1).sum(dim=1).numpy()
+    return mass @ np.where(abs(F) < 1e-12, 0.5, F < 0)
 
 
 def test_sampled_errors_meet_enumeration():

@@ -6,9 +6,9 @@ Three of them stand on the page `quickstart`, under "Yours"; all run as they sta
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
-from test_quickstart import PAGE, PROGRAMS, pictures
+from strategies import write_pictures
+from test_quickstart import PAGE, PROGRAMS
 
 from patch_lab.cli import main
 
@@ -31,12 +31,6 @@ mine = torch.nn.MultiheadAttention(8, 2, batch_first=True)
 tokens = torch.randn(5, 17, 8)  # a class token and 16 patches
 S = mine(tokens, tokens, tokens, average_attn_weights=False)[1][..., 1:, 1:]
 print(pa.association(S, pa.Partition.blocks(4, 4, 2, 2)).recall.shape)
-"""
-WEIGHTS = """
-import torch
-import patch_association as pa
-seen = pa.images.look({path!r}, torch.randn(4, 3, 32, 32))
-print(seen.tokens, seen.encodings.grid, seen.attention.share.shape)
 """
 SWEEP = """
 import numpy as np
@@ -74,28 +68,10 @@ def test_a_program_of_ones_own(program, says, here, capsys):
     assert re.search(says, said), said
 
 
-@pytest.mark.parametrize("kind", ["npz", "safetensors", "pth", "pt"])
-def test_weights_as_people_have_them(kind, here, capsys):
-    """Saved as the libraries save them; the network is a plain ViT under the names of transformers."""
-    import torch
-    from vision_names import huggingface
-
-    weights = huggingface()
-    if kind == "npz":
-        np.savez("w.npz", **{name: value.numpy() for name, value in weights.items()})
-    elif kind == "safetensors":
-        pytest.importorskip("safetensors.torch", reason="not compared: safetensors").save_file(
-            weights, f"w.{kind}"
-        )
-    else:
-        torch.save({"state_dict": weights} if kind == "pth" else weights, f"w.{kind}")
-    assert ran(WEIGHTS.format(path=f"w.{kind}"), capsys) == "{'cls_token': 1} (4, 4) (2, 1)\n"
-
-
 @pytest.mark.slow
 def test_train_and_look(here, capsys):
     """A folder of pictures, fewer epochs than the preset's, on again by the folder, and a page at the end."""
-    pictures(here / "pictures")
+    write_pictures(here / "pictures")
     config = ["--set", "dataset=folder", "root=pictures", "image_size=32", "val_size=8", "batch_size=16"]
     assert main(["train", "--preset", "smoke", "--epochs", "1", "--out", "runs/mine", "--quiet", *config,
                  "train_size=40", "test_size=6"]) == 0  # fmt: skip

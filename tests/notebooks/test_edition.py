@@ -6,7 +6,7 @@ import re
 
 import nbformat
 import pytest
-from book_labels import Book, Label, read_book
+from book_labels import read_book
 from edition import make
 from notebooks import followed
 from plain_markdown import Chapter
@@ -16,22 +16,6 @@ BOOK = read_book()
 MYST = re.compile(
     r"\{(glue|prf|doc|eq|numref|ref|cite|code)(:[a-z]+)?\}`|^:::|^```\{|^\([\w-]+\)=$", re.MULTILINE
 )
-
-
-@pytest.fixture
-def chapter(monkeypatch):
-    """A chapter that needs no file: two labels, one glued number."""
-    made = Chapter.__new__(Chapter)
-    made.book = Book("https://example.org/", {"book/part/one": 3})
-    made.book.labels = {
-        "thm-a": Label("Theorem 3.1", "https://example.org/book/part/one.html#thm-a"),
-        "eq-b": Label("(3.2)", "https://example.org/book/part/one.html#equation-eq-b"),
-        "ex-c": Label("Exercise 3.1", "https://example.org/book/part/one.html#ex-c"),
-    }
-    made.book.titles = {"book/part/two": "The second", "book/why": "Why"}
-    made.book.works = {"jelassi2022": "Jelassi et al. (2022)"}
-    made.file, made.glued = "book/part/one", {"share": "12%"}
-    return made
 
 
 @pytest.mark.parametrize(

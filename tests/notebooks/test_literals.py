@@ -1,4 +1,4 @@
-"""Code below a chapter's parameters: no parameter is typed again, and every assert says what it guards."""
+"""Code below a chapter's parameters: no parameter is typed again."""
 
 from __future__ import annotations
 
@@ -59,16 +59,6 @@ def typed_again(notebook) -> list[str]:
     ]  # fmt: skip
 
 
-def silent_asserts(notebook) -> list[str]:
-    nodes = (node for tree in code_of(notebook) for node in ast.walk(tree))
-    return [ast.unparse(node) for node in nodes if isinstance(node, ast.Assert) and node.msg is None]
-
-
 @CHAPTERS
 def test_no_parameter_is_typed_again(path):
     assert typed_again(notebook_from_text(path)) == EXCEPTIONS.get(name_of(path), [])
-
-
-@CHAPTERS
-def test_every_assert_says_what_it_guards(path):
-    assert silent_asserts(notebook_from_text(path)) == []

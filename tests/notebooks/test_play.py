@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from pathlib import Path
 
@@ -38,37 +37,6 @@ def test_the_first_cell_takes_what_a_comment_offers_and_refuses_nonsense(path):
             assert play.begun(notebook, **{each.name: ast.literal_eval(value)}) is None, each.name
         assert play.nonsense(name, each.name), f"nothing would be nonsense for {each.name}"
     assert play.unrefused(notebook, name) == []
-
-
-VALUE = r"(?:\$[^$]+\$|`[^`A-Za-z][^`]*`|\d+(?:\.\d+)?)"
-SET = re.compile(
-    rf"`(\w+) = ([^`]+)`|`(\w+)` (?:in [^.]*? )?to ({VALUE}(?:,? (?:or|and|then)(?: to)? {VALUE})*)"
-)
-
-
-def told_to_try(text: str) -> list[tuple[str, str]]:
-    """What a page tells its reader to set: name and value, as "`dim` to $16$ or $64$" and "`q = 0.6`" do."""
-    found = []
-    for name, value, other, values in SET.findall(text):
-        given = [value] if name else re.findall(VALUE, values)
-        found += [(name or other, each.strip("$`").replace("{,}", "")) for each in given]
-    return found
-
-
-def test_what_the_pages_tell_to_try_is_played():
-    """Each value that "what to try" names is one of those that the parameter's comment offers."""
-    seen = []
-    for path in chapters():
-        text = path.read_text(encoding="utf-8").replace("## What to try\n\n", "**What to try.** ")
-        cell = play.parameters_cell(notebook_from_text(path))
-        offered = {each.name: each for each in play.read_parameters(cell.source)}
-        for paragraph in re.findall(r"^\*\*What to try\.\*\*.*", text, re.MULTILINE):
-            for name, value in told_to_try(paragraph):
-                if name in offered:
-                    seen.append((name_of(path), name, value))
-                    tries = [ast.literal_eval(each) for each in offered[name].tries]
-                    assert ast.literal_eval(value) in tries, f"{name_of(path)}: {name} = {value}"
-    assert len(seen) >= 30, f"the pages are hardly read: {seen}"
 
 
 @pytest.mark.slow

@@ -28,20 +28,8 @@ JUNK = [
 ]
 #: What is a number, and often none that can be taken.
 EDGES = [*NUMBERS.split(), "0." + "0" * 3000 + "1", "0" * 3000 + "1"]
-UNKNOWN = [
-    "__proto__",
-    "constructor",
-    "toString",
-    "",
-    " ",
-    "Q0",
-    "d0",
-    "%44",
-    "β",
-    "😀" * 60,
-    "x" * 5000,
-    "gone2",
-]
+NO_KEYS = "__proto__ constructor toString Q0 d0 %44 β gone2"
+UNKNOWN = ["", " ", *NO_KEYS.split(), "😀" * 60, "x" * 5000]
 
 
 @dataclass

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import SITE, settle
 
 EXPLORE = "book/explore"
+EXPLORABLES = ("counting", "paint", "descent", "valleys", "shuffle", "look", "epochs")
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 
@@ -208,13 +209,20 @@ def _axe_findings(tab, theme: str) -> list[str]:
 
 
 @contextmanager
-def opened(browser, name: str, state: str = "", **context):
-    """An explorable's page with a state in its address; the console must stay silent."""
+def shown(browser, address: str, **context):
+    """A page of the book in a context of its own, by its address below the site; nothing may be thrown."""
     page = browser.new_context(**context).new_page()
     heard = []
     page.on("pageerror", lambda error: heard.append(str(error)))
-    page.goto(f"{(SITE / EXPLORE / name).as_uri()}.html{state}")
-    page.evaluate("() => window.explorable.ready")
+    page.goto(f"{SITE.as_uri()}/{address}")
     yield page
     page.context.close()
     assert heard == [], heard
+
+
+@contextmanager
+def opened(browser, name: str, state: str = "", **context):
+    """An explorable's page with a state in its address."""
+    with shown(browser, f"{EXPLORE}/{name}.html{state}", **context) as page:
+        page.evaluate("() => window.explorable.ready")
+        yield page

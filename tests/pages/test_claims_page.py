@@ -11,52 +11,52 @@ import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
 from ledger import FAMILIES, PARTS
+from page_visits import shown
 
 from patch_lab.ledger import SOURCES, shipped
 
-PAGE = SITE / "book" / "claims.html"
+PAGE = "book/claims.html"
 CLAIMS = [claim for claim in shipped() if claim.kind == "claim"]
 
 
-def test_every_claim_has_an_address_of_its_own():
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+@pytest.fixture(scope="module")
+def soup() -> BeautifulSoup:
+    return BeautifulSoup((SITE / PAGE).read_text(encoding="utf-8"), "html.parser")
+
+
+def test_every_claim_has_an_address_of_its_own(soup):
     found = [row["id"] for row in soup.select("table.pa-claims tr[id^=claim-]")]
     assert sorted(found) == sorted(f"claim-{claim.id}" for claim in shipped())
 
 
-def test_the_map_counts_every_claim_once():
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+def test_the_map_counts_every_claim_once(soup):
     rows = soup.select("table.pa-claims")[0].select("tbody tr")
     counts = [[int(cell.get_text() or 0) for cell in row.select("td")[1:]] for row in rows]
     assert sum(row[-1] for row in counts) == len(CLAIMS)
     assert all(sum(row[:-1]) == row[-1] for row in counts)
 
 
-def test_the_papers_claims_are_counted_apart():
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+def test_the_papers_claims_are_counted_apart(soup):
     lines = [re.findall(r"\d+", line.get_text()) for line in soup.select("p.pa-totals")]
     totals = [len([c for c in CLAIMS if (c.source == "ours") == own]) for own in (False, True)]
     assert [int(line[0]) for line in lines] == totals
     assert all(sum(map(int, line[1:])) == int(line[0]) for line in lines)
 
 
-def test_the_errata_are_all_that_fails_or_needs_a_condition():
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+def test_the_errata_are_all_that_fails_or_needs_a_condition(soup):
     listed = {a["href"] for a in soup.select("#errata .pa-id a")}
     papers = {c.id for c in CLAIMS if c.source != "ours" and c.family in ("conditional", "fails")}
     assert listed == {f"#claim-{one}" for one in papers}
 
 
 def test_the_search_leaves_what_it_finds(browser):
-    page = browser.new_context().new_page()
-    page.goto(PAGE.as_uri())
-    page.get_by_label("words").fill("theorem alpha-scaling")
-    shown = page.locator("table.pa-claims tr[id^=claim-]:visible")
-    assert shown.count() == 1 and shown.first.get_attribute("id") == "claim-ours-alpha-scaling"
-    assert page.locator(".pa-filter output").inner_text() == f"1 of {len(list(shipped()))} claims"
-    page.get_by_label("words").fill("")
-    assert page.locator("table.pa-claims tr[id^=claim-]:visible").count() == len(list(shipped()))
-    page.context.close()
+    with shown(browser, PAGE) as page:
+        page.get_by_label("words").fill("theorem alpha-scaling")
+        rows = page.locator("table.pa-claims tr[id^=claim-]:visible")
+        assert rows.count() == 1 and rows.first.get_attribute("id") == "claim-ours-alpha-scaling"
+        assert page.locator(".pa-filter output").inner_text() == f"1 of {len(list(shipped()))} claims"
+        page.get_by_label("words").fill("")
+        assert rows.count() == len(list(shipped()))
 
 
 CHOICES = {
@@ -69,31 +69,27 @@ CHOICES = {
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
 def test_each_filter_leaves_the_claims_of_the_table(browser, script):
     """Every choice alone, then one of each kind together; definitions have no verdict and stay."""
-    page = browser.new_context(java_script_enabled=script).new_page()
-    page.goto(PAGE.as_uri())
 
-    def shown() -> set[str]:
+    def left(page) -> set[str]:
         rows = page.locator("table.pa-claims tr[class*=pa-row]")
         seen = "all => all.filter(row => row.checkVisibility()).map(row => row.id)"
         return {name.removeprefix("claim-") for name in rows.evaluate_all(seen)}
 
-    def choose(kind: str, value: str) -> None:
-        page.locator(f"[name=pa-{kind}][value={value}]").check()
-
-    assert shown() == {claim.id for claim in CLAIMS}
-    for kind, choices in CHOICES.items():
-        offered = page.locator(f"[name=pa-{kind}]").evaluate_all("all => all.map(one => one.value)")
-        assert offered == ["all", *choices]
-        for value, belongs in choices.items():
+    with shown(browser, PAGE, java_script_enabled=script) as page:
+        choose = lambda kind, value: page.locator(f"[name=pa-{kind}][value={value}]").check()
+        assert left(page) == {claim.id for claim in CLAIMS}
+        for kind, choices in CHOICES.items():
+            offered = page.locator(f"[name=pa-{kind}]").evaluate_all("all => all.map(one => one.value)")
+            assert offered == ["all", *choices]
+            for value, belongs in choices.items():
+                choose(kind, value)
+                assert left(page) == {claim.id for claim in CLAIMS if belongs(claim)}, f"{kind}: {value}"
+            choose(kind, "all")
+        together = {"paper": "ours", "part": "dynamics", "verdict": "holds"}
+        for kind, value in together.items():
             choose(kind, value)
-            assert shown() == {claim.id for claim in CLAIMS if belongs(claim)}, f"{kind}: {value}"
-        choose(kind, "all")
-    together = {"paper": "ours", "part": "dynamics", "verdict": "holds"}
-    for kind, value in together.items():
-        choose(kind, value)
-    expected = {c.id for c in CLAIMS if all(CHOICES[kind][value](c) for kind, value in together.items())}
-    assert shown() == expected and 0 < len(expected) < len(CLAIMS)
-    page.context.close()
+        expected = {c.id for c in CLAIMS if all(CHOICES[kind][value](c) for kind, value in together.items())}
+        assert left(page) == expected and 0 < len(expected) < len(CLAIMS)
 
 
 def test_every_part_of_the_ledger_is_offered():
@@ -101,10 +97,9 @@ def test_every_part_of_the_ledger_is_offered():
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_the_downloads_hold_the_whole_ledger(kind):
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
+def test_the_downloads_hold_the_whole_ledger(soup, kind):
     (address,) = (a["href"] for a in soup.select(".pa-downloads a") if a["href"].endswith(f"/claims.{kind}"))
-    text = (PAGE.parent / address).resolve().read_text(encoding="utf-8")
+    text = ((SITE / PAGE).parent / address).read_text(encoding="utf-8")
     entries = list(csv.DictReader(io.StringIO(text))) if kind == "csv" else json.loads(text)
     assert [entry["id"] for entry in entries] == [claim.id for claim in shipped()]
     assert [entry["verdict"] or None for entry in entries] == [

@@ -6,10 +6,10 @@ import re
 
 import pytest
 from addresses import MOVED
-from browser import ROOT, SITE, page_names
+from browser import SITE, page_names
 from notebooks import chapters as every_chapter
 from notebooks import name_of
-from page_visits import PHONE, open_page, set_theme
+from page_visits import PHONE, open_page, set_theme, shown
 from page_visits import _axe_findings as axe_findings
 
 pytestmark = pytest.mark.slow
@@ -19,13 +19,11 @@ FIGURE = "fig-limits-lifetimes"
 PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
 
 
-def chapters_of(part: str) -> list[str]:
-    return [name for name in page_names() if name.startswith(f"book/{part}/")]
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_two_questions_a_part_stand_before_their_figures(part):
-    pages = [(SITE / name).read_text(encoding="utf-8") for name in chapters_of(part)]
+    pages = [
+        (SITE / name).read_text(encoding="utf-8") for name in page_names() if name.startswith(f"book/{part}/")
+    ]
     found = [
         (page, box)
         for page in pages
@@ -79,14 +77,11 @@ def test_who_predicts_right_is_told_so_and_nobody_has_to(browser):
 
 
 def test_without_script_a_question_has_a_folded_answer(browser):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(LONGER.as_uri())
-    assert tab.locator(f"#{FIGURE} svg").is_visible()
-    assert not tab.locator(".pa-predict details p").first.is_visible()
-    tab.locator(".pa-predict summary").click()
-    assert tab.locator(".pa-predict details p").first.is_visible()
-    context.close()
+    with shown(browser, "book/dynamics/longer.html", java_script_enabled=False) as tab:
+        assert tab.locator(f"#{FIGURE} svg").is_visible()
+        assert not tab.locator(".pa-predict details p").first.is_visible()
+        tab.locator(".pa-predict summary").click()
+        assert tab.locator(".pa-predict details p").first.is_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -143,43 +138,33 @@ def test_neighbors_have_a_sentence_and_arrows_lead_to_them(browser):
         ("q_c", "qc, a symbol", "book/letters.html"),
         ("Theorem 3.1", "Theorem 3.1", "book/claims.html#claim-jelassi2022-theorem-3.1"),
         ("theorem 4.3", "Theorem 4.3", "book/setting/linear_models.html#"),
-        ("Fig. 8.1", "Figure 8.1", "book/dynamics/idealized.html#"),
+        ("Fig. 8.1", "Figure 8.1", "book/dynamics/"),
     ],
 )
 def test_the_search_finds_what_has_a_name(browser, query, title, where):
-    tab = browser.new_page()
-    tab.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
-    tab.wait_for_selector(".pa-named")
-    found = tab.locator(".pa-named li")
-    texts = found.all_inner_texts()
+    with shown(browser, f"search.html?q={query}") as tab:
+        tab.wait_for_selector(".pa-named")
+        texts = tab.locator(".pa-named li").all_inner_texts()
+        links = [link.get_attribute("href") for link in tab.locator(".pa-named li a").all()]
     assert all(text.startswith(title) and len(text.split()) > 4 for text in texts), texts
-    links = [link.get_attribute("href") for link in found.locator("a").all()]
     assert any(where in link for link in links), links
     for link in links:
         page, _, id = link.removeprefix("./").partition("#")
-        text = (SITE / page).read_text(encoding="utf-8")
-        assert not id or f'id="{id}"' in text, link
-    tab.close()
+        assert not id or f'id="{id}"' in (SITE / page).read_text(encoding="utf-8"), link
 
 
 @pytest.mark.parametrize("query", ["constructor", "__proto__", pytest.param(50_000 * "x", id="long")])
 def test_no_query_throws(browser, query):
-    tab, errors = browser.new_page(), []
-    tab.on("pageerror", lambda error: errors.append(error.message))
-    tab.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
-    tab.wait_for_function("!Search._pulse_status || Search._pulse_status < 0")
-    assert errors == [] and tab.locator(".search-summary").inner_text()
-    tab.close()
+    with shown(browser, f"search.html?q={query}") as tab:
+        tab.wait_for_function("!Search._pulse_status || Search._pulse_status < 0")
+        assert tab.locator(".search-summary").inner_text()
 
 
 def test_a_number_is_not_found_in_a_longer_one(browser):
-    tab = browser.new_page()
-    tab.goto(f"{(SITE / 'search.html').as_uri()}?q=theorem 4.1")
-    tab.wait_for_selector(".pa-named")
-    assert not [
-        text for text in tab.locator(".pa-named a").all_inner_texts() if re.match(r"Theorem 4\.1\d", text)
-    ]
-    tab.close()
+    with shown(browser, "search.html?q=theorem 4.1") as tab:
+        tab.wait_for_selector(".pa-named")
+        found = tab.locator(".pa-named a").all_inner_texts()
+    assert not [text for text in found if re.match(r"Theorem 4\.1\d", text)]
 
 
 def test_the_list_for_language_models_has_every_page_and_a_sentence():
@@ -206,13 +191,3 @@ def test_code_can_be_copied(browser):
     with open_page(browser, SITE / "book" / "quickstart.html") as tab:
         blocks = tab.locator("div.highlight pre").count()
         assert blocks and tab.locator("div.highlight .copybtn").count() == blocks
-
-
-def test_questions_have_choices_in_the_plain_edition():
-    from book_labels import read_book
-    from plain_markdown import Chapter
-
-    cells = [cell.source for cell in Chapter(read_book(), "book/dynamics/longer").cells()]
-    (shown,) = [source for source in cells if "**Predict.**" in source]
-    assert "- It levels off." in shown and "<summary>Answer</summary>" in shown and ":::" not in shown
-    assert (ROOT / "book" / "dynamics" / "longer.md").is_file()

@@ -59,24 +59,14 @@ def lab(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = [
-        f"--ServerApp.port={port}",
-        "--ServerApp.ip=127.0.0.1",
-        "--IdentityProvider.token=",
-        "--no-browser",
-        "--allow-root",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    environment = os.environ | {
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-    }
+    alone = "--ServerApp.ip=127.0.0.1 --IdentityProvider.token= --no-browser --allow-root"
+    options = [f"--ServerApp.port={port}", *alone.split()]
+    options += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", str(folder)]
+    homes = {f"JUPYTER_{kind.upper()}_DIR": str(folder / kind) for kind in ("config", "data")}
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *options, str(folder)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+        [sys.executable, "-m", "jupyterlab", *options], env=os.environ | homes,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from browser import SITE
-from page_visits import NEXT_FRAME, opened
+from page_visits import EXPLORABLES, NEXT_FRAME, opened, shown
 
 from patch_association.images.locality import similarity
 from patch_association.shallow import PatternData, Sgd, Weights, population, train
@@ -74,26 +73,6 @@ def test_the_mouse_lights_the_piece_below_it(browser):
         box = heap.bounding_box()
         heap.hover(position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]})
         page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[99] + 1}&`)")
-
-
-@pytest.mark.parametrize(
-    "name, state, says",
-    [
-        ("shuffle", "#piece=197", "There are 196 pieces"),
-        ("shuffle", "#links=0", "links must be a whole number, at least 1; it is 0"),
-        ("shuffle", "#encodings=resnet", "which is no network: vit or deit"),
-        ("epochs", "#patch=65", "There are 64 patches; patch 65 is not among them"),
-        ("epochs", "#epoch=41", "The record has 40 epochs"),
-        ("epochs", "#epoch=-1", "epoch must be a whole number, at least 0; it is -1"),
-        ("look", "#relevant=0.1&confusion=0.1", "they give 2 and 2"),
-        ("look", "#relevant=0.9&confusion=0.3", "an input has only 20"),
-        ("look", "#gone=1.21", "tokens 1 to 20"),
-        ("look", "#label=0", "The label is 1 or -1; it is 0"),
-    ],
-)
-def test_what_cannot_be_shown_gets_a_sentence(browser, name, state, says):
-    with opened(browser, name, state) as page:
-        assert says in page.evaluate(SENTENCE)
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
@@ -227,20 +206,17 @@ def test_tokens_are_taken_away_by_keyboard(browser):
     ],
 )
 def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
-    page = browser.new_page()
-    page.goto((SITE / "book" / f"{chapter}.html").as_uri())
-    link = page.locator(f"figure a[data-loads={name}]")
-    wanted = dict(part.split("=") for part in link.get_attribute("href")[1:].split("&"))
-    page.locator("figure:has(a[data-loads]) .pa-loads").click(position={"x": 20, "y": 20})
-    page.wait_for_selector(f".pa-explorable[data-explorable={name}][data-live]")
-    address = page.locator(".pa-tools a").get_attribute("href").partition("#")[2]
-    has = dict(part.split("=") for part in address.split("&"))
-    assert wanted.items() <= has.items()
-    assert page.locator(".pa-refused").count() == 0
-    page.close()
+    with shown(browser, f"book/{chapter}.html") as page:
+        link = page.locator(f"figure a[data-loads={name}]")
+        wanted = dict(part.split("=") for part in link.get_attribute("href")[1:].split("&"))
+        page.locator("figure:has(a[data-loads]) .pa-loads").click(position={"x": 20, "y": 20})
+        page.wait_for_selector(f".pa-explorable[data-explorable={name}][data-live]")
+        address = page.locator(".pa-tools a").get_attribute("href").partition("#")[2]
+        assert wanted.items() <= dict(part.split("=") for part in address.split("&")).items()
+        assert page.locator(".pa-refused").count() == 0
 
 
-@pytest.mark.parametrize("name", ["descent", "valleys", "counting", "paint", "shuffle", "look", "epochs"])
+@pytest.mark.parametrize("name", EXPLORABLES)
 def test_the_still_picture_loads_its_setting(browser, name):
     with opened(browser, name) as page:
         page.locator(".pa-still img").wait_for()

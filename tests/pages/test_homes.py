@@ -10,6 +10,7 @@ from browser import SITE
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
 from notebooks import chapters, name_of
+from page_visits import shown
 
 from patch_lab.ledger import shipped
 
@@ -74,13 +75,11 @@ def test_every_claim_has_a_card_with_its_evidence_and_a_chip(claim):
 
 @pytest.mark.parametrize("reach", ["focus", "hover"])
 def test_a_chip_says_its_verdict_in_full(browser, reach):
-    tab = browser.new_page()
-    tab.goto((SITE / "book" / "dynamics" / "limits.html").as_uri())
-    chip = tab.locator("a.pa-chip.pa-conditional").first
-    said = chip.get_attribute("title")
-    getattr(chip, reach)()
-    tip = tab.locator("div.pa-tip")
-    tip.wait_for()
-    assert said.startswith("holds only if ") and tip.inner_text() == said
-    assert chip.get_attribute("aria-describedby") == tip.get_attribute("id")
-    tab.close()
+    with shown(browser, "book/dynamics/limits.html") as tab:
+        chip = tab.locator("a.pa-chip.pa-conditional").first
+        said = chip.get_attribute("title")
+        getattr(chip, reach)()
+        tip = tab.locator("div.pa-tip")
+        tip.wait_for()
+        assert said.startswith("holds only if ") and tip.inner_text() == said
+        assert chip.get_attribute("aria-describedby") == tip.get_attribute("id")

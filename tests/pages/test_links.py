@@ -11,6 +11,7 @@ import pytest
 import yaml
 from browser import ROOT, SITE, page_names
 from notebooks import chapters, name_of
+from page_text import ADVICE, leftovers, typed_numbers
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 
@@ -71,3 +72,27 @@ def test_launch_buttons_lead_to_the_notebook(text):
     assert (ROOT / notebook).is_file()
     (binder,) = (link for link in links if link.startswith(CONFIG["launch_buttons"]["binderhub_url"]))
     assert binder.endswith(notebook)
+
+
+# --- What a page asks of its reader: little waiting, and no number that nobody computed
+
+
+WHOLE = 2_000_000  # bytes of a page with its drawings, before compression
+
+every_page = pytest.mark.parametrize("page", page_names())
+
+
+@every_page
+def test_a_page_is_light(page):
+    assert (SITE / page).stat().st_size <= WHOLE
+
+
+@every_page
+def test_no_format_left_anything_behind(page):
+    assert leftovers((SITE / page).read_text(encoding="utf-8")) == []
+
+
+@every_page
+def test_every_number_in_running_text_was_computed(page):
+    found = typed_numbers((SITE / page).read_text(encoding="utf-8"))
+    assert found == [], ADVICE

@@ -12,7 +12,7 @@ import torch
 from browser import SITE
 from bs4 import BeautifulSoup
 from page_measures import measure
-from page_visits import PHONE
+from page_visits import DESK, PHONE, shown
 from PIL import Image
 
 from patch_association.exact.linear import labeling_error, linear_error
@@ -37,20 +37,15 @@ SHIFT = """() => { window.shift = 0; new PerformanceObserver(list => {
 @contextmanager
 def essay(browser, scene: str | None = None, **context):
     """The essay with a scene on the screen; nothing may be asked of the network, nothing may be thrown."""
-    page = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | context)).new_page()
-    heard, asked = [], []
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(PAGE.as_uri())
-    if scene:
+    asked = []
+    with shown(browser, "book/next_to.html", **({"viewport": DESK} | context)) as page:
+        page.on("request", lambda request: asked.append(request.url))
+        page.reload()
         place = page.locator(f"[data-scene={scene}]")
-        place.scroll_into_view_if_needed()
-        page.wait_for_function(f"() => window.explorables?.{NAMES[scene]}")
+        if scene:
+            place.scroll_into_view_if_needed()
+            page.wait_for_function(f"() => window.explorables?.{NAMES[scene]}")
         yield page, place
-    else:
-        yield page, None
-    page.context.close()
-    assert heard == []
     assert [url for url in asked if not url.startswith((SITE.as_uri(), "data:", "blob:"))] == []
 
 
@@ -102,15 +97,9 @@ def test_any_picture_of_ones_own_or_a_sentence(browser):
         page.wait_for_function("() => window.explorables.heap.time() === 1")
         for name, (content, refused) in sorted(FILES.items(), key=lambda file: file[1][1] is None):
             before = of(page, "heap", "shown()")
-            place.locator("input[type=file]").set_input_files(
-                [
-                    {
-                        "name": name,
-                        "mimeType": "application/octet-stream" if "svg" not in name else "image/svg+xml",
-                        "buffer": content,
-                    }
-                ]
-            )
+            kind = "image/svg+xml" if "svg" in name else "application/octet-stream"
+            file = dict(name=name, mimeType=kind, buffer=content)
+            place.locator("input[type=file]").set_input_files([file])
             if refused:
                 page.wait_for_function(
                     f"words => words.every(word => {SAID.format('heap')}.includes(word))", arg=[name, refused]
@@ -281,18 +270,6 @@ def test_every_scene_has_its_ways_and_without_script_its_picture(browser):
     assert picture.endswith("_static/share.png")
     with Image.open(SITE / "_static" / "share.png") as drawn:
         assert drawn.size == (1200, 630)
-    page = browser.new_context(java_script_enabled=False).new_page()
-    page.goto(PAGE.as_uri())
-    stills = page.locator("[data-scene] .pa-still-scene :is(svg, img)")
-    shown = [stills.nth(k).is_visible() for k in range(stills.count())]
-    page.context.close()
-    assert shown.count(True) >= len(SCENES)
-
-
-def test_the_text_is_of_the_length_that_it_says(browser):
-    soup = BeautifulSoup(PAGE.read_text(encoding="utf-8"), "html.parser")
-    article = soup.select_one("article")
-    for aside in article.select(".pa-scene, figure, .prev-next-area, script"):
-        aside.decompose()
-    words = len(re.findall(r"[A-Za-z]+", " ".join(p.get_text() for p in article.select("p"))))
-    assert 1000 <= words <= 1500
+    with shown(browser, "book/next_to.html", java_script_enabled=False) as page:
+        stills = page.locator("[data-scene] .pa-still-scene :is(svg, img)").all()
+        assert sum(still.is_visible() for still in stills) >= len(SCENES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from addresses import MOVED
 from browser import SITE
+from page_visits import shown
 
 #: What was linked to, and the page on which it stands now.
 LABELS = {
@@ -21,28 +22,21 @@ LABELS = {
 
 @pytest.mark.parametrize("old, new", [*LABELS.items()])
 def test_a_label_that_moved_is_found_on_its_page(browser, old, new):
-    page = browser.new_page()
     label = old.partition("#")[2]
-    page.goto((SITE / old.partition("#")[0]).as_uri() + f"#{label}")
-    page.wait_for_function(f"document.getElementById({label!r}) && document.readyState === 'complete'")
-    assert page.url == (SITE / new).as_uri() + f"#{label}"
-    page.close()
+    with shown(browser, old) as page:
+        page.wait_for_function(f"document.getElementById({label!r}) && document.readyState === 'complete'")
+        assert page.url == (SITE / new).as_uri() + f"#{label}"
 
 
 @pytest.mark.parametrize("old, new", [*MOVED.items()])
 def test_a_page_that_is_no_more_leads_on_without_script_too(browser, old, new):
     target, _, place = new.partition("#")
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((SITE / f"{old}.html").as_uri())
-    page.wait_for_url((SITE / f"{target}.html").as_uri() + (f"#{place}" if place else ""))
-    context.close()
+    with shown(browser, f"{old}.html", java_script_enabled=False) as page:
+        page.wait_for_url((SITE / f"{target}.html").as_uri() + (f"#{place}" if place else ""))
 
 
 def test_a_label_that_never_was_stays_where_it_is(browser):
-    page = browser.new_page()
-    address = (SITE / "book" / "dynamics" / "companions.html").as_uri() + "#constructor"
-    page.goto(address)
-    page.wait_for_function("window.pageOfLabel")
-    assert page.url == address
-    page.close()
+    address = "book/dynamics/companions.html#constructor"
+    with shown(browser, address) as page:
+        page.wait_for_function("window.pageOfLabel")
+        assert page.url == f"{SITE.as_uri()}/{address}"

@@ -7,7 +7,9 @@ import re
 import pytest
 import yaml
 from browser import ROOT, SITE, page_names, settle
-from page_visits import open_page, set_theme
+from bs4 import BeautifulSoup
+from page_measures import measure
+from page_visits import DESK, PHONE, open_page, set_theme, shown
 
 #: One page of each kind, which `make test` visits; `make test-all` visits all of them.
 SMOKE = {
@@ -32,23 +34,11 @@ def test_every_page_of_the_contents_is_built():
 
 
 @every_page
-def test_opens_without_a_console_error(visit, page):
-    assert visit(page).console == []
-
-
-@every_page
-def test_no_request_leaves_the_book(visit, page):
-    assert visit(page).outside == []
-
-
-@every_page
-def test_every_file_that_it_asks_for_is_there(visit, page):
-    assert visit(page).lost == []
-
-
-@every_page
-def test_equations_are_typeset(visit, page):
-    assert visit(page).equations == {"raw": [], "failed": [], "tex": []}
+def test_it_opens_whole_and_asks_nobody(visit, page):
+    """No error on the console, no request that leaves the book, no file missing, no equation as typed."""
+    seen = visit(page)
+    assert (seen.console, seen.outside, seen.lost) == ([], [], [])
+    assert seen.equations == {"raw": [], "failed": [], "tex": []}
 
 
 @every_page
@@ -62,49 +52,35 @@ def test_figures_are_there_and_described(visit, page):
 
 
 @every_page
-def test_nothing_scrolls_sideways_on_a_phone(visit, page):
+def test_a_phone_shows_all_of_it(visit, page):
+    """Nothing scrolls sideways but boxes of their own, which the Tab key must reach."""
     width = visit(page).width
     assert width["scroll"] <= width["inner"], width["wide"]
-
-
-@every_page
-def test_boxes_that_scroll_are_reached_with_the_keyboard(visit, page):
-    """On a phone a wide equation scrolls in its own box, which the Tab key must reach."""
-    assert visit(page).width["unreachable"] == []
+    assert width["unreachable"] == []
 
 
 @every_page
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_accessible(visit, page, theme):
-    """axe finds nothing against WCAG 2.1 A and AA in light, nor against its rule for colors in dark."""
+    """axe finds nothing against WCAG 2.1 A and AA in light, nor against its rule for colors in dark.
+
+    What axe cannot see: colored equations reach 4.5 : 1 and icons 3 : 1 against their ground.
+    """
     assert visit(page).axe[theme] == []
-
-
-@every_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_equations_and_controls_stand_out(visit, page, theme):
-    """What axe cannot see: colored equations reach 4.5 : 1 and icons 3 : 1 against their ground."""
     assert visit(page).contrast[theme] == []
 
 
 def test_search_finds_a_word(browser):
     """Straight from the file system, where a page may not fetch anything."""
-    tab = browser.new_page()
-    errors = []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.goto((SITE / "search.html").as_uri() + "?q=patches")
-    # Results arrive one by one: only the closing sentence says that all of them are there.
-    tab.wait_for_selector("#search-results .search-summary:has-text('Search finished')", timeout=60_000)
-    targets = tab.eval_on_selector_all(
-        "#search-results li a", "links => links.map(a => a.getAttribute('href'))"
-    )
-    quotes = tab.eval_on_selector_all("#search-results li", "items => items.map(e => e.innerText)")
-    marked = tab.eval_on_selector_all("#search-results mark", "marks => marks.map(e => e.textContent)")
-    tab.close()
+    with shown(browser, "search.html?q=patches") as tab:
+        # Results arrive one by one: only the closing sentence says that all of them are there.
+        tab.wait_for_selector("#search-results .search-summary:has-text('Search finished')", timeout=60_000)
+        targets = [link.get_attribute("href") for link in tab.locator("#search-results li a").all()]
+        quotes = tab.locator("#search-results li").all_inner_texts()
+        marked = tab.locator("#search-results mark").all_text_contents()
     assert any("book/letters.html" in target for target in targets), targets
     assert all(len(quote.split()) > 8 for quote in quotes), "every result quotes its page"
     assert marked and all(mark.lower() in ("patches", "") for mark in marked)
-    assert errors == []
 
 
 def test_dark_mode_recolors_every_quantity(browser):
@@ -137,9 +113,43 @@ PARTED = """() => {
 
 
 def test_punctuation_stays_with_its_formula(browser):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto((SITE / "book" / "dynamics" / "companions.html").as_uri())
-    settle(page)
-    count, parted = page.evaluate(PARTED)
-    page.close()
+    with shown(browser, "book/dynamics/companions.html", viewport=PHONE) as page:
+        settle(page)
+        count, parted = page.evaluate(PARTED)
     assert count > 50 and parted == []
+
+
+# --- The front page draws in: a picture that learns, and findings with their figures
+
+
+INDEX = SITE / "book" / "index.html"
+
+
+def test_it_is_light(browser):
+    assert measure(browser, INDEX).bytes <= 2_000_000
+
+
+def test_its_picture_moves_by_itself_once_and_leads_to_the_essay(browser):
+    with shown(browser, "book/index.html", viewport=DESK) as page:
+        page.wait_for_function(
+            "document.querySelector('.pa-sentence')?.textContent.startsWith('After training, 364')"
+        )
+        assert page.locator("[data-scene=heap] a").first.get_attribute("href").startswith("next_to.html")
+
+
+def test_the_picture_is_there_without_script(browser):
+    with shown(browser, "book/index.html", java_script_enabled=False) as page:
+        assert page.locator(".pa-explorable svg[aria-label]").first.is_visible()
+
+
+def test_every_finding_has_its_figure_and_leads_to_it():
+    soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
+    findings = soup.select(".pa-finding")
+    assert 6 <= len(findings) <= 8
+    for finding in findings:
+        picture = (INDEX.parent / finding.img["src"]).resolve()
+        assert picture.read_text(encoding="utf-8").rstrip().endswith("</svg>")
+        address, _, label = finding.a["href"].partition("#")
+        there = BeautifulSoup((INDEX.parent / address).read_text(encoding="utf-8"), "html.parser")
+        assert there.find(id=label), f"{address} has no {label}"
+        assert len(finding.img["alt"].split()) >= 3

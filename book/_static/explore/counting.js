@@ -1,7 +1,7 @@
 // Counting against listening: one input, its set sums, and both exact errors.
 (() => {
   "use strict";
-  const { h, controls, shapes, pixel, mount, uniform, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
+  const { h, controls, shapes, pixel, mount, uniform, still, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
@@ -97,7 +97,9 @@
 
   function build({ stage, say, change }) {
     let seen = {};
+    let before = []; // the number of patches at the guess: its bell stays as an outline
     const panel = controls(FIELDS, (key, value) => {
+      before = [];
       const next = { [key]: value };
       if (key === "D" && value % seen.C) next.C = [8, 4, 3, 2].find((C) => value % C === 0);
       change(next);
@@ -122,7 +124,7 @@
       }));
       const total = s.reduce((a, b) => a + b, 0);
       input.setAttribute("aria-label", `${D / C} sets with their sums; the loud ones are marked; all together ${total}`);
-      law.draw({ D, C, q });
+      law.draw({ D, C, q, before });
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
       const clutter = (q * (D - C)) / C ** 2;
       const side = clutter > BOUNDARY ? "beyond" : "within";
@@ -133,7 +135,13 @@
 
     return {
       fields: FIELDS,
-      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: () => change({ D: 144 }) },
+      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: async () => {
+        if (seen.D < 144) before = [seen.D];
+        for (let D = still.matches ? 144 : seen.D + seen.C; D <= 144; D += seen.C) { // the bell widens as they come
+          change({ D });
+          await new Promise((done) => (still.matches ? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(done, 90)));
+        }
+      } },
       ready: true,
       room: 270,
       repaint: draw,

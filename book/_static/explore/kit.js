@@ -98,7 +98,10 @@
       for (const [key, { field, input, value }] of boxes) {
         if (field.options) {
           const has = [...input.options].some((option) => option.value === String(setting[key]));
-          if (!has) input.append(h("option", { value: setting[key] }, String(setting[key])));
+          if (!has) { // one place for a value that is none of the list
+            input.querySelector("[data-other]")?.remove();
+            input.append(h("option", { value: setting[key], "data-other": true }, String(setting[key])));
+          }
           input.value = String(setting[key]);
           continue;
         }
@@ -603,7 +606,6 @@
       /** An address that is refused changes nothing: neither the setting nor itself. */
       const load = (hash, asked = false) => {
         clearTimeout(pending);
-        if (asked) unveil();
         try {
           setting = read(hash);
         } catch (error) {
@@ -615,6 +617,7 @@
           notice = error.message;
           return say(notice, true);
         }
+        if (asked) unveil();
         apply();
       };
       load(owner ? location.hash : box.dataset.state ?? "");

@@ -657,7 +657,7 @@
       roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
     stage.append(columns([plane.canvas], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small pa-blocks" }, h("figcaption", {}, "Who listens to whom"), attention.canvas)));
-    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 200, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball } };
+    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball } };
   });
 
   // ---- known, then forgotten -----------------------------------------------------------------------------------

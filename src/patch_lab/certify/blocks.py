@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -105,12 +104,11 @@ def _one_set(C: int, q: Fraction) -> dict:
     return made
 
 
-def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing: arb | int = 0) -> dict:
+def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple) -> dict:
     """The six coefficients over E[w*].
 
     ``base`` and ``fewer`` are the laws of L - 3 and L - 4 random sets, each a polynomial and the power that
-    stands for sum zero; ``missing`` is the probability that they lack at most. The signal set is one of the
-    sets looked at, or not: hence two or three products each.
+    stands for sum zero. The signal set is one of the sets looked at, or not: so two or three products each.
     """
     P, s, square, pair = (sets[name] for name in ("chance", "s", "square", "pair"))
     whole = P * P
@@ -127,11 +125,11 @@ def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing
     whole = _listed(base[0] * whole, base[1] + 2 * C**3)
     apart = _listed(fewer[0] * s * s * s * (arb(L - 3) / L), fewer[1] + 3 * C**3)
     reach = max(len(whole), len(apart)) // 2  # in the middle of every list the random sets add nothing
-    slopes = _slopes(whole, range(C**3 - reach, C**3 + reach + 1), ball(missing) * L * C**3)
+    slopes = _slopes(whole, range(C**3 - reach, C**3 + reach + 1))
 
     def mean(law):
         rest = reach - len(law) // 2
-        return _dot(law, slopes[rest : len(slopes) - rest]) + arb(0, ball(missing).upper())
+        return _dot(law, slopes[rest : len(slopes) - rest])
 
     six = {name: mean(law) for name, law in laws.items()}
     if L > 3:
@@ -139,11 +137,8 @@ def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple, missing
     return {name: x / mean(whole) for name, x in six.items()}
 
 
-def _slopes(law: list, K: range, extra: arb) -> list:
-    """w* at every sum K of n^3, with v* the zero of E[w K], which falls in v.
-
-    ``law`` has the probabilities of the middle of ``K``; ``extra`` bounds what it lacks of E|K|.
-    """
+def _slopes(law: list, K: range) -> list:
+    """w* at every sum K of n^3, with v* the zero of E[w K], falling in v; ``law`` is that of its middle."""
     rest = (len(K) - len(law)) // 2
     inner = K[rest : len(K) - rest]
     sums = np.array(inner, dtype=np.float64)
@@ -160,7 +155,7 @@ def _slopes(law: list, K: range, extra: arb) -> list:
     width = 1e-9 * high
     ends = [[1 / (1 + (v * k).exp()) for k in K] for v in (arb(low - width), arb(high + width))]
     moments = [x * k for x, k in zip(law, inner)]
-    pulls = [_dot(moments, w[rest : len(K) - rest]) + arb(0, extra.upper()) for w in ends]
+    pulls = [_dot(moments, w[rest : len(K) - rest]) for w in ends]
     if not (pulls[0] > 0 > pulls[1]):
         raise Undecided(f"v* near {low:g} is not enclosed")
     return [one.union(other) for one, other in zip(*ends)]  # at every K the slope is monotone in v
@@ -174,53 +169,6 @@ def _listed(law: arb_poly, middle: int) -> list:
 
 def _dot(x: list, y: list) -> arb:
     return (arb_mat(1, len(x), x) * arb_mat(len(y), 1, y))[0, 0]
-
-
-def every_number_of_sets(set_size: int, q: Fraction, delta: Fraction = Fraction(1, 3)) -> dict:
-    """Block attention is optimal for each L >= 3: by moments for large L, one by one below.
-
-    The certificates (theorem "Block attention at many sets") are polynomials in L. They are positive for all
-    L >= L_0 when, written in L - L_0, every coefficient is.
-    """
-    certificates = list(moment_certificates(set_size, q, delta).values())
-    good = lambda n: all(positive_from(one, n) for one in certificates)
-    low, high = 2, 4
-    while not good(high):
-        low, high = high, 2 * high
-        if high > 10**6:
-            raise Undecided(f"no certificate by moments at C = {set_size}, q = {q}")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if good(middle) else (middle, high)
-    least = {"b": math.inf, "spare": math.inf}
-    for L, found in one_by_one(set_size, q, high):
-        least = {name: min(x, L * float(found[name].mid())) for name, x in least.items()}
-    return {
-        "by moments from L": high,
-        "one by one": high - 3,
-        **{f"least L {k}": x for k, x in least.items()},
-    }
-
-
-def one_by_one(C: int, q: Fraction, below: int) -> Iterator[tuple]:
-    """Decide each L from 3 to ``below`` - 1 and yield it, with what :func:`two_inequalities` finds there.
-
-    Sums of n^3 beyond sixteen standard deviations are left out of the law; their probability takes their
-    place.
-    """
-    sets = _one_set(C, q)
-    spread = math.sqrt(float(sum(chance * n**6 for (n, _), chance in _types(C, q).items())))
-    base, fewer, missing = (arb_poly([1]), 0), NOTHING, arb(0)
-    for L in range(3, below):
-        six = _coefficients(C, L, sets, base, fewer, missing)
-        yield L, _decided(six, C, L, f"at L = {L}, C = {C}, q = {q}")
-        law, middle, fewer = base[0] * sets["chance"], base[1] + C**3, base
-        cut = middle - int(16 * spread * math.sqrt(L)) - C**3
-        if cut > 0:
-            listed = _listed(law, middle)
-            missing += sum(listed[:cut] + listed[-cut:], arb(0))
-            law, middle = arb_poly(listed[cut:-cut]), middle - cut
-        base = law, middle
 
 
 def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
@@ -264,18 +212,6 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
         gain = E(lambda n, r: odd(n, r) * n**3)
         found["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)
     return found
-
-
-def positive_from(polynomial: fmpq_poly, start: int) -> bool:
-    """Whether all coefficients in x - ``start`` are positive: then so is the polynomial from there on.
-
-    Examples
-    --------
-    >>> [positive_from(fmpq_poly([-6, 1, 1]), start) for start in (2, 3)]
-    [False, True]
-    """
-    shifted = polynomial(fmpq_poly([start, 1]))
-    return bool(shifted.coeffs()) and all(c > 0 for c in shifted.coeffs())
 
 
 def _inside(C, product, n, r):

@@ -26,7 +26,7 @@ from patch_lab.certify.witnesses import FILES
 #: The files written by hand, in the order in which they need each other; the witnesses' come after them.
 BY_HAND = (
     *("Ball", "Vote", "Moments", "Sizes", "Window", "Blocks", "Risk", "Form", "Still", "Inequalities"),
-    *("Best", "Ends", "GramRows", "SameFunction", "Trap", "Small"),
+    *("Best", "BlocksSizes", "Ends", "InWords", "GramRows", "SameFunction", "Trap", "Small"),
 )
 #: What takes minutes with integers of Coq's own is done with those of the processor, ten times as fast: the
 #: file, what it needs, and what is said differently there.
@@ -39,6 +39,7 @@ PACKAGES = ("coq", "libcoq-interval")
 
 RECORD = Path(__file__).with_name("kernel.json")
 
+_LISTED = "Definition witnesses : list Z"
 _BOOK = re.compile(r"^\(\*\* In the book: (.*)\. \*\)$", re.M)
 _NEEDS = re.compile(r"From Book Require Import ([\w ]+)\.")
 _THEOREM = re.compile(r"^Theorem (\w+)(.*?)\.\nProof", re.S | re.M)
@@ -100,7 +101,8 @@ def shown(rows: list[dict]) -> list[dict]:
 def engine(name: str, text: str) -> str:
     """How a file's theorems are proved."""
     if "(bits " in text:
-        return "intervals" if name != FAST[-1] else "intervals, integers of the processor"
+        more = ", integers of the processor" if name == FAST[-1] else ", integers" if _LISTED in text else ""
+        return f"intervals{more}"
     return "integers" if name in FILES else "by hand"
 
 

@@ -17,7 +17,7 @@ from flint import ctx
 from patch_association._validate import finite, made_of
 from patch_lab import records
 from patch_lab.certify import signs
-from patch_lab.certify.blocks import every_number_of_sets, two_inequalities
+from patch_lab.certify.blocks import two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball, decimal
 from patch_lab.certify.quadrant import quadrant
@@ -97,18 +97,14 @@ BLOCKS = (
     (9, 3, "3/10"),
 )
 
-#: (C, q) at which it is proved for every number of sets.
+#: (C, q) at which it is proved for every number of sets, and the L from which on moments show it to Coq.
 EVERY = ((2, "3/10"),)
+SETS_BY_MOMENTS = 116
 
 
 def _blocks(options: Options) -> dict:
     spare = {f"({D}, {C}, {q})": two_inequalities(D, C, q)["spare"] for D, C, q in BLOCKS}
     return {f"-3 u - psi - (L - 2) t_d at {name}": decimal(x, 8) for name, x in spare.items()}
-
-
-def _blocks_of_every_number(options: Options) -> dict:
-    found = {f"({C}, {q})": every_number_of_sets(C, Fraction(q)) for C, q in EVERY}
-    return {f"{key} at {name}": x for name, one in found.items() for key, x in one.items()}
 
 
 #: Where the runs of where-it-ends end: between which numbers alpha_inf and k lie.
@@ -140,10 +136,6 @@ _TEXTS = {
         $(24, 4, 0.3)$, $(24, 4, 0.8)$, $(15, 3, 0.5)$, $(8, 2, 0.3)$, $(16, 2, 0.3)$, $(12, 4, 0.3)$ and
         $(9, 3, 0.3)$: no $\mathbf A$, its diagonal included, and no $\mathbf v$ have a smaller population
         risk than attention $1/C$ to each patch of the own set with the best $\alpha$.""",
-    "blocks-are-best-every-size": r"""
-        $p = 3$, $\nu = 0$, at $(C, q) = (2, 0.3)$, for every number of sets $L \ge 3$: no $\mathbf A$, its
-        diagonal included, and no $\mathbf v$ have a smaller population risk than attention $1/C$ to each
-        patch of the own set with the best $\alpha$.""",
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
@@ -174,7 +166,6 @@ _PROOFS = {
     "first-move-window": _window,
     "quadrant-keeps": _quadrant,
     "blocks-are-best": _blocks,
-    "blocks-are-best-every-size": _blocks_of_every_number,
     "where-it-ends": _end,
 }
 

@@ -20,7 +20,16 @@ from patch_lab.certify import signs
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball
 from patch_lab.certify.runs import RUNS
-from patch_lab.certify.statements import BLOCKS, BY_MOMENTS, END_POINT, EVERY_SIZE, FIRST_MOVES, WINDOW
+from patch_lab.certify.statements import (
+    BLOCKS,
+    BY_MOMENTS,
+    END_POINT,
+    EVERY,
+    EVERY_SIZE,
+    FIRST_MOVES,
+    SETS_BY_MOMENTS,
+    WINDOW,
+)
 
 _BITS = {"first move": 48, "window": 53, "blocks": 48, "ends": 53}
 _STEP = 1e-9  # of log u, where the zero of f is looked for
@@ -169,6 +178,21 @@ def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, i
     y = 2 ** (30 - math.floor(math.log2(low)))
     x = math.floor(low * y)
     return x - 2, x + 3, y
+
+
+def every_blocks_witnesses(set_size: int, q: float, below: int) -> list[int]:
+    """For L = 4, 5, ... < ``below`` sets the whole number nearest to 2^14 exp(-v*)."""
+    law, most = np.ones(1), set_size**3
+    one = np.zeros(2 * most + 1)
+    for cubes, chance in _law_of_sums(set_size, 2, q, lambda n: n**3).items():
+        one[cubes] = chance
+    found = []
+    for others in range(1, below - 1):
+        law = np.convolve(law, one)
+        sums = np.arange(-others * most, others * most + 1) + float(most)
+        if others > 2:
+            found.append(round(2**14 * math.exp(-_change(law * sums, sums))))
+    return found
 
 
 def _law_of_sums(C: int, L: int, q: float, of: Callable) -> dict:
@@ -332,6 +356,35 @@ def blocks_file() -> str:
     return "\n".join([*lines, ""])
 
 
+def every_blocks_file() -> str:
+    """``EveryBlocksAt.v``."""
+    ((C, q),) = EVERY
+    a, b = Fraction(q).as_integer_ratio()
+    found = every_blocks_witnesses(C, float(Fraction(q)), SETS_BY_MOMENTS)
+    x, z, y = blocks_witness(3 * C, C, Fraction(q))
+    claim, size = f"Best ({a} / {b}) {C}", "ltac:(repeat constructor)"
+    three = f"best_right {a} {b} eq_refl {C} 3 (bits {_BITS['blocks']}) {size} {size} {x} {z} {y}"
+    lines = [
+        *_head("Ball Best BlocksSizes", " List Lia", "ours-certified-blocks"),
+        "Import ListNotations.",
+        "",
+        f"Definition witnesses : list Z := [{';'.join(map(str, found))}]%Z.",
+        f"Theorem blocks_every_size : forall L, (3 <= L)%nat -> {claim} L.",
+        "Proof.",
+        f"  intros L H. destruct (Nat.lt_ge_cases L {SETS_BY_MOMENTS}) as [few | many].",
+        "  - destruct (Nat.eq_dec L 3) as [-> | more].",
+        f"    + apply ({three}); vm_cast_no_check (eq_refl true).",
+        "    + replace L with (4 + (L - 4))%nat by lia.",
+        "      apply (all_from_four_right witnesses); [vm_cast_no_check (eq_refl true) |].",
+        f"      assert (E : length witnesses = {len(found)}%nat) by reflexivity. lia.",
+        "  - now apply optimal_from_moments.",
+        "Qed.",
+        f"Example blocks_every_size_instance : {claim} 1000.",
+        "Proof. apply (blocks_every_size 1000). lia. Qed.",
+    ]
+    return "\n".join([*lines, ""])
+
+
 def ends_file() -> str:
     """``EndsAt.v``."""
     run = RUNS["companions-lead"]
@@ -394,6 +447,7 @@ FILES: dict[str, Callable[[], str]] = {
     "EverySizeAt": every_size_file,
     "WindowAt": window_file,
     "BlocksAt": blocks_file,
+    "EveryBlocksAt": every_blocks_file,
     "EndsAt": ends_file,
     "Overlap": overlap_file,
 }
