@@ -166,7 +166,7 @@ Qed.
 
 (** What [Blocks_are_best] asks can be met: rows that attend to patch 0 alone, and no noise. *)
 Definition silent : average (nat -> R).
-Proof. refine (Average _ (fun g => g (fun _ => 0)) _ _ _ _); auto. Defined.
+Proof. refine (Average _ (fun g => g (fun _ => 0)) (fun _ => True) _ _ _ _ _ _ _); auto. Defined.
 Lemma silent_symmetric C L : symmetric C L silent.
 Proof.
   exists 0. intros S. assert (Z : heard C L S (fun _ => 0) = 0).
@@ -181,4 +181,4 @@ Proof.
 Qed.
 Lemma beaten q C L v : (0 < L * C)%nat -> Blocks_are_best q C L v ->
   risk_of_blocks q C L v <= risk q C L [first] 1 silent.
-Proof. intros H B. apply B; [constructor; [now apply first_attention | constructor] | apply silent_symmetric]. Qed.
+Proof. intros H B. apply B; [constructor; [now apply first_attention | constructor] | apply silent_symmetric | exact (fun _ => Logic.I)]. Qed.

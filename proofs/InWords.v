@@ -7,7 +7,7 @@ Import ListNotations.
 Open Scope R_scope.
 
 Definition block_attention C L := map (even C) (seq 0 (L * C)).
-Definition Best_in_words q C L := Forall (attention C L) (block_attention C L) /\ exists alpha, forall rows a noise, Forall (attention C L) rows -> symmetric C L noise ->
+Definition Best_in_words q C L := Forall (attention C L) (block_attention C L) /\ exists alpha, forall rows a noise, Forall (attention C L) rows -> symmetric C L noise -> (forall x, has noise (fun z => loss (yF C L rows a x z))) ->
   risk q C L (block_attention C L) alpha silent <= risk q C L rows a noise.
 
 Lemma fold_rows n (f : (nat -> R) -> R) (rows : nat -> nat -> R) :
@@ -67,7 +67,7 @@ Proof.
   intros [[v Z] B]. split.
   { apply Forall_forall. intros S [i [<- I]]%in_map_iff. apply even_attention. now apply in_seq in I. }
   destruct (cube_root (v * INR C ^ 2 / INR (L * C) ^ 3)) as [alpha E].
-  exists alpha. intros rows a noise A S. rewrite block_risk, E.
+  exists alpha. intros rows a noise A S I. rewrite block_risk, E.
   replace (INR (L * C) ^ 3 * (v * INR C ^ 2 / INR (L * C) ^ 3) / INR C ^ 2) with v; [now apply (B v Z)|].
   field. split; apply not_0_INR; nia.
 Qed.

@@ -7,13 +7,18 @@ Open Scope R_scope.
 
 (** * The definitions *)
 
-(** A mean over X: linear, monotone, of 1 it is 1. *)
+(** A mean over X, of the functions that have one: linear, monotone, of 1 it is 1. That of Gaussian noise is one. *)
 Record average (X : Type) := Average {
   mean_of :> (X -> R) -> R;
-  mean_plus : forall g h, mean_of (fun x => g x + h x) = mean_of g + mean_of h;
-  mean_times : forall c g, mean_of (fun x => c * g x) = c * mean_of g;
-  mean_le : forall g h, (forall x, g x <= h x) -> mean_of g <= mean_of h;
+  has : (X -> R) -> Prop;
+  has_plus : forall g h, has g -> has h -> has (fun x => g x + h x);
+  has_times : forall c g, has g -> has (fun x => c * g x);
+  has_one : has (fun _ => 1);
+  mean_plus : forall g h, has g -> has h -> mean_of (fun x => g x + h x) = mean_of g + mean_of h;
+  mean_times : forall c g, has g -> mean_of (fun x => c * g x) = c * mean_of g;
+  mean_le : forall g h, has g -> has h -> (forall x, g x <= h x) -> mean_of g <= mean_of h;
   mean_one : mean_of (fun _ => 1) = 1 }.
+Arguments has {X}.
 
 (** The sum of g 0, ..., g (n - 1). *)
 Fixpoint below (n : nat) (g : nat -> R) : R := match n with O => 0 | S n => below n g + g n end.
@@ -57,12 +62,13 @@ Definition risk rows alpha (noise : average (nat -> R)) : R :=
 (** A row of attention; and noise, as that of any Gaussian patch is, symmetric with one variance: along every row. *)
 Definition attention (S : nat -> R) := (forall j, 0 <= S j) /\ below (L * C) S = 1.
 Definition symmetric (noise : average (nat -> R)) := exists t, forall S,
+  (has noise (fun z => heard S z) /\ has noise (fun z => heard S z ^ 2) /\ has noise (fun z => heard S z ^ 3)) /\
   noise (fun z => heard S z) = 0 /\ noise (fun z => heard S z ^ 2) = t ^ 2 * heard S S /\ noise (fun z => heard S z ^ 3) = 0.
 
 (** The cubic form, and the claim. *)
 Definition form v (S : nat -> R) : R := input_mean (fun x => slope v (cubes x) * heard S (sign x) ^ 3).
 Definition Blocks_are_best v := forall rows alpha noise, Forall attention rows -> symmetric noise ->
-  risk_of_blocks v <= risk rows alpha noise.
+  (forall x, has noise (fun z => loss (yF rows alpha x z))) -> risk_of_blocks v <= risk rows alpha noise.
 
 (** * The proof *)
 
@@ -246,23 +252,47 @@ Variables (v : R) (noise : average (nat -> R)) (t : R).
 Hypothesis best : input_mean (fun x => IZR (cubes x) * slope v (cubes x)) = 0.
 Hypothesis nowhere : forall S, attention S -> form v S <= 0.
 Hypothesis moments : forall S,
+  (has noise (fun z => heard S z) /\ has noise (fun z => heard S z ^ 2) /\ has noise (fun z => heard S z ^ 3)) /\
   noise (fun z => heard S z) = 0 /\ noise (fun z => heard S z ^ 2) = t ^ 2 * heard S S /\ noise (fun z => heard S z ^ 3) = 0.
 
 Lemma noise_ext g h : (forall z, g z = h z) -> noise g = noise h.
-Proof. intros H. apply Rle_antisym; apply mean_le; intros z; rewrite (H z); lra. Qed.
+Proof. intros H. f_equal. now apply FunctionalExtensionality.functional_extensionality. Qed.
+Lemma has_ext g h : (forall z, g z = h z) -> has noise g -> has noise h.
+Proof. intros H. now replace h with g by now apply FunctionalExtensionality.functional_extensionality. Qed.
+Lemma has_const c : has noise (fun _ => c).
+Proof. apply (has_ext (fun _ => c * 1)); [intros; ring | apply has_times, has_one]. Qed.
 Lemma noise_const c : noise (fun _ => c) = c.
 Proof.
   transitivity (noise (fun _ => c * 1)); [apply noise_ext; intros; ring|].
-  rewrite (mean_times _ noise c (fun _ => 1)), mean_one. ring.
+  rewrite (mean_times _ noise c (fun _ => 1)), mean_one; [ring | apply has_one].
 Qed.
 Lemma row_mean S alpha x : noise (fun z => heard S (fun j => alpha * sign x j + z j) ^ 3)
   = alpha ^ 3 * heard S (sign x) ^ 3 + 3 * alpha * t ^ 2 * heard S S * heard S (sign x).
 Proof.
-  destruct (moments S) as [m1 [m2 m3]]. set (h := heard S (sign x)).
+  destruct (moments S) as [[h1 [h2 h3]] [m1 [m2 m3]]]. set (h := heard S (sign x)).
   transitivity (noise (fun z => alpha ^ 3 * h ^ 3 + ((3 * alpha ^ 2 * h ^ 2) * heard S z + ((3 * alpha * h) * heard S z ^ 2 + heard S z ^ 3)))).
   - apply noise_ext. intros z. rewrite heard_plus, heard_times. fold h. ring.
-  - rewrite !mean_plus, !mean_times, noise_const. change (noise (heard S)) with (noise (fun z => heard S z)).
+  - assert (k3 : has noise (fun z => (3 * alpha * h) * heard S z ^ 2 + heard S z ^ 3)) by (apply has_plus; [apply has_times, h2 | exact h3]).
+    assert (k2 : has noise (fun z => (3 * alpha ^ 2 * h ^ 2) * heard S z)) by apply has_times, h1.
+    rewrite (mean_plus _ noise (fun _ => alpha ^ 3 * h ^ 3) _ (has_const _) (has_plus _ _ _ _ k2 k3)).
+    rewrite (mean_plus _ noise _ _ k2 k3), (mean_plus _ noise _ _ (has_times _ _ _ _ h2) h3).
+    rewrite (mean_times _ noise _ _ h1), (mean_times _ noise _ _ h2), noise_const. change (noise (heard S)) with (noise (fun z => heard S z)).
     rewrite m1, m2, m3. ring.
+Qed.
+
+Lemma has_row S alpha x : has noise (fun z => heard S (fun j => alpha * sign x j + z j) ^ 3).
+Proof.
+  destruct (moments S) as [[h1 [h2 h3]] _]. set (h := heard S (sign x)).
+  apply (has_ext (fun z => alpha ^ 3 * h ^ 3 + ((3 * alpha ^ 2 * h ^ 2) * heard S z + ((3 * alpha * h) * heard S z ^ 2 + heard S z ^ 3)))).
+  - intros z. rewrite heard_plus, heard_times. fold h. ring.
+  - repeat apply has_plus; try apply has_times; try apply has_const; assumption.
+Qed.
+Lemma has_yF rows alpha x : has noise (fun z => yF rows alpha x z).
+Proof.
+  induction rows as [|S rows IH]; [exact (has_const 0)|].
+  apply (has_ext (fun z => INR (L * C) ^ 3 * heard S (fun j => alpha * sign x j + z j) ^ 3 + yF rows alpha x z)).
+  - intros z. unfold yF. cbn [fold_right]. ring.
+  - apply has_plus; [apply has_times, has_row | exact IH].
 Qed.
 
 (** What a patch sends is heard with a slope that is never positive at the best v: its cube is itself. *)
@@ -336,38 +366,38 @@ Proof.
   - apply Rle_trans with (INR (L * C) ^ 3 * row_sum w S alpha + input_mean (fun x => w x * noise (fun z => yF rows alpha x z))).
     + right. unfold row_sum. rewrite <- input_times, <- input_plus. apply input_ext. intros x _.
       rewrite <- Rmult_assoc, (Rmult_comm _ (w x)), Rmult_assoc, <- Rmult_plus_distr_l. f_equal.
-      rewrite <- mean_times, <- mean_plus. apply noise_ext. intros z. unfold yF. cbn [fold_right]. ring.
+      rewrite <- mean_times, <- mean_plus by (apply has_row || apply has_times, has_row || apply has_yF). apply noise_ext. intros z. unfold yF. cbn [fold_right]. ring.
     + generalize (G S gS), (pow_le (INR (L * C)) 3 (pos_INR _)). nra.
 Qed.
 
 (** Below the risk lies what a tangent of the loss says, whatever the input's point y of contact. *)
-Lemma by_tangents (y : list (list Z) -> R) rows alpha :
+Lemma by_tangents (y : list (list Z) -> R) rows alpha : (forall x, has noise (fun z => loss (yF rows alpha x z))) ->
   input_mean (fun x => / (1 + exp (y x)) * noise (fun z => yF rows alpha x z)) <= 0 ->
   input_mean (fun x => loss (y x) + / (1 + exp (y x)) * y x) <= risk rows alpha noise.
 Proof.
-  intros H. unfold risk. apply Rle_trans with
+  intros I H. unfold risk. apply Rle_trans with
     (input_mean (fun x => (loss (y x) + / (1 + exp (y x)) * y x) + (- 1) * (/ (1 + exp (y x)) * noise (fun z => yF rows alpha x z)))).
   - rewrite (input_plus (fun x => loss (y x) + / (1 + exp (y x)) * y x)), (input_times (- 1)). lra.
   - apply input_le. intros x _. set (w := / (1 + exp (y x))).
     apply Rle_trans with (noise (fun z => (loss (y x) + w * y x) + (- w) * yF rows alpha x z)).
-    + rewrite (mean_plus _ noise (fun _ => _)), (mean_times _ noise (- w)), noise_const.
+    + rewrite (mean_plus _ noise (fun _ => _)), (mean_times _ noise (- w)), noise_const by (apply has_yF || apply has_const || apply has_times, has_yF).
       change (noise (yF rows alpha x)) with (noise (fun z => yF rows alpha x z)). lra.
-    + apply mean_le. intros z. generalize (loss_tangent (yF rows alpha x z) (y x)). fold w. lra.
+    + apply mean_le; [apply has_plus; [apply has_const | apply has_times, has_yF] | apply I |]. intros z. generalize (loss_tangent (yF rows alpha x z) (y x)). fold w. lra.
 Qed.
 End Noise.
 
 Lemma blocks_are_best v : input_mean (fun x => IZR (cubes x) * slope v (cubes x)) = 0 ->
   (forall S, attention S -> form v S <= 0) -> Blocks_are_best v.
 Proof.
-  intros best nowhere rows alpha noise R [t moments].
+  intros best nowhere rows alpha noise R [t moments] I.
   assert (zero : input_mean (fun x => v * (IZR (cubes x) * slope v (cubes x))) = 0) by (rewrite input_times, best; ring).
   assert (mine : risk_of_blocks v = input_mean (fun x => loss (v * IZR (cubes x)) + / (1 + exp (v * IZR (cubes x))) * (v * IZR (cubes x)))).
   { rewrite (input_plus (fun x => loss (v * IZR (cubes x)))). unfold risk_of_blocks.
     rewrite <- (Rplus_0_r (input_mean (fun x => loss _))) at 1. f_equal. symmetry. etransitivity; [|exact zero].
     apply input_ext. intros x _. unfold slope. ring. }
   destruct (Rlt_le_dec 0 alpha) as [a | a].
-  - rewrite mine. apply by_tangents.
-    apply (rows_sum noise (fun x => slope v (cubes x)) rows alpha attention); [|exact R].
+  - rewrite mine. apply (by_tangents noise t moments); [exact I|].
+    apply (rows_sum noise t moments (fun x => slope v (cubes x)) rows alpha attention); [|exact R].
     intros S A. now apply (row_at_best v noise t).
   - apply Rle_trans with (input_mean (fun x => loss 0 + / (1 + exp 0) * 0)).
     + unfold risk_of_blocks. apply Rle_trans with
@@ -376,11 +406,11 @@ Proof.
         set (w := / _). intros T. replace (- 1 * (v * (IZR (cubes x) * w))) with (w * (0 - v * IZR (cubes x))) by ring. lra.
       * rewrite (input_plus (fun _ => loss 0)), (input_times (- 1)), zero. right.
         rewrite Rmult_0_r, Rplus_0_r. apply input_ext. intros. ring.
-    + apply (by_tangents noise (fun _ => 0)).
+    + apply (by_tangents noise t moments (fun _ => 0)); [exact I|].
       apply (Rle_trans _ (/ (1 + exp 0) * input_mean (fun x => 1 * noise (fun z => yF rows alpha x z)))).
       * right. rewrite <- input_times. apply input_ext. intros. ring.
       * assert (P : 0 < / (1 + exp 0)) by (apply Rinv_0_lt_compat; generalize (exp_pos 0); lra).
-        assert (N := rows_sum noise (fun _ => 1) rows alpha attention (fun S => row_from_start noise t moments S alpha a) R).
+        assert (N := rows_sum noise t moments (fun _ => 1) rows alpha attention (fun S => row_from_start noise t moments S alpha a) R).
         cbv beta in N. nra.
 Qed.
 End Input.
