@@ -78,14 +78,13 @@ def tests() -> list[dict]:
 def pages() -> list[dict]:
     """What a browser reads for a page, and when it shows something; each time with an empty cache."""
     sys.path.append(str(ROOT / "tools"))
-    from browser import SITE, built_pages, chromium
-    from page_measures import measure
+    from browser import SITE, built_pages, bytes_of, chromium
 
     if not (built := built_pages()):
         raise SystemExit("the book is not built: make book")
     rows = []
     with chromium() as browser:
-        weights = sorted(measure(browser, page).bytes / 1e6 for page in built)
+        weights = sorted(bytes_of(browser, page) / 1e6 for page in built)
         rows.append(
             _row("what a page loads, uncompressed: the median page", "MB", [statistics.median(weights)])
         )

@@ -16,10 +16,11 @@ from patch_association.structure import Partition
 from patch_association.training import Samples, loss_and_gradients
 
 _MOVING = ("alpha", "gamma", "rho")  # what PopulationRisk.gradient is with respect to
+_ROUNDS = 5
 _LAWS = ((16, 0.3), (36, 0.2), (64, 0.1))
 
 
-def gradients_against_autograd(num_patches: int, n: int, order: str, read: float, rounds: int = 5) -> dict:
+def gradients_against_autograd(num_patches: int, n: int, order: str, read: float) -> dict:
     """One full-batch gradient of (T): by hand, against autograd in the order "(S X) v" or "S (X v)".
 
     (T) reads sum_j S_ij <v, X_j>; written with a matrix product per input, S X comes first and
@@ -48,7 +49,7 @@ def gradients_against_autograd(num_patches: int, n: int, order: str, read: float
 
     name = f"gradient of model (T), D = d = {D}, N = {n}"
     same = close(1e-7)  # torch's softplus is linear beyond 20
-    row = compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", same, rounds)
+    row = compare(name, by_hand, by_autograd, f"torch autograd of {order}, float64", same, _ROUNDS)
     return row | {"bandwidth_share": 2 * X.nbytes / least(by_hand) / read}
 
 
@@ -58,17 +59,15 @@ def _weights(D):
     return A, 0.1 * torch.randn(1, D, generator=generator, dtype=torch.float64)
 
 
-def exact_gradient_against_monte_carlo(
-    num_patches: int, q: float, degree: int = 3, accuracy: float = 1e-3, n: int = 20_000, rounds: int = 5
-) -> dict:
-    """One exact gradient, against sampling it to ``accuracy``, the root mean square error over its length.
+def exact_gradient_against_monte_carlo(num_patches: int, q: float, degree: int, n: int = 20_000) -> dict:
+    """One exact gradient, against sampling it to a thousandth, the root mean square error over its length.
 
     The sampler draws the coefficients alone, no noise vectors, and its gradient is by hand too. It is
     timed on n inputs; the number that it needs follows from their variance, so its time is computed,
     not waited for. The comparison is kind to it: the exact step has 1e-9. The set-up of the exact law
     (up to seconds) is not counted.
     """
-    D, C = num_patches, 4
+    D, C, accuracy = num_patches, 4, 1e-3
     point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
     risk = PopulationRisk(D, C, q, degree)
     law = SpatialData(Partition.random(D, C), 2, q)
@@ -102,24 +101,24 @@ def exact_gradient_against_monte_carlo(
         sampled,
         f"Monte Carlo to {accuracy:g}: {float(f'{batches * n:.2g}'):,.0f} inputs, timed on {n:,}",
         agree,
-        rounds,
+        _ROUNDS,
     )
     scaled = {key: row[key] / batches for key in ("ratio", "low", "high")}
     return row | scaled | {"theirs_s": row["theirs_s"] * batches}
 
 
-def exact_gradient_against_autograd(q: float = 0.3, set_size: int = 2, rounds: int = 5) -> dict:
+def exact_gradient_against_autograd() -> dict:
     """One exact gradient at D = 10, against autograd on the risk summed over every input of the law.
 
     The law has 3^(D - C) inputs once the set with the signal is fixed, which by symmetry it may be. D = 16
     would have 500,000 with C = 4; there the comparison only grows.
     """
-    D = 10
-    risk = PopulationRisk(D, set_size, q)
-    rest = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=D - set_size)))  # (inputs, D - C)
+    D, C, q = 10, 2, 0.3
+    risk = PopulationRisk(D, C, q)
+    rest = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=D - C)))  # (inputs, D - C)
     p = torch.from_numpy(np.where(rest == 0, 1 - q, q / 2).prod(axis=1))
-    s = torch.from_numpy(np.concatenate([np.ones((len(rest), set_size)), rest], axis=1))
-    same = torch.arange(D)[:, None] // set_size == torch.arange(D) // set_size
+    s = torch.from_numpy(np.concatenate([np.ones((len(rest), C)), rest], axis=1))
+    same = torch.arange(D)[:, None] // C == torch.arange(D) // C
     point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
 
     def by_autograd():
@@ -131,12 +130,12 @@ def exact_gradient_against_autograd(q: float = 0.3, set_size: int = 2, rounds: i
         return torch.autograd.grad(p @ torch.nn.functional.softplus(-F), leaves)
 
     return compare(
-        f"population gradient, D = {D}, C = {set_size}, q = {q:g}",
+        f"population gradient, D = {D}, C = {C}, q = {q:g}",
         lambda: risk.gradient(**point),
         by_autograd,
         f"torch autograd over all {len(rest):,} inputs",
         lambda ours, theirs: close(1e-9)(list(ours), theirs),
-        rounds,
+        _ROUNDS,
     )
 
 

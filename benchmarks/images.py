@@ -14,8 +14,8 @@ from timing import close, compare
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.flops import attention_flops
 from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
-from patch_lab.sweeps.vit_blocks import CPU
-from patch_lab.sweeps.vit_steps import kept_bytes, peak_bytes
+from patch_lab.images.training.processes import threads
+from patch_lab.sweeps.vit_blocks import CPU, kept_bytes, peak_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]
@@ -29,12 +29,8 @@ def _one_thread(function):
     """Run with one thread: on a shared machine a second one measures the neighbors."""
 
     def run():
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with threads(1):
             yield from function()
-        finally:
-            torch.set_num_threads(before)
 
     return run
 

@@ -42,8 +42,9 @@ def main() -> int:
 
 def pairs(results: dict[str, list[dict]], machine: dict) -> list[dict]:
     """What was timed against something else, and where: for programs that read the newest table."""
-    rows = (row for rows in results.values() for row in rows if "ratio" in row)
-    return [{key: row[key] for key in _PAIR} | {"machine": machine} for row in rows]
+    return [
+        {key: row[key] for key in _PAIR} | {"machine": machine} for rows in results.values() for row in rows
+    ]
 
 
 def _results(module) -> list[dict]:
@@ -58,14 +59,8 @@ def _results(module) -> list[dict]:
 
 
 def _line(row: dict) -> str:
-    value = row.get("ratio", row.get("value"))
-    found = (
-        f"{value:8.3g} {row.get('unit', 'x' if 'ratio' in row else '')} [{row['low']:.3g}, {row['high']:.3g}]"
-    )
-    if "ratio" in row:
-        times = f"{row['ours_s']:.3g} s against {row['theirs_s']:.3g} s ({row['theirs']})"
-        return f"{found}  {row['name']}: {times}"
-    return f"{found}  {row['name']}"
+    times = f"{row['ours_s']:.3g} s against {row['theirs_s']:.3g} s ({row['theirs']})"
+    return f"{row['ratio']:8.3g} x [{row['low']:.3g}, {row['high']:.3g}]  {row['name']}: {times}"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from patch_lab.records.record import processor
+
 QUIET = 0.5  # the most that a machine may do beside what is timed for a table of the book
 _PASS_S = 5e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it
 
@@ -117,7 +119,7 @@ def asked(about: str | None, kind: str, known) -> tuple[list[str], bool, dict]:
 def machine() -> dict:
     """What a reader must know of where this was timed."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
@@ -125,14 +127,6 @@ def machine() -> dict:
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in ("patch-association", "numpy", "scipy", "torch")},
     }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def _calls(function) -> int:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
@@ -78,6 +79,19 @@ def asked_pages(names: list[str]) -> list[Path]:
 def page_names() -> list[str]:
     """The same pages as paths inside the site."""
     return [str(page.relative_to(SITE)) for page in built_pages()]
+
+
+def bytes_of(browser, path: Path) -> int:
+    """Bytes of all files that a page loads, the page included."""
+    tab = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    loaded: set[str] = set()
+    tab.on("requestfinished", lambda request: loaded.add(unquote(urlsplit(request.url).path)))
+    try:
+        tab.goto(path.as_uri())
+        settle(tab)
+    finally:
+        tab.close()
+    return sum(Path(name).stat().st_size for name in loaded if Path(name).is_file())
 
 
 def settle(page) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import html
+import posixpath
 import re
 from pathlib import Path
 
@@ -124,13 +125,7 @@ class Chapter:
             label = self.book.labels[target]
             return f"[{words or label.words}]({label.address})"
         if role == "doc":
-            page = (
-                target.removeprefix("/") if target.startswith("/") else str(Path(self.file).parent / target)
-            )
-            parts: list[str] = []
-            for part in page.split("/"):
-                parts = parts[:-1] if part == ".." else [*parts, part]
-            page = "/".join(parts)
+            page = posixpath.normpath(posixpath.join("/", posixpath.dirname(self.file), target))[1:]
             if page not in self.book.titles:
                 raise NotPlain(f"{self.file}: there is no page {page!r}")
             return f"[{words or self.book.titles[page]}]({self.book.page(page)})"

@@ -103,10 +103,7 @@ def replay(folder: Path, site: Path) -> int:
 
 def run_nbval(folder: Path, site: Path, options: list[str]) -> int:
     """One run of pytest with nbval, strict; its exit status."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
+    alone = [
         "-q",
         "-p",
         "no:cacheprovider",
@@ -116,11 +113,9 @@ def run_nbval(folder: Path, site: Path, options: list[str]) -> int:
         ".",
         "--nbval",
         "--nbval-current-env",
-        f"--nbval-sanitize-with={SANITIZE}",
-        "--nbval-cell-timeout",
-        str(CELL_TIMEOUT_S),
-        *options,
     ]
+    strict = [f"--nbval-sanitize-with={SANITIZE}", f"--nbval-cell-timeout={CELL_TIMEOUT_S}"]
+    command = [sys.executable, "-m", "pytest", *alone, *strict, *options]
     return subprocess.run(command, cwd=folder, env=environment(site), stdin=subprocess.DEVNULL).returncode
 
 

@@ -12,7 +12,6 @@ import datetime
 import json
 import os
 import platform
-import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +23,7 @@ from notebooks import ROOT, chapters, name_of, notebook_from_text
 from play import run
 
 from patch_lab._files import write_atomically
+from patch_lab.records.record import processor
 
 TIMES = ROOT / "book" / "times.json"
 #: The kernel says what it used, its children included.
@@ -48,10 +48,7 @@ def measure(path: Path) -> float:
 
 def machine() -> str:
     """The processor and the versions that matter."""
-    cpus = Path("/proc/cpuinfo")
-    named = re.search(r"model name\s*: (.+)", cpus.read_text("utf-8")) if cpus.exists() else None
-    processor = named[1] if named else platform.processor() or platform.machine()
-    return f"{processor}, one thread, Python {platform.python_version()}, PyTorch {version('torch')}"
+    return f"{processor()}, one thread, Python {platform.python_version()}, PyTorch {version('torch')}"
 
 
 def main() -> int:

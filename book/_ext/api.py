@@ -12,7 +12,6 @@ import re
 from importlib import import_module
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 import patch_association as pa
@@ -51,9 +50,7 @@ class FrontDoor(SphinxDirective):
             self.env.note_dependency(inspect.getfile(inspect.unwrap(value)))
             kind, options = ("class", ["   :members:"]) if inspect.isclass(value) else ("function", [])
             lines += [f".. auto{kind}:: patch_association.{name}", *options, ""]
-        holder = nodes.container(classes=["pa-api"])
-        self.state.nested_parse(StringList(lines, source=__file__), 0, holder)
-        return [holder]
+        return [nodes.container("", *self.parse_text_to_nodes("\n".join(lines)), classes=["pa-api"])]
 
 
 class Rooms(SphinxDirective):

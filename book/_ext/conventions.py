@@ -6,24 +6,18 @@ answer one question differently, read from the ledger and the records.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 from pathlib import Path
 
 from criteria import criteria_table
 from docutils import nodes
-from docutils.statemachine import StringList
 from ledger import digest
 from sphinx.util.docutils import SphinxDirective
 
 from patch_association.defaults import DEFAULT, ModelSetting
 from patch_lab import conventions
 from patch_lab.ledger import shipped
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from patch_lab.ledger.table import tomllib
 
 SOURCE = Path(__file__).resolve().parent.parent / "departures.toml"
 
@@ -82,12 +76,10 @@ class Conventions(SphinxDirective):
             raise self.error(f"expected one of {', '.join(TABLES)}, got {name!r}")
         self.env.note_dependency(str(SOURCE))
         self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
-        holder = nodes.container()
-        lines = StringList(TABLES[name]().splitlines(), source=str(SOURCE))
-        self.state.nested_parse(lines, 0, holder)
-        for table in holder.findall(nodes.table):
-            table["classes"].append("pa-conventions")
-        return holder.children
+        found = self.parse_text_to_nodes(TABLES[name]())
+        for table in found:
+            table["classes"].append("pa-conventions")  # type: ignore[index]
+        return found
 
 
 def setup(app) -> dict:

@@ -6,7 +6,6 @@ record while the book is built.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +14,11 @@ from patch_lab import records
 from patch_lab.certify.runs import RUNS
 from patch_lab.images.flops import attention_flops
 from patch_lab.ledger import shipped
+from patch_lab.ledger.table import tomllib
 from patch_lab.prose import number, percent
 from patch_lab.setting.costs import positional_attention_flops, self_attention_flops
 from patch_lab.transfer.complexity import sample_complexity
 from patch_lab.transfer.recorded import averaged_by_patches, by_patches
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SOURCE = Path(__file__).resolve().parent.parent / "criteria.toml"
 

@@ -27,8 +27,7 @@ from typing import ClassVar
 import numpy as np
 from docutils import nodes
 from drawings import draw
-from findings import FOLDER as DRAWINGS
-from findings import drawing_of
+from findings import around, drawing_of, picture_of, raw
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
@@ -62,6 +61,12 @@ def scripts(name: str) -> list[str]:
     return list(dict.fromkeys([*ENGINES.get(name, ()), *(() if name == "gallery" else ("kit",)), name]))
 
 
+def load(directive: SphinxDirective, name: str) -> None:
+    """Let the directive's page load the scripts of an explorable, each once."""
+    wanted = directive.env.metadata[directive.env.docname].setdefault("explorables", [])
+    wanted += [one for one in scripts(name) if one not in wanted]
+
+
 class Explorable(SphinxDirective):
     """The place where an explorable stands."""
 
@@ -75,43 +80,29 @@ class Explorable(SphinxDirective):
         if missing:
             raise self.error(f"there is no explorable {name!r}: {', '.join(missing)}.js is not in {FOLDER}")
         here = self.env.docname
-        own = here == f"{PAGES}/{name}"
-        wanted = self.env.metadata[here].setdefault("explorables", [])
-        wanted += [one for one in scripts(name) if one not in wanted]
+        load(self, name)
         page = f"{PAGES}/{name}"
         address = relative_uri(f"{here}.html", f"{page}.html") if page in self.env.found_docs else ""
         state = f"#{self.options['state']}" if "state" in self.options else ""
-        where = (
-            ""
-            if own
-            else f' data-embedded data-page="{html.escape(address)}" data-state="{html.escape(state)}"'
-        )
-        still = self.parse_content_to_nodes() if self.content else []
+        where = f' data-embedded data-page="{html.escape(address)}" data-state="{html.escape(state)}"'
+        where = "" if here == page else where
+        still = ""
         if "figure" in self.options and "of" not in self.options:
             shown = html.escape(f"#{self.options['shows']}")
             where += f' data-figure="{html.escape(self.options["figure"])}" data-shows="{shown}"'
         elif "figure" in self.options:
-            still += [nodes.raw("", self.still(name), format="html")]
+            still = self.still(name)
         note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
-        return [
-            nodes.raw(
-                "",
-                f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}',
-                format="html",
-            ),
-            *still,
-            nodes.raw("", "</div>", format="html"),
-        ]
+        start = f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}'
+        return around(self, start, f"{still}</div>")
 
     def still(self, name: str) -> str:
         """The figure of another chapter, small, as a link that loads its state."""
         label, of, here = self.options["figure"], self.options["of"], f"{self.env.docname}.html"
-        drawing, alt = drawing_of(self, label, of)
-        self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
-        picture, there = (relative_uri(here, to) for to in (f"{DRAWINGS}/{label}.svg", f"book/{of}.html"))
+        (picture, alt), there = picture_of(self, label, of), relative_uri(here, f"book/{of}.html")
         return (
             f'<figure class="pa-still"><a href="#{html.escape(self.options["shows"])}" '
-            f'data-loads="{html.escape(name)}"><img src="{html.escape(picture)}" alt="{html.escape(alt)}" '
+            f'data-loads="{html.escape(name)}"><img src="{picture}" alt="{alt}" '
             f'loading="lazy"></a><figcaption>Standing still: <a href="{html.escape(there)}#{label}">the '
             "figure of its chapter</a>. A click on the picture loads its setting.</figcaption></figure>"
         )
@@ -131,14 +122,10 @@ class Scene(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         name, here = self.arguments[0], self.env.docname
         explorable = self.options.get("explorable", name)
-        wanted = self.env.metadata[here].setdefault("explorables", [])
-        wanted += [one for one in scripts(name if name in ENGINES else "scenes") if one not in wanted]
+        load(self, name if name in ENGINES else "scenes")
         if "figure" in self.options:
-            label, of = self.options["figure"], self.options["of"]
-            drawing, alt = drawing_of(self, label, of)
-            self.env.metadata[here].setdefault("findings", {})[label] = drawing
-            there = relative_uri(f"{here}.html", f"{DRAWINGS}/{label}.svg")
-            still = f'<img src="{html.escape(there)}" alt="{html.escape(alt)}">'
+            there, alt = picture_of(self, self.options["figure"], self.options["of"])
+            still = f'<img src="{there}" alt="{alt}">'
         else:
             still = drawn(name, here)
         start = (
@@ -146,11 +133,7 @@ class Scene(SphinxDirective):
             f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
             f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
         )
-        return [
-            nodes.raw("", start, format="html"),
-            *(self.parse_content_to_nodes() if self.content else []),
-            nodes.raw("", "</div></section>", format="html"),
-        ]
+        return around(self, start, "</div></section>")
 
 
 class Gallery(SphinxDirective):
@@ -160,9 +143,8 @@ class Gallery(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         here = self.env.docname
-        wanted = self.env.metadata[here].setdefault("explorables", [])
-        wanted += [one for one in scripts("gallery") if one not in wanted]
-        found: list[nodes.Node] = [nodes.raw("", '<div class="pa-gallery">', format="html")]
+        load(self, "gallery")
+        found: list[nodes.Node] = [raw('<div class="pa-gallery">')]
         for line in self.content:
             name, _, words = line.partition(" | ")
             if name not in gallery.drawings():
@@ -170,11 +152,10 @@ class Gallery(SphinxDirective):
             page = f"{PAGES}/{name}" if name != "next_to" else "book/next_to"
             there = html.escape(relative_uri(f"{here}.html", f"{page}.html"))
             picture = relative_uri(f"{here}.html", "_static/explore/cat.jpg")
-            start = f'<a href="{there}">{still_frame(name, gallery.drawings()[name], picture)}'
-            found.append(nodes.raw("", start, format="html"))
             text, _ = self.state.inline_text(words, self.lineno)
-            found += [nodes.paragraph("", "", *text), nodes.raw("", "</a>", format="html")]
-        return [*found, nodes.raw("", "</div>", format="html")]
+            drawing = still_frame(name, gallery.drawings()[name], picture)
+            found += [raw(f'<a href="{there}">{drawing}'), nodes.paragraph("", "", *text), raw("</a>")]
+        return [*found, raw("</div>")]
 
 
 class Moving(SphinxDirective):
@@ -191,8 +172,7 @@ class Moving(SphinxDirective):
         name = self.arguments[0]
         if name not in gallery.moving():
             raise self.error(f"no figure {name!r} moves")
-        wanted = self.env.metadata[self.env.docname].setdefault("explorables", [])
-        wanted += [one for one in scripts("gallery") if one not in wanted]
+        load(self, "gallery")
         drawing = gallery.moving()[name]
         last = len(drawing["curves"]) - 1
         start = (
@@ -201,8 +181,7 @@ class Moving(SphinxDirective):
             f'<input type="range" min="0" max="{last}" step="any" value="{last // 2}" data-slides="{name}" '
             f'aria-label="{drawing["moves"]}"></label>'
         )
-        end = nodes.raw("", "</figcaption></figure>", format="html")
-        return [nodes.raw("", start, format="html"), *self.parse_content_to_nodes(), end]
+        return around(self, start, "</figcaption></figure>")
 
 
 def axes_and_curves(name: str, drawing: dict) -> str:
@@ -276,11 +255,7 @@ class Still(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         start = f'<figure class="pa-still-scene">{drawn(self.arguments[0], self.env.docname)}<figcaption>'
-        return [
-            nodes.raw("", start, format="html"),
-            *self.parse_content_to_nodes(),
-            nodes.raw("", "</figcaption></figure>", format="html"),
-        ]
+        return around(self, start, "</figcaption></figure>")
 
 
 class ChapterFigure(SphinxDirective):
@@ -293,11 +268,8 @@ class ChapterFigure(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         label, of = self.arguments[0], self.options["of"]
         drawing, alt = drawing_of(self, label, of)
-        return [
-            nodes.raw("", f"<figure>{draw(drawing, f'{label}-', alt)}<figcaption>", format="html"),
-            *self.parse_content_to_nodes(),
-            nodes.raw("", "</figcaption></figure>", format="html"),
-        ]
+        start = f"<figure>{draw(drawing, f'{label}-', alt)}<figcaption>"
+        return around(self, start, "</figcaption></figure>")
 
 
 #: What a screen reader calls the scenes.

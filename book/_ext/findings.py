@@ -88,6 +88,24 @@ def drawing_of(directive: SphinxDirective, label: str, page: str) -> tuple[str, 
         raise directive.error(f"{page} has no figure {label!r}") from None
 
 
+def picture_of(directive: SphinxDirective, label: str, page: str) -> tuple[str, str]:
+    """Where a copy of a chapter's figure lies, seen from the directive's page, and its alternative text."""
+    env = directive.env
+    drawing, alt = drawing_of(directive, label, page)
+    env.metadata[env.docname].setdefault("findings", {})[label] = drawing
+    return html.escape(relative_uri(f"{env.docname}.html", f"{FOLDER}/{label}.svg")), html.escape(alt)
+
+
+def raw(markup: str) -> nodes.raw:
+    """A piece of HTML."""
+    return nodes.raw("", markup, format="html")
+
+
+def around(directive: SphinxDirective, start: str, end: str) -> list[nodes.Node]:
+    """What a directive contains between two pieces of HTML."""
+    return [raw(start), *(directive.parse_content_to_nodes() if directive.content else []), raw(end)]
+
+
 class Finding(SphinxDirective):
     """One finding of the front page."""
 
@@ -97,20 +115,13 @@ class Finding(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         label, page = self.arguments[0], self.options["page"]
-        drawing, alt = drawing_of(self, label, page)
-        self.env.metadata[self.env.docname].setdefault("findings", {})[label] = drawing
-        address = relative_uri(f"{self.env.docname}.html", f"book/{page}.html")
-        picture = relative_uri(f"{self.env.docname}.html", f"{FOLDER}/{label}.svg")
+        picture, alt = picture_of(self, label, page)
+        address = html.escape(relative_uri(f"{self.env.docname}.html", f"book/{page}.html"))
         start = (
-            f'<div class="pa-finding"><a href="{html.escape(address)}#{label}" tabindex="-1" '
-            f'aria-hidden="true"><img src="{html.escape(picture)}" alt="{html.escape(alt)}" '
-            'width="150" height="94" loading="lazy"></a><div>'
+            f'<div class="pa-finding"><a href="{address}#{label}" tabindex="-1" aria-hidden="true">'
+            f'<img src="{picture}" alt="{alt}" width="150" height="94" loading="lazy"></a><div>'
         )
-        return [
-            nodes.raw("", start, format="html"),
-            *self.parse_content_to_nodes(),
-            nodes.raw("", "</div></div>", format="html"),
-        ]
+        return around(self, start, "</div></div>")
 
 
 class ReadingTime(SphinxDirective):

@@ -76,10 +76,10 @@ def quote_pages(app, error: Exception | None) -> None:
 
 
 def load_texts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """On the search page: the texts, and what quotes them."""
+    """On the search page: what it finds by name (``guides.py``), the texts, and what quotes them."""
     if pagename == "search":
-        app.add_js_file("page-texts.js", loading_method="defer")
-        app.add_js_file("search.js", loading_method="defer")
+        for name in ("page-index.js", "page-texts.js", "search.js"):
+            app.add_js_file(name, loading_method="defer")
 
 
 def setup(app) -> dict:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
+from findings import raw
 from front import plain, short
 from homes import PROOFS, SOLUTIONS
 from notation import load as load_notation
@@ -62,7 +63,7 @@ class Impatient(SphinxDirective):
         if not any(name.startswith(f"book/{part}/") for name in self.env.found_docs):
             raise self.error(f"there is no part {part!r}")
         place = f'<div class="pa-impatient" data-part="{part}"><!-- /impatient --></div>'
-        return [nodes.raw("", place, format="html")]
+        return [raw(place)]
 
 
 def words(markup: str) -> str:
@@ -212,15 +213,8 @@ def guide(app, error: Exception | None) -> None:
     (out / "llms.txt").write_text(text, encoding="utf-8")
 
 
-def load_index(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """The index, on the search page alone."""
-    if pagename == "search":
-        app.add_js_file("page-index.js", loading_method="defer")
-
-
 def setup(app) -> dict:
     """After the tips, which copy statements out of the pages."""
     app.add_directive("impatient", Impatient)
-    app.connect("html-page-context", load_index, priority=390)
     app.connect("build-finished", guide, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

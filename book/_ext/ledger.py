@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
+from findings import raw
 from homes import title_of
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -393,7 +394,7 @@ class ClaimsFilter(LedgerDirective):
             )
             groups.append(f"<fieldset><legend>{group}</legend>{options.replace('&', '&amp;')}</fieldset>")
         self.env.metadata[self.env.docname]["searches_claims"] = True
-        return [nodes.raw("", f'<form class="pa-filter">{"".join(groups)}</form>', format="html")]
+        return [raw(f'<form class="pa-filter">{"".join(groups)}</form>')]
 
 
 class ClaimsDownloads(LedgerDirective):
@@ -404,8 +405,7 @@ class ClaimsDownloads(LedgerDirective):
         links = [
             f'<a href="{up}_static/claims.{kind}" download>{kind.upper()}</a>' for kind in ("json", "csv")
         ]
-        text = f'<p class="pa-downloads">The whole ledger with its evidence: {" ".join(links)}</p>'
-        return [nodes.raw("", text, format="html")]
+        return [raw(f'<p class="pa-downloads">The whole ledger with its evidence: {" ".join(links)}</p>')]
 
 
 def write_downloads(app, error: Exception | None) -> None:

@@ -7,26 +7,16 @@ Its argument is the title of a group; it writes the group as a table. :func:`loa
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from patch_lab.figures.style import COLORS
+from patch_lab.ledger.table import tomllib
 
 SOURCE = Path(__file__).resolve().parent.parent / "notation.toml"
-
-#: The codes that equations use for the quantities: those of ``patch_lab.figures``.
-COLORS = {
-    "same set": "#0550B1", "other sets": "#B15318", "feature": "#9010F2",
-    "signal": "#1F7A65", "noise": "#3F4454", "label": "#8C001A",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,10 +116,7 @@ class Symbols(SphinxDirective):
         if self.arguments[0] not in groups:
             raise self.error(f"expected one of {', '.join(groups)}, got {self.arguments[0]!r}")
         self.env.note_dependency(str(SOURCE))
-        holder = nodes.container()
-        lines = StringList(table(groups[self.arguments[0]]).splitlines(), source=str(SOURCE))
-        self.state.nested_parse(lines, 0, holder)
-        return holder.children
+        return self.parse_text_to_nodes(table(groups[self.arguments[0]]))
 
 
 def setup(app) -> dict:

@@ -23,6 +23,7 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from findings import raw
 from sphinx.util.docutils import SphinxDirective
 
 
@@ -45,23 +46,19 @@ class Predict(SphinxDirective):
         figure = html.escape(self.options.get("figure", ""), quote=True)
         question, messages = self.state.inline_text(self.arguments[0], self.lineno)
         found = [
-            _raw(f'<div class="pa-predict" data-right="{right}" data-figure="{figure}"><fieldset><legend>'),
+            raw(f'<div class="pa-predict" data-right="{right}" data-figure="{figure}"><fieldset><legend>'),
             nodes.inline("", "", nodes.strong("", "Predict. "), *question),
-            _raw("</legend>"),
+            raw("</legend>"),
         ]
         for choice in choices:
             words = choice.children[0].children
             found += [
-                _raw(f'<label><input type="radio" name="{name}"> '),
+                raw(f'<label><input type="radio" name="{name}"> '),
                 nodes.inline("", "", *words),
-                _raw("</label>"),
+                raw("</label>"),
             ]
         opened = '</fieldset><p role="status"></p><details><summary>Answer</summary>'
-        return [*found, _raw(opened), *answer, _raw("</details></div>"), *messages]
-
-
-def _raw(markup: str) -> nodes.raw:
-    return nodes.raw("", markup, format="html")
+        return [*found, raw(opened), *answer, raw("</details></div>"), *messages]
 
 
 def setup(app) -> dict:

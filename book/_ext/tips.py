@@ -17,6 +17,8 @@ from docutils import nodes
 from notation import SOURCE, Symbol, spoken, written
 from sphinx_proof.nodes import proof_node
 
+from patch_lab.figures.tables import rich
+
 BEGIN, END = "<!-- tips -->", "<!-- /tips -->"
 
 #: Where a box begins that a tip may show. A box ends where its first tag is closed.
@@ -117,18 +119,8 @@ def _meanings(name: str, text: str):
 def meaning(symbol: Symbol) -> str:
     """A symbol's tip: itself, what it is, its name in the code, its shape."""
     code = "" if symbol.code == "–" else f" In the code <code>{html.escape(symbol.code)}</code>;"
-    kind = f"{code} {_formulas(symbol.kind)}." if code or symbol.value or symbol.shape else ""
-    return f"<p>{_formulas(f'${symbol.colored}$: {symbol.means}.')}{kind}</p>"
-
-
-def _formulas(text: str) -> str:
-    """Markdown's formulas as the page's."""
-    parts = re.split(r"\$([^$]+)\$", text)
-    parts[0::2] = map(html.escape, parts[0::2])
-    parts[1::2] = [
-        f'<span class="math notranslate nohighlight">\\({html.escape(tex)}\\)</span>' for tex in parts[1::2]
-    ]
-    return "".join(parts)
+    kind = f"{code} {rich(symbol.kind)}." if code or symbol.value or symbol.shape else ""
+    return f"<p>{rich(f'${symbol.colored}$: {symbol.means}.')}{kind}</p>"
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from patch_association._validate import finite, fits_memory, positive_int
-from patch_association.intervals import Estimate, check_level
+from patch_association.intervals import Estimate
 
 
 def odds_ratio(tables) -> Estimate:
@@ -78,7 +78,7 @@ class PowerLaw:
         return self.factor * np.asarray(x, dtype=np.float64) ** self.exponent.value
 
 
-def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> PowerLaw:
+def power_law(x, values, resamples: int = 2000) -> PowerLaw:
     """Least squares of log y on log x, y the geometric mean over independent values at each x.
 
     Parameters
@@ -86,7 +86,7 @@ def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int =
     x : (K,) positive numbers, not all equal
     values : (K, S) positive numbers
         S independent values (seeds) at each x.
-    level, resamples, seed
+    resamples : int
         The percentile bootstrap of the exponent draws S values afresh at each x.
 
     Raises
@@ -102,11 +102,11 @@ def power_law(x, values, level: float = 0.95, resamples: int = 2000, seed: int =
     log_x, log_y = np.log(x) - np.log(x).mean(), np.log(values)
     slope = log_x / (log_x @ log_x)  # the exponent is slope @ mean log y
     exponent = float(slope @ log_y.mean(axis=1))
-    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    generator = np.random.default_rng(0)
     resamples = positive_int("resamples", resamples)
     fits_memory(f"{resamples:,} resamples of {values.size} values", 2 * resamples * values.size)
     pick = generator.integers(0, values.shape[1], (resamples, *values.shape))
     draws = np.take_along_axis(log_y[None], pick, axis=2).mean(axis=2) @ slope
-    low, high = np.quantile(draws, [(1 - check_level(level)) / 2, (1 + level) / 2])
+    low, high = np.quantile(draws, [0.025, 0.975])
     factor = float(np.exp(log_y.mean() - exponent * np.log(x).mean()))
-    return PowerLaw(Estimate(exponent, float(low), float(high), values.shape[1], level), factor)
+    return PowerLaw(Estimate(exponent, float(low), float(high), values.shape[1]), factor)

@@ -3,7 +3,7 @@
 import pytest
 from training import toy_set
 
-from patch_lab.sweeps import study, study_cnn, study_larger
+from patch_lab.sweeps import study, study_larger
 
 
 @pytest.fixture
@@ -13,7 +13,9 @@ def small_study(tmp_path, monkeypatch):
         monkeypatch.setattr(module, name, lambda: toy_set(96, size=32))
     monkeypatch.setattr(study, "COMMON", study.COMMON | dict(val_size=32))
     monkeypatch.setattr(study, "VIT", study.VIT | dict(batch_size=16, depth=3))
-    monkeypatch.setattr(study_cnn, "CNN", study_cnn.CNN | dict(batch_size=16, epochs=2, warmup_epochs=1.0))
+    monkeypatch.setattr(
+        study_larger, "CNN", study_larger.CNN | dict(batch_size=16, epochs=2, warmup_epochs=1.0)
+    )
     monkeypatch.setattr(study, "_WATCHED", 8)
     monkeypatch.setattr(study, "FOLDER", tmp_path / "study")
     return tmp_path / "study"

@@ -13,7 +13,7 @@ from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.run import load_run
 from patch_lab.images.training.trainer import Trainer
 from patch_lab.records import decode, load
-from patch_lab.sweeps import images, registry, study, study_cnn, study_larger
+from patch_lab.sweeps import images, registry, study, study_larger
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_a_cell_of_a_vit_stopped_after_an_epoch_goes_on(small_study, monkeypatch
 
 @pytest.mark.slow
 def test_a_cell(small_study):
-    found = study_cnn.cnn_cell(tile=4, seed=1)
+    found = study_larger.cnn_cell(tile=4, seed=1)
     assert json.loads(json.dumps(found)) == found and found["test_n"] == 96
     assert len(found["metrics"]) == 2 and "val_accuracy" not in found
     assert 0 <= found["test_mirrored_accuracy"] <= 1

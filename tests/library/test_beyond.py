@@ -90,7 +90,8 @@ def test_the_score_counts_unanimous_subsets():
 
 def test_crossed_inputs_are_what_the_definition_says():
     data = CrossedData(3, 2, set_size=2, q=0.4, noise_std=0.0)
-    s, keys, y = data.draw_sets(2000, seed=3)
+    inputs = data.draw(2000, seed=3)
+    s, keys, y = (part.numpy() for part in (inputs.X[..., 0], inputs.shown, inputs.y))
     hands = keys.reshape(2000, 3, 4)
     assert all((np.sort(hand) == [0, 0, 1, 1]).all() for hand in hands.reshape(-1, 4))
     sets = data.groups * 2 + keys

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from browser import SITE
-from page_measures import measure
+from browser import SITE, bytes_of
 from page_visits import EXPLORE, PHONE, opened
 
 pytestmark = pytest.mark.slow
@@ -109,7 +108,7 @@ def test_where_motion_is_unwanted_only_the_end_is_drawn(browser, name):
 
 @every_explorable
 def test_no_page_is_heavy(browser, name):
-    assert measure(browser, SITE / EXPLORE / f"{name}.html").bytes <= 2_000_000
+    assert bytes_of(browser, SITE / EXPLORE / f"{name}.html") <= 2_000_000
 
 
 def test_a_curve_passes_by_all_its_points(browser):

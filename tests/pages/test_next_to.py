@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
-from browser import SITE
+from browser import SITE, bytes_of
 from bs4 import BeautifulSoup
-from page_measures import measure
 from page_visits import DESK, PHONE, shown
 from PIL import Image
 
@@ -258,7 +257,7 @@ def test_nothing_jumps_and_the_first_scene_is_soon_there(browser):
             page.locator(f"[data-scene={scene}]").scroll_into_view_if_needed()
             page.wait_for_timeout(400)
         assert page.evaluate("window.shift") < 0.05
-    assert measure(browser, PAGE).bytes <= 1_500_000
+    assert bytes_of(browser, PAGE) <= 1_500_000
 
 
 def test_every_scene_has_its_ways_and_without_script_its_picture(browser):

@@ -6,9 +6,8 @@ import re
 
 import pytest
 import yaml
-from browser import ROOT, SITE, page_names, settle
+from browser import ROOT, SITE, bytes_of, page_names, settle
 from bs4 import BeautifulSoup
-from page_measures import measure
 from page_visits import DESK, PHONE, open_page, set_theme, shown
 
 #: One page of each kind, which `make test` visits; `make test-all` visits all of them.
@@ -126,7 +125,7 @@ INDEX = SITE / "book" / "index.html"
 
 
 def test_it_is_light(browser):
-    assert measure(browser, INDEX).bytes <= 2_000_000
+    assert bytes_of(browser, INDEX) <= 2_000_000
 
 
 def test_its_picture_moves_by_itself_once_and_leads_to_the_essay(browser):

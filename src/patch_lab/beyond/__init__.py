@@ -11,9 +11,9 @@
 
 from patch_lab.beyond.attentions import KINDS, Bench, error_of_each, follow_bench, gathered, train_together
 from patch_lab.beyond.blind_error import blind_error
-from patch_lab.beyond.crossed_data import CrossedData, Drawn, RarePatterns
+from patch_lab.beyond.crossed_data import CrossedData, RarePatterns
 from patch_lab.beyond.deeper_networks import Design, Network
-from patch_lab.beyond.readers import HardEnd, blank_rows, hard_ends, set_masses, sets_read
+from patch_lab.beyond.readers import blank_rows, hard_ends, set_masses, sets_read
 from patch_lab.beyond.set_knowledge import (
     PartlyInformed,
     examine,
@@ -29,8 +29,6 @@ __all__ = [
     "Bench",
     "CrossedData",
     "Design",
-    "Drawn",
-    "HardEnd",
     "Network",
     "PartlyInformed",
     "RarePatterns",

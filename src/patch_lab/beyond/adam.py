@@ -25,19 +25,18 @@ def train_learner(
     steps: int,
     batch: int = 512,
     learning_rate: float = 1e-2,
-    clip: float = 5.0,
     seed: int = 0,
     points: int = 20,
     n_curve: int = 4000,
 ) -> list[tuple[int, float]]:
     """Train in place on the logistic loss mean log(1 + exp(-y F(X))), with fresh inputs in every step.
 
-    Adam, its rate falling to zero along a cosine, gradients clipped to the norm ``clip``.
+    Adam, its rate falling to zero along a cosine, gradients clipped to the norm 5.
 
     Parameters
     ----------
     data : an object with ``sample(n, seed)`` -> (X, y)
-    steps, batch, learning_rate, clip
+    steps, batch, learning_rate
         Of the optimizer.
     seed : int
         Of the batches; learners with the same seed see the same inputs.
@@ -57,8 +56,8 @@ def train_learner(
     """
     steps, batch = positive_int("steps", steps), positive_int("batch", batch)
     points = positive_int("points", points)
-    if not (finite("learning_rate", learning_rate) > 0 and finite("clip", clip) > 0):
-        raise ValueError(f"learning_rate and clip must be positive, got {learning_rate!r} and {clip!r}")
+    if not finite("learning_rate", learning_rate) > 0:
+        raise ValueError(f"learning_rate must be positive, got {learning_rate!r}")
     optimizer = torch.optim.Adam(learner.parameters(), lr=learning_rate)
     held_out = data.sample(n_curve, seed=GAUSSIAN_CURVE)
     marks = {round(steps * k / points) for k in range(points + 1)}
@@ -72,24 +71,23 @@ def train_learner(
         if not torch.isfinite(loss):
             raise FloatingPointError(f"the loss is {loss.item()} at step {step}")
         loss.backward()
-        nn.utils.clip_grad_norm_(learner.parameters(), clip)
+        nn.utils.clip_grad_norm_(learner.parameters(), 5.0)
         optimizer.step()
         if step + 1 in marks:
             curve.append((step + 1, error_on(learner, *held_out)))
     return curve
 
 
-def first_step(data, diagonal: float, n: int = 20_000, parts: int = 20, seed: int = 0) -> Estimate:
+def first_step(data, diagonal: float, n: int = 20_000, seed: int = 0) -> Estimate:
     """Which way model (T) first moves: mean of -dL/dA_ij over companions, less that over strangers.
 
     At A = ``diagonal`` I and v = r w*, with w* the shared filter of ``data`` and r >= 0 the length
     that minimizes the loss at this A. Positive: attention moves toward the own set. The interval
-    comes from ``parts`` independent parts of the ``n`` inputs.
+    comes from 20 independent parts of the ``n`` inputs.
     """
     D = data.partition.num_patches
-    n, parts = positive_int("n", n), positive_int("parts", parts, minimum=2)
-    if n % parts:
-        raise ValueError(f"n must be a multiple of parts, got {n} inputs in {parts} parts")
+    if positive_int("n", n) % 20:
+        raise ValueError(f"n must be a multiple of 20, got {n}")
     X, y = data.sample(n, seed=seed)
     A = torch.eye(D, dtype=X.dtype)[None] * finite("diagonal", diagonal)
 
@@ -99,9 +97,7 @@ def first_step(data, diagonal: float, n: int = 20_000, parts: int = 20, seed: in
         return loss_and_gradients(X, y, A.expand(len(X), -1, -1), value)
 
     r = fminbound(lambda r: float(at(r, X[None], y[None])[0]), 0.0, 1.0, xtol=1e-4)
-    _, dA, _ = at(
-        r, X.reshape(parts, -1, *X.shape[1:]), y.reshape(parts, -1)
-    )  # (n, D, d) -> (parts, n / parts, D, d)
+    _, dA, _ = at(r, X.reshape(20, -1, *X.shape[1:]), y.reshape(20, -1))  # (n, D, d) -> (20, n / 20, D, d)
     same = data.partition.same_set
     companions = same & ~np.eye(D, dtype=bool)
     return mean((dA[:, ~same].mean(dim=1) - dA[:, companions].mean(dim=1)).numpy())

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from patch_association._streams import BENCH_BATCHES, BENCH_TEST
-from patch_association._validate import finite, fits_memory, odd_degree, positive_int, seed_number
+from patch_association._validate import finite, fits_memory, odd_degree, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
 
@@ -75,8 +75,7 @@ class Bench(nn.Module):
         seed: int = 0,
     ):
         super().__init__()
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        one_of("kind", kind, *KINDS)
         self.kind, self.diagonal = kind, finite("diagonal", diagonal)
         self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
         R, D = positive_int("seeds", seeds), positive_int("num_patches", num_patches)

@@ -35,10 +35,13 @@ class Drawn:
     shown: torch.Tensor
 
 
+KEY_LENGTH = 2.0  # of the key's part of a patch
+
+
 class CrossedData:
     """Sets that are position groups crossed with keys.
 
-    X_j = s_j e_1 + r e_(1 + k(j)) + xi_j: the coefficient s_j, the key k(j) of patch j and noise
+    X_j = s_j e_1 + 2 e_(1 + k(j)) + xi_j: the coefficient s_j, the key k(j) of patch j and noise
     N(0, sigma_xi^2) on every coordinate but the first. In each input every group deals out its keys anew,
     each to C of its K C patches, uniformly. Then label, signal set and coefficients as in Assumption 1:
     s_j = y in one set drawn uniformly, and +1 or -1 with probability q/2 each, else 0, in all others.
@@ -48,8 +51,6 @@ class CrossedData:
     num_groups, num_keys, set_size : int
         G, K and C; D = G K C. Groups are runs of consecutive patches.
     q : float in [0, 1]
-    key_length : float
-        r.
     noise_std : float
         sigma_xi.
 
@@ -75,14 +76,12 @@ class CrossedData:
         set_size: int,
         q: float,
         *,
-        key_length: float = 2.0,
         noise_std: float = 0.2,
     ):
         self.num_groups = positive_int("num_groups", num_groups)
         self.num_keys = positive_int("num_keys", num_keys)
         self.set_size = positive_int("set_size", set_size)
         self.q = probability("q", q)
-        self.key_length = finite("key_length", key_length)
         self.noise_std = finite("noise_std", noise_std, minimum=0)
 
     @property
@@ -105,45 +104,23 @@ class CrossedData:
         """(D,) the position group of each patch."""
         return np.repeat(np.arange(self.num_groups), self.num_keys * self.set_size)
 
-    def draw_sets(self, n: int, seed: int = 0):
-        """Draw what the feature and the keys say, without noise.
-
-        Returns
-        -------
-        s : (n, D) float64 array of -1, 0, +1
-        keys : (n, D) integers
-        y : (n,) float64 array of -1, +1
-        """
-        return self._draw_sets(positive_int("n", n), generator(seed, Stream.CROSSED))
-
-    def _draw_sets(self, n: int, draw: np.random.Generator):
-        G, width = self.num_groups, self.num_keys * self.set_size
-        # The order and the keys, u, s and what is given back, of 64 bits.
-        fits_memory(f"{n:,} inputs of {self.num_patches:,} patches", 5 * n * self.num_patches)
-        # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
-        dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
-        keys = (dealt // self.set_size).reshape(n, G * width)  # (n, G, K C) -> (n, D)
-        y = draw.integers(0, 2, n) * 2.0 - 1.0
-        signal = draw.integers(0, self.num_sets, n)
-        u = draw.random((n, G * width))
-        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
-        inside = self.groups * self.num_keys + keys == signal[:, None]  # (n, D)
-        return np.where(inside, y[:, None], s), keys, y
-
     def draw(self, n: int, seed: int = 0, dtype=torch.float32) -> Drawn:
         """Draw n labelled inputs."""
         n, D, d = positive_int("n", n), self.num_patches, self.dim
-        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * d, 4)
-        draw = generator(seed, Stream.CROSSED)
-        s, keys, y = self._draw_sets(n, draw)
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * (d + 10), 4)
+        draw, G, width = generator(seed, Stream.CROSSED), self.num_groups, self.num_keys * self.set_size
+        # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
+        dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
+        keys = (dealt // self.set_size).reshape(n, D)  # (n, G, K C) -> (n, D)
+        y = draw.integers(0, 2, n) * 2.0 - 1.0
+        signal = draw.integers(0, self.num_sets, n)
+        u = draw.random((n, D))
+        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        inside = self.groups * self.num_keys + keys == signal[:, None]  # (n, D)
         X = self.noise_std * draw.standard_normal((n, D, d), dtype=np.float32)
-        X[:, :, 0] = s
-        np.put_along_axis(
-            X,
-            1 + keys[..., None],
-            np.take_along_axis(X, 1 + keys[..., None], axis=2) + np.float32(self.key_length),
-            axis=2,
-        )
+        X[:, :, 0] = np.where(inside, y[:, None], s)
+        at = 1 + keys[..., None]
+        np.put_along_axis(X, at, np.take_along_axis(X, at, axis=2) + np.float32(KEY_LENGTH), axis=2)
         return Drawn(torch.from_numpy(X).to(dtype), torch.from_numpy(y).to(dtype), torch.from_numpy(keys))
 
     def relation(self, shown: torch.Tensor) -> torch.Tensor:
@@ -158,7 +135,7 @@ class CrossedData:
     def __repr__(self) -> str:
         return (
             f"CrossedData({self.num_groups}, {self.num_keys}, set_size={self.set_size}, q={self.q:g}, "
-            f"key_length={self.key_length:g}, noise_std={self.noise_std:g})"
+            f"key_length={KEY_LENGTH:g}, noise_std={self.noise_std:g})"
         )
 
 
@@ -169,42 +146,26 @@ class RarePatterns:
     and all other tokens show four patterns e_3, ..., e_6 in equal parts. So what makes a token relevant is
     easy to see, and its label is not.
 
-    Parameters
+    Attributes
     ----------
-    num_tokens, num_relevant : int
-        D, and how many tokens show the pattern of the label; the rest is a multiple of four.
-    spread : float in (0, 1)
+    num_patches, num_relevant : int
+        D, and how many tokens show the pattern of the label.
+    spread : float
         s.
     noise_std : float
         sigma_xi of Gaussian noise on every coordinate.
     """
 
     relations = ("itself", "relevant", "other")
-    dim = 6
+    dim, num_patches, num_relevant, spread, noise_std = 6, 80, 4, 0.3, 0.25
 
-    def __init__(
-        self, num_tokens: int = 80, num_relevant: int = 4, spread: float = 0.3, noise_std: float = 0.25
-    ):
-        self.num_patches = positive_int("num_tokens", num_tokens)
-        self.num_relevant = positive_int("num_relevant", num_relevant)
-        self.spread, self.noise_std = finite("spread", spread), finite("noise_std", noise_std, minimum=0)
-        if not 0 < self.spread < 1:
-            raise ValueError(f"spread must lie between 0 and 1, got {spread}")
-        if (self.num_patches - self.num_relevant) % 4:
-            raise ValueError(
-                f"num_tokens - num_relevant must be a multiple of 4, got {num_tokens - num_relevant}"
-            )
+    def __init__(self):
         patterns = np.eye(6)
         patterns[0] = patterns[1] = math.sqrt(1 - self.spread**2) * patterns[0]
         patterns[:2, 1] = self.spread, -self.spread
+        share = self.num_relevant / self.num_patches
         self.law = PatternData(
-            self.num_patches,
-            self.num_relevant / self.num_patches,
-            0.0,
-            num_patterns=6,
-            dim=6,
-            noise=self.noise_std,
-            patterns=patterns,
+            self.num_patches, share, 0.0, num_patterns=6, dim=6, noise=self.noise_std, patterns=patterns
         )
 
     def draw(self, n: int, seed: int = 0, dtype=torch.float32) -> Drawn:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit, ive
 
-from patch_association._validate import finite, odd_degree, positive_int, probability
+from patch_association._validate import finite, odd_degree, positive_int
 from patch_association.defaults import DEFAULT
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_lab.dynamics.first_move import FirstMove
@@ -200,18 +200,15 @@ class Horizon:
         A start this near, in a norm in which all rates are one, stays within 2 * stretch times its distance.
     inputs : float
         So many inputs suffice for every score to stay within ``gap``, from the symmetric start.
-    bounds : tuple of float
-        K_2 and K_3.
     """
 
     stretch: float
     start: float
     inputs: float
-    bounds: tuple[float, float]
 
 
-def horizon(noise: ScoreNoise, path, gap: float, chance: float = 0.01, room: float = 1.01) -> Horizon:
-    """Explicit sizes for a fixed horizon.
+def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
+    """Explicit sizes for a fixed horizon, which hold with a chance of 99%.
 
     Parameters
     ----------
@@ -220,20 +217,16 @@ def horizon(noise: ScoreNoise, path, gap: float, chance: float = 0.01, room: flo
     path : PopulationRun
         Recorded at every step, with constant rates.
     gap : float
-        How far a score may stray.
-    chance : float
-        Of failing.
-    room : float
-        alpha may exceed its largest value on the path by this factor.
+        How far a score may stray; alpha may exceed its largest value on the path by one percent.
 
     Raises
     ------
     ValueError
-        Where the path is not recorded at every step, or an argument is out of its range.
+        Where the path is not recorded at every step, or the gap is not positive.
     """
-    T, rates = noise.steps_of(path), path.step
-    if finite("gap", gap) <= 0 or not 0 < probability("chance", chance) < 1 or finite("room", room) <= 1:
-        raise ValueError(f"gap > 0, 0 < chance < 1 and room > 1 are needed, got {gap}, {chance}, {room}")
+    T, rates, chance, room = noise.steps_of(path), path.step, 0.01, 1.01
+    if finite("gap", gap) <= 0:
+        raise ValueError(f"gap must be positive, got {gap}")
     top = room * float(np.abs(path.alpha).max())
     K2, K3 = derivative_bounds(noise.D, top, rates.rate, rates.score_rate)
     units = np.sqrt(np.append(np.full(len(noise.inside), rates.score_rate), rates.rate))
@@ -261,7 +254,7 @@ def horizon(noise: ScoreNoise, path, gap: float, chance: float = 0.01, room: flo
         2 * log_gradient * (variance + largest * by_gradient / 3) / by_gradient**2,
         2 * log_hessian * (K2**2 + 2 * K2 * by_hessian / 3) / by_hessian**2,
     )
-    return Horizon(stretch, reach / (2 * stretch), inputs, (K2, K3))
+    return Horizon(stretch, reach / (2 * stretch), inputs)
 
 
 def lone(kinds: Sequence, below: Callable[[object, object], bool]) -> int:

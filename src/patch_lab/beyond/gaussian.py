@@ -135,12 +135,12 @@ def proved_excess(angle: float, num_sets: int) -> float:
     return max(near, far) if angle <= (math.sqrt(2) / 3 if num_sets == 3 else 2 / math.pi) else far
 
 
-def critical_ratio(num_sets: int, n: int = 200_000, seed: int = 0) -> float:
+def critical_ratio(num_sets: int) -> float:
     """rho_L of the critical diagonal, e^beta_c = 1 + 2 C rho_L.
 
     rho = L E[a^2 b] / E[(L+1) (a^3 + 3 a) J - 2 a^2 b] over the shape, with a its threshold,
     b = (1 + a^2)^(-(L+1)/2) and J the integral of (1 + x^2)^(-(L+3)/2) from 0 to a. By quadrature at three
-    and four sets; at more, over ``n`` shapes drawn with ``seed``. As L grows it tends to 1/5.
+    and four sets; at more, over 200,000 shapes. As L grows it tends to 1/5.
 
     Raises
     ------
@@ -156,7 +156,8 @@ def critical_ratio(num_sets: int, n: int = 200_000, seed: int = 0) -> float:
     if L <= 4:
         skews, weights = _skews(L, 200)
     else:
-        skews, weights = (_shapes(L, n, seed) ** 3).sum(axis=1), np.full(n, 1 / n)
+        skews = (_shapes(L, 200_000, 0) ** 3).sum(axis=1)
+        weights = np.full(len(skews), 1 / len(skews))
     a = threshold_given_skew(skews, L)
     b = a**2 * (1 + a**2) ** (-(L + 1) / 2)
     J = beta_function(0.5, (L + 2) / 2) / 2 * betainc(0.5, (L + 2) / 2, a**2 / (1 + a**2))

@@ -4,7 +4,7 @@ Every learner maps inputs (n, D, d) to outputs F(X) of shape (n,), whose sign is
 and can say what it thinks of the patches: ``attention_scores(X)``, a (D, D) matrix of who attends
 to whom, and ``encoding_gram()``, the matrix P P^T of Definition 2.2 where there are encodings.
 Nothing here knows the sets. A seed fixes a run. All train in float64, so that a run comes out the
-same on another machine, except the ViT: four times dearer there, it takes float32 unless asked.
+same on another machine, except the ViT: four times dearer there, it takes float32.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import finite, fits_memory, positive_int, seed_number
+from patch_association._validate import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.attention import positional_attention, self_attention, softmax_attention
 from patch_association.defaults import DEFAULT
 from patch_association.model import SimplifiedViT, polynomial_activation
@@ -96,15 +96,8 @@ class PositionalScores(GramScores):
     entries N(0, 1/D), so that A and P P^T have nothing to do with each other at the start.
     """
 
-    def __init__(
-        self,
-        num_patches: int,
-        dim: int,
-        seed: int = 0,
-        start: str = "identity",
-        diagonal: float = GAUSSIAN.diagonal,
-    ):
-        super().__init__(num_patches, dim, seed, diagonal)
+    def __init__(self, num_patches: int, dim: int, seed: int = 0, start: str = "identity"):
+        super().__init__(num_patches, dim, seed)
         if start not in ("identity", "random"):
             raise ValueError(f'start must be "identity" or "random", got {start!r}')
         if start == "identity":
@@ -152,18 +145,9 @@ class OneLayerViT(Learner):
     With ``positional=True`` queries and keys see LN(P) alone (Definition 3.2).
     """
 
-    def __init__(
-        self,
-        num_patches: int,
-        dim: int,
-        seed: int = 0,
-        width: int = 32,
-        positional: bool = False,
-        dtype=torch.float32,
-    ):
+    def __init__(self, num_patches: int, dim: int, seed: int = 0, positional: bool = False):
         super().__init__()
-        self.positional = bool(positional)
-        m = width
+        self.positional, m = bool(positional), 32
         self.embed = nn.Parameter(_normal((dim, m), seed, 0) / math.sqrt(dim))
         self.encodings = nn.Parameter(_normal((num_patches, m), seed, 1))
         scale = 1 / math.sqrt(m)
@@ -176,7 +160,7 @@ class OneLayerViT(Learner):
         self.norms = nn.ModuleList(nn.LayerNorm(m, dtype=DTYPE) for _ in range(3))
         self.head = nn.Parameter(scale * _normal((m,), seed, 8))
         self.bias = nn.Parameter(torch.zeros((), dtype=DTYPE))
-        self.to(dtype)
+        self.to(torch.float32)
 
     def forward(self, X):
         Z, attended, _ = self._attend(X)
@@ -241,8 +225,7 @@ RECIPES = {
 
 def make_learner(kind: str, num_patches: int, dim: int, seed: int = 0) -> nn.Module:
     """A fresh learner of a kind of :data:`RECIPES`."""
-    if kind not in RECIPES:
-        raise ValueError(f"kind must be one of {', '.join(RECIPES)}, got {kind!r}")
+    one_of("kind", kind, *RECIPES)
     num_patches, dim = positive_int("num_patches", num_patches), positive_int("dim", dim)
     return RECIPES[kind].make(num_patches, dim, seed)
 

@@ -78,9 +78,7 @@ def partitions(num_sets: int, set_size: int) -> np.ndarray:
     return np.array(list(completed(tuple(range(num_sets * set_size)))), dtype=np.int64)
 
 
-def blind_errors(
-    num_sets: int, set_size: int, n: int = 10_000, seed: int = 0, most: int = 2000
-) -> BlindErrors:
+def blind_errors(num_sets: int, set_size: int, n: int = 10_000, seed: int = 0) -> BlindErrors:
     """The errors of the sum and of the vote of all partitions, averaged over ``n`` inputs without their mean.
 
     Given all answers up to their mean, the mean t is N(0, 1/L), and a label with the threshold t_pi differs
@@ -92,9 +90,8 @@ def blind_errors(
     num_sets, set_size : int
         L >= 2 and C.
     n, seed : int
-        Inputs, and the seed of their draw.
-    most : int
-        With more partitions than this, as many are drawn anew for every 200 inputs.
+        Inputs, and the seed of their draw. Of more than 2,000 partitions as many are drawn anew for every
+        200 inputs.
 
     Examples
     --------
@@ -104,7 +101,7 @@ def blind_errors(
     0.0
     """
     L, C = positive_int("num_sets", num_sets, minimum=2), positive_int("set_size", set_size)
-    n, most = positive_int("n", n, minimum=2), positive_int("most", most, minimum=2)
+    n, most = positive_int("n", n, minimum=2), 2000
     rng, count = generator(seed, Stream.SET_BLIND), num_partitions(L, C)
     exact = count <= most
     # Who is in which set, and the sums of a draw's inputs, over all partitions at a time.

@@ -31,7 +31,7 @@ def shuffled_inputs(data: SpatialData, n: int, seed: int = 0, dtype=torch.float3
 
 
 @torch.no_grad()
-def interactions(function, X: torch.Tensor, feature: torch.Tensor, part: int = 2000) -> torch.Tensor:
+def interactions(function, X: torch.Tensor, feature: torch.Tensor) -> torch.Tensor:
     """Root mean square of the mixed differences of each pair, (..., D, D) with a zero diagonal.
 
     Parameters
@@ -55,7 +55,7 @@ def interactions(function, X: torch.Tensor, feature: torch.Tensor, part: int = 2
         rows = torch.arange(len(i))
         for patch, column in ((i, 0), (j, 1)):
             inputs[rows, :, patch] = plain[k, patch][:, None] + signs[:, column, None].to(X) * w
-        found = torch.cat([function(x) for x in inputs.flatten(0, 1).split(part)], dim=-1)
+        found = torch.cat([function(x) for x in inputs.flatten(0, 1).split(2000)], dim=-1)
         found = found.reshape(*found.shape[:-1], len(i), 4)  # (..., pairs 4) -> (..., pairs, 4)
         squares = squares + (found[..., 0] - found[..., 1] - found[..., 2] + found[..., 3]).double() ** 2
     values = (squares / n).sqrt()  # type: ignore[union-attr]
@@ -105,12 +105,11 @@ class PartlyInformed:
     knowledge : float in [0, 1]
         k, the share of the variance.
     seed : int
-    units : int
     """
 
-    def __init__(self, partition: Partition, knowledge: float, seed: int = 0, units: int = 64):
+    def __init__(self, partition: Partition, knowledge: float, seed: int = 0):
         made_of("partition", partition, "Partition", "num_patches", "indicator")
-        draw, units = generator(seed, Stream.PROBE_FUNCTIONS), positive_int("units", units)
+        draw, units = generator(seed, Stream.PROBE_FUNCTIONS), 64
         D = partition.num_patches
         fits_memory(f"{units:,} units over {D:,} patches", 3 * D * units, 4)  # of 64 bits, then of 32
         self.knowledge = probability("knowledge", knowledge)

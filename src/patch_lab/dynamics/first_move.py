@@ -151,13 +151,13 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
     return float(low), float(high)
 
 
-def best_strengths(num_patches: int, set_size: int, q: float, degree: int = DEFAULT.degree):
+def best_strengths(num_patches: int, set_size: int, q: float):
     """(alpha_eq, alpha_set): the best alpha at equal scores and at attention 1 / C on the own set, nu = 0."""
     D, C, L = divides(num_patches, set_size)
-    p = odd_degree(degree)
+    p = DEFAULT.degree
     one = trinomial(C, probability("q", q)).map(lambda n: n**p)
     N = one.times(L - 1).shift(C**p)
     values = N.support.astype(np.float64)
     slope = lambda x: float((N.mass * expit(-math.exp(x) * values) * values).sum())
     v = math.exp(root_scalar(slope, bracket=(-100.0, 8.0), xtol=1e-13).root)
-    return FirstMove(D, C, q, p).alpha, (v * C ** (p - 1)) ** (1 / p) / D
+    return FirstMove(D, C, q).alpha, (v * C ** (p - 1)) ** (1 / p) / D

@@ -20,6 +20,8 @@ from patch_association._validate import finite
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.dynamics.valley import best_alpha, curvature, score_drift
 
+_STEP = 1e-4  # of differences
+
 
 def velocity(risk: PopulationRisk, beta: float, gamma: float, rho: float):
     """(d gamma / d tau, d rho / d tau, alpha*) of the reduced flow at one point."""
@@ -70,7 +72,7 @@ def flow_line(risk: PopulationRisk, beta: float, taus, gamma: float = 0.0, rho: 
     return FlowLine(taus, solution.y[0], solution.y[1], np.array(alphas))
 
 
-def lag(risk: PopulationRisk, beta: float, gamma: float, rho: float, step: float = 1e-4) -> float:
+def lag(risk: PopulationRisk, beta: float, gamma: float, rho: float) -> float:
     """(alpha - alpha*) / kappa of slow descent at these scores: -(d alpha* / d tau) / (d^2 L / d alpha^2).
 
     The first-order term of the bound in theorem "Gradient descent follows the reduced flow", as kappa -> 0.
@@ -78,10 +80,10 @@ def lag(risk: PopulationRisk, beta: float, gamma: float, rho: float, step: float
     by_gamma, by_rho, alpha = velocity(risk, beta, gamma, rho)
     length = float(np.hypot(by_gamma, by_rho))
     ahead, behind = (
-        best_alpha(risk, beta, gamma + sign * step * by_gamma / length, rho + sign * step * by_rho / length)
+        best_alpha(risk, beta, gamma + sign * _STEP * by_gamma / length, rho + sign * _STEP * by_rho / length)
         for sign in (1, -1)
     )
-    return -(ahead - behind) / (2 * step) * length / curvature(risk, alpha, beta, gamma, rho)
+    return -(ahead - behind) / (2 * _STEP) * length / curvature(risk, alpha, beta, gamma, rho)
 
 
 @dataclass(frozen=True)
@@ -158,19 +160,19 @@ def tube(risk: PopulationRisk, beta: float, line: FlowLine, width: float, height
     return Tube(line.tau, *np.array(rows).T)
 
 
-def _surroundings(risk, beta, gamma, rho, height, step=1e-4):
+def _surroundings(risk, beta, gamma, rho, height):
     """(V, dV/dalpha, curvature) at three values of alpha, and the slopes of (V, alpha*) by the scores."""
     alpha = best_alpha(risk, beta, gamma, rho)
     near = [alpha - height, alpha, alpha + height]
     drift, ahead, behind = (
-        np.array([score_drift(risk, a * (1 + e), beta, gamma, rho) for a in near]) for e in (0, step, -step)
+        np.array([score_drift(risk, a * (1 + e), beta, gamma, rho) for a in near]) for e in (0, _STEP, -_STEP)
     )
-    by_alpha = (ahead - behind) / (2 * step * np.array(near)[:, None])
+    by_alpha = (ahead - behind) / (2 * _STEP * np.array(near)[:, None])
     up, down = (
         np.array([velocity(risk, beta, gamma + e * x, rho + e * y) for x, y in ((1, 0), (0, 1))])
-        for e in (step, -step)
+        for e in (_STEP, -_STEP)
     )
-    return drift, by_alpha, [curvature(risk, a, beta, gamma, rho) for a in near], (up - down) / (2 * step)
+    return drift, by_alpha, [curvature(risk, a, beta, gamma, rho) for a in near], (up - down) / (2 * _STEP)
 
 
 def distance_bounds(risk: PopulationRisk, beta: float, line: FlowLine, kappa: float, rate: float):

@@ -148,10 +148,10 @@ def upward_crossing(x, y) -> float:
     return float(x[k] - y[k] * (x[k + 1] - x[k]) / (y[k + 1] - y[k]))
 
 
-def largest_settling_rate(risk: PopulationRisk, beta: float, *, low=0.01, high=1.0, halvings=20) -> float:
+def largest_settling_rate(risk: PopulationRisk, beta: float) -> float:
     """By bisection, the largest rate at which alpha, 2% off alpha* at A = beta I, settles in 400 steps."""
-    floor = best_alpha(risk, beta)
-    for _ in range(halvings):
+    floor, low, high = best_alpha(risk, beta), 0.01, 1.0
+    for _ in range(20):
         rate = (low * high) ** 0.5
         run = descend_population(
             risk,

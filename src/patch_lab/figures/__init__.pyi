@@ -16,7 +16,6 @@ from .dynamics import (
     label_events as label_events,
 )
 from .images import (
-    draw_montage as draw_montage,
     plot_exchanged as plot_exchanged,
     plot_head_maps as plot_head_maps,
     plot_looking as plot_looking,
@@ -38,7 +37,6 @@ from .patches import (
     draw_matrix as draw_matrix,
     draw_patches as draw_patches,
     draw_sets as draw_sets,
-    mark_patch as mark_patch,
 )
 from .setting import (
     draw_normal_error as draw_normal_error,
@@ -51,23 +49,18 @@ from .style import (
     CATEGORIES as CATEGORIES,
     COLORS as COLORS,
     INK as INK,
-    PAPER as PAPER,
     SCORES as SCORES,
     draw_band as draw_band,
     draw_estimate as draw_estimate,
-    draw_means as draw_means,
     label_ends as label_ends,
     label_ticks as label_ticks,
     look as look,
     looks as looks,
     new_figure as new_figure,
-    seaborn_looks as seaborn_looks,
-    set_palette as set_palette,
     tints as tints,
     use_style as use_style,
 )
 from .tables import (
-    Table as Table,
     table as table,
 )
 from .transfer import (

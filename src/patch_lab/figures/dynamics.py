@@ -159,11 +159,11 @@ def draw_figure_four(axes, partition: Partition, scores, steps, errors, cosines)
     axes[3].set(ylim=(-0.6, 1.05), xlabel="step", title=r"$\cos(\mathbf{v}, \mathbf{w}^\star)$")
 
 
-def draw_frames(axes, frames: dict, partition: Partition, limit: float = 1.5) -> None:
+def draw_frames(axes, frames: dict, partition: Partition) -> None:
     """A at several steps, patches sorted by set, one panel each, on one scale."""
     for ax, (step, scores) in zip(axes, frames.items()):
-        look_at = {"partition": partition, "limit": limit, "title": f"step {step}", "colorbar": False}
-        image = draw_matrix(ax, scores, **look_at)
+        title = f"step {step}"
+        image = draw_matrix(ax, scores, partition=partition, limit=1.5, title=title, colorbar=False)
         ax.set(xlabel="", ylabel="")
     axes[0].figure.colorbar(image, ax=list(axes), fraction=0.012, pad=0.01, label="score $A_{ij}$")
 

@@ -121,6 +121,15 @@ def _placed(first: int, frames, names=("x", "y"), shift: float = 0.0) -> list:
     return [[first + k, name, at.tolist()] for k, both in enumerate(across) for name, at in zip(names, both)]
 
 
+def _run(marks: list, moves: list, x, y, look: str, radius: float) -> None:
+    """A dot that runs along a line and draws it: two marks more, and their moves."""
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
+    line = {"class": f"pa-{look}", "points": points, "pathLength": 1, "stroke-dasharray": 1}
+    marks += [["polyline", line], ["circle", {"class": f"pa-{look}", "r": radius}]]
+    moves += [[len(marks) - 1, "cx", _round(x)], [len(marks) - 1, "cy", _round(y)]]
+    moves += [[len(marks) - 2, "stroke-dashoffset", np.linspace(1, 0, x.size).round(2).tolist()]]
+
+
 def _heap() -> dict:
     """Where the strings of ViT-Tiny lead a heap of pieces: in the plane, and on the sheet."""
     found = essay.heap()["vit"]
@@ -191,13 +200,7 @@ def _descent() -> dict:
     ]
     moves = [[1, "fill-opacity", strong[1]], *([2 + k, "fill-opacity", strong[0]] for k in range(4))]
     for look, y in zip((_SAME, _OTHER), height):
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
-        marks += [
-            ["polyline", {"class": f"pa-{look}", "points": points, "pathLength": 1, "stroke-dasharray": 1}]
-        ]
-        marks += [["circle", {"class": f"pa-{look}", "r": 3}]]
-        moves += [[len(marks) - 1, "cx", _round(x)], [len(marks) - 1, "cy", _round(y)]]
-        moves += [[len(marks) - 2, "stroke-dashoffset", np.linspace(1, 0, x.size).round(2).tolist()]]
+        _run(marks, moves, x, y, look, 3)
     words = [_word(92, float(height[0, -1]) - 5, "companions", _SAME, "end")]
     words += [_word(92, float(height[1, -1]) + 10, "strangers", _OTHER, "end")]
     return {"marks": marks + words, "moves": moves}
@@ -231,13 +234,7 @@ def _valleys() -> dict:
         run = np.append(0, np.cumsum(np.hypot(*np.diff(at, axis=0).T)))
         even = np.linspace(0, run[-1], 16)
         x, y = (np.interp(even, run, side) for side in at.T)  # at an even pace
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
-        marks.append(
-            ["polyline", {"class": "pa-signal", "points": points, "pathLength": 1, "stroke-dasharray": 1}]
-        )
-        marks.append(["circle", {"class": "pa-signal", "r": 3.2}])
-        moves += [[len(marks) - 1, "cx", _round(x)], [len(marks) - 1, "cy", _round(y)]]
-        moves += [[len(marks) - 2, "stroke-dashoffset", np.linspace(1, 0, x.size).round(2).tolist()]]
+        _run(marks, moves, x, y, "signal", 3.2)
     return {"marks": marks, "moves": moves}
 
 

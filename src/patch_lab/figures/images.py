@@ -73,7 +73,7 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     _label_shuffle(ax, tiles)
 
 
-def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
+def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
     """Test accuracy against the tile side: means over seeds, bars from the least to the largest run.
 
     Parameters
@@ -82,7 +82,7 @@ def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
         Of the sweep ``cifar10_study``, and of ``cifar10_study_cnn`` as "residual_cnn".
     longer : list of dict
         Longer runs on pictures that are not shuffled: the mean of each model is a thin line, as far as
-        tiles are whole patches of ``patch_size`` pixels.
+        tiles are whole patches of 4 pixels.
     """
     names = {**MODELS, "residual_cnn": LARGER}
     styles = dict(zip(names, looks(names.values()).values()))
@@ -94,7 +94,7 @@ def plot_study_shuffles(ax: Axes, runs, longer=(), patch_size: int = 4) -> None:
         ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **look)
         if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
-            ends = [patch_size, max(run["tile"] for run in runs)]
+            ends = [4, max(run["tile"] for run in runs)]
             ax.plot(ends, [100 * float(np.mean(whole))] * 2, color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
@@ -126,14 +126,12 @@ def plot_rows(upper, lower, chosen) -> Figure:
     return fig
 
 
-def plot_losses(ax: Axes, losses: dict, window: int = 10) -> None:
-    """Training losses by model, each a mean over ``window`` batches."""
+def plot_losses(ax: Axes, losses: dict) -> None:
+    """Training losses by model, each a mean over ten batches."""
     style = seaborn_looks(MODELS.values())
     for kind, curve in losses.items():
-        smooth = np.convolve(curve, np.full(window, 1 / window), mode="valid")
-        ax.plot(
-            range(window, len(curve) + 1), smooth, color=style["palette"][MODELS[kind]], label=MODELS[kind]
-        )
+        smooth, color = np.convolve(curve, np.full(10, 1 / 10), mode="valid"), style["palette"][MODELS[kind]]
+        ax.plot(range(10, len(curve) + 1), smooth, color=color, label=MODELS[kind])
     ax.legend()
     ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
 

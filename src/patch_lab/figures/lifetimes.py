@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -9,19 +11,10 @@ from matplotlib.axes import Axes
 from patch_lab.figures.style import COLORS, INK, draw_estimate, label_ticks, looks, tints
 
 
-def draw_counts(ax: Axes, counts, out_of: int = 10) -> None:
-    """A grid of counts, each written in its cell; the largest row label on top. ``counts`` is a frame."""
-    sns.heatmap(
-        counts.iloc[::-1].astype(float),
-        annot=True,
-        fmt="g",
-        cmap="Blues",
-        vmin=0,
-        vmax=out_of,
-        cbar=False,
-        linewidths=1,
-        ax=ax,
-    )
+def draw_counts(ax: Axes, counts) -> None:
+    """A frame of counts out of ten, each written in its cell; the largest row label on top."""
+    style: dict[str, Any] = dict(annot=True, fmt="g", cmap="Blues", vmin=0, vmax=10, cbar=False, linewidths=1)
+    sns.heatmap(counts.iloc[::-1].astype(float), ax=ax, **style)
 
 
 def draw_margins(ax: Axes, steps, cells: dict) -> None:

@@ -18,7 +18,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import ErrorbarContainer
 from scipy.optimize import isotonic_regression
 
-from patch_association._validate import positive_int
+from patch_association._validate import one_of, positive_int
 
 #: One color a quantity; the same codes color the quantities in equations. Each reaches a contrast of 4.5 on
 #: white and on the page's tinted boxes; any two can be told apart by deuteranopes and protanopes.
@@ -90,8 +90,7 @@ def tints(quantity: str, count: int) -> list[str]:
 
 def look(quantity: str) -> dict:
     """The color, marker and dash of a quantity, for ``ax.plot(x, y, **look("same set"))``."""
-    if quantity not in _MARKS:
-        raise ValueError(f"quantity must be one of {', '.join(_MARKS)}, got {quantity!r}")
+    one_of("quantity", quantity, *_MARKS)
     return {"color": COLORS[quantity], **_MARKS[quantity]}
 
 
@@ -198,8 +197,7 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: str = "column", height
     **options
         Passed to ``plt.subplots``.
     """
-    if not isinstance(width, str) or width not in WIDTHS:
-        raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
+    one_of("width", width, *WIDTHS)
     return plt.subplots(rows, columns, figsize=(WIDTHS[width], height), **options)
 
 

@@ -27,9 +27,9 @@ class Table:
     caption: str | None
 
     def _repr_html_(self) -> str:
-        caption = f"<caption>{_rich(self.caption)}</caption>" if self.caption else ""
+        caption = f"<caption>{rich(self.caption)}</caption>" if self.caption else ""
         head = "".join(
-            f'<th scope="col"{_kind(numeric)}>{_rich(text)}</th>'
+            f'<th scope="col"{_kind(numeric)}>{rich(text)}</th>'
             for text, numeric in zip(self.header, self.numeric)
         )
         body = "\n".join(f"<tr>{self._row(row)}</tr>" for row in self.rows)
@@ -42,7 +42,7 @@ class Table:
         cells = []
         for place, (text, numeric) in enumerate(zip(row, self.numeric)):
             tag, scope = ("th", ' scope="row"') if place < self.row_headers else ("td", "")
-            cells.append(f"<{tag}{scope}{_kind(numeric)}>{_rich(text)}</{tag}>")
+            cells.append(f"<{tag}{scope}{_kind(numeric)}>{rich(text)}</{tag}>")
         return "".join(cells)
 
     def __repr__(self) -> str:
@@ -192,7 +192,7 @@ def _kind(numeric: bool) -> str:
     return ' class="pa-number"' if numeric else ""
 
 
-def _rich(text: str) -> str:
+def rich(text: str) -> str:
     """Escape text for HTML, and hand what stands between dollars to the page's typesetter."""
     pieces = re.split(r"\$([^$]+)\$", text)
     pieces[::2] = map(html.escape, pieces[::2])

@@ -78,7 +78,7 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     patches, bound : sequences
         D and the least number of samples that any uninformed learner needs.
     learners : dict
-        Name in :data:`LEARNERS` -> {D: SampleComplexity}. Points that never cross are left out.
+        Name in :data:`LEARNERS` -> {D: Estimate}. Points that never cross are left out.
     enough : float
         Samples per patch that are enough in the limit of many patches.
     """

@@ -8,14 +8,13 @@ fraction of label-relevant tokens. Patches are removed with the least covered fi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, positive_int, seed_number
+from patch_association._validate import fits_memory, one_of, positive_int, seed_number
 from patch_association.images.vit import ViT, patches
 from patch_lab.images.training.step import learning_rate
 
@@ -92,11 +91,12 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
     Parameters
     ----------
     source : str
-        "clean" (black), "noise" (every pixel by itself), "plants" (windows of the photograph of a flower
-        that ships with scikit-learn, 32 pixels), or a folder of pictures, each shrunk to ``size``.
+        "clean" (black), "noise" (every pixel by itself), or "plants" (windows of the photograph of a flower
+        that ships with scikit-learn, 32 pixels).
     held_out : bool
-        Plants from the part of the photograph that is kept for tests; of a folder the last fifth.
+        Plants from the part of the photograph that is kept for tests.
     """
+    one_of("source", source, "clean", "noise", "plants")
     n, size = positive_int("n", n), positive_int("size", size)
     fits_memory(f"{n:,} pictures of {size:,} pixels a side", 3 * n * size**2, 1)
     draw = generator(seed, Stream.BACKGROUNDS)
@@ -104,7 +104,7 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
         return torch.zeros(n, 3, size, size, dtype=torch.uint8)
     if source == "noise":
         return torch.from_numpy(draw.integers(0, 256, (n, 3, size, size), dtype=np.uint8))
-    stock = _plants(held_out) if source == "plants" else _folder(Path(source), size, held_out)
+    stock = _plants(held_out)
     if stock.shape[-1] != size:
         raise ValueError(f"plants have {stock.shape[-1]} pixels a side, and {size} were asked for")
     return stock[torch.from_numpy(draw.integers(0, len(stock), n))]
@@ -118,21 +118,6 @@ def _plants(held_out):
     if held_out:
         return data.test_images[data.test_labels == name]
     return data.train_images[data.train_labels == name]
-
-
-def _folder(folder, size, held_out):
-    from PIL import Image
-
-    files = [f for f in sorted(folder.rglob("*")) if f.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp")]
-    if len(files) < 2:
-        raise ValueError(
-            "source must be 'clean', 'noise', 'plants' or a folder with two or more pictures, "
-            f"got {str(folder)!r} with {len(files)}"
-        )
-    cut = max(1, len(files) // 5)
-    chosen = files[-cut:] if held_out else files[:-cut]
-    shrunk = [np.asarray(Image.open(f).convert("RGB").resize((size, size))) for f in chosen]
-    return torch.from_numpy(np.stack(shrunk).transpose(0, 3, 1, 2).copy())  # (n, H, W, 3) -> (n, 3, H, W)
 
 
 def logits_of(model: ViT, images: torch.Tensor, keep: torch.Tensor | None = None) -> torch.Tensor:

@@ -13,6 +13,7 @@ from functools import partial
 import torch
 from torch import nn
 
+from patch_association._validate import one_of
 from patch_association.images.extras import imported
 from patch_association.images.layers import Block
 
@@ -30,8 +31,7 @@ class Layer(nn.Module):
 
     def __init__(self, part: str):
         super().__init__()
-        if part not in PARTS:
-            raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
+        one_of("part", part, *PARTS)
         self.part = part
 
     def forward(self, x):
@@ -103,6 +103,5 @@ def layer_of(
     if kind in ("vanilla", "positional"):
         return Ours(part, kind, tokens, width, heads, mlp_width)
     others = {"timm": Timm, "vit-pytorch": VitPytorch}
-    if kind not in others:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    one_of("kind", kind, *KINDS)
     return others[kind](part, width, heads, mlp_width)

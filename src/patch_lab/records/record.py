@@ -150,13 +150,14 @@ def hardware(device: str = "cpu") -> str:
     import torch
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cpu = f"{usable} cores of {_processor()}"
+    cpu = f"{usable} cores of {processor()}"
     if device.startswith("cuda"):
         return f"{torch.cuda.get_device_name(device)} with {cpu}"
     return cpu
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The name of the machine's processor."""
     if sys.platform.startswith("linux"):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

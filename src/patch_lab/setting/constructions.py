@@ -138,10 +138,10 @@ def violations(scores, partition: Partition, ties: str = "kind", diagonal: bool 
     return best_inside > stranger if ties == "kind" else best_inside >= stranger
 
 
-def chain_encodings(partition: Partition, growth: float = 4.5, gap: float = 0.05) -> np.ndarray:
+def chain_encodings(partition: Partition, gap: float = 0.05) -> np.ndarray:
     """(D, L) positional encodings whose Gram matrix violates Theorem 3.2 in exactly C rows.
 
-    One vector per set: |p_l|^2 = growth^l and <p_l, p_{l+1}> = (1 + gap) |p_l|^2, all other inner
+    One vector per set: |p_l|^2 = 4.5^l and <p_l, p_{l+1}> = (1 + gap) |p_l|^2, all other inner
     products zero. Every set but the last then attends to the next one; the last, with the largest
     norm, cannot attend away from itself. C rows is the least that a Gram matrix can do.
 
@@ -151,17 +151,15 @@ def chain_encodings(partition: Partition, growth: float = 4.5, gap: float = 0.05
         If these inner products belong to no vectors (the Gram matrix is not positive definite).
     """
     _check(partition)
-    growth, gap = finite("growth", growth, minimum=1), finite("gap", gap, minimum=0)
+    gap = finite("gap", gap, minimum=0)
     fits_memory(f"the Gram matrix of {partition.num_sets:,} sets", 6 * partition.num_sets**2)
-    g = growth ** np.arange(partition.num_sets, dtype=np.float64)
+    g = 4.5 ** np.arange(partition.num_sets, dtype=np.float64)
     cross = (1 + gap) * g[:-1]
     gram = np.diag(g) + np.diag(cross, 1) + np.diag(cross, -1)
     try:
         factor = np.linalg.cholesky(gram / g[-1])
     except np.linalg.LinAlgError:
-        raise ValueError(
-            f"no encodings have these inner products: growth {growth:g} is too small for gap {gap:g}"
-        ) from None
+        raise ValueError(f"no encodings have these inner products, got the gap {gap:g}") from None
     return factor[partition.labels] * np.sqrt(g[-1])  # (L, L) -> (D, L)
 
 

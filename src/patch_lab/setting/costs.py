@@ -28,18 +28,18 @@ def simplified_flops(num_inputs: int, num_patches: int, dim: int) -> int:
 
 
 def descent_cost(
-    num_inputs: int, num_patches: int, dim: int, steps: int, seeds: int = 1, element_size: int = 4
+    num_inputs: int, num_patches: int, dim: int, steps: int, element_size: int = 4
 ) -> dict[str, int]:
     """What full-batch gradient descent on model (T) needs, for N inputs of D patches of dimension d.
 
-    ``memory``: the inputs, ``element_size`` S N D d bytes (all else is chunks). ``traffic``: bytes
+    ``memory``: the inputs, ``element_size`` N D d bytes (all else is chunks). ``traffic``: bytes
     of X that are read, twice in each of T + 1 passes, once for X v and once for X^T h. ``flops``: per pass
     and input 2 D d and 2 D^2 forward, and 2 D d and 4 D^2 backward.
     """
     N, D, d = _sizes(num_inputs, num_patches, dim)
-    S, passes = positive_int("seeds", seeds), positive_int("steps", steps, minimum=0) + 1
-    memory = positive_int("element_size", element_size) * S * N * D * d
-    flops = passes * S * N * (4 * D * d + 6 * D**2)
+    passes = positive_int("steps", steps, minimum=0) + 1
+    memory = positive_int("element_size", element_size) * N * D * d
+    flops = passes * N * (4 * D * d + 6 * D**2)
     return {"memory": memory, "traffic": 2 * passes * memory, "flops": flops}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import finite
+from patch_association._validate import finite, one_of
 from patch_association.shallow.network import ATTENTION, Weights
 
 
@@ -26,8 +26,7 @@ def noise_bound(weights: Weights, radius: float, attention: str = "softmax") -> 
         For heads per position, whose inputs have an order, and a radius below 0.
     """
     tau = finite("radius", radius, minimum=0)
-    if attention not in ATTENTION:
-        raise ValueError(f"attention must be one of {', '.join(ATTENTION)}, got {attention!r}")
+    one_of("attention", attention, *ATTENTION)
     if weights.head.ndim != 2:
         raise ValueError("weights must share one head over positions")
     neurons = (weights.head.abs() * weights.output.norm(dim=-1)).sum(-1)  # (R,)

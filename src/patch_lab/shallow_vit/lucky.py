@@ -59,9 +59,7 @@ class Planted:
     fitted: bool
 
 
-def planted_lucky(
-    design: PatternData, weights: Weights, cone: float, rows: int = 20, seed: int = 0
-) -> Weights:
+def planted_lucky(design: PatternData, weights: Weights, cone: float, rows: int = 20) -> Weights:
     """The weights with the first ``rows`` rows turned to within ``cone`` radians of p_1, their lengths kept.
 
     Every other one of them gets a positive a_i, the others a negative one. p_1 is the first of the
@@ -76,7 +74,7 @@ def planted_lucky(
         raise ValueError(f"cone must lie between 0 and pi / 2, got {cone}")
     if positive_int("rows", rows, minimum=2) > weights.output.shape[1]:
         raise ValueError(f"rows must be at most {weights.output.shape[1]}, all that there are, got {rows}")
-    p, drawn = first_direction(design, weights)[:, None], np.random.default_rng(seed)  # (R, 1, a)
+    p, drawn = first_direction(design, weights)[:, None], np.random.default_rng(0)  # (R, 1, a)
     output, head = weights.output.clone(), weights.head.clone()
     aside = torch.from_numpy(drawn.standard_normal((len(p), rows, p.shape[-1]))).to(p)
     aside -= (aside * p).sum(-1, keepdim=True) * p

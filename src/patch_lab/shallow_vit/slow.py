@@ -14,10 +14,12 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import expi
 
-from patch_association._validate import finite, positive_int
+from patch_association._validate import finite
 from patch_association.shallow.network import Weights, backward, forward
 from patch_association.shallow.population import measure
 from patch_association.shallow.tokens import Tokens
+
+_MOST = 200_000  # steps
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,6 @@ def follow_logistic(
     step: float = 0.05,
     caution: float = 0.2,
     growth: float = 1.3,
-    max_steps: int = 200_000,
 ) -> LogisticRun:
     """Gradient flow on the logistic loss, with steps of a size relative to its slope.
 
@@ -64,13 +65,11 @@ def follow_logistic(
         to F. caution = inf lifts this, where classes do not compete.
     growth : float
         Record whenever the smallest output has grown by this factor.
-    max_steps : int
     """
     until, step = finite("until", until), finite("step", step, minimum=0)
-    max_steps = positive_int("max_steps", max_steps)
     log_p, rows, due = tokens.probability.log(), [], 0.1
     log_time = torch.full((weights.num_trials,), -np.inf, dtype=torch.float64)
-    for _ in range(max_steps):
+    for _ in range(_MOST):
         passed = forward(weights, tokens)
         yF = tokens.y * passed.F
         log_slope = log_p + torch.nn.functional.logsigmoid(-yF)  # (R, n)
@@ -88,7 +87,7 @@ def follow_logistic(
         log_time = torch.logaddexp(log_time, np.log(rate) - log_total)
         weights = weights.moved(backward(weights, tokens, passed, slope), rate)
     else:
-        raise ValueError(f"max_steps must be larger than {max_steps}: y F is {least:.3g} of {until:g}")
+        raise ValueError(f"until must be reached in {_MOST} steps: y F is {least:.3g} of {until:g}")
     output, log_times, mass, confused = (np.array(column) for column in zip(*rows))
     return LogisticRun(output, log_times, mass, confused, weights)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from patch_association._streams import Stream, generator
-from patch_association._validate import finite, made_of, positive_int, probability
+from patch_association._validate import finite, made_of, one_of, positive_int, probability
 from patch_association.shallow.network import Weights, attention_map, check_inputs
 from patch_association.shallow.tokens import Tokens
 
@@ -37,8 +37,7 @@ def remove(tokens: Tokens, share: float, kind: str = "irrelevant", seed: int = 0
     """
     made_of("tokens", tokens, "Tokens", "X", "share", "relevant")
     share = probability("share", share)
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    one_of("kind", kind, *KINDS)
     if kind == "noisy" and tokens.noisy is None:
         raise ValueError("tokens must have noisy ones for kind 'noisy', got a law without noisy_share")
     candidates = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from scipy.integrate import quad
+from scipy.optimize import root_scalar
 from scipy.special import betainc, log_ndtr, ndtr
 
 from patch_association._validate import finite, positive_int, probability
@@ -133,29 +134,17 @@ def samples_for_averages(relevant: float, failure: float = 0.01) -> tuple[float,
     return math.log(1 / failure) / -math.log1p(-mean), 12 * math.log(2 / failure) / mean
 
 
-def samples_for_rare_kinds(chance: float, failure: float = 0.01, kinds: int = 2) -> float:
-    """N after which all of ``kinds`` rare kinds of inputs, each of probability ``chance``, have been seen.
+def samples_for_rare_kinds(chance: float, failure: float = 0.01) -> float:
+    """N after which both of two rare kinds of inputs, each of probability ``chance``, have been seen.
 
-    Solves 1 - P[all seen] = ``failure``, with P[all seen] by inclusion and exclusion.
+    Solves 1 - P[both seen] = ``failure``, with P[both seen] by inclusion and exclusion.
     """
     chance, failure = probability("chance", chance), probability("failure", failure)
-    kinds = positive_int("kinds", kinds)
-    if not 0 < chance * kinds <= 1 or not 0 < failure < 1:
-        raise ValueError(
-            f"chance must be in (0, 1 / kinds] and failure in (0, 1), got {chance} and {failure}"
-        )
-
-    def missed(n):
-        return -sum((-1) ** k * math.comb(kinds, k) * (1 - k * chance) ** n for k in range(1, kinds + 1))
-
-    high = 1.0
-    while missed(high) > failure:
-        high *= 2
-    low = high / 2 if high > 1 else 0.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if missed(middle) > failure else (low, middle)
-    return high
+    if not 0 < 2 * chance <= 1 or not 0 < failure < 1:
+        raise ValueError(f"chance must be in (0, 1/2] and failure in (0, 1), got {chance} and {failure}")
+    missed = lambda n: 2 * (1 - chance) ** n - (1 - 2 * chance) ** n
+    most = math.log(2 / failure) / chance
+    return root_scalar(lambda n: missed(n) - failure, bracket=(0, most), xtol=1e-9).root
 
 
 def lucky_share(angle: float, dim: int) -> float:
@@ -166,10 +155,10 @@ def lucky_share(angle: float, dim: int) -> float:
     return 0.5 * float(betainc((dim - 1) / 2, 0.5, math.sin(angle) ** 2))
 
 
-def lucky_bound(angle: float, num_patterns: int, slack: float = 0.0) -> float:
-    """Lemma 3's share of lucky neurons: (1 / M) (1 - eps_m - (sigma + tau) M / pi)."""
+def lucky_bound(angle: float, num_patterns: int) -> float:
+    """Lemma 3's share of lucky neurons without its eps_m: (1 / M) (1 - (sigma + tau) M / pi)."""
     M = positive_int("num_patterns", num_patterns)
-    return (1 - finite("slack", slack, minimum=0) - finite("angle", angle, minimum=0) * M / math.pi) / M
+    return (1 - finite("angle", angle, minimum=0) * M / math.pi) / M
 
 
 def _fractions(relevant, confusion):

@@ -41,8 +41,6 @@ FILES = {
         "cifar10_study_rates",
         "cifar10_study_rates_wide",
     ),
-    "study_cnn": ("cifar10_study_cnn",),
-    "study_controls": ("cifar10_controls",),
     "study_swapped": ("cifar10_study_swapped",),
     "starts": (
         "cifar10_starts_rates",
@@ -53,7 +51,7 @@ FILES = {
         "tiny_imagenet_starts",
     ),
     "map_transfer": ("cifar10_map_transfer",),
-    "study_larger": ("tiny_imagenet_study", "cifar10_paper_size"),
+    "study_larger": ("cifar10_study_cnn", "cifar10_controls", "tiny_imagenet_study", "cifar10_paper_size"),
     "shallow_vit": (
         "shallow-samples",
         "shallow-positions",
@@ -78,8 +76,7 @@ FILES = {
         "deeper-gram-slow",
         "deeper-population",
     ),
-    "vit_steps": ("vit_steps",),
-    "vit_blocks": ("vit_blocks", "vit_blocks_gpu"),
+    "vit_blocks": ("vit_steps", "vit_blocks", "vit_blocks_gpu"),
     "vit_attention": ("vit_encodings", "vit_attention"),
     "vit_interventions": ("vit_interventions",),
     "vit_recovery": ("vit_recovery",),

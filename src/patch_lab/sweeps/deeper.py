@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,9 +31,10 @@ from patch_lab.beyond import (
     train_together,
 )
 from patch_lab.records import drawn, rounded
-from patch_lab.sweeps.sweep import Sweep
+from patch_lab.sweeps.sweep import Sweep, grid
 
 SEEDS, D, C, Q = 10, 16, 4, 0.5
+SIMPLE_RATE, BLOCK_RATE = 0.02, 0.005
 ROWS_SEEDS, POPULATION_RATE = 8, 0.02
 SETS = Partition.random(D, C, seed=0)
 N_TEST, N_PROBE, N_MEAN = 10_000, 40, 500
@@ -74,29 +76,8 @@ BLOCKS = {
 RANGE = (0.1, 0.9)
 
 
-def simple_cell(name: str, steps: int, batch: int, q: float = Q) -> dict:
-    """A relative of model (T), trained and asked."""
-    design, dim = SIMPLE[name]
-    return trained_and_asked(design, dim, steps, batch, rate=0.02, q=q)
-
-
-def block_cell(name: str, steps: int, batch: int, q: float = Q) -> dict:
-    """A small ViT, trained and asked."""
-    return trained_and_asked(BLOCKS[name], D, steps, batch, rate=0.005, q=q)
-
-
-def slow_cell(name: str, steps: int, batch: int, rate: float) -> dict:
-    """Either, at another rate."""
-    return trained_and_asked(*(SIMPLE.get(name) or (BLOCKS[name], D)), steps, batch, rate, q=Q)
-
-
-def range_cell(name: str, steps: int, batch: int, q: float) -> dict:
-    """Either, at another q."""
-    return (simple_cell if name in SIMPLE else block_cell)(name, steps, batch, q)
-
-
-def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: float, q: float) -> dict:
-    """Train and measure: the error, each head, P P^T, and the function itself.
+def design_cell(name: str, steps: int, batch: int, q: float = Q, rate: float | None = None) -> dict:
+    """A relative of model (T), or a small ViT: the error, each head, P P^T, and the function itself.
 
     Returns
     -------
@@ -108,24 +89,15 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
         ``gram_recall``, ``gram_auc``, ``gram_exact`` (R,): of P P^T.
         ``probe_recall``, ``probe_auc``, ``probe_exact``, ``probe_p`` (R,): of the interactions of F.
     """
-    data = SpatialData(SETS, dim, q)
-    network = Network(design, SEEDS, D, dim)
-    for _ in train_together(
-        network, partial(data.sample, dtype=torch.float32), steps=steps, batch=batch, rate=rate
-    ):
-        pass
-    X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
+    network, data, X, y = _trained(name, steps, batch, q, rate)
     others = [
         error_of_each(
             network,
-            *SpatialData(Partition.random(D, C, seed=k), dim, q).sample(N_OTHER, k, dtype=torch.float32),
+            *SpatialData(Partition.random(D, C, seed=k), data.dim, q).sample(N_OTHER, k, dtype=torch.float32),
         )
         for k in range(1, 1 + OTHERS)
     ]
-    found: dict = {
-        "error": error_of_each(network, X, y).tolist(),
-        "other_error": torch.stack(others).mean(dim=0).tolist(),
-    }
+    found: dict = {"error": error_of_each(network, X, y), "other_error": torch.stack(others).mean(dim=0)}
     S = network.maps(X[:N_MEAN]).double().numpy()  # (R, layers, H, D, D)
     known = association(S, SETS)
     found |= {"auc": known.auc, "recall": known.recall, "exact": known.exact}
@@ -140,7 +112,7 @@ def trained_and_asked(design: Design, dim: int, steps: int, batch: int, rate: fl
             found |= {f"{name}_{key}": getattr(of, key) for key in ("recall", "auc", "exact")}
             if name == "probe":
                 found["probe_p"] = [p_value(each, SETS) for each in scores.numpy()]
-    return {key: rounded(np.asarray(value).tolist(), 4) for key, value in found.items()}
+    return rounded(found, 4)
 
 
 def rows_cell(
@@ -178,31 +150,32 @@ def rows_cell(
     ):
         A = network.layer_scores(0)[:, 0].detach().double()  # (R, D, D)
         of, error = census(A, SETS), error_of_each(network, X, y)
-        for key, value in (("taken", step), ("error", error.tolist()), *of.items()):
+        for key, value in (("taken", step), ("error", error), *of.items()):
             found.setdefault(key, []).append(value)
     found["masses"] = found["masses"][-1]
     return rounded(found, 4)
 
 
 def gram_cell(name: str, rate: float, q: float, batch: int, steps: int) -> dict:
-    """A = P P^T by Adam at another rate, chance or batch: ``error``, ``auc`` and ``exact``, (R,) each."""
-    design, dim = SIMPLE["A = P Pᵀ"]
+    """A = P P^T by Adam at another rate, chance or batch: ``error``, ``auc`` and ``exact``, (R,) each.
+
+    ``name`` is what figures call the cell.
+    """
+    network, _, X, y = _trained("A = P Pᵀ", steps, batch, q, rate)
+    known = association(network.maps(X[:1])[:, 0, 0].detach().double(), SETS)
+    return rounded({"error": error_of_each(network, X, y), "auc": known.auc, "exact": known.exact}, 4)
+
+
+def _trained(name: str, steps: int, batch: int, q: float, rate: float | None):
+    """A network of this name, trained by Adam; its data, and test inputs with labels."""
+    design, dim = SIMPLE.get(name) or (BLOCKS[name], D)
     data = SpatialData(SETS, dim, q)
     network = Network(design, SEEDS, D, dim)
-    for _ in train_together(
-        network, partial(data.sample, dtype=torch.float32), steps=steps, batch=batch, rate=rate
-    ):
+    draw = partial(data.sample, dtype=torch.float32)
+    rate = rate or (SIMPLE_RATE if name in SIMPLE else BLOCK_RATE)
+    for _ in train_together(network, draw, steps=steps, batch=batch, rate=rate):
         pass
-    X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
-    known = association(network.maps(X[:1])[:, 0, 0].detach().double(), SETS)
-    return rounded(
-        {
-            "error": error_of_each(network, X, y).tolist(),
-            "auc": known.auc.tolist(),
-            "exact": known.exact.tolist(),
-        },
-        4,
-    )
+    return network, data, *data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
 
 
 def population_cell(start: float, q: float, diagonal: float, steps: int, points: int) -> dict:
@@ -235,13 +208,13 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
             A -= DEFAULT.score_rate(patches, POPULATION_RATE) * by_score.masked_fill(own, 0)
             alpha -= POPULATION_RATE * by_alpha
         if step in marks:
-            for key, value in (("taken", step), ("loss", loss.tolist()), *census(A.detach(), sets).items()):
+            for key, value in (("taken", step), ("loss", loss.detach()), *census(A.detach(), sets).items()):
                 found.setdefault(key, []).append(value)
     found["masses"] = found["masses"][-1]
     return rounded(found, 6)
 
 
-def census(A: torch.Tensor, sets: Partition) -> dict[str, list]:
+def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
     """What the rows of scores A (R, D, D) read, as :func:`rows_cell` returns it."""
     masses, known = set_masses(torch.softmax(A, dim=-1), sets), association(A, sets)
     read = sets_read(masses)  # (R, D)
@@ -251,16 +224,14 @@ def census(A: torch.Tensor, sets: Partition) -> dict[str, list]:
     margins = scores.mean(axis=-1, where=off) - scores.mean(axis=-1, where=~sets.same_set)  # (R, D)
     of_set = [margins[:, sets.labels == k] for k in range(sets.num_sets)]
     return {
-        "auc": known.auc.tolist(),
-        "exact": known.exact.tolist(),
-        "specialists": (read >= 0).sum(axis=-1).tolist(),
-        "own": own.sum(axis=-1).tolist(),
-        "read": np.sum(
-            [own[:, sets.labels == k].any(axis=-1) for k in range(sets.num_sets)], axis=0
-        ).tolist(),
-        "blank": blank_rows(masses).sum(axis=-1).tolist(),
-        "spread": np.sqrt(np.mean([m.var(axis=-1, ddof=1) for m in of_set], axis=0)).tolist(),
-        "masses": masses.tolist(),
+        "auc": known.auc,
+        "exact": known.exact,
+        "specialists": (read >= 0).sum(axis=-1),
+        "own": own.sum(axis=-1),
+        "read": np.sum([own[:, sets.labels == k].any(axis=-1) for k in range(sets.num_sets)], axis=0),
+        "blank": blank_rows(masses).sum(axis=-1),
+        "spread": np.sqrt(np.mean([m.var(axis=-1, ddof=1) for m in of_set], axis=0)),
+        "masses": masses,
     }
 
 
@@ -285,7 +256,6 @@ _CONFIG = dict(
     other_partitions=OTHERS, n_other=N_OTHER, optimizer="Adam, cosine, clipped at 5",
     loss="logistic, fresh inputs in every step",
 )  # fmt: skip
-
 SIMPLE_SIZE, BLOCK_SIZE = dict(steps=2500, batch=128), dict(steps=3000, batch=64)
 
 _ROWS = dict(
@@ -352,85 +322,89 @@ _ROWS_CONFIG = dict(
     D=D, C=C, sets=SETS.labels.tolist(), seeds=ROWS_SEEDS, n_test=N_TEST, adam="cosine, clipped at 5",
     loss="logistic, fresh inputs in every step",
 )  # fmt: skip
+_GRAM_CONFIG = {**_ROWS_CONFIG, "seeds": SEEDS}
+
+
+def _sweep(name: str, summary: str, cells, run, config: dict) -> Sweep:
+    """A sweep on inputs of Assumption 1; ``cells`` are settings, or settings by name."""
+    if isinstance(cells, dict):
+        cells = tuple(dict(name=each, **settings) for each, settings in cells.items())
+    return Sweep(name, summary, cells, run, config, data=lambda: drawn(SpatialData(SETS, D, Q), 0))
+
+
+def _designs(name: str, summary: str, designs: dict) -> Sweep:
+    simple = designs is SIMPLE
+    config = {**_CONFIG, "rate": SIMPLE_RATE if simple else BLOCK_RATE}
+    config["designs"] = {each: repr(design) for each, design in designs.items()}
+    cells = grid(name=tuple(designs), **(SIMPLE_SIZE if simple else BLOCK_SIZE))
+    return _sweep(name, summary, cells, design_cell, config)
+
+
+_small_vit, *_parts = BLOCKS.items()
 
 SWEEPS = (
-    Sweep(
-        name="deeper-simple",
-        summary="Model (T) with one thing changed: heads, layers, values, encodings, d; heads and function.",
-        cells=tuple(dict(name=name, **SIMPLE_SIZE) for name in SIMPLE),
-        run=simple_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config={**_CONFIG, "rate": 0.02, "designs": {name: repr(design) for name, design in SIMPLE.items()}},
+    _designs(
+        "deeper-simple",
+        "Model (T) with one thing changed: heads, layers, values, encodings, d; heads and function.",
+        SIMPLE,
     ),
-    *(
-        Sweep(
-            name=name,
-            summary=summary,
-            cells=tuple(dict(name=each, **BLOCK_SIZE) for each in names),
-            run=block_cell,
-            data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-            config={**_CONFIG, "rate": 0.005, "designs": {each: repr(BLOCKS[each]) for each in names}},
-        )
-        for name, summary, names in (
-            ("deeper-vit", "A small ViT on Assumption 1: its heads, P P^T and its function.", ("small ViT",)),
-            ("deeper-parts", "The same ViT with one of its parts changed.", tuple(BLOCKS)[1:]),
-        )
+    _designs(
+        "deeper-vit", "A small ViT on Assumption 1: its heads, P P^T and its function.", dict([_small_vit])
     ),
-    Sweep(
-        name="deeper-range",
-        summary="Model (T), A = P P^T and the small ViT at other chances q.",
-        cells=tuple(
+    _designs("deeper-parts", "The same ViT with one of its parts changed.", dict(_parts)),
+    _sweep(
+        "deeper-range",
+        "Model (T), A = P P^T and the small ViT at other chances q.",
+        tuple(
             dict(name=name, q=q, **(SIMPLE_SIZE if name in SIMPLE else BLOCK_SIZE))
             for name in ("(T)", "A = P Pᵀ", "small ViT")
             for q in RANGE
         ),
-        run=range_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config={key: value for key, value in _CONFIG.items() if key != "q"},
+        design_cell,
+        {key: value for key, value in _CONFIG.items() if key != "q"},
     ),
-    Sweep(
-        name="deeper-slow",
-        summary="Relatives of model (T) and the small ViT at a smaller rate, for more steps.",
-        cells=(
-            *(
-                dict(name=name, steps=5000, batch=128, rate=0.002)
-                for name in ("four heads", "value matrix", "queries and keys", "A = P Pᵀ", "two layers")
+    _sweep(
+        "deeper-slow",
+        "Relatives of model (T) and the small ViT at a smaller rate, for more steps.",
+        (
+            *grid(
+                name=("four heads", "value matrix", "queries and keys", "A = P Pᵀ", "two layers"),
+                steps=5000,
+                batch=128,
+                rate=0.002,
             ),
             dict(name="small ViT", steps=6000, batch=64, rate=0.002),
         ),
-        run=slow_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=_CONFIG,
+        design_cell,
+        _CONFIG,
     ),
-    Sweep(
-        name="deeper-rows",
-        summary="Model (T) by Adam and by gradient descent: which rows come to read a set, which stay blank.",
-        cells=tuple(dict(name=name, **settings) for name, settings in ROWS.items()),
-        run=rows_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=_ROWS_CONFIG,
+    _sweep(
+        "deeper-rows",
+        "Model (T) by Adam and by gradient descent: which rows come to read a set, which stay blank.",
+        ROWS,
+        rows_cell,
+        _ROWS_CONFIG,
     ),
-    Sweep(
-        name="deeper-hot",
-        summary="Model (T) by Adam with larger steps and from a louder start: which rows read a set.",
-        cells=tuple(dict(name=name, **settings) for name, settings in HOT.items()),
-        run=rows_cell,
-        data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-        config=_ROWS_CONFIG,
+    _sweep(
+        "deeper-hot",
+        "Model (T) by Adam with larger steps and from a louder start: which rows read a set.",
+        HOT,
+        rows_cell,
+        _ROWS_CONFIG,
     ),
-    *(
-        Sweep(
-            name=sweep,
-            summary=summary,
-            cells=tuple(dict(name=name, **settings) for name, settings in cells.items()),
-            run=gram_cell,
-            data=lambda: drawn(SpatialData(SETS, D, Q), 0),
-            config={**_ROWS_CONFIG, "seeds": SEEDS},
-        )
-        for sweep, summary, cells in (
-            ("deeper-gram", "A = P P^T at other chances q, another rate and small batches.", GRAM),
-            ("deeper-gram-slow", "A = P P^T above the range of q, with small steps.", GRAM_SLOW),
-        )
+    _sweep(
+        "deeper-gram",
+        "A = P P^T at other chances q, another rate and small batches.",
+        GRAM,
+        gram_cell,
+        _GRAM_CONFIG,
+    ),
+    _sweep(
+        "deeper-gram-slow",
+        "A = P P^T above the range of q, with small steps.",
+        GRAM_SLOW,
+        gram_cell,
+        _GRAM_CONFIG,
     ),
     Sweep(
         name="deeper-population",

@@ -20,17 +20,11 @@ STEPS = (60, 120, 180, 240, 300, 420, 540, 720, 900)
 DATA = (SETTING["num_patches"], SETTING["set_size"])
 
 
-def predict(q: float, at) -> tuple[ScoreNoise, list]:
-    """The noise of scores and its deviations at the steps ``at``, from the idealized start."""
-    noise = ScoreNoise(*DATA, q)
-    step = Constant(SETTING["rate"], SETTING["score_rate"])
-    path = descend_population(PopulationRisk(*DATA, q), step, steps=max(at), record=1, progress=False)
-    return noise, noise.deviations(path, at)
-
-
 def lifetime_cell(q: float) -> dict:
     """For every N the predicted share of exact runs, and the median of their worst margins, at each step."""
-    noise, found = predict(q, STEPS)
+    noise, step = ScoreNoise(*DATA, q), Constant(SETTING["rate"], SETTING["score_rate"])
+    path = descend_population(PopulationRisk(*DATA, q), step, steps=max(STEPS), record=1, progress=False)
+    found = noise.deviations(path, STEPS)
     share, margin = {}, {}
     for n in COUNTS:
         tries = [

@@ -30,7 +30,7 @@ import torch
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.records import rounded
 from patch_lab.sweeps.images import packed
-from patch_lab.sweeps.starts import RATES, SEEDS, SIDE, TUNING_SEED, VIT, windows
+from patch_lab.sweeps.starts import RATES, SEEDS, SIDE, TUNING_SEED, VIT, best_rates, windows
 from patch_lab.sweeps.study import pictures
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -130,12 +130,7 @@ def transfer_cell(size: int) -> dict:
             yield dict(arm=arm, lr=lr, seed=seed, accuracy=run.test_accuracy, **run.metrics[-1])
 
     rates = list(trained([(arm, lr, TUNING_SEED) for arm in ARMS for lr in RATES], tuning))
-    best = {
-        arm: max((row for row in rates if row["arm"] == arm), key=lambda row: (row["accuracy"], -row["lr"]))[
-            "lr"
-        ]
-        for arm in ARMS
-    }
+    best = best_rates(rates, ARMS, lambda row: row["accuracy"])
     runs = list(trained([(arm, best[arm], seed) for seed in SEEDS for arm in ARMS], few))
     return rounded(
         {

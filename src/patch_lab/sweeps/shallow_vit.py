@@ -116,14 +116,9 @@ def start_cell(longest: float | None, value_error: float, score_error: float, N:
     found = check_assumption(weights, data)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
-    return {
-        **sampled,
-        "sigma": rounded(found.sigma.tolist(), 4),
-        "delta": rounded(found.delta.tolist(), 4),
-        "norm": rounded(found.norm.tolist(), 4),
-        "population_at": exact.fitted_at.tolist(),
-        "noise": rounded(noise.mean(-1).tolist(), 5),
-    }
+    start = rounded({"sigma": found.sigma, "delta": found.delta, "norm": found.norm}, 4)
+    noisy = {"population_at": exact.fitted_at.tolist(), "noise": rounded(noise.mean(-1))}
+    return {**sampled, **start, **noisy}
 
 
 def times_cell(design: str, relevant: float, variant: str) -> dict:
@@ -179,32 +174,34 @@ def multinomial_cell(N: int) -> dict:
 
 _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
 _NARROW = dict(test_inputs=FEWER_TESTS, num_neurons=FEWER_NEURONS)
+_COUNTS = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 
 SWEEPS = (
-    Sweep(
-        name="shallow-samples",
-        summary="Figure 1(a) at full size: success over alpha_* and N, one a for all positions.",
-        cells=tuple(
-            dict(head="shared", relevant=a, N=N, rate=0.3, steps=3000, neurons=NEURONS)
-            for a in HALF
-            for N in (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-        ),
-        run=samples_cell,
-        data=lambda: drawn(designed("few", 0.32), 0),
-        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
-    ),
-    Sweep(
-        name="shallow-positions",
-        summary="Figure 1(a) with an a of its own for every position, at a smaller size.",
-        cells=tuple(
-            dict(head="per position", relevant=a, N=N, rate=3.0, steps=1500, neurons=FEWER_NEURONS)
-            for a in (0.28, 0.32, 0.4, 0.5)
-            for N in (8, 32, 128, 512)
-        ),
-        run=samples_cell,
-        data=lambda: drawn(designed("few", 0.32), 0),
-        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
+    *(
+        Sweep(
+            name=name,
+            summary=f"Figure 1(a) {summary}.",
+            cells=cells,
+            run=samples_cell,
+            data=lambda: drawn(designed("few", 0.32), 0),
+            config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
+        )
+        for name, summary, cells in (
+            (
+                "shallow-samples",
+                "at full size: success over alpha_* and N, one a for all positions",
+                grid(head="shared", relevant=HALF, N=_COUNTS, rate=0.3, steps=3000, neurons=NEURONS),
+            ),
+            (
+                "shallow-positions",
+                "with an a of its own for every position, at a smaller size",
+                grid(
+                    **dict(head="per position", relevant=(0.28, 0.32, 0.4, 0.5), N=(8, 32, 128, 512)),
+                    **dict(rate=3.0, steps=1500, neurons=FEWER_NEURONS),
+                ),
+            ),
+        )
     ),
     Sweep(
         name="shallow-start",

@@ -49,11 +49,10 @@ from typing import Any
 
 from patch_lab.records import load, rounded
 from patch_lab.sweeps.images import packed
-from patch_lab.sweeps.study import pictures
+from patch_lab.sweeps.study import KINDS, pictures
 from patch_lab.sweeps.study_larger import tiny, tiny_data
 from patch_lab.sweeps.sweep import Sweep, grid
 
-KINDS = ("vanilla", "positional")
 SEEDS, TUNING_SEED = (0, 1, 2, 3, 4), 100
 SHORT, LONG = 3, 10  # epochs
 RATES = (1e-3, 2e-3, 4e-3)
@@ -126,7 +125,9 @@ def start_cell(kind: str, arm: str, epochs: int, seed: int) -> dict:
     dict
         ``test_accuracy``, ``test_n``, ``lr``; by epoch ``val_accuracy``, ``train_accuracy``, ``train_loss``.
     """
-    return _run(kind, arm, epochs, best_rate(kind, arm), seed, tuning=False)
+    rates = load("cifar10_starts_rates").where(kind=kind)
+    best = best_rates(rates, [arm], lambda row: row["val_accuracy"][-1])
+    return _run(kind, arm, epochs, best[arm], seed, tuning=False)
 
 
 def wide_data(data: str):
@@ -148,11 +149,7 @@ def wide_cell(data: str, kind: str) -> dict:
     size, sets = WIDE[data], wide_data(data)
     own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind)
     rates = list(_side_by_side(own, sets, [(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
-    best = {
-        arm: max((row for row in rates if row["arm"] == arm),
-                 key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
-        for arm in LONG_ARMS
-    }  # fmt: skip
+    best = best_rates(rates, LONG_ARMS, lambda row: row["val_accuracy"][-1])
     runs = list(_side_by_side(own, sets, [(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
     kept = ("arm", "lr", "val_accuracy")
     return rounded({"rates": [{name: row[name] for name in kept} for row in rates], "runs": runs}, 4)
@@ -186,10 +183,10 @@ def _side_by_side(own: dict, sets, chosen) -> Iterator[dict[str, Any]]:
         yield dict(arm=arm, lr=lr, seed=seed, test_accuracy=run.test_accuracy, **by_epoch)
 
 
-def best_rate(kind: str, arm: str) -> float:
-    """The rate with the highest accuracy on held-out pictures after three epochs; of equals the smaller."""
-    rows = load("cifar10_starts_rates").where(kind=kind, arm=arm)
-    return max(rows, key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
+def best_rates(rows, arms, accuracy) -> dict[str, float]:
+    """The rate of each arm with the highest accuracy; of equals the smaller."""
+    of_arm = {arm: [row for row in rows if row["arm"] == arm] for arm in arms}
+    return {arm: max(own, key=lambda row: (accuracy(row), -row["lr"]))["lr"] for arm, own in of_arm.items()}
 
 
 def _cells(arms, **axes) -> tuple[dict, ...]:
@@ -215,19 +212,16 @@ def _growing(name: str, length: str, arms, epochs: int) -> Sweep:
     )
 
 
-def _wide(data: str, name: str, pictures: str, source) -> Sweep:
+def _on_gpu(name: str, pictures: str, cells, run, config: dict, source) -> Sweep:
     common = {key: value for key, value in _CONFIG.items() if key not in _PER_SET}
-    return Sweep(
-        name=name,
-        summary=f"Starts of a ViT of six layers on {pictures}, side by side on a GPU.",
-        cells=grid(data=data, kind=KINDS),
-        run=wide_cell,
-        config={**common, "set": WIDE[data], "rates": RATES, "tuning_seed": TUNING_SEED, "seeds": SEEDS},
-        data=source,
-        device="cuda",
-        backends=(),
-        grows=True,
-    )
+    summary = f"Starts of a ViT of six layers on {pictures}, side by side on a GPU."
+    config = {**common, **config, "seeds": SEEDS}
+    return Sweep(name, summary, cells, run, config, source, device="cuda", backends=(), grows=True)
+
+
+def _wide(data: str, name: str, pictures: str, source) -> Sweep:
+    config = {"set": WIDE[data], "rates": RATES, "tuning_seed": TUNING_SEED}
+    return _on_gpu(name, pictures, grid(data=data, kind=KINDS), wide_cell, config, source)
 
 
 SWEEPS = (
@@ -241,25 +235,13 @@ SWEEPS = (
     ),
     _growing("cifar10_starts", "three", _ALL, SHORT),
     _growing("cifar10_starts_long", "ten", LONG_ARMS, LONG),
-    Sweep(
-        name="cifar10_starts_every_rate",
-        summary="Starts of a ViT of six layers on CIFAR-10 (JPEG) at every rate, side by side on a GPU.",
-        cells=tuple(
-            {"kind": kind, "pictures": pictures, "epochs": epochs}
-            for pictures, epochs in SETTINGS
-            for kind in KINDS
-        ),
-        run=every_rate_cell,
-        config={
-            **{name: value for name, value in _CONFIG.items() if name not in _PER_SET},
-            "held": VIT["val_size"],
-            "rates": EVERY_RATE,
-            "seeds": SEEDS,
-        },
-        data=packed,
-        device="cuda",
-        backends=(),
-        grows=True,
+    _on_gpu(
+        "cifar10_starts_every_rate",
+        "CIFAR-10 (JPEG) at every rate",
+        tuple(dict(kind=kind, pictures=n, epochs=epochs) for n, epochs in SETTINGS for kind in KINDS),
+        every_rate_cell,
+        {"held": VIT["val_size"], "rates": EVERY_RATE},
+        packed,
     ),
     _wide("cifar10", "cifar10_starts_wide", "all of CIFAR-10 (JPEG)", packed),
     _wide(

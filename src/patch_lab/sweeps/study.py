@@ -150,34 +150,14 @@ def summary(record: dict, keep_positions: bool) -> dict:
     return found | ({"positions": encode(np.array(held))} if held and keep_positions else {})
 
 
-def unmirrored_cell(model: str) -> dict:
-    """The short run of the narrowest ViT and of seed 0, on pictures that are shifted and not mirrored.
-
-    Returns
-    -------
-    dict
-        As of :func:`train_cell`.
-    """
-    return train_cell(model, SHORT, WHOLE, 0, WIDTHS[0], augment="shift")
-
-
-def rate_cell(model: str, lr: float) -> dict:
-    """A ViT of the narrowest width, trained for a few epochs at a rate: accuracy on validation pictures.
+def rate_cell(model: str, lr: float, width: int) -> dict:
+    """A ViT trained for a few epochs at a rate: accuracy on validation pictures.
 
     Returns
     -------
     dict
         ``val_accuracy`` and ``train_accuracy`` of every epoch.
     """
-    return _tried(model, lr, WIDTHS[0])
-
-
-def wide_rate_cell(model: str, lr: float) -> dict:
-    """As :func:`rate_cell`, with the larger width."""
-    return _tried(model, lr, WIDTHS[1])
-
-
-def _tried(model: str, lr: float, width: int) -> dict:
     from patch_lab.images.training.config import TrainConfig
     from patch_lab.images.training.run import train
 
@@ -193,12 +173,12 @@ RATES, RATE_EPOCHS = (1e-3, 2e-3, 4e-3), 4
 WIDE_RATES = (5e-4, 1e-3, 2e-3)
 #: Epochs of a short run and of a long one.
 SHORT, LONG = 10, 40
-_KINDS = ("vanilla", "positional")
+KINDS = ("vanilla", "positional")
 
 
 def _vits(width: int, epochs: int, tiles, seeds) -> tuple[dict, ...]:
     """Pairs of ViTs: what is to be compared stands side by side."""
-    cells = grid(width=width, epochs=epochs, tile=tiles, seed=seeds, model=_KINDS)
+    cells = grid(width=width, epochs=epochs, tile=tiles, seed=seeds, model=KINDS)
     return tuple({"model": cell.pop("model"), **cell} for cell in map(dict, cells))
 
 
@@ -213,6 +193,17 @@ def _cells() -> tuple[dict, ...]:
         cells += _vits(WIDTHS[1], epochs, WHOLE, SEEDS)
         cells += _vits(WIDTHS[0], epochs, (4, 2), SEEDS[1:])
     return tuple(cells)
+
+
+def _rates(name: str, size: str, width: int, rates) -> Sweep:
+    return Sweep(
+        name=name,
+        summary=f"Validation accuracy of the {size} vanilla ViT after a few epochs, by learning rate.",
+        cells=grid(lr=rates, model="vanilla"),
+        run=partial(rate_cell, width=width),
+        config={**SAID, "vit": VIT, "width": width, "epochs": RATE_EPOCHS},
+        data=packed,
+    )
 
 
 SWEEPS = (
@@ -236,25 +227,11 @@ SWEEPS = (
     Sweep(
         name="cifar10_study_unmirrored",
         summary="Short runs of the study's narrowest ViTs on pictures that are shifted and not mirrored.",
-        cells=grid(model=_KINDS),
-        run=unmirrored_cell,
+        cells=grid(model=KINDS),
+        run=partial(train_cell, epochs=SHORT, tile=WHOLE, seed=0, width=WIDTHS[0], augment="shift"),
         config={**SAID, "augment": "shift", "vit": VIT, "width": WIDTHS[0], "epochs": SHORT},
         data=packed,
     ),
-    Sweep(
-        name="cifar10_study_rates",
-        summary="Validation accuracy of the narrow vanilla ViT after a few epochs, by learning rate.",
-        cells=grid(lr=RATES, model="vanilla"),
-        run=rate_cell,
-        config={**SAID, "vit": VIT, "width": WIDTHS[0], "epochs": RATE_EPOCHS},
-        data=packed,
-    ),
-    Sweep(
-        name="cifar10_study_rates_wide",
-        summary="Validation accuracy of the wide vanilla ViT after a few epochs, by learning rate.",
-        cells=grid(lr=WIDE_RATES, model="vanilla"),
-        run=wide_rate_cell,
-        config={**SAID, "vit": VIT, "width": WIDTHS[1], "epochs": RATE_EPOCHS},
-        data=packed,
-    ),
+    _rates("cifar10_study_rates", "narrow", WIDTHS[0], RATES),
+    _rates("cifar10_study_rates_wide", "wide", WIDTHS[1], WIDE_RATES),
 )

@@ -47,7 +47,8 @@ def groups(depth: int) -> list[list[int]]:
 def alternatives(own: torch.Tensor, raw: torch.Tensor, grid: int, seed: int) -> tuple[torch.Tensor, ...]:
     """The maps of :data:`MAPS`, each (L, H, N, N), from a network's own and another's as they are."""
     places = torch.arange(grid * grid).view(grid, grid)
-    mirror, shuffle = places.flip(1).flatten(), torch.randperm(grid * grid, generator=_generator(seed))
+    generator = torch.Generator().manual_seed(seed)
+    mirror, shuffle = places.flip(1).flatten(), torch.randperm(grid * grid, generator=generator)
     theirs, scattered = (matched(own, maps) for maps in (raw, raw[..., shuffle, :][..., shuffle]))
     return (
         own,
@@ -59,10 +60,6 @@ def alternatives(own: torch.Tensor, raw: torch.Tensor, grid: int, seed: int) -> 
         scattered,
         torch.full_like(own, 1 / own.shape[-1]),
     )
-
-
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> dict:

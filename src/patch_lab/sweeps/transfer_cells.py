@@ -75,28 +75,21 @@ def fixed_attention(name: str, partition: Partition):
         return BlockAttention.uniform(partition)
     if name == "hard":
         return BlockAttention.hard(partition)
-    if name == "gamma = log D":
-        return BlockAttention(partition, float(np.log(D)), float(np.log(D)))
-    if name == "gamma = 4":
-        return BlockAttention(partition, 4.0, 4.0)
     if name == "wrong sets":
         # Every set takes one patch from each of C true sets: no two patches of a set belong together.
-        wrong = np.arange(D) % partition.num_sets
-        return BlockAttention(Partition(wrong), float(np.log(D)), float(np.log(D)))
-    raise ValueError(f"there is no attention called {name!r}")
+        partition = Partition(np.arange(D) % partition.num_sets)
+    gamma = {"gamma = 4": 4.0, "gamma = log D": float(np.log(D)), "wrong sets": float(np.log(D))}[name]
+    return BlockAttention(partition, gamma, gamma)
 
 
 @lru_cache(maxsize=1)
-def pretrained(
-    num_patches: int, samples: int, seed: int, steps: int, dim: int = 32
-) -> tuple[torch.Tensor, dict]:
+def pretrained(num_patches: int, samples: int, seed: int, steps: int) -> tuple[torch.Tensor, dict]:
     """A after pre-training (section 4.2): model (T) from scratch on another feature, and what A is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """
-    data = SpatialData(
-        downstream(num_patches, dim).partition, dim, 16 / num_patches, feature=random_feature(dim, seed)
-    )
+    sets, feature = downstream(num_patches, 32).partition, random_feature(32, seed)
+    data = SpatialData(sets, 32, 16 / num_patches, feature=feature)
     step = usual_step(num_patches, min(1024.0, num_patches**2 / 4))
     run = learners.train_from_scratch(data, samples, seed, step, steps=steps)
     A = run.final.scores[0]

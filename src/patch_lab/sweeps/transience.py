@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from patch_association.data import SpatialData
 from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
 from patch_lab.records import drawn, rounded
 from patch_lab.sweeps import Sweep
 
+PARTITION = Partition.blocks(4, 4, 2, 2)
 SEEDS = tuple(range(400, 410))
 QS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 COUNTS = (500, 1000, 2000, 4000, 8000, 16_000)
@@ -20,46 +19,26 @@ SETTING: dict[str, Any] = dict(
 )
 
 
-def train_and_count(D: int, q: float, n: int, seeds, *, rate: float, steps: int, every: int, dtype):
-    """Runs on n inputs of Assumption 1 with 2 x 2 sets and d = D, a seed each: the run, and how many inputs
-    of each seed no set sum can explain (y f*(X) <= 0).
+def transience_cell(q: float, n: int) -> dict:
+    """Ten runs on n inputs of Assumption 1, followed far beyond the step at which association is reached.
+
+    ``wrong_inputs``: how many inputs of each seed no set sum can explain (y f*(X) <= 0).
     """
-    side = round(D**0.5)
-    law = SpatialData(Partition.blocks(side, side, 2, 2), D, q)
-    samples = Samples.draw(law, n, seeds, dtype=dtype)
+    law = SpatialData(PARTITION, SETTING["dim"], q)
+    samples = Samples.draw(law, n, SEEDS)
     wrong = [int((y * law.labeling_function(X) <= 0).sum()) for X, y in zip(samples.X, samples.y)]
     run = descend(
         samples,
-        realistic_start(law, seeds),
-        Constant(rate),
-        steps=steps,
-        record=every,
-        test=HeldOut(law, 20_000, seed=1000 + seeds[0]),
+        realistic_start(law, SEEDS),
+        Constant(SETTING["rate"]),
+        steps=SETTING["steps"],
+        record=SETTING["every"],
+        test=HeldOut(law, 20_000, seed=1000 + SEEDS[0]),
         on_divergence="flag",
         progress=False,
     )
-    return run, wrong
-
-
-def columns(run, names) -> dict:
-    """Recorded columns, a list a seed."""
-    return {name: rounded(getattr(run, name).T.astype(float), 4) for name in names}
-
-
-def transience_cell(q: float, n: int) -> dict:
-    """Ten runs followed far beyond the step at which association is reached."""
-    s = SETTING
-    run, wrong = train_and_count(
-        s["num_patches"],
-        q,
-        n,
-        SEEDS,
-        rate=s["rate"],
-        steps=s["steps"],
-        every=s["every"],
-        dtype=torch.float64,
-    )
-    found = columns(run, ("margin", "train_error", "test_error"))
+    names = ("margin", "train_error", "test_error")
+    found = {name: rounded(getattr(run, name).T.astype(float), 4) for name in names}
     return {"wrong_inputs": wrong, "diverged_at": run.diverged_at.tolist(), **found}
 
 
@@ -70,6 +49,6 @@ TRANSIENCE = Sweep(
     cells=tuple(dict(q=q, n=n) for n in COUNTS for q in QS if q * n <= 4000),
     run=transience_cell,
     config={**SETTING, "degree": 3, "linear": 0.01, "diagonal": 1.0, "init_std": 0.01, "seeds": SEEDS},
-    data=lambda: drawn(SpatialData(Partition.blocks(4, 4, 2, 2), 16, QS[0]), SEEDS[0]),
+    data=lambda: drawn(SpatialData(PARTITION, 16, QS[0]), SEEDS[0]),
 )
 SWEEPS = (TRANSIENCE,)

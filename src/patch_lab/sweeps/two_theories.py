@@ -28,11 +28,7 @@ def bench_cell(law: str, kind: str, steps: int, batch: int) -> dict:
     run = follow_bench(
         data, kind, seeds=SEEDS, steps=steps, batch=batch, points=10, n_test=10_000 if law != "rare" else 5000
     )
-    found = {
-        "taken": run.steps,
-        "errors": rounded(run.errors.tolist(), 4),
-        "share": rounded(run.share.tolist(), 4),
-    }
+    found = {"taken": run.steps, **rounded({"errors": run.errors, "share": run.share}, 4)}
     return {**found, **(knowledge(run.bench, data) if isinstance(data, CrossedData) else {})}
 
 
@@ -78,12 +74,8 @@ def turned_cell(
         data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal, score_std=start
     )
     found = gathered(run.bench, data)
-    return {
-        "error": rounded(run.errors[-1].tolist(), 4),
-        "own": rounded(run.share[:, 1].tolist(), 4),
-        "set": rounded(found["set"].tolist(), 4),
-        "best": rounded(found["own"].tolist(), 4),
-    }
+    own = run.share[:, 1]
+    return rounded({"error": run.errors[-1], "own": own, "set": found["set"], "best": found["own"]}, 4)
 
 
 def rare_cell(kind: str, rate: float, steps: int, batch: int) -> dict:
@@ -144,48 +136,49 @@ _TRAINED = dict(
     clip=5.0, optimizer="Adam, cosine", loss="logistic, fresh inputs in every step", degree=3, linear=0.01
 )
 
+
+def _sweep(name: str, summary: str, cells, run, config: dict, law: str = "crossed") -> Sweep:
+    return Sweep(name, summary, cells, run, {**config, **_TRAINED}, data=lambda: drawn(LAWS[law], 0))
+
+
+_SIZE = dict(seeds=TURNED_SEEDS, set_size=3)
+
 SWEEPS = (
-    Sweep(
-        name="two-theories",
-        summary="Attention to places, contents, both or neither, on data that need one or both.",
-        cells=tuple(
+    _sweep(
+        "two-theories",
+        "Attention to places, contents, both or neither, on data that need one or both.",
+        tuple(
             dict(law=law, kind=kind, steps=800 if law == "rare" else 4000, batch=64 if law == "rare" else 128)
             for law in LAWS
             for kind in KINDS
         ),
-        run=bench_cell,
-        data=lambda: drawn(LAWS["crossed"], 0),
-        config=dict(
-            seeds=SEEDS, laws={name: repr(law) for name, law in LAWS.items()}, rate=0.02, diagonal=1.0,
-            **_TRAINED,
-        ),
+        bench_cell,
+        dict(seeds=SEEDS, laws={name: repr(law) for name, law in LAWS.items()}, rate=0.02, diagonal=1.0),
     ),
-    Sweep(
-        name="two-theories-turned",
-        summary="The same at another size, chance, rate, length, batch or diagonal, one turned at a time.",
-        cells=TURNED,
-        run=turned_cell,
-        data=lambda: drawn(LAWS["crossed"], 0),
-        config=dict(seeds=TURNED_SEEDS, set_size=3, **_TRAINED),
+    _sweep(
+        "two-theories-turned",
+        "The same at another size, chance, rate, length, batch or diagonal, one turned at a time.",
+        TURNED,
+        turned_cell,
+        _SIZE,
     ),
-    Sweep(
-        name="two-theories-hot",
-        summary="Larger steps, a louder start, small batches and other diagonals at six sets.",
-        cells=tuple({"start": DEFAULT.init_std, **settings} for settings in HOT),
-        run=turned_cell,
-        data=lambda: drawn(LAWS["crossed"], 0),
-        config=dict(seeds=TURNED_SEEDS, set_size=3, **_TRAINED),
+    _sweep(
+        "two-theories-hot",
+        "Larger steps, a louder start, small batches and other diagonals at six sets.",
+        tuple({"start": DEFAULT.init_std, **settings} for settings in HOT),
+        turned_cell,
+        _SIZE,
     ),
-    Sweep(
-        name="two-theories-rare",
-        summary="Rare patterns at another rate, length or batch.",
-        cells=tuple(
+    _sweep(
+        "two-theories-rare",
+        "Rare patterns at another rate, length or batch.",
+        tuple(
             dict(kind=kind, **settings)
             for kind in ("identity", "uniform", "content")
             for settings in (dict(rate=0.005, steps=1600, batch=64), dict(rate=0.02, steps=800, batch=16))
         ),
-        run=rare_cell,
-        data=lambda: drawn(LAWS["rare"], 0),
-        config=dict(seeds=TURNED_SEEDS, law=repr(LAWS["rare"]), **_TRAINED),
+        rare_cell,
+        dict(seeds=TURNED_SEEDS, law=repr(LAWS["rare"])),
+        "rare",
     ),
-)  # fmt: skip
+)

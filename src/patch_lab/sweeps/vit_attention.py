@@ -9,10 +9,9 @@ from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import encodings_of
 from patch_lab.images.dissect import PARTS, Inside, logit_shares
 from patch_lab.records import encode, rounded
-from patch_lab.sweeps import vit_tiny
-from patch_lab.sweeps.sweep import Sweep
+from patch_lab.sweeps.sweep import grid
 from patch_lab.sweeps.vit_interventions import changed_positions, corners
-from patch_lab.sweeps.vit_tiny import Subject, deit_encodings, file, subject
+from patch_lab.sweeps.vit_tiny import Subject, deit_encodings, file, of_vit_tiny, subject
 
 _RESAMPLES = 1000
 # What needs mean maps or medians is resampled by groups of pictures, and less often.
@@ -237,31 +236,25 @@ def _with_intervals(values: torch.Tensor) -> dict:
     return _ratio(values, torch.ones_like(values))
 
 
-_CELLS = tuple({"positions": "shuffled", "seed": seed} for seed in range(5))
-
 SWEEPS = (
-    Sweep(
-        name="vit_encodings",
-        summary="P P^T of two ViTs that others trained on ImageNet.",
-        cells=tuple({"model": model} for model in ("ViT-Tiny/16", "DeiT-Tiny/16")),
-        run=encodings,
-        data=vit_tiny.data,
-        config={"files": vit_tiny.FILES, "sources": vit_tiny.SOURCES},
+    of_vit_tiny(
+        "vit_encodings",
+        "P P^T of two ViTs that others trained on ImageNet.",
+        grid(model=("ViT-Tiny/16", "DeiT-Tiny/16")),
+        encodings,
+        {},
     ),
-    Sweep(
-        name="vit_attention",
-        summary="How positional the attention of a pretrained ViT-Tiny/16 is, by layer, on 1,000 pictures.",
-        cells=({"positions": "own", "seed": 0}, {"positions": "corners replaced", "seed": 0}, *_CELLS),
-        run=attention,
-        data=vit_tiny.data,
-        config={
-            "pictures": 1000,
-            "threads": 1,
-            "resamples": _RESAMPLES,
-            "groups": _GROUPS,
-            "group_resamples": _GROUP_RESAMPLES,
-            "files": vit_tiny.FILES,
-            "sources": vit_tiny.SOURCES,
-        },
+    of_vit_tiny(
+        "vit_attention",
+        "How positional the attention of a pretrained ViT-Tiny/16 is, by layer, on 1,000 pictures.",
+        (
+            *grid(positions=("own", "corners replaced"), seed=0),
+            *grid(positions="shuffled", seed=range(5)),
+        ),
+        attention,
+        dict(
+            **dict(pictures=1000, threads=1),
+            **dict(resamples=_RESAMPLES, groups=_GROUPS, group_resamples=_GROUP_RESAMPLES),
+        ),
     ),
 )

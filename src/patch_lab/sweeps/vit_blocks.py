@@ -1,17 +1,89 @@
-"""What one layer costs beside the layers of timm and vit-pytorch: time and memory, at equal shapes."""
+"""What a training step of a ViT costs, and a layer beside those of timm and vit-pytorch: time and memory."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
+from typing import Any
 
 import torch
 
 from patch_association._validate import positive_int
+from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, PARTS, WIDTH, layer_of
 from patch_lab.sweeps.sweep import Sweep
-from patch_lab.sweeps.vit_steps import kept_bytes, train_step
+
+#: name: (configuration, changes, pictures per batch)
+SHAPES = {
+    "64 tokens": ("small", {"patch_size": 4}, 64),
+    "256 tokens": ("small", {"patch_size": 2}, 16),
+    "1024 tokens": ("small", {"patch_size": 1}, 8),
+    "ViT-tiny/16": ("tiny", {}, 16),
+}
+_REPEATS = 5
+
+
+def vit_step(shape: str) -> dict:
+    """Forward and backward of both attentions in turn, float32: the least of five.
+
+    Processor seconds of this process, which other programs on the machine hardly change, and the
+    bytes that autograd keeps between the passes (parameters left out).
+    """
+    name, changes, batch = SHAPES[shape]
+    configs = {kind: ViTConfig.named(name, attention=kind, **changes) for kind in ("vanilla", "positional")}
+    models = {kind: ViT(config) for kind, config in configs.items()}
+    size = configs["vanilla"].image_size
+    pictures = torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(0))
+    seconds = {kind: [] for kind in models}
+    for _ in range(_REPEATS):
+        for kind, model in models.items():
+            start = time.process_time()
+            train_step(model, pictures)
+            seconds[kind].append(time.process_time() - start)
+    kept = {kind: kept_bytes(model, pictures) for kind, model in models.items()}
+    best = {kind: round(min(values), 4) for kind, values in seconds.items()}
+    return {"batch": batch, "tokens": configs["vanilla"].num_tokens, "seconds": best, "kept_bytes": kept}
+
+
+def train_step(model, pictures):
+    """Forward and backward, without an update; the gradients of the parameters are dropped."""
+    model(pictures).square().mean().backward()
+    model.zero_grad(set_to_none=True)
+
+
+def kept_bytes(model, pictures) -> int:
+    """Bytes of the distinct storages that autograd saves in a forward pass, without the parameters."""
+    own = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        # Alive until after the count, so that no address is used twice.
+        loss = model(pictures).square().mean()
+    total = sum(kept.values())
+    del loss
+    return total
+
+
+def peak_bytes(step) -> int:
+    """The most memory of the CPU that a call of ``step`` holds beyond what was there before.
+
+    From PyTorch's profiler: each time that its allocator hands out or takes back bytes.
+    """
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+    ) as seen:
+        step()
+    events: Any = seen.profiler.kineto_results.events()  # pyright: ignore[reportOptionalMemberAccess]
+    changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
+    return max(accumulate((change for _, change in changes), initial=0))
 
 
 @dataclass(frozen=True)
@@ -73,22 +145,17 @@ def measure_layers(machine: Machine, part: str, tokens: int, precision: str = "f
     if machine.device == "cuda" and not torch.cuda.is_available():
         raise ValueError("this sweep times a GPU, and PyTorch sees none here")
     batch = machine.batches[positive_int("tokens", tokens)]
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            layers = {kind: layer_of(kind, part, tokens).to(machine.device) for kind in KINDS}
-            x = torch.randn(batch, tokens, WIDTH).to(machine.device).requires_grad_()
-        if precision == "bfloat16":
-            for layer in layers.values():  # the casts belong to the forward pass alone
-                layer.forward = torch.autocast(machine.device, torch.bfloat16)(layer.forward)
-        found = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
-        found["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
-        if machine.device == "cuda":
-            found["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
-    finally:
-        torch.set_num_threads(before)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layers = {kind: layer_of(kind, part, tokens).to(machine.device) for kind in KINDS}
+        x = torch.randn(batch, tokens, WIDTH).to(machine.device).requires_grad_()
+    if precision == "bfloat16":
+        for layer in layers.values():  # the casts belong to the forward pass alone
+            layer.forward = torch.autocast(machine.device, torch.bfloat16)(layer.forward)
+    found = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
+    found["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
+    if machine.device == "cuda":
+        found["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
     return found
 
 
@@ -132,6 +199,18 @@ def _peak_bytes(layer, x) -> int:
 _CELLS = tuple({"part": part, "tokens": tokens} for part in PARTS for tokens in CPU.batches)
 
 SWEEPS = (
+    Sweep(
+        name="vit_steps",
+        summary="Time and memory of a training step of ViTs with either attention, 64 to 1024 tokens.",
+        cells=tuple({"shape": shape} for shape in SHAPES),
+        run=vit_step,
+        config={
+            "repeats": _REPEATS,
+            "threads": 1,
+            "precision": "float32",
+            "clock": "processor seconds, least of five",
+        },
+    ),
     Sweep(
         name="vit_blocks",
         summary="Time and memory of one layer beside those of timm and vit-pytorch, on one thread of a CPU.",

@@ -22,11 +22,9 @@ from patch_association.images.vit import ViT
 from patch_lab.images.dissect import Inside, normalized, start, through
 from patch_lab.records import rounded
 from patch_lab.records.codec import bits
-from patch_lab.sweeps import vit_tiny
-from patch_lab.sweeps.sweep import Sweep
 from patch_lab.sweeps.vit_attention import _interval, _ratio, _with_intervals
 from patch_lab.sweeps.vit_interventions import _four_keys, corners
-from patch_lab.sweeps.vit_tiny import Subject, subject
+from patch_lab.sweeps.vit_tiny import Subject, of_vit_tiny, subject
 
 #: Gray after normalization: black, ..., white. At 0 a patch is the embedding's bias: no picture at all.
 LEVELS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
@@ -267,19 +265,11 @@ def _cells() -> tuple[dict, ...]:
 
 
 SWEEPS = (
-    Sweep(
-        name="vit_gray",
-        summary="A pretrained ViT-Tiny/16 on a gray picture, and its sinks without their largest channel.",
-        cells=_cells(),
-        run=look,
-        data=vit_tiny.data,
-        config={
-            "pictures": 1000,
-            "threads": 1,
-            "groups": _GROUPS,
-            "resamples": _RESAMPLES,
-            "files": vit_tiny.FILES,
-            "sources": vit_tiny.SOURCES,
-        },
+    of_vit_tiny(
+        "vit_gray",
+        "A pretrained ViT-Tiny/16 on a gray picture, and its sinks without their largest channel.",
+        _cells(),
+        look,
+        dict(pictures=1000, threads=1, groups=_GROUPS, resamples=_RESAMPLES),
     ),
 )

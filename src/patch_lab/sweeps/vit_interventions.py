@@ -23,9 +23,7 @@ from patch_lab.images.dissect import (
     without_keys,
 )
 from patch_lab.records.codec import bits
-from patch_lab.sweeps import vit_tiny
-from patch_lab.sweeps.sweep import Sweep
-from patch_lab.sweeps.vit_tiny import Subject, deit_encodings, subject
+from patch_lab.sweeps.vit_tiny import Subject, deit_encodings, of_vit_tiny, subject
 
 _L = 12
 _ALL = list(range(_L))
@@ -47,10 +45,8 @@ def _cells() -> tuple[dict, ...]:
     cells += [("P shuffled", [], seed) for seed in range(5)]
     cells += [(f"P {how}", [], 0) for how in _POSITIONS if how not in ("shuffled", "random")]
     cells += [("P random", [], seed) for seed in range(2)]
-    cells += [
-        (f"shift heads: {how}", [], 0)
-        for how in ("mean", "shifts", "both sides", "four neighbors", "reversed")
-    ]
+    hows = ("mean", "shifts", "both sides", "four neighbors", "reversed")
+    cells += [(f"shift heads: {how}", [], 0) for how in hows]
     cells += [("corners masked", SINK_LAYERS, 0)]
     cells += [("four keys masked", SINK_LAYERS, seed) for seed in range(3)]
     cells += [(f"{k} most positional heads: mean", [], 0) for k in (3, 6, 9, 12, 18, 24, 30)]
@@ -289,13 +285,12 @@ def _with_positions(s: Subject, how: str, seed: int) -> torch.Tensor:
 
 
 SWEEPS = (
-    Sweep(
-        name="vit_interventions",
-        summary="A pretrained ViT-Tiny/16 with fixed attention or other encodings, on 1,000 pictures.",
-        cells=_cells(),
-        run=intervene,
-        data=vit_tiny.data,
-        config={"pictures": 1000, "threads": 1, "files": vit_tiny.FILES, "sources": vit_tiny.SOURCES},
+    of_vit_tiny(
+        "vit_interventions",
+        "A pretrained ViT-Tiny/16 with fixed attention or other encodings, on 1,000 pictures.",
+        _cells(),
+        intervene,
+        dict(pictures=1000, threads=1),
         grows=True,
     ),
 )

@@ -18,9 +18,7 @@ from patch_lab.images.data import load
 from patch_lab.images.dissect import FixedAttention, kl, normalized
 from patch_lab.images.training.step import learning_rate
 from patch_lab.records import rounded
-from patch_lab.sweeps import vit_tiny
-from patch_lab.sweeps.sweep import Sweep
-from patch_lab.sweeps.vit_tiny import file, subject
+from patch_lab.sweeps.vit_tiny import file, of_vit_tiny, subject
 
 # The rate had the least divergence on other pictures after 60 steps, among 1e-4, 2e-4, 5e-4 and 1e-3.
 TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 6400, 1000, 2, 32, 2e-4
@@ -107,23 +105,16 @@ def recovery(maps: str, seed: int, steps: int, rate: float = RATE) -> dict:
     return {"curve": rounded(curve, 4), "n_crops": len(other), "n_held_out": len(wanted_held)}
 
 
+_CELLS = (
+    *(("mean", 0, _STEPS), ("own", 0, 0), ("uniform", 0, _STEPS), ("own", 0, _STEPS)),
+    *(("mean", 1, _STEPS), ("mean", 2, _STEPS)),
+)
 SWEEPS = (
-    Sweep(
-        name="vit_recovery",
-        summary="A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
-        cells=tuple(
-            {"maps": maps, "seed": seed, "steps": steps}
-            for maps, seed, steps in (
-                ("mean", 0, _STEPS), ("own", 0, 0), ("uniform", 0, _STEPS), ("own", 0, _STEPS),
-                ("mean", 1, _STEPS), ("mean", 2, _STEPS),
-            )
-        ),
-        run=recovery,
-        data=vit_tiny.data,
-        config={
-            "train": TRAIN, "held_out": HELD_OUT, "epochs": EPOCHS, "batch": BATCH,
-            "rate": RATE, "threads": 1,
-            "files": vit_tiny.FILES, "sources": vit_tiny.SOURCES,
-        },
+    of_vit_tiny(
+        "vit_recovery",
+        "A pretrained ViT-Tiny/16 with fixed attention maps, the rest trained on 6,400 pictures.",
+        tuple(dict(maps=maps, seed=seed, steps=steps) for maps, seed, steps in _CELLS),
+        recovery,
+        dict(train=TRAIN, held_out=HELD_OUT, epochs=EPOCHS, batch=BATCH, rate=RATE, threads=1),
     ),
-)  # fmt: skip
+)

@@ -16,6 +16,7 @@ from patch_lab.images.data import ENVIRONMENT, data_root
 from patch_lab.images.data.packed import load_crops
 from patch_lab.images.dissect import Inside, normalized, start, through
 from patch_lab.images.plain import vit_of
+from patch_lab.sweeps.sweep import Sweep
 
 #: What must lie in the data folder, by sha256.
 FILES = {
@@ -53,6 +54,11 @@ def data() -> dict:
         file(name)
     digest = hashlib.sha256("".join(FILES.values()).encode()).hexdigest()
     return {"source": "; ".join(SOURCES.values()), "sha256": digest}
+
+
+def of_vit_tiny(name: str, summary: str, cells, run, config: dict, grows: bool = False) -> Sweep:
+    """A sweep on the pretrained ViT; its record says which files it was made from."""
+    return Sweep(name, summary, cells, run, {**config, "files": FILES, "sources": SOURCES}, data, grows=grows)
 
 
 @dataclass(frozen=True)
@@ -132,8 +138,7 @@ def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
 
 @lru_cache(maxsize=1)
 def subject() -> Subject:
-    """The ViT-Tiny/16 and the thousand pictures; on one thread."""
-    torch.set_num_threads(1)
+    """The ViT-Tiny/16 and the thousand pictures."""
     model = vit_of(file("vit_tiny_patch16_224.npz"))
     return observe(model, *load_crops(file("imagenet1000_crop224.npz")))
 

@@ -155,23 +155,19 @@ class DenseAttention:
     ----------
     scores : (D, D) array or tensor of finite numbers
         A.
-    scale : float
-        What A is divided by; 1 as in section 4.1 of the paper.
     """
 
     level = "patch"
     multiplicity = 1
 
-    def __init__(self, scores, scale: float = 1.0):
+    def __init__(self, scores):
         if isinstance(scores, torch.Tensor):
             scores = scores.detach().to("cpu", torch.complex128 if scores.is_complex() else torch.float64)
         A = torch.from_numpy(real_array("scores", scores))
         if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
             raise ValueError(f"scores must be a square matrix, got shape {tuple(A.shape)}")
-        if finite("scale", scale) <= 0:
-            raise ValueError(f"scale must be positive, got {scale}")
         self.num_patches = self.rows = A.shape[0]
-        self._S = softmax_attention(A, scale)
+        self._S = softmax_attention(A)
 
     def matrix(self) -> torch.Tensor:
         """S, (D, D)."""

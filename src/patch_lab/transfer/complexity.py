@@ -15,32 +15,14 @@ from patch_association._validate import finite, fits_memory, listed, positive_in
 from patch_association.intervals import Estimate
 
 
-@dataclass(frozen=True)
-class SampleComplexity(Estimate):
-    """N* with a bootstrap interval over seeds.
-
-    Attributes
-    ----------
-    value : float
-        The N at which the mean error crosses the target, by interpolation linear in log N between
-        the grid's sizes; infinite when no size reaches it.
-    low, high : float
-        The percentile bootstrap over seeds; ``high`` is infinite when too many resamples never cross. Where
-        a seed is either right or wrong altogether it wants some two hundred seeds: two dozen cover half of
-        the time.
-    n : int
-        How many seeds.
-    censored : float
-        The share of resamples that never cross.
-    """
-
-    censored: float = 0.0
-
-
 def sample_complexity(
     sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> SampleComplexity:
-    """Where the mean error over seeds crosses ``target``.
+) -> Estimate:
+    """N*: where the mean error over seeds crosses ``target``, by interpolation linear in log N between sizes.
+
+    Infinite when no size reaches it. The interval is the percentile bootstrap over seeds; its upper end is
+    infinite when too many resamples never cross. Where a seed is either right or wrong altogether it wants
+    some two hundred seeds: two dozen cover half of the time.
 
     Parameters
     ----------
@@ -62,14 +44,7 @@ def sample_complexity(
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([_crossing(N, e[d].mean(axis=0), target) for d in draws])
     low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
-    return SampleComplexity(
-        value=_crossing(N, e.mean(axis=0), target),
-        low=float(low),
-        high=float(high),
-        n=len(e),
-        censored=float(np.isinf(crossings).mean()),
-        level=level,
-    )
+    return Estimate(_crossing(N, e.mean(axis=0), target), float(low), float(high), len(e), level)
 
 
 def crossing(sizes, mean_errors, target: float) -> float:
@@ -118,8 +93,8 @@ class GrowthFit:
     residuals: tuple[float, ...]
 
 
-def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
-    """A constant (one parameter), a power of D and polylogarithms (two each), fitted to the same N*(D).
+def growth_fits(num_patches, complexities) -> list[GrowthFit]:
+    """A constant (one parameter), a power of D and three polylogarithms (two each), fitted to the same N*(D).
 
     Compare residuals, and note how little one decade of D separates a power from log^3.
 
@@ -127,7 +102,7 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     ------
     ValueError
         If there are fewer than three different D, one of them not above 1, or an N* that is not positive and
-        finite; if a power is no positive integer.
+        finite.
     """
     D, N = real_array("num_patches", num_patches), real_array("complexities", complexities)
     if D.ndim != 1 or D.shape != N.shape or D.size < 3 or np.unique(D).size < 3:
@@ -140,11 +115,11 @@ def growth_fits(num_patches, complexities, powers=(1, 2, 3)) -> list[GrowthFit]:
     fits.append(
         _fit("power", {"exponent": float(slope), "log_c": float(intercept)}, target - slope * x - intercept)
     )
-    for k in listed("powers", powers, "integers"):
+    for k in (1, 2, 3):
         # Multiplied by c: c (a + log^k D). For each a the best c is a mean; a is searched on a fine grid
         # that reaches from a pure power of log D to a constant.
         grid = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 4001)])
-        shapes = np.log(grid[:, None] + x[None, :] ** positive_int("power", k))
+        shapes = np.log(grid[:, None] + x[None, :] ** k)
         rest = target - shapes
         rest -= rest.mean(axis=1, keepdims=True)
         best = int((rest**2).sum(axis=1).argmin())

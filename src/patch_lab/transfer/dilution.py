@@ -38,22 +38,12 @@ def in_set_mass(num_patches: int, set_size: int, gamma: float) -> float:
 
 
 def linear_weight(
-    num_patches: int,
-    set_size: int,
-    gamma: float,
-    linear: float,
-    response: float = 1.0,
-    degree: int = TRANSFER.degree,
+    num_patches: int, set_size: int, gamma: float, linear: float, response: float = 1.0
 ) -> float:
     """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part gives to the plain sum."""
     D, C, _ = divides(num_patches, set_size)
-    p, g = odd_degree(degree), _gain(gamma)
-    return (
-        finite("linear", linear, minimum=0)
-        * C ** (p - 2)
-        * (D / g + C)
-        / finite("response", response) ** (p - 1)
-    )
+    p, nu, zeta = TRANSFER.degree, finite("linear", linear, minimum=0), finite("response", response)
+    return nu * C ** (p - 2) * (D / _gain(gamma) + C) / zeta ** (p - 1)
 
 
 def diluted_error(
@@ -62,7 +52,6 @@ def diluted_error(
     q: float,
     gamma: float,
     linear_weight: float = 0.0,
-    degree: int = TRANSFER.degree,
     draws: int = 100_000,
     seed: int = 0,
 ) -> float:
@@ -78,11 +67,10 @@ def diluted_error(
         The score inside sets; above 0.
     linear_weight : float
         mu of the module's equation.
-    degree : int
     draws, seed : int
     """
     _D, C, L = divides(num_patches, set_size)
-    p, g = odd_degree(degree), _gain(gamma)
+    p, g = TRANSFER.degree, _gain(gamma)
     mu = finite("linear_weight", linear_weight, minimum=0)
     law, draws = trinomial(C, probability("q", q)), positive_int("draws", draws)
     fits_memory(f"{draws:,} draws of set sums", draws * (law.mass.size + 4))
@@ -94,11 +82,9 @@ def diluted_error(
     return float((F < 0).mean() + 0.5 * (F == 0).mean())
 
 
-def diluted_limit(
-    set_size: int, chi: float, strength: float, linear_weight: float = 0.0, degree: int = TRANSFER.degree
-) -> float:
+def diluted_limit(set_size: int, chi: float, strength: float, linear_weight: float = 0.0) -> float:
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c >= 0."""
-    C, p = positive_int("set_size", set_size), odd_degree(degree)
+    C, p = positive_int("set_size", set_size), TRANSFER.degree
     mean = finite("chi", chi, minimum=0) * C**2 / 2
     if strength != math.inf:
         strength = finite("strength", strength, minimum=0)

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from patch_association._validate import positive_int, real_array
-from patch_lab.transfer.overlap import yes_or_no
+from patch_lab.transfer.overlap import SetRule, yes_or_no
 from patch_lab.transfer.sample_bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.
@@ -35,7 +35,7 @@ def first_moment(X, y) -> np.ndarray:
     return w / max(np.linalg.norm(w), 1e-300)
 
 
-def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, float]:
+def refined_feature(X, y, set_size: int) -> tuple[np.ndarray, float]:
     """The feature from its own responses, and the threshold that tells active patches.
 
     At least C patches of a sample respond with about +1 (times the length of w along w*), so half
@@ -52,7 +52,7 @@ def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, f
     Raises
     ------
     ValueError
-        As :func:`first_moment`; if there are fewer than C patches, or ``rounds`` is negative.
+        As :func:`first_moment`; if there are fewer than C patches.
     """
     X, y = labeled(X, y)
     C = positive_int("set_size", set_size)
@@ -64,7 +64,7 @@ def refined_feature(X, y, set_size: int, rounds: int = 3) -> tuple[np.ndarray, f
         z = X @ w  # (n, D, d) @ (d,) -> (n, D)
         return z, 0.5 * float(np.median(np.sort(y[:, None] * z, axis=1)[:, -C]))
 
-    for _ in range(positive_int("rounds", rounds, minimum=0)):
+    for _ in range(3):
         z, threshold = respond(w)
         signs = np.sign(z) * (np.abs(z) > abs(threshold))
         w = np.tensordot(signs, X, axes=2)  # (n, D), (n, D, d) -> (d,)
@@ -88,8 +88,8 @@ def coactivation(X, y, w) -> np.ndarray:
     return z.T @ z / len(y)
 
 
-def coactivation_rows(M, set_size: int, gain: float = 50.0) -> np.ndarray:
-    """(D, D) scores that attend to the C highest entries of each row of M: ``gain`` there, 0 elsewhere.
+def coactivation_rows(M, set_size: int) -> np.ndarray:
+    """(D, D) scores that attend to the C highest entries of each row of M: 50 there, 0 elsewhere.
 
     The patch itself always counts among the C.
     """
@@ -100,24 +100,20 @@ def coactivation_rows(M, set_size: int, gain: float = 50.0) -> np.ndarray:
     np.fill_diagonal(M, np.inf)
     top = np.argsort(-M, axis=1, kind="stable")[:, :set_size]
     scores = np.zeros((D, D))
-    np.put_along_axis(scores, top, gain, axis=1)
+    np.put_along_axis(scores, top, 50.0, axis=1)
     return scores
 
 
 @dataclass(frozen=True)
-class FoundSets:
-    """Disjoint sets of C patches that :func:`likelihood_sets` accepted; the other patches stay open."""
+class FoundSets(SetRule):
+    """Disjoint sets of C patches that :func:`likelihood_sets` accepted; the other patches stay open.
+
+    Its score is the Bayes rule that trusts the found sets and takes the rest as a random split.
+    """
 
     sets: tuple[tuple[int, ...], ...]
     num_patches: int
     set_size: int
-
-    def score(self, positive, negative) -> np.ndarray:
-        """(n,) T+ - T- of the Bayes rule that trusts the found sets and takes the rest as a random split.
-
-        ``positive`` and ``negative`` are (n, D) booleans: where the patch carries +w* or -w*.
-        """
-        return self._support(positive) - self._support(negative)
 
     def _support(self, active) -> np.ndarray:
         active = np.asarray(active, dtype=bool)
@@ -137,7 +133,7 @@ class FoundSets:
         )
 
 
-def likelihood_sets(active, set_size: int, passes: int = 2) -> FoundSets:
+def likelihood_sets(active, set_size: int) -> FoundSets:
     """Sets that explain which patches are active, by greedy ascent of the likelihood.
 
     A sample's likelihood is proportional to the number of true sets all of whose patches are active.
@@ -153,24 +149,21 @@ def likelihood_sets(active, set_size: int, passes: int = 2) -> FoundSets:
         y <w, X_j> above the threshold.
     set_size : int
         C; divides D.
-    passes : int
-        1 is greedy alone.
 
     Raises
     ------
     ValueError
-        If ``active`` is no table of booleans, C does not divide D, or ``passes`` is below 1.
+        If ``active`` is no table of booleans, or C does not divide D.
     """
-    active, passes = yes_or_no("active", active), positive_int("passes", passes)
+    active = yes_or_no("active", active)
     D, C = active.shape[1], positive_int("set_size", set_size)
     if D % C:
         raise ValueError(f"set_size must divide the {D} patches, got {C}")
     candidates, full = _candidates(active, C)
     search = _Search(active, C, candidates, full)
     search.grow()
-    for _ in range(passes - 1):
-        for chosen in list(search.chosen):
-            search.exchange(chosen)
+    for chosen in list(search.chosen):
+        search.exchange(chosen)
     return FoundSets(tuple(tuple(int(i) for i in candidates[k]) for k in search.chosen), D, C)
 
 
@@ -182,7 +175,6 @@ class _Search:
         self.candidates, self.full = candidates, full
         self.chosen: list[int] = []
         self.value = self._value([])
-        self.dead: set[int] = set()
 
     def _value(self, chosen) -> float:
         """sum_n log(K_n + m binom(r_n, C) / binom(M, C)), empty samples held at a small constant."""
@@ -204,7 +196,7 @@ class _Search:
             used[self.candidates[self.chosen].reshape(-1)] = True
         return np.flatnonzero(~used[self.candidates].any(axis=1))
 
-    def best(self, tried: int = 24):
+    def best(self):
         """The best free candidate among those that explain the most unexplained samples."""
         free = self._free()
         if not free.size:
@@ -213,7 +205,7 @@ class _Search:
             self.full[self.chosen].any(axis=0) if self.chosen else np.zeros(len(self.active), dtype=bool)
         )
         cover = self.full[free][:, ~explained].sum(axis=1)
-        order = free[np.argsort(-cover, kind="stable")[:tried]]
+        order = free[np.argsort(-cover, kind="stable")[:24]]
         values = [self._value([*self.chosen, int(k)]) for k in order]
         at = int(np.argmax(values))
         return int(order[at]), values[at]

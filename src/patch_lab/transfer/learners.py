@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from patch_association._streams import TEST, VALIDATION, Stream, generator
-from patch_association._validate import finite, int_list, made_of, positive_int, seed_list
+from patch_association._validate import finite, int_list, made_of, one_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
 from patch_association.structure import association
 from patch_association.training.empirical import Descent, EmpiricalRun, Start, descend
@@ -218,8 +218,7 @@ def by_search(
         each patch the companions that it is most often active with, with the plain or the refined estimate of
         w*.
     """
-    if search not in _SEARCHES:
-        raise ValueError(f"search must be one of {', '.join(map(repr, _SEARCHES))}, got {search!r}")
+    one_of("search", search, *_SEARCHES)
     X, y = (t.numpy() for t in data.sample(samples, seed))
     C, D = data.partition.set_size, data.partition.num_patches
     w, threshold = refined_feature(X, y, C)

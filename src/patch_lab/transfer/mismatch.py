@@ -11,7 +11,6 @@ from patch_association._validate import (
     fits_memory,
     listed,
     made_of,
-    odd_degree,
     positive_int,
     probability,
     seed_list,
@@ -203,8 +202,6 @@ def several_errors(
     value,
     heads: Heads,
     data: SeveralFeatures,
-    degree: int = TRANSFER.degree,
-    linear: float = TRANSFER.linear,
     draws: int = 4000,
     seed: int = 0,
 ) -> np.ndarray:
@@ -222,7 +219,7 @@ def several_errors(
     if not isinstance(value, torch.Tensor) or value.dtype != torch.float64 or value.ndim == 0:
         raise ValueError(f"value must be a float64 tensor, got {getattr(value, 'dtype', type(value))}")
     draws = positive_int("draws", draws)
-    p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
+    p, nu = TRANSFER.degree, TRANSFER.linear
     H, K, d = len(heads.attentions), data.num_features, data.dim
     if value.shape[-1] != H * d:
         raise ValueError(f"value must have {H} x {d} entries, got shape {tuple(value.shape)}")

@@ -30,8 +30,19 @@ def yes_or_no(name: str, values) -> np.ndarray:
     return table.astype(bool)
 
 
+class SetRule:
+    """What a learner without the sets judges an input by."""
+
+    def score(self, positive, negative) -> np.ndarray:
+        """(n,) T+ - T-; ``positive`` and ``negative`` are (n, D) booleans: where a patch carries +w*, -w*."""
+        return self._support(positive) - self._support(negative)
+
+    def _support(self, carried) -> np.ndarray:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class OverlapRule:
+class OverlapRule(SetRule):
     """What :func:`overlap_rule` keeps of the samples.
 
     Attributes
@@ -47,10 +58,6 @@ class OverlapRule:
     active: np.ndarray
     weights: np.ndarray
     set_size: int
-
-    def score(self, positive, negative) -> np.ndarray:
-        """(n,) T+ - T-; ``positive`` and ``negative`` are (n, D) booleans: where a patch carries +w*, -w*."""
-        return self._support(positive) - self._support(negative)
 
     def _support(self, carried) -> np.ndarray:
         C, U = self.set_size, np.asarray(carried, dtype=np.float64)

@@ -28,7 +28,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from patch_association._validate import divides, finite, fits_memory, positive_int, probability
+from patch_association._validate import divides, fits_memory, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.linear import linear_error
 
@@ -98,14 +98,14 @@ def known_sets_error(num_patches: int, set_size: int, q: float) -> float:
     return _bayes_error(D, C, probability("q", q), 0)
 
 
-def set_mean_cosine(set_size: int, samples: int, dim: int, noise_std: float | None = None) -> float:
+def set_mean_cosine(set_size: int, samples: int, dim: int) -> float:
     """cos(v, w*) of the mean of y X_j over the signal sets of N samples, for large dim.
 
-    v = w* + N(0, (sigma^2 / (C N)) (I - w* w*^T)): cos = 1 / sqrt(1 + sigma^2 (d - 1) / (C N)).
+    v = w* + N(0, (sigma^2 / (C N)) (I - w* w*^T)): cos = 1 / sqrt(1 + sigma^2 (d - 1) / (C N)), here
+    with sigma^2 = 1 / d.
     """
     C, N, d = positive_int("set_size", set_size), positive_int("samples", samples), positive_int("dim", dim)
-    variance = 1 / d if noise_std is None else finite("noise_std", noise_std, minimum=0) ** 2
-    return 1 / math.sqrt(1 + variance * (d - 1) / (C * N))
+    return 1 / math.sqrt(1 + 1 / d * (d - 1) / (C * N))
 
 
 def wrong_sign(num_patches: int, set_size: int, q: float, samples: int) -> float:

@@ -53,9 +53,7 @@ def all_sets_told(set_size: int, ratio: float, per_set: float) -> float:
     return math.exp(-t) * _plain_sum(C, clutter * math.exp(-t))
 
 
-def weights_by_count(
-    set_size: int, ratio: float, per_set: float, draws: int = 100_000, seed: int = 0
-) -> Estimate:
+def weights_by_count(set_size: int, ratio: float, per_set: float, draws: int = 100_000) -> Estimate:
     """The limit of the error when patches weigh by the samples that they are active in.
 
     From ``draws`` inputs whose signal set is unseen; the other parameters are those of :func:`equal_weights`.
@@ -72,12 +70,10 @@ def weights_by_count(
         k = random.poisson(t * math.exp(-t) * clutter / C, once.size) + once
         return k * C * math.exp(t) / clutter if clutter else np.where(once, np.inf, 0.0)
 
-    return _error(C, clutter, t, odds, draws, seed)
+    return _error(C, clutter, t, odds, draws)
 
 
-def far_sets_told(
-    set_size: int, ratio: float, per_set: float, draws: int = 100_000, seed: int = 0
-) -> Estimate:
+def far_sets_told(set_size: int, ratio: float, per_set: float, draws: int = 100_000) -> Estimate:
     """The limit of the least error when all is told but the signal sets of samples that meet the input."""
     C, clutter, t = _checked(set_size, ratio, per_set)
 
@@ -90,7 +86,7 @@ def far_sets_told(
             own = C / random.poisson(clutter * math.exp(-t), once.size).astype(float)
         return total + np.where(once, own, 0.0)
 
-    return _error(C, clutter, t, odds, draws, seed)
+    return _error(C, clutter, t, odds, draws)
 
 
 def small_errors(set_size: int, ratio: float, per_set: float) -> tuple[float, float]:
@@ -175,9 +171,9 @@ def _plain_sum(C: int, clutter: float) -> float:
     return float(skellam.cdf(-C - 1, clutter, clutter) + skellam.pmf(-C, clutter, clutter) / 2)
 
 
-def _error(C, clutter, t, odds, draws, seed) -> Estimate:
+def _error(C, clutter, t, odds, draws) -> Estimate:
     """e^-t times the error on inputs with an unseen signal set; ``odds`` draws the odds of seen patches."""
-    draws, random = positive_int("draws", draws, minimum=2), generator(seed, Stream.LIMIT_PATCHES)
+    draws, random = positive_int("draws", draws, minimum=2), generator(0, Stream.LIMIT_PATCHES)
     patches = math.ceil(draws * (C + clutter * math.exp(-t) * (1 + t)))
     fits_memory(f"{draws:,} inputs of {patches:,} patches in all", 6 * patches)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
+from patch_association._validate import one_of
 from patch_lab.images import AUGMENTATIONS
 from patch_lab.images.data import policies
 
@@ -58,24 +58,20 @@ class Draws:
         return Draws(*changed, padding=self.padding, reflected=self.reflected)
 
 
-def draw(choice: str, n: int, size: int, generator: torch.Generator, padding: int | None = None) -> Draws:
+def draw(choice: str, n: int, size: int, generator: torch.Generator) -> Draws:
     """Draw the augmentation of n pictures of ``size`` pixels.
 
     ``choice``: "none"; "shift" (a window of the picture padded with black); "shift-flip" (and half
     of them mirrored, the usual recipe for CIFAR); "reflect-flip" (the same, padded by reflection);
     "autoaugment-cifar10", "autoaugment-svhn", "randaugment" (shift, mirror where left and right do not
-    matter, then the policy). The padding is an eighth of the side by default, 4 pixels of 32, and half of
-    that where it is by reflection: nothing below 16 pixels.
+    matter, then the policy). The padding is an eighth of the side, 4 pixels of 32, and half of that where it
+    is by reflection: nothing below 16 pixels.
     """
-    if choice not in AUGMENTATIONS:
-        raise ValueError(f"augment must be one of {', '.join(AUGMENTATIONS)}, got {choice!r}")
+    one_of("augment", choice, *AUGMENTATIONS)
     if choice == "none":
         return Draws()
     reflected = choice == "reflect-flip"
-    usual = size // 16 if reflected else size // 8
-    p = usual if padding is None else positive_int("padding", padding, minimum=0)
-    if reflected and p >= size:
-        raise ValueError(f"padding by reflection must be less than the side of {size} pixels, got {p}")
+    p = size // 16 if reflected else size // 8
     top, left = torch.randint(2 * p + 1, (2, n), generator=generator, device=generator.device)
     flipped = operation = value = None
     if choice not in ("shift", "autoaugment-svhn"):  # a mirrored digit is another picture

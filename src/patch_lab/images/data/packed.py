@@ -45,28 +45,28 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     imagenet = "wnid" in arrays
     with whole(f"{path} is not a whole packed file"):
         classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
-    agree = _consistent(arrays, path, "scan") and 0 < n_train < n == len(which)
-    if not agree or arrays["label"].max() >= len(classes) or which.max() >= len(heads):
+    _consistent(arrays, path, "scan")
+    if (
+        not 0 < n_train < n == len(which)
+        or arrays["label"].max() >= len(classes)
+        or which.max() >= len(heads)
+    ):
         raise ValueError(
             f"{path} contradicts itself: {n_train} training pictures of {n}, labels to "
             f"{arrays['label'].max()} for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
         )
 
-    def jpeg(k, scan):
-        return heads[which[k]] + scan + b"\xff\xd9"
-
-    a, b = (
-        prefix("train_size", train_size, n_train, path.name),
-        prefix("test_size", test_size, n - n_train, path.name),
-    )
+    jpeg = lambda k, scan: heads[which[k]] + scan + b"\xff\xd9"
+    a = prefix("train_size", train_size, n_train, path.name)
+    b = prefix("test_size", test_size, n - n_train, path.name)
     train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))
     name = "tiny-imagenet" if imagenet else "cifar10"
     origin = f"100 classes of Tiny ImageNet ({path.name})" if imagenet else "JPEG re-encoded CIFAR-10"
     return ImageSet(name, origin, classes, *train, *test)
 
 
-def load_crops(path, size: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first ``size`` pictures of a file of whole JPEGs, (n, 3, H, H) uint8, and their labels (n,).
+def load_crops(path) -> tuple[torch.Tensor, torch.Tensor]:
+    """The pictures of a file of whole JPEGs, (n, 3, H, H) uint8, and their labels (n,).
 
     Raises
     ------
@@ -76,8 +76,7 @@ def load_crops(path, size: int | None = None) -> tuple[torch.Tensor, torch.Tenso
     path = Path(path)
     arrays = _arrays(path, ("jpeg", "length", "label"))
     _consistent(arrays, path, "jpeg")
-    n = prefix("size", size, len(arrays["label"]), path.name)
-    return _decoded(arrays, "jpeg", path, 0, n, lambda k, content: content)
+    return _decoded(arrays, "jpeg", path, 0, len(arrays["label"]), lambda k, content: content)
 
 
 def _arrays(path, needed) -> dict[str, np.ndarray]:
@@ -105,7 +104,7 @@ def _headers(arrays, path) -> list[bytes]:
     return [arrays[name].tobytes() for name in several]
 
 
-def _consistent(arrays, path, content) -> bool:
+def _consistent(arrays, path, content) -> None:
     n, length = len(arrays["label"]), arrays["length"]
     total = sum(length.tolist())  # in Python's integers: no claim wraps around
     if len(length) != n or n == 0 or total != arrays[content].size:
@@ -113,7 +112,6 @@ def _consistent(arrays, path, content) -> bool:
             f"{path} contradicts itself: {n} labels, {len(length)} lengths of {total} bytes "
             f"in all for {arrays[content].size} bytes"
         )
-    return True
 
 
 def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch.Tensor]:

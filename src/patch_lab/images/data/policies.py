@@ -74,14 +74,10 @@ def strength(operation: torch.Tensor, level: torch.Tensor, size: int) -> torch.T
     up to 30; brightness, color, contrast, sharpness: change of the factor up to 0.9; posterize: bits
     kept, 8 down to 4; solarize: the value from which pictures are inverted, 255 down to 0.
     """
-    top = torch.tensor(
-        [0.0, 0.3, 0.3, 0.0, 0.0, 30.0, 0.9, 0.9, 0.9, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0], device=operation.device
-    )
-    value = top[operation] * level
-    shift = torch.floor(150.0 / 331.0 * size * level)
-    value = torch.where(
-        (operation == _NUMBER["TranslateX"]) | (operation == _NUMBER["TranslateY"]), shift, value
-    )
+    top = [0.0, 0.3, 0.3, 0.0, 0.0, 30.0, 0.9, 0.9, 0.9, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0]
+    value = torch.tensor(top, device=operation.device)[operation] * level
+    moved = (operation == _NUMBER["TranslateX"]) | (operation == _NUMBER["TranslateY"])
+    value = torch.where(moved, torch.floor(150.0 / 331.0 * size * level), value)
     value = torch.where(operation == _NUMBER["Posterize"], 8 - torch.round(4 * level), value)
     return torch.where(operation == _NUMBER["Solarize"], 255 * (1 - level), value)
 
@@ -96,11 +92,11 @@ def draw_auto_augment(n: int, size: int, name: str, generator: torch.Generator):
     return operation, _signed(operation, strength(operation, chosen[..., 2] / 9, size), generator)
 
 
-def draw_rand_augment(n: int, size: int, generator: torch.Generator, magnitude: int = 9):
-    """Two operations for each of n pictures, uniform among all but Invert, at ``magnitude`` of 0 to 30."""
+def draw_rand_augment(n: int, size: int, generator: torch.Generator):
+    """Two operations for each of n pictures, uniform among all but Invert, at magnitude 9 of 0 to 30."""
     device = generator.device
     operation = torch.randint(_NUMBER["Invert"], (n, 2), generator=generator, device=device)
-    level = torch.full((n, 2), magnitude / 30, device=device)
+    level = torch.full((n, 2), 9 / 30, device=device)
     return operation, _signed(operation, strength(operation, level, size), generator)
 
 
@@ -161,9 +157,8 @@ def _blend(x, other, value):
 
 
 def _sharpness(x, value):
-    kernel = (
-        torch.tensor([[1.0, 1.0, 1.0], [1.0, 5.0, 1.0], [1.0, 1.0, 1.0]], device=x.device, dtype=x.dtype) / 13
-    )
+    rows = [[1.0, 1.0, 1.0], [1.0, 5.0, 1.0], [1.0, 1.0, 1.0]]
+    kernel = torch.tensor(rows, device=x.device, dtype=x.dtype) / 13
     channels = x.shape[1]
     smooth = x.clone()  # the border stays as it is
     smooth[..., 1:-1, 1:-1] = F.conv2d(x, kernel.expand(channels, 1, 3, 3), groups=channels).round()

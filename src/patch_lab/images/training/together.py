@@ -51,7 +51,6 @@ def train_together(
     data,
     models: Sequence[nn.Module] | None = None,
     frozen: Sequence[Sequence[str]] | None = None,
-    progress: Callable[[int, list[dict]], None] | None = None,
 ) -> list[Row]:
     """Train ViTs that differ in seed, rate and start as one; on a GPU a step is recorded once and replayed.
 
@@ -65,8 +64,6 @@ def train_together(
         Where the runs start, in place of what ``configs`` say.
     frozen : sequence of sequences of str, optional
         For each run the names of parameters that stay as they are.
-    progress : callable, optional
-        ``progress(epoch, rows)`` after each epoch, with the last metrics of each run.
 
     Returns
     -------
@@ -111,8 +108,6 @@ def train_together(
         if first.val_size:
             for row, accuracy in zip(metrics, step.accuracy([feeds[s].evaluation("val") for s in seeds])):
                 row[-1]["val_accuracy"] = accuracy
-        if progress:
-            progress(epoch + 1, [row[-1] for row in metrics])
     test = step.accuracy([feeds[s].evaluation("test") for s in seeds])
     return [Row(*each) for each in zip(rows.models(models), metrics, test)]
 

@@ -64,9 +64,9 @@ def make_model(config: TrainConfig, classes: int, image_size: int, channels: int
         return getattr(convolution, config.model)(classes, channels)
 
 
-def first_pictures(feed: Feed, count: int = 1000) -> torch.Tensor:
-    """A process's share of the first batches of a run, normalized: more than ``count`` pictures, or all."""
-    batches = islice(feed.epoch(0, 0), 1 + count // feed.config.batch_size)
+def first_pictures(feed: Feed) -> torch.Tensor:
+    """A process's share of the first batches of a run, normalized: more than 1,000 pictures, or all."""
+    batches = islice(feed.epoch(0, 0), 1 + 1000 // feed.config.batch_size)
     return torch.cat([normalize(images, feed.mean, feed.std) for images, _ in batches])
 
 
