@@ -142,7 +142,7 @@ def test_a_link_in_the_text_loads_its_state(browser):
     with opened(browser, "descent") as page:
         page.get_by_role("link", name="Companions lose").click()
         page.wait_for_function("location.hash.includes('q=0.8')")
-        page.wait_for_function("document.querySelector('.pa-sentence').textContent.includes('fall behind')")
+        page.wait_for_function("document.querySelector('.pa-sentence').textContent.includes('fell behind')")
 
 
 def test_the_cell_for_a_notebook_gives_the_numbers_of_the_page(browser, capsys):
