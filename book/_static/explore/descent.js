@@ -24,13 +24,12 @@
     let seen = {};
     let finish;
     let begun = Boolean(location.hash); // without an address it begins at the beginning
-    let earlier = null; // the run that a guess compares with
+    let [earlier, compared] = [null, null]; // the run that a guess compares with, and the one that it is about to
     let playing = false; // the answer to a guess: what is not reached yet is not drawn
     const ready = new Promise((done) => (finish = done));
 
     // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
     const panel = controls(FIELDS, (key, value) => {
-      earlier = null;
       const now = { ...seen, [key]: value };
       if (key === "D" && value % now.C) now.C = divisors(value).reduce((a, b) => (Math.abs(b - 4) < Math.abs(a - 4) ? b : a));
       if ((key === "D" || key === "rate") && near(seen.score_rate, seen.D ** 2 * seen.rate)) now.score_rate = Number((now.D ** 2 * now.rate).toPrecision(12));
@@ -117,7 +116,7 @@
       room: 262,
       ready,
       guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: async () => {
-        earlier = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
+        compared = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
         begun = false; // it plays from the beginning
         change({ q: 0.8 });
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
@@ -134,6 +133,7 @@
       },
       show(setting) {
         seen = { ...setting };
+        [earlier, compared] = [compared, null];
         const law = ["D", "C", "q", "degree", "linear"];
         if (Number.isInteger(seen.D) && seen.D > 1 && seen.D < 1000) panel.offer("C", divisors(seen.D));
         panel.show(seen);

@@ -66,7 +66,7 @@
     box.closest(".pa-scene").dataset.moved = "";
     const whole = box.offsetHeight < 0.9 * innerHeight;
     const picture = whole ? box : box.querySelector("[data-main]") ?? box.querySelector("canvas, svg");
-    picture.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+    picture.scrollIntoView({ block: whole ? "nearest" : "center", behavior: still.matches ? "auto" : "smooth" });
     if (whole) return;
     const back = h("button", { type: "button", class: "pa-back", onclick: () => { back.remove(); link.scrollIntoView({ block: "center", behavior: still.matches ? "auto" : "smooth" }); link.focus({ preventScroll: true }); } }, "Back to the text");
     document.querySelectorAll(".pa-back").forEach((old) => old.remove());
