@@ -215,3 +215,6 @@ def test_how_many_atoms_and_how_much_may_be_left_out():
     pruned, z = PopulationRisk(16, 2, 0.05, prune=1e-3), 16 * 0.2
     bound = pruned.lost_mass * (math.log(2) + 16 * (z**3 + pruned.linear * z))
     assert pruned.lost_loss(-0.2, 1.0, 0.0, 0.0) == pytest.approx(bound)
+    whole = PopulationRisk(16, 2, 0.05)
+    assert 0 <= whole.loss(0.2, 1.0, 0.5, -0.3) - pruned.loss(0.2, 1.0, 0.5, -0.3) <= bound
+    assert whole.lost_mass == 0 and whole.nbytes == 7 * 8 * whole.probability.size
