@@ -218,3 +218,11 @@ def test_how_many_atoms_and_how_much_may_be_left_out():
     whole = PopulationRisk(16, 2, 0.05)
     assert 0 <= whole.loss(0.2, 1.0, 0.5, -0.3) - pruned.loss(0.2, 1.0, 0.5, -0.3) <= bound
     assert whole.lost_mass == 0 and whole.nbytes == 7 * 8 * whole.probability.size
+
+
+def test_far_points_are_refused_or_finite():
+    risk = PopulationRisk(6, 2, 0.3)
+    with pytest.raises(ValueError, match="alpha must leave"):
+        risk.loss(1e150, 1.0, 0.0, 0.0)
+    for beta, gamma in ((900.0, -900.0), (-900.0, 900.0)):
+        assert np.isfinite(risk.gradient(0.1, beta, gamma, 0.0)).all()
