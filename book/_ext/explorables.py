@@ -26,8 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 from docutils import nodes
-from drawings import draw
-from findings import around, drawing_of, picture_of, raw
+from findings import around, picture_of, raw
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
@@ -258,20 +257,6 @@ class Still(SphinxDirective):
         return around(self, start, "</figcaption></figure>")
 
 
-class ChapterFigure(SphinxDirective):
-    """A figure of a chapter as it is stored there, in the page's colors; what it contains is its caption."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec: ClassVar = {"of": str}
-
-    def run(self) -> list[nodes.Node]:
-        label, of = self.arguments[0], self.options["of"]
-        drawing, alt = drawing_of(self, label, of)
-        start = f"<figure>{draw(drawing, f'{label}-', alt)}<figcaption>"
-        return around(self, start, "</figcaption></figure>")
-
-
 #: What a screen reader calls the scenes.
 SCENES = {
     "heap": "The heap and the sheet",
@@ -281,6 +266,7 @@ SCENES = {
     "sets": "Draw your own sets",
     "valleys": "Two valleys",
     "forgotten": "Known, then forgotten",
+    "gazes": "Where four heads look",
 }
 
 
@@ -372,7 +358,6 @@ def setup(app) -> dict:
     app.add_directive("still", Still)
     app.add_directive("gallery", Gallery)
     app.add_directive("moving", Moving)
-    app.add_directive("chapter-figure", ChapterFigure)
     app.add_role("computed", computed)
     app.connect("html-page-context", add_scripts, priority=400)
     app.connect("build-finished", write_data)

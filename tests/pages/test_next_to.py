@@ -22,8 +22,8 @@ from patch_lab.images.puzzle import assemble, cosines
 from patch_lab.records import decode, load
 
 PAGE = SITE / "book" / "next_to.html"
-SCENES = ("heap", "strings", "network", "counting", "sets", "valleys", "forgotten")
-NAMES = dict(zip(SCENES, ("heap", "strings", "network", "drowns", "own", "ball", "forgotten")))
+SCENES = ("heap", "strings", "network", "counting", "sets", "valleys", "forgotten", "gazes")
+NAMES = dict(zip(SCENES, ("heap", "strings", "network", "drowns", "own", "ball", "forgotten", "gazes")))
 SAID = "document.querySelector('[data-scene={}] .pa-sentence').textContent"
 #: What a scene says of a guess that was made.
 TOLD = "As you guessed|You guessed otherwise"
@@ -93,7 +93,6 @@ FILES = {
 def test_any_picture_of_ones_own_or_a_sentence(browser):
     """Each file in turn: after one that cannot be read the next one can; the cat stays until then."""
     with essay(browser, "heap", reduced_motion="reduce") as (page, place):
-        page.wait_for_function("() => window.explorables.heap.time() === 1")
         for name, (content, refused) in sorted(FILES.items(), key=lambda file: file[1][1] is None):
             before = of(page, "heap", "shown()")
             kind = "image/svg+xml" if "svg" in name else "application/octet-stream"
@@ -111,6 +110,8 @@ def test_any_picture_of_ones_own_or_a_sentence(browser):
 
 def test_a_piece_that_is_pulled_takes_others_along_and_swings_back(browser):
     with essay(browser, "heap", reduced_motion="reduce") as (page, place):
+        assert of(page, "heap", "time()") == 0  # a heap, until the reader pulls
+        place.get_by_role("button", name="Pull").press("Enter")
         page.wait_for_function("() => window.explorables.heap.time() === 1")
         canvas = place.locator("canvas").first
         at_rest, box = canvas.screenshot(), canvas.bounding_box()
@@ -135,6 +136,10 @@ def test_a_moment_of_the_text_moves_its_scene(browser):
     with essay(browser, "forgotten", reduced_motion="reduce") as (page, _):
         page.locator("a[data-of=forgotten][data-at=lit]").press("Enter")
         assert of(page, "forgotten", "lit()")["8000"] == 10
+    with essay(browser, "network", reduced_motion="reduce") as (page, place):
+        page.locator("a[data-of=network][data-at=trace]").press("Enter")  # without a game
+        page.wait_for_function(f"() => {SAID.format('network')}.includes('3,000 inputs')")
+        assert place.locator(".pa-likely").count() == 3
 
 
 def test_strings_are_those_of_the_record(browser):
@@ -151,15 +156,24 @@ def test_strings_are_those_of_the_record(browser):
             assert there["near"] == beside[first[top], second[top]].sum()
             assert sorted(there["links"]) == sorted((64 * first[top] + second[top]).tolist())
             assert there["accuracy"] == run["metrics"][epoch - 1]["val_accuracy"]
+        page.locator("a[data-of=strings][data-at=answers]").press("Enter")
+        page.locator("[data-scene=strings] input").press("End")
+        kinds = [int(n) for n in re.findall(r"\d+", of(page, "strings", "kinds()"))]
+    mirrored = (first // 8 == second // 8) & (first % 8 + second % 8 == 7) & ~beside[first, second]
+    assert kinds[:2] == [beside[first[top], second[top]].sum(), mirrored[top].sum()] and sum(kinds) == 112
 
 
 def test_the_model_of_the_game_knows_the_sets_and_answers_as_the_library_does(browser):
     with essay(browser, "network") as (page, place):
-        for _ in range(10):
-            place.get_by_role("button", name="plus").press("Enter")
-        page.wait_for_function(
-            "() => document.querySelectorAll('[data-scene=network] .pa-loud').length === 4"
-        )
+        for k in range(10):
+            place.get_by_role("button", name="plus", exact=True).press("Enter")
+            place.get_by_role("button", name="minus", exact=True).press("Enter")  # one answer a round
+            assert f"Round {k + 1} of 10" in place.locator(".pa-sentence").inner_text()
+            page.wait_for_timeout(900)
+        page.wait_for_function(f"() => {SAID.format('network')}.includes('inputs')")
+        place.locator("input[type=range]").press("End")
+        page.wait_for_function("() => document.querySelectorAll('.pa-loud').length === 4")
+        trace = of(page, "network", "trace()")
         inputs, sets = np.array(of(page, "network", "inputs()")), np.array(of(page, "network", "sets()"))
         labels = np.array(of(page, "network", "labels()"))
         learned = of(page, "network", "learned()")
@@ -172,6 +186,9 @@ def test_the_model_of_the_game_knows_the_sets_and_answers_as_the_library_does(br
     same = np.equal.outer(sets, sets) & ~np.eye(36, dtype=bool)
     best = np.argsort(np.where(np.eye(36, dtype=bool), np.inf, -A), axis=1)[:, :3]
     assert np.take_along_axis(same, best, axis=1).mean() > 0.98
+    seen, chosen = np.array(trace["seen"]), trace["chosen"]
+    assert trace["bars"] == pytest.approx(seen.T @ seen[:, chosen] / len(seen))
+    assert set(np.argsort(trace["bars"])[-4:]) == set(np.flatnonzero(sets == sets[chosen]))
 
 
 def test_counting_errs_as_the_library_says(browser):
@@ -224,6 +241,33 @@ def test_the_ball_follows_the_reduced_flow(browser):
             assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
 
 
+def test_a_ball_that_is_thrown_flies_on(browser):
+    with essay(browser, "valleys") as (page, place):
+        box = place.locator("canvas").first.bounding_box()
+        at = lambda x: (box["x"] + x * box["width"], box["y"] + 0.45 * box["height"])
+        page.mouse.move(*at(0.5))
+        page.mouse.down()
+        for x in (0.42, 0.34, 0.26):
+            page.mouse.move(*at(x))
+        page.mouse.up()
+        released = of(page, "valleys", "ball()")[0]
+        page.wait_for_function(f"() => {SAID.format('valleys')}.startsWith('The ball rolls')")
+        started = of(page, "valleys", "started()")[0]
+    assert released - 0.1 > started >= -2.5
+
+
+def test_the_gazes_are_those_of_the_record(browser):
+    mean = decode(load("vit_attention").one(positions="own")["rows"])
+    with essay(browser, "gazes", reduced_motion="reduce") as (page, place):
+        place.get_by_role("button", name="One").press("Enter")
+        page.wait_for_function("() => window.explorables.gazes.place() === 165")
+        ways = of(page, "gazes", "ways()")
+        place.locator("canvas").first.click(position={"x": 20, "y": 20})
+        assert of(page, "gazes", "place()") == 30
+    for (layer, head), (down, right) in zip([(1, 3), (2, 1), (2, 3), (3, 2)], ways, strict=True):
+        assert 165 + 14 * down + right == mean[layer - 1, head - 1, -1].argmax()
+
+
 def test_the_lamps_are_those_of_the_record(browser):
     record = load("transience")
     with essay(browser, "forgotten", reduced_motion="reduce") as (page, place):
@@ -235,6 +279,10 @@ def test_the_lamps_are_those_of_the_record(browser):
             for n, lit in of(page, "forgotten", "lit()").items():
                 margins = np.array(record.one(n=int(n), q=0.3)["margin"])[:, at]
                 assert lit == (margins > 0).sum()
+        slider.press("Home")
+        place.locator(".pa-guess button").first.press("Enter")  # all that are lit are seen without motion
+        assert of(page, "forgotten", "lit()")["8000"] == 10
+        page.wait_for_function("() => window.explorables.forgotten.at() === 3000")
 
 
 @pytest.mark.parametrize("scene", SCENES[1:])

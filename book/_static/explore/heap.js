@@ -207,7 +207,7 @@
       way.stop();
       [seed, heap] = [seed + 1, pile(seed + 1)];
       way.go(0);
-      soon = setTimeout(way.play, still.matches ? 0 : 900);
+      soon = setTimeout(way.play, 900);
     };
     const choose = async (file) => {
       if (!file) return;
@@ -235,7 +235,7 @@
       const seen = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         seen.disconnect();
-        soon ??= setTimeout(way.play, still.matches ? 0 : 1000);
+        if (!still.matches) soon ??= setTimeout(way.play, 1000); // where motion is unwanted the reader pulls
       }, { threshold: 0.35 });
       seen.observe(boards.vit.canvas);
     });

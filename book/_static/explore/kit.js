@@ -154,7 +154,7 @@
       onstep(step);
     }
     function stop() {
-      if (timer) cancelAnimationFrame(timer);
+      (still.matches ? clearTimeout : cancelAnimationFrame)(timer);
       timer = null;
       button.textContent = words;
       ended();
@@ -162,12 +162,21 @@
     /** Play to a step, the last by default; the promise is kept when it stops there, or is stopped. */
     function play(until = last) {
       if (before()) return Promise.resolve(); // somebody else plays
-      if (still.matches) { // no motion: the end at once
-        go(Number(input.value) >= last ? 0 : until);
+      stop();
+      const step = Number(input.value);
+      const after = (waiting) => { timer = waiting; return new Promise((resolve) => { ended = resolve; }); };
+      const rest = (at) => {
+        timer = null;
+        button.textContent = at < last ? words : `${words} again`;
+        ended();
         onend();
-        return Promise.resolve();
+      };
+      if (still.matches) { // no motion: a still on the way, where it would stay or in the middle, then the end
+        const from = step >= last ? 0 : step;
+        go(hold.seconds && from < hold.at ? hold.at : Math.round((from + until) / 2));
+        return after(setTimeout(() => { go(until); rest(until); }, 1500));
       }
-      const from = Number(input.value) >= last ? 0 : Number(input.value);
+      const from = step >= last ? 0 : step;
       let begun = null;
       button.textContent = "Pause";
       const frame = (now) => {
@@ -175,14 +184,10 @@
         const [gone, held] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
         const step = Math.min(until, Math.round(from + (last * (Math.min(gone, held) + Math.max(0, gone - held - hold.seconds))) / seconds));
         go(step);
-        timer = step < until ? requestAnimationFrame(frame) : null;
-        if (timer) return;
-        button.textContent = until < last ? words : `${words} again`;
-        ended();
-        onend();
+        if (step < until) timer = requestAnimationFrame(frame);
+        else rest(until);
       };
-      timer = requestAnimationFrame(frame);
-      return new Promise((resolve) => { ended = resolve; });
+      return after(requestAnimationFrame(frame));
     }
     /** Another number of steps; the slider stays where it is, or at the end. */
     const fit = (steps, step = Math.min(Number(input.value), steps)) => {
@@ -307,7 +312,7 @@
     return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
   }
 
-  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name}], at})`; names stand where curves end. */
+  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x}], spots: [{x, y, look}], at})`; names stand where curves end, or `above` y at the right. */
   function chart({ title, xlabel = "step", log = false, height = 190 }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
@@ -378,6 +383,7 @@
         below = Math.max(y + 4, below + 15);
         parts.push(["text", { class: `pa-name ${look}`, x: pixel(right + 7), y: pixel(below) }, name]);
       }
+      for (const { x, y, look } of data.spots ?? []) parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
       put(parts);
     }

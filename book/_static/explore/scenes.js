@@ -2,7 +2,7 @@
 // and a guess before the answer; the numbers come from the engines that the chapters' explorables use.
 (() => {
   "use strict";
-  const { h, guess, player, exchanger, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs,
+  const { h, guess, player, exchanger, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
     SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
@@ -79,7 +79,13 @@
     const G = 8;
     const { links, near, accuracy, count, done } = essay.strings;
     const last = links.length - 1;
-    const beside = (link) => Math.abs(Math.floor(link / 64 / G) - Math.floor((link % 64) / G)) + Math.abs((Math.floor(link / 64) % G) - (link % G)) === 1;
+    const places = (link) => [Math.floor(link / 64), link % 64].map((k) => [Math.floor(k / G), k % G]);
+    /** What a string joins: 0 neighbors, 1 a place and its mirror image, left for right, 2 others. */
+    const kind = (link) => {
+      const [[r, c], [u, v]] = places(link);
+      return Math.abs(r - u) + Math.abs(c - v) === 1 ? 0 : r === u && c + v === G - 1 ? 1 : 2;
+    };
+    const KINDS = [["same", "neighbors"], ["feature", "mirror images"], ["other", "others"]];
     const shown = new Map(); // how much of each string is seen
     let [epoch, reached, wanted, moving] = [0, 0, new Set(), null];
     const grid = easel(9, 9, "Sixty-four places of a picture, the most alike pairs joined by strings", (context, color) => {
@@ -94,12 +100,11 @@
       }
       context.stroke();
       for (const [link, seen] of shown) {
-        const [i, j] = [Math.floor(link / 64), link % 64];
-        const [x, y, u, v] = [(i % G) + 1, Math.floor(i / G) + 1, (j % G) + 1, Math.floor(j / G) + 1];
-        const close = beside(link);
-        context.globalAlpha = seen * (close ? 1 : 0.55);
-        context.strokeStyle = color(close ? "same" : "other");
-        context.lineWidth = close ? 0.1 : 0.045;
+        const [[y, x], [v, u]] = places(link).map((at) => at.map((k) => k + 1));
+        const [of, close] = [kind(link), kind(link) === 0];
+        context.globalAlpha = seen * [1, 0.8, 0.5][of];
+        context.strokeStyle = color(KINDS[of][0]);
+        context.lineWidth = [0.1, 0.055, 0.045][of];
         context.beginPath();
         context.moveTo(x, y);
         const bend = close ? 0 : 0.13;
@@ -114,6 +119,7 @@
         context.fill();
       }
     });
+    const key = legend(KINDS.map(([name, words]) => [`pa-${name}`, words]));
     const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: small.matches ? 150 : 210 });
     /** Strings come and go for as long as some are on their way, however fast the epochs change. */
     function fade(before, now) {
@@ -135,20 +141,22 @@
       moving ??= requestAnimationFrame((now) => fade(now, now));
       const cut = (y) => Float64Array.from(y, (v, k) => (k <= reached ? (v - y[0]) / (y.at(-1) - y[0]) : NaN));
       curves.draw({ x: [0, last], at: epoch, range: [0, 1.1], format: percent,
-        curves: [{ y: cut(near), look: "pa-same", name: "the map", above: 0.72 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.4 }] });
+        levels: reached < last ? [] : [{ y: 0.9, name: "" }], marks: reached < last ? [] : done.map((x) => ({ x })),
+        curves: [{ y: cut(near), look: "pa-same", name: "the map", above: 0.6 }, { y: cut(accuracy), look: "pa-label", name: "the answers", above: 0.4 }] });
+      KINDS.forEach(([, words], k) => (key.children[k].lastChild.textContent = `${links[to].filter((link) => kind(link) === k).length} ${words}`));
       tell();
     };
     const tell = () => {
       const told = reached >= last ? asked.tell() : "";
       say(`${told}${epoch === 0 ? "Before training" : `After epoch ${epoch}`}, ${near[epoch]} of the ${count} strings join neighbors, and ${percent(accuracy[epoch])} of new pictures are guessed right.` +
-        (reached < last ? "" : ` Nine tenths of all that the map gains are there at epoch ${done[0]}, of what the answers gain at epoch ${done[1]}.`));
+        (reached < last ? "" : ` The map has nine tenths of its gain at epoch ${done[0]}, the answers have theirs at epoch ${done[1]}: the dotted lines.`));
     };
     const time = player({ label: "epoch", seconds: 7, hold: { at: done[0], seconds: 1.5 }, onstep: go });
     const jump = (epoch) => () => { time.stop(); time.go(epoch); };
     reach.strings = { start: jump(0), map: jump(done[0]), answers: jump(done[1]), end: jump(last) };
     const asked = guess({ question: "Which is nearly finished first: the map of neighbors, or the answers?", options: ["The map", "The answers"], right: 0, then: () => time.play() });
-    stage.append(columns([grid.canvas], asked.element, time.element, sentence, curves.element));
-    return { fields: [], bare: true, repaint: grid.paint, show: () => time.fit(last, 0), room: 235, outside: { at: (k) => ({ links: links[k], near: near[k], accuracy: accuracy[k] }), epoch: () => epoch } };
+    stage.append(columns([grid.canvas, key], asked.element, time.element, sentence, curves.element));
+    return { fields: [], bare: true, repaint: grid.paint, show: () => time.fit(last, 0), room: 235, outside: { at: (k) => ({ links: links[k], near: near[k], accuracy: accuracy[k] }), epoch: () => epoch, kinds: () => key.textContent } };
   });
 
   // ---- be the network ------------------------------------------------------------------------------------------
@@ -179,67 +187,120 @@
     }, 5));
     const points = { you: [], sum: [], model: [] };
     const sum = (s) => s.reduce((a, b) => a + b, 0);
-    let [round, shown] = [0, 0];
-    const tiles = Array.from({ length: D }, () => h("span", { class: "pa-tile" }));
-    const board = h("div", { class: "pa-game", role: "img" }, ...tiles);
+    const WAIT = 800; // an answer stands, before the next input comes
+    let [round, shown, waiting, chosen] = [0, 0, false, 0];
+    const tiles = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-tile", tabindex: -1, disabled: true, onclick: () => { chosen = k; trace(); } }));
+    const board = h("div", { class: "pa-game", role: "group" }, ...tiles);
     const rows = [["you", "you"], ["sum", "adds all up"], ["model", "the model"]].map(([who, words]) => {
       const marks = Array.from({ length: ROUNDS }, () => h("i"));
       return { who, marks, total: h("b"), words };
     });
     const table = h("div", { class: "pa-score", role: "img" }, ...rows.map(({ marks, total, words }) => h("div", {}, h("span", {}, words), h("span", { class: "pa-marks" }, ...marks), total)));
     const choose = (label) => {
-      if (round >= ROUNDS) return;
+      if (round >= ROUNDS || waiting) return;
       const s = inputs[round];
       points.you.push(label === labels[round] ? 1 : 0);
       points.sum.push(sum(s) > 0 ? 1 : sum(s) < 0 ? 0 : 0.5);
       round += 1;
-      shown = Math.min(round, ROUNDS - 1);
-      if (round === ROUNDS) learning.then(over);
-      else draw();
+      waiting = true;
+      draw();
+      setTimeout(() => {
+        waiting = false;
+        shown = Math.min(round, ROUNDS - 1);
+        if (round === ROUNDS) learning.then(over);
+        else draw();
+      }, WAIT);
     };
     const answers = h("div", { class: "pa-guess" }, h("p", {}, h("strong", {}, "Guess. "), "What does this input say?"),
       h("div", { class: "pa-tools" }, ...[["+", 1, "plus"], ["−", -1, "minus"]].map(([sign, label, words]) => h("button", { type: "button", class: "pa-sign", "aria-label": words, onclick: () => choose(label) }, sign))));
-    const time = player({ label: "round", seconds: 9, words: "Show all ten", show: (k) => String(k + 1), onstep: (k) => { if (round === ROUNDS) { shown = k; draw(); } } });
+
+    // After the game: many inputs leave a trace of the sets, and then its own ten are seen sorted by them.
+    const [MANY, GROW] = [3000, 60]; // inputs in all, and in how many steps they come
+    const seen = drawInputs(sets, q, MANY, uniform(53)); // of either label: a product of two voices does not depend on it
+    const inputsAt = (k) => Math.round(10 * (MANY / 10) ** (k / GROW));
+    const traces = new Map();
+    /** After each step, how often each tile said the same as a given one, less how often the opposite: (GROW + 1, D) shares. */
+    const traceOf = (one) => {
+      if (!traces.has(one)) {
+        const [counts, found] = [new Array(D).fill(0), []];
+        for (let k = 0, n = 0; k <= GROW; k++) {
+          for (; n < inputsAt(k); n++) for (let j = 0; j < D; j++) counts[j] += seen[n][one] * seen[n][j];
+          found.push(counts.map((count) => count / n));
+        }
+        traces.set(one, found);
+      }
+      return traces.get(one);
+    };
+    const best = (found) => found.map((v, k) => [v, k]).filter(([, k]) => k !== chosen).sort(([a], [b]) => b - a).slice(0, C - 1).map(([, k]) => k);
+    const LAST = GROW + ROUNDS; // after the trace a step for each round
+    const time = player({ label: "inputs seen, then your ten rounds", seconds: 9, words: "Show", hold: { at: GROW, seconds: 1.8 }, show: (k) => (k <= GROW ? thousands(inputsAt(k)) : `round ${k - GROW}`), onstep: () => { if (points.model.length) draw(); } });
     time.element.hidden = true;
+    const trace = () => { time.stop(); time.go(0); time.play(GROW); };
     function over() {
       points.model = inputs.map((s) => 1 - run.gradients([s]).error);
+      chosen = sets.findIndex((set) => set === sets[D / 2 + SIDE / 2]); // of a set that lies scattered
       answers.hidden = true;
       time.element.hidden = false;
-      // First an input that only the sets decide.
-      time.fit(ROUNDS - 1, Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)));
+      for (const tile of tiles) tile.disabled = false;
+      tiles[chosen].tabIndex = 0;
+      time.fit(LAST, 0);
       time.element.querySelector("button").focus({ preventScroll: true });
+      // To the input that only the sets decide.
+      time.play(GROW + 1 + Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)));
     }
+    reach.network = { trace: () => { if (!points.model.length) { round = ROUNDS; learning.then(over); } else trace(); } };
+    board.addEventListener("keydown", (event) => {
+      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
+      const from = tiles.indexOf(event.target);
+      if (!move || from < 0) return;
+      event.preventDefault();
+      const to = tiles[(from + move + D) % D];
+      [tiles[from].tabIndex, to.tabIndex] = [-1, 0];
+      to.focus();
+    });
     /** Where each tile lies: at its place, or with its set, three columns of sets of two by two. */
     const rank = sets.map((set, k) => sets.slice(0, k).filter((other) => other === set).length);
     const home = (k) => [Math.floor(k / SIDE) + 0.2, (k % SIDE) + 0.2];
     const gathered = (k) => [[Math.floor(sets[k] / 3), Math.floor(rank[k] / 2)], [sets[k] % 3, rank[k] % 2]].map(([set, own]) => 0.04 + 2.16 * set + own);
     function draw() {
-      const s = inputs[shown];
-      const label = labels[shown];
-      const open = round === ROUNDS && points.model.length;
-      const signal = open ? sets.find((set) => s.every((v, k) => sets[k] !== set || v === 1)) : -1;
+      const open = points.model.length > 0;
+      const many = open && time.step <= GROW; // the trace
+      if (open) shown = Math.max(0, time.step - GROW - 1);
+      else shown = waiting ? round - 1 : Math.min(round, ROUNDS - 1);
+      const [s, label] = [inputs[shown], labels[shown]];
+      const n = inputsAt(time.step);
+      const found = many ? traceOf(chosen)[time.step] : [];
+      const likely = many ? best(found) : [];
+      const signal = open && !many ? sets.find((set) => s.every((v, k) => sets[k] !== set || v === 1)) : -1;
       tiles.forEach((tile, k) => {
-        const v = s[k] * label;
-        const [r, c] = open ? gathered(k) : home(k);
+        const v = many ? 0 : s[k] * label;
+        const [r, c] = open && !many ? gathered(k) : home(k);
         tile.textContent = v > 0 ? "+" : v < 0 ? "−" : "";
-        tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}${open ? ` pa-found pa-set-${LETTERS[sets[k]]}${sets[k] === signal ? " pa-loud" : " pa-faint"}` : ""}`;
+        tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}` + (many ? `${k === chosen ? " pa-chosen" : ""}${likely.includes(k) ? " pa-likely" : ""}`
+          : open ? ` pa-found pa-set-${LETTERS[sets[k]]}${sets[k] === signal ? " pa-loud" : " pa-faint"}` : waiting && v !== label ? " pa-hushed" : "");
         tile.style.transform = `translate(${100 * c}%, ${100 * r}%)`;
+        tile.style.setProperty("--pa-bar", many && k !== chosen ? clamp(found[k] / 0.14).toFixed(3) : 0);
+        tile.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}: ${many ? (k === chosen ? "chosen" : `agreement ${percent(found[k])}`) : v > 0 ? "plus" : v < 0 ? "minus" : "nothing"}`);
       });
-      board.setAttribute("aria-label", `Row by row: ${s.map ? Array.from(s, (v) => (v * label > 0 ? "plus" : v * label < 0 ? "minus" : "nothing")).join(", ") : ""}`);
+      board.setAttribute("aria-label", many ? "Thirty-six tiles; choose one" : `Row by row: ${Array.from(s, (v) => (v * label > 0 ? "plus" : v * label < 0 ? "minus" : "nothing")).join(", ")}`);
       for (const { who, marks, total } of rows) {
         const got = who === "model" && !open ? [] : points[who];
         marks.forEach((mark, k) => (mark.className = k >= got.length ? "" : got[k] === 1 ? "pa-hit" : got[k] === 0 ? "pa-miss" : "pa-half"));
-        marks.forEach((mark, k) => mark.classList.toggle("pa-here", Boolean(open) && k === shown));
+        marks.forEach((mark, k) => mark.classList.toggle("pa-here", open && !many && k === shown));
         total.textContent = got.length ? number(got.reduce((a, b) => a + b, 0)) : "";
       }
       table.setAttribute("aria-label", rows.map(({ who, words }) => `${words}: ${points[who].length ? number(points[who].reduce((a, b) => a + b, 0)) : "not yet known"}`).join("; "));
       const total = (who) => number(points[who].reduce((a, b) => a + b, 0));
-      if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
-      else if (!open) say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
-      else say(`You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. Here are your inputs once more, sorted by the hidden sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
+      const score = points.you.length === ROUNDS ? `You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. ` : "";
+      const right = likely.filter((k) => sets[k] === sets[chosen]).length;
+      if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? "The three highest are its companions." : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
+      else if (open) say(`${score}Your inputs once more, sorted by the sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
+      else if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
+      else say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
     }
-    stage.append(columns([board], answers, time.element, sentence, table));
-    return { fields: [], bare: true, show: draw, room: 215, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets } };
+    stage.append(columns([board], answers, time.element, table, sentence));
+    return { fields: [], bare: true, show: draw, room: 330, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets,
+      trace: () => ({ chosen, seen: seen.map((s) => Array.from(s)), bars: traceOf(chosen)[GROW] }) } };
   });
 
   // ---- counting drowns -----------------------------------------------------------------------------------------
@@ -249,24 +310,23 @@
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
     const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 520 : 720);
-    const errors = chart({ title: "How often adding up errs", xlabel: "random voices, in units of C²", height: small.matches ? 165 : 215 });
+    const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 165 : 215 });
     let [D, reached] = [least, 0];
     function draw() {
       sums.draw({ D, C, q, before: earlier.filter((n) => n < 0.8 * D) });
-      const clutter = (q * (D - C)) / C ** 2;
+      const voices = q * (D - C);
       const error = countingError(D, C, q);
-      const far = (q * (reached - C)) / C ** 2;
-      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x <= far + 1e-9 ? y : NaN)), look, name, above });
-      errors.draw({ x: [0, 3.7], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: clutter }],
-        curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(reached >= most ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.19)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
       const done = reached >= most;
+      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
+      errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }],
+        curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
       say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
-        (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)}, three quarters of ${C} squared. Sets of 16 obey the same curve: what counts is the square.` : ""));
+        (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)} (dotted), three quarters of ${C} squared. For sets of 16 it is three quarters of 16 squared: with a sixteenth of their voices, their dots lie on the same curve.` : ""));
     }
     const time = player({ label: "patches", seconds: 6, words: "Add patches", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
     const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["Some 4", "Some 8", "Some 12"], right: 2, then: () => time.play() });
     stage.append(columns([sums.svg], asked.element, time.element, sentence, errors.element));
-    return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 325, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
+    return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 400, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
   });
 
   // ---- draw your own sets --------------------------------------------------------------------------------------
@@ -280,13 +340,15 @@
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
     let [before, queued, called] = [null, null, "blocks"]; // the last training, the sets that come after these, the name of these
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
-    function string(context, best, sets, ground) {
+    let hovered = -1; // the patch under the pointer: its strings alone
+    function string(context, best, sets, ground, only = -1) {
       context.lineCap = "round";
       for (let i = 0; i < D; i++)
         for (const j of best[i]) {
           const own = sets[i] === sets[j];
           context.strokeStyle = own ? STRONG[LETTERS.indexOf(sets[i])] : "#1f2328";
-          context.globalAlpha = !own ? (ground.length ? 0.06 : 0.22) : ground.includes(i) ? 0.12 : 0.9; // a letter is to be read
+          if (only >= 0 && only !== i) context.globalAlpha = 0.05;
+          else context.globalAlpha = only === i ? 1 : !own ? (ground.length ? 0.06 : 0.22) : ground.includes(i) ? 0.12 : 0.9; // a letter is to be read
           context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
           context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
@@ -295,7 +357,7 @@
         }
     }
     const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context) => {
-      if (kept.length) string(context, kept[Math.min(at, kept.length - 1)].best, sets, ground);
+      if (kept.length) string(context, kept[Math.min(at, kept.length - 1)].best, sets, ground, hovered);
     });
     // What was trained before stays beside, small.
     const earlier = easel(SIDE, SIDE, "The sets that were trained before, with their strings at the end", (context) => {
@@ -312,6 +374,9 @@
     const shelf = h("figure", { class: "pa-chart pa-small" }, former, earlier.canvas);
     const board = h("div", { class: "pa-own", role: "group", "aria-label": "Thirty-six patches in nine sets; choose two to exchange them" }, ...cells, strings.canvas);
     exchanger(board, SIDE, { pick: (k) => pick(k), swap: (a, b) => swap(a, b), mark: (from, to) => mark(from, to) });
+    const point = (k) => { if (k !== hovered) { hovered = k; strings.paint(); } };
+    board.addEventListener("pointermove", ({ pointerType, buttons, target }) => point(pointerType === "mouse" && !buttons ? cells.indexOf(target) : -1));
+    board.addEventListener("pointerleave", () => point(-1));
     const mark = (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from || k === picked); cell.classList.toggle("pa-under", k === to && to !== from); });
     function pick(k) {
       if (picked < 0 || picked === k) picked = picked === k ? -1 : k;
@@ -459,9 +524,9 @@
     let ways = []; // of the two values of q that a guess compares
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
-    const small = h("canvas", { width: NODES, height: NODES });
+    const relieved = h("canvas", { width: 8 * (NODES - 1) + 1, height: 8 * (NODES - 1) + 1 });
     const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
-    const colors = palette(stage, "same", "other");
+    const colors = palette(stage, "same", "other", "paper");
     const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, of stronger color where the least risk is lower, with the ball and its way", (context, color) => {
       context.translate(46, 8);
       context.save();
@@ -470,8 +535,7 @@
       context.clip();
       context.imageSmoothingEnabled = true;
       context.imageSmoothingQuality = "high";
-      const half = SIZE / (NODES - 1) / 2; // a pixel around each node
-      if (ground) context.drawImage(small, -half, -half, SIZE + 2 * half, SIZE + 2 * half);
+      context.drawImage(relieved, 0, 0, SIZE, SIZE);
       context.strokeStyle = color("ink");
       context.globalAlpha = 0.22;
       context.lineWidth = 1;
@@ -567,6 +631,24 @@
         }
       context.globalAlpha = 1;
     });
+    /** The ground as seen from above, with light from the upper left: its color says whose valley it is, and how deep. */
+    function relief(depth, least, most) {
+      const fine = [1, 2, 4].reduce((height, by) => finer(height, (NODES - 1) * by + 1), depth.map((deep) => (deep - least) / (most - least || 1)));
+      const wide = relieved.width;
+      const picture = new ImageData(wide, wide);
+      const [near, far, paper] = colors();
+      for (let n = 0; n < wide * wide; n++) {
+        const [x, y] = [n % wide, Math.floor(n / wide)];
+        const slope = (step, k) => 0.1 * (wide / 2) * (fine[n + (k < wide - 1 ? step : 0)] - fine[n - (k ? step : 0)]);
+        const [across, down] = [slope(1, x), slope(wide, y)];
+        const light = (1 + (across + down) / 1.2) / Math.sqrt(1 + across ** 2 + down ** 2); // 1 upon a plain
+        const side = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / wide - 1));
+        const strength = 0.08 + 0.72 * (1 - fine[n]) ** 1.6;
+        picture.data.set(near.map((v, c) => mix(paper[c], mix(far[c], v, side), strength) * clamp(light, 0.7, 1.15)), 4 * n);
+        picture.data[4 * n + 3] = 255;
+      }
+      relieved.getContext("2d").putImageData(picture, 0, 0);
+    }
     function shade() {
       const mine = (ground = new Array(NODES * NODES).fill(null));
       risk = new PopulationRisk({ D, C, q });
@@ -578,14 +660,7 @@
         const [least, most] = [Math.min(...depth), Math.max(...depth)];
         const high = (n) => -score(Math.floor(n / NODES));
         basins = [1, -1].map((side) => high(depth.reduce((best, deep, n) => (side * (score(n % NODES) - high(n)) > 0.2 && (best < 0 || deep < depth[best]) ? n : best), -1)));
-        const picture = new ImageData(NODES, NODES);
-        const [near, far] = colors();
-        depth.forEach((deep, n) => {
-          const side = 0.5 + 0.5 * Math.tanh((6 * (score(n % NODES) + score(Math.floor(n / NODES)))) / RANGE);
-          picture.data.set(near.map((v, c) => mix(far[c], v, side)), 4 * n);
-          picture.data[4 * n + 3] = 255 * (0.04 + 0.6 * ((most - deep) / (most - least || 1)) ** 1.6);
-        });
-        small.getContext("2d").putImageData(picture, 0, 0);
+        relief(depth, least, most);
         levels = contours(finer(depth, NODES), 2 * NODES - 1, 13);
         plane.paint();
         return false;
@@ -640,10 +715,12 @@
     button.replaceWith(h("button", { type: "button", class: "pa-play", onclick: () => { start = start.slice(); roll(); } }, "Roll"));
     function set(gamma, rho) {
       stop();
-      [start, line, ball] = [[clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE)], [], [clamp(gamma, -RANGE, RANGE), clamp(rho, -RANGE, RANGE), 0]];
+      const edge = RANGE - 0.11; // where a way ends
+      start = [clamp(gamma, -edge, edge), clamp(rho, -edge, edge)];
+      [line, ball] = [[], [...start, 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Put the ball anywhere, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Put the ball anywhere, throw it, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
@@ -652,9 +729,26 @@
       set((((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE, RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE);
     };
     let held = false; // a thumb that scrolls holds nothing
-    plane.canvas.addEventListener("pointerdown", (event) => { held = true; plane.canvas.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
-    plane.canvas.addEventListener("pointermove", (event) => { if (held) place(event); });
-    plane.canvas.addEventListener("pointerup", (event) => { if (!held) return; held = false; place(event); roll(); });
+    let track = []; // where it was held, and when
+    const follow = (event) => { place(event); track = [...track.slice(-5), [...start, event.timeStamp]]; };
+    /** It flies on as it was thrown, comes to rest, and rolls downhill from there. */
+    function fly() {
+      const [from, to] = [track[0], track.at(-1)];
+      const aim = [0, 1].map((side) => clamp(to?.[side] + (0.25 * (to?.[side] - from?.[side])) / Math.max(0.016, (to?.[2] - from?.[2]) / 1000), -RANGE, RANGE));
+      if (still.matches || !(Math.hypot(aim[0] - start[0], aim[1] - start[1]) > 0.1)) return roll();
+      const begun = start;
+      stop();
+      stop = during(0.45, (t) => { ball = [...[0, 1].map((side) => mix(begun[side], aim[side], 1 - (1 - t) ** 3)), 0]; plane.paint(); attention.paint(); }, () => { set(...aim); roll(); });
+    }
+    plane.canvas.addEventListener("pointerdown", (event) => { [held, track] = [true, []]; plane.canvas.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") follow(event); });
+    plane.canvas.addEventListener("pointermove", (event) => { if (held) follow(event); });
+    plane.canvas.addEventListener("pointerup", (event) => {
+      if (!held) return;
+      held = false;
+      track = track.filter(([, , then]) => event.timeStamp - then < 120); // one that was held still is not thrown
+      place(event);
+      fly();
+    });
     plane.canvas.addEventListener("pointercancel", () => { held = false; });
     plane.canvas.addEventListener("keydown", (event) => {
       const move = { ArrowRight: [0.25, 0], ArrowLeft: [-0.25, 0], ArrowUp: [0, 0.25], ArrowDown: [0, -0.25] }[event.key];
@@ -671,7 +765,7 @@
       roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
     stage.append(columns([plane.canvas], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small pa-blocks" }, h("figcaption", {}, "Who listens to whom"), attention.canvas)));
-    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball } };
+    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start } };
   });
 
   // ---- known, then forgotten -----------------------------------------------------------------------------------
@@ -681,44 +775,156 @@
     const last = steps / every;
     const times = [...new Set(Array.from({ length: 61 }, (_, k) => Math.round(last * (k / 60) ** 2)))]; // slower where more happens
     const sizes = Object.keys(runs).sort((a, b) => a - b);
-    const rows = sizes.map((n) => {
-      const lamps = runs[n].exact[0].map(() => h("i", { class: "pa-lamp" }));
-      const curve = chart({ title: "", xlabel: "step", height: 150 });
-      const lit = h("b");
-      return { n, lamps, curve, lit, element: h("figure", { class: "pa-chart" }, h("figcaption", {}, `${thousands(Number(n))} inputs`),
-        h("div", { class: "pa-lamps", role: "img", "data-main": n === sizes.at(-1) }, ...lamps), h("p", { class: "pa-lit" }, lit), curve.element) };
-    });
+    // A diary of light: a lamp for each network, and after it a line that is bright while the lamp was lit.
+    const [WIDE, STEP, HEAD, LEFT] = [small.matches ? 360 : 600, small.matches ? 13 : 18, 32, 38];
+    const high = sizes.length * (10 * STEP + HEAD) + 26;
+    const across = (t) => LEFT + (WIDE - LEFT - 14) * Math.sqrt(t / last); // early steps have more room
     let [at, reached] = [0, 0];
+    const count = (n, t = at) => runs[n].exact[t].reduce((a, b) => a + b, 0);
+    const diary = easel(WIDE, high, "For each of three sizes of the sample ten lamps, and when each was lit", (context, color) => {
+      const word = (text, x, y, align, weight = 400) => {
+        context.font = `${weight} 14px 'Book Sans', sans-serif`;
+        [context.fillStyle, context.textAlign] = [color("ink"), align];
+        context.fillText(text, x, y);
+      };
+      context.lineCap = "butt";
+      sizes.toReversed().forEach((n, row) => { // the sample that the guess is about stands first
+        const top = row * (10 * STEP + HEAD) + HEAD;
+        word(`${thousands(Number(n))} inputs`, 4, top - 9, "left", 600);
+        word(at ? `${count(n)} of 10 know all sets` : "", WIDE - 14, top - 9, "right", 600);
+        for (let s = 0; s < 10; s++) {
+          const y = top + (s + 0.5) * STEP;
+          const line = (from, to, look, wide) => {
+            [context.strokeStyle, context.lineWidth] = [look, wide];
+            context.beginPath();
+            context.moveTo(across(from), y);
+            context.lineTo(across(to), y);
+            context.stroke();
+          };
+          line(0, last, color("line"), 1);
+          const lit = (t) => t > 0 && t <= reached && runs[n].exact[t][s] === 1;
+          for (let from = 1; from <= reached; from++) { // each time that it was lit, from half a record before to half a record after
+            if (!lit(from)) continue;
+            let to = from;
+            while (lit(to + 1)) to += 1;
+            line(from - 0.5, Math.min(to + 0.5, last), "rgba(240, 174, 18, 0.4)", STEP - 4);
+            if (from <= at) line(from - 0.5, Math.min(to + 0.5, at), "#f0ae12", STEP - 4);
+            from = to;
+          }
+          const on = runs[n].exact[at][s] === 1;
+          if (on) {
+            const glow = context.createRadialGradient(14, y, 2, 14, y, 12);
+            glow.addColorStop(0, "rgba(255, 190, 30, 0.9)");
+            glow.addColorStop(1, "rgba(255, 190, 30, 0)");
+            context.fillStyle = glow;
+            context.fillRect(2, y - 12, 24, 24);
+          }
+          context.beginPath();
+          context.arc(14, y, STEP / 2 - 2, 0, 7);
+          context.fillStyle = on ? "#ffc933" : color("paper");
+          [context.strokeStyle, context.lineWidth] = [on ? "#e0a100" : color("line"), 1.5];
+          context.fill();
+          context.stroke();
+        }
+      });
+      context.globalAlpha = 1;
+      [context.strokeStyle, context.lineWidth] = [color("noise"), 1];
+      context.beginPath();
+      context.moveTo(across(at), HEAD - 4);
+      context.lineTo(across(at), high - 22);
+      context.stroke();
+      for (const t of [0, 5, 15, last]) word(`${t ? "" : "step "}${thousands(t * every)}`, across(t), high - 6, t === last ? "right" : "center");
+    });
+    const errors = chart({ title: "How often they err on new inputs", xlabel: "step", height: small.matches ? 160 : 230 });
+    const LOOKS = ["pa-noise", "pa-noise", "pa-label"];
     function go(k) {
       [at, reached] = [k, Math.max(reached, k)];
-      for (const { n, lamps, curve, lit } of rows) {
-        const { exact, error } = runs[n];
-        lamps.forEach((lamp, s) => {
-          lamp.classList.toggle("pa-on", exact[at][s] === 1);
-          lamp.classList.toggle("pa-was", exact[at][s] !== 1 && exact.slice(0, at).some((then) => then[s] === 1));
-        });
-        const count = exact[at].reduce((a, b) => a + b, 0);
-        lit.textContent = `${count} of ${lamps.length} know all sets`;
-        lamps[0].parentElement.setAttribute("aria-label", `${count} of ${lamps.length} lamps are lit`);
-        const xs = error.map((_, t) => t * every);
-        curve.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, at: at * every, curves: [{ y: error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: "pa-label", xs }] });
-      }
-      const large = runs[sizes.at(-1)];
-      const count = (t) => large.exact[t].reduce((a, b) => a + b, 0);
-      const most = large.exact.reduce((best, _, t) => (count(t) > count(best) ? t : best), 0);
-      say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first.`
-        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(at)} of ${large.exact[0].length} networks on ${thousands(Number(sizes.at(-1)))} inputs know all sets, and err in ${percent(large.error[at])} of new ones.` +
-          (reached >= last ? ` At step ${thousands(most * every)} ${count(most) === large.exact[0].length ? "all " : ""}${count(most)} knew them, and erred in ${percent(large.error[most])}: the error fell while the sets were lost.` : ""));
+      diary.paint();
+      errors.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, at: at * every,
+        curves: sizes.map((n, k) => ({ y: runs[n].error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: LOOKS[k], xs: runs[n].error.map((_, t) => t * every), name: thousands(Number(n)) })) });
+      const n = sizes.at(-1);
+      say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first; the line after it keeps that for later.`
+        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ${runs[n].exact[0].length} networks on ${thousands(Number(n))} inputs know all sets, and err in ${percent(runs[n].error[at])} of new ones.` +
+          (reached >= last ? ` At step ${thousands(bright[0] * every)} ${most === runs[n].exact[0].length ? "all " : ""}${most} knew them, and erred in ${percent(runs[n].error[bright[0]])}: the error fell while the sets were lost.` : ""));
     }
-    const lit = (n, t) => runs[n].exact[t].reduce((a, b) => a + b, 0);
-    const most = Math.max(...runs[sizes.at(-1)].exact.map((_, t) => lit(sizes.at(-1), t)));
-    const bright = times.flatMap((t, k) => (lit(sizes.at(-1), t) === most ? [k] : [])); // it stays where all glow, to be seen
-    const time = player({ label: "step", seconds: 7, hold: { at: bright[bright.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
+    const most = Math.max(...runs[sizes.at(-1)].exact.map((_, t) => count(sizes.at(-1), t)));
+    const bright = runs[sizes.at(-1)].exact.flatMap((_, t) => (count(sizes.at(-1), t) === most ? [t] : [])); // when all are lit
+    const shining = times.flatMap((t, k) => (bright.includes(t) ? [k] : []));
+    const time = player({ label: "step", seconds: 7, hold: { at: shining[shining.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
     const show = (k) => () => { time.stop(); time.go(k); };
-    reach.forgotten = { lit: show(bright[0]), end: show(times.length - 1) };
+    reach.forgotten = { lit: show(shining[0]), end: show(times.length - 1) };
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
-    stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence)), h("div", { class: "pa-panels pa-three" }, ...rows.map(({ element }) => element)),
-      h("p", { class: "pa-quiet" }, "Curves: the error on new inputs, on one axis for all.")));
-    return { fields: [], bare: true, show: () => time.fit(times.length - 1, 0), room: 215, outside: { at: () => at * every, lit: () => Object.fromEntries(rows.map(({ n, lamps }) => [n, lamps.filter((lamp) => lamp.classList.contains("pa-on")).length])) } };
+    stage.append(columns([diary.canvas], asked.element, time.element, sentence, errors.element));
+    return { fields: [], bare: true, repaint: diary.paint, show: () => time.fit(times.length - 1, 0), room: 250, outside: { at: () => at * every, lit: () => Object.fromEntries(sizes.map((n) => [n, count(n)])) } };
+  });
+
+  // ---- where heads look ----------------------------------------------------------------------------------------
+
+  mount("gazes", ({ stage, say, sentence }) => {
+    const { queries, heads } = essay.gazes;
+    const G = 14;
+    const WAYS = { "0,0": "around it", "0,-1": "to its left", "0,1": "to its right", "-1,0": "above it" };
+    const cell = (k) => [Math.floor(k / G), k % G];
+    let place = queries.length >> 1;
+    let open = false;
+    const way = ({ rows }) => { // where most attention goes, as a step
+      const [here, there] = [queries[place], rows[place].indexOf(Math.max(...rows[place]))].map(cell);
+      return [there[0] - here[0], there[1] - here[1]];
+    };
+    const boards = heads.map((head, k) => {
+      const said = h("strong");
+      const board = easel(G, G, `Where head ${head.head} of layer ${head.layer} looks from the ringed place`, (context, color) => {
+        const row = head.rows[place];
+        const most = Math.max(...row);
+        context.fillStyle = color("paper");
+        context.fillRect(0, 0, G, G);
+        context.fillStyle = color(k ? "label" : "same");
+        row.forEach((share, at) => {
+          context.globalAlpha = open ? (share / most) ** 0.8 : 0;
+          context.fillRect((at % G) + 0.04, Math.floor(at / G) + 0.04, 0.92, 0.92);
+        });
+        context.globalAlpha = 0.35;
+        context.strokeStyle = color("line");
+        context.lineWidth = 0.03;
+        context.beginPath();
+        for (let n = 0; n <= G; n++) { context.moveTo(n, 0); context.lineTo(n, G); context.moveTo(0, n); context.lineTo(G, n); }
+        context.stroke();
+        context.globalAlpha = 1;
+        queries.forEach((at, n) => { // the places that can be chosen
+          const [r, c] = cell(at);
+          [context.strokeStyle, context.fillStyle, context.lineWidth] = [color("ink"), color("ink"), 0.14];
+          context.globalAlpha = n === place ? 1 : 0.3;
+          context.beginPath();
+          context.arc(c + 0.5, r + 0.5, n === place ? 0.62 : 0.12, 0, 7);
+          n === place ? context.stroke() : context.fill();
+        });
+        context.globalAlpha = 1;
+      }, { class: "pa-thrown" });
+      const pick = (event) => {
+        const box = board.canvas.getBoundingClientRect();
+        const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((v) => G * v - 0.5);
+        const far = (n) => Math.hypot(cell(queries[n])[0] - y, cell(queries[n])[1] - x);
+        const nearest = queries.reduce((best, _, n) => (far(n) < far(best) ? n : best), 0);
+        if (nearest !== place) { time.stop(); time.go(nearest); }
+      };
+      board.canvas.addEventListener("pointerdown", pick);
+      board.canvas.addEventListener("pointermove", pick);
+      return { ...board, said, head, element: h("figure", { class: "pa-chart" }, board.canvas, h("figcaption", {}, said, h("br"), `layer ${head.layer}, head ${head.head}`)) };
+    });
+    function draw() {
+      for (const { said, head, paint } of boards) {
+        said.textContent = open ? `It looks ${WAYS[way(head)] ?? "elsewhere"}` : "Where does it look?";
+
+        paint();
+      }
+      const [r, c] = cell(queries[place]);
+      const aside = heads.filter((head) => way(head).some(Boolean)).map(({ rows }) => Math.max(...rows[place]) / 1000);
+      say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place. It is so wherever they stand.`
+        : "Four heads of ViT-Tiny look from the ringed place. Point at a dot, and they look from there.");
+    }
+    const time = player({ label: "the ringed place", seconds: 5, words: "Walk", show: (k) => `${k + 1} of ${queries.length}`, onstep: (k) => { place = k; draw(); } });
+    const asked = guess({ question: "The theory says that a head looks around its place. How many of these four do?", options: ["All four", "Two", "One"], right: 2, then: () => { open = true; time.go(0); time.play(); } });
+    stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-panels pa-four" }, ...boards.map(({ element }) => element)), h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence))));
+    return { fields: [], bare: true, repaint: draw, show: () => time.fit(queries.length - 1, queries.length >> 1), room: 235, outside: { ways: () => heads.map(way), place: () => queries[place] } };
   });
 })();

@@ -30,8 +30,11 @@ from patch_lab.sweeps import study
 #: The setting of the scenes that play model (T): patches, patches in a set, chance of a random feature.
 NETWORK = {"D": 36, "C": 4, "q": 0.5}
 COUNTING = {"C": 4, "q": 0.3, "least": 16, "most": 196}
-#: The samples of the last scene, each with ten runs, and the chance of a random feature in them.
+#: The samples of the scene of lamps, each with ten runs, and the chance of a random feature in them.
 FORGOTTEN = {"sizes": (1000, 4000, 8000), "q": 0.3}
+
+#: Layers and heads of the last scene, from 1: one that looks around its place, and the three most positional.
+GAZES = ((1, 3), (2, 1), (2, 3), (3, 2))
 
 
 @cache
@@ -114,6 +117,12 @@ def strings() -> dict:
     return {"links": links, "near": near, "accuracy": accuracy, "count": count, "done": done}
 
 
+def mirrors(links: list[int]) -> int:
+    """How many pairs ``64 i + j`` are a place and its mirror image, left for right, and no neighbors."""
+    (row, column), (other, far) = (np.divmod(k, 8) for k in np.divmod(links, 64))
+    return int(((row == other) & (column + far == 7) & (np.abs(column - far) > 1)).sum())
+
+
 @cache
 def counting() -> dict:
     """Both listeners' errors against the clutter ``q (D - C) / C^2``, exact, for sets of two sizes."""
@@ -147,9 +156,19 @@ def forgotten() -> dict:
     return {"runs": runs, "every": every, "steps": steps, "q": FORGOTTEN["q"]}
 
 
+@cache
+def gazes() -> dict:
+    """Where four heads of ViT-Tiny look from nine places, in thousandths, on average over pictures."""
+    row = load("vit_attention").one(positions="own")
+    shares = np.rint(1000 * decode(row["rows"])).astype(int)  # (layers, heads, queries, places)
+    heads = [{"layer": n, "head": h, "rows": shares[n - 1, h - 1].tolist()} for n, h in GAZES]
+    return {"queries": row["queries"], "heads": heads}
+
+
 def data() -> dict:
     """What the scenes below the first one get."""
-    return {"strings": strings(), "network": NETWORK, "counting": counting(), "forgotten": forgotten()}
+    found = {"strings": strings, "counting": counting, "forgotten": forgotten, "gazes": gazes}
+    return {"network": NETWORK} | {name: of() for name, of in found.items()}
 
 
 @cache
@@ -172,6 +191,7 @@ def numbers() -> dict[str, str]:
         "near first": f"{S['near'][0]}",
         "near early": f"{S['near'][S['done'][0]]}",
         "near last": f"{S['near'][-1]}",
+        "mirrors last": f"{mirrors(S['links'][-1])}",
         "map done": f"{S['done'][0]}",
         "answers done": f"{S['done'][1]}",
         "accuracy early": percent(S["accuracy"][S["done"][0]], 2),
