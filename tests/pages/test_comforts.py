@@ -16,23 +16,6 @@ pytestmark = pytest.mark.slow
 
 LONGER = SITE / "book" / "dynamics" / "longer.html"
 FIGURE = "fig-limits-lifetimes"
-PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_two_questions_a_part_stand_before_their_figures(part):
-    pages = [
-        (SITE / name).read_text(encoding="utf-8") for name in page_names() if name.startswith(f"book/{part}/")
-    ]
-    found = [
-        (page, box)
-        for page in pages
-        for box in re.finditer(r'<div class="pa-predict"[^>]*data-figure="([^"]*)"', page)
-    ]
-    assert len(found) >= 2
-    for page, box in found:
-        assert box[1], "a question must name its figure"
-        assert box.start() < page.index(f'<figure class="align-default" id="{box[1]}"')
 
 
 VEILED = """figure => figure.inert && [...figure.children].every(part =>
@@ -185,9 +168,3 @@ def test_the_book_on_one_page_asks_and_answers_for_every_chapter():
         asked = entry.select_one("em").get_text(" ", strip=True)
         answer = entry.get_text(" ", strip=True).removeprefix(asked).strip()
         assert asked.endswith("?") and ". " not in asked and len(answer.split()) > 4
-
-
-def test_code_can_be_copied(browser):
-    with open_page(browser, SITE / "book" / "quickstart.html") as tab:
-        blocks = tab.locator("div.highlight pre").count()
-        assert blocks and tab.locator("div.highlight .copybtn").count() == blocks

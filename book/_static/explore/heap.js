@@ -2,7 +2,7 @@
 // Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
 (() => {
   "use strict";
-  const { h, mount, player, percent, uniform, still, sheets } = window.patchAssociation;
+  const { h, mount, player, percent, uniform, still, colorsOf, sheets } = window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
@@ -48,6 +48,8 @@
       return [((clientX - box.left) / box.width) * size, ((clientY - box.top) / box.height) * size];
     };
     const again = () => canvas.dispatchEvent(new Event("fit"));
+    const color = colorsOf(canvas);
+    let scaled = {}; // the picture at the size at which it is drawn: to shrink it for each piece anew would cost most of a frame
     let [grip, back] = [null, null];
     Object.assign(canvas.style, { cursor: "grab", touchAction: "pan-y" });
     canvas.addEventListener("pointerdown", (event) => {
@@ -90,7 +92,8 @@
       if (!size || !picture) return 0;
       const context = canvas.getContext("2d");
       const unit = size / (SIDE + 2); // a place; a margin of one all around
-      const cut = picture.width / SIDE;
+      const cut = Math.ceil(unit);
+      if (scaled.of !== picture || scaled.cut !== cut) scaled = { of: picture, cut, picture: square(picture, picture.width, picture.height, cut * SIDE) };
       const at = new Array(N);
       let near = 0;
       const [pull, snap] = [clamp(t / PULLED), ease(clamp((t - PULLED) / (1 - PULLED)))];
@@ -109,21 +112,19 @@
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, size, size);
-      context.imageSmoothingQuality = "high";
       const side = unit * mix(0.92, 1.004, snap);
       for (let k = 0; k < N; k++) {
         const [x, y, turn] = at[k];
         const [cos, sin] = turn ? [Math.cos(turn), Math.sin(turn)] : [1, 0];
         context.setTransform(cos, sin, -sin, cos, x, y);
-        context.drawImage(picture, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, -side / 2, -side / 2, side, side);
+        context.drawImage(scaled.picture, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, -side / 2, -side / 2, side, side);
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
       // The strings: they come as the pulling begins, and go when every piece lies at its place.
       const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap * (held.piece < 0 ? 1 : 0.4));
       if (seen < 0.01) return near;
-      const style = getComputedStyle(canvas);
       context.lineCap = "round";
-      context.strokeStyle = style.getPropertyValue("--pa-string");
+      context.strokeStyle = color("string");
       for (const [wide, alpha] of [[0.2, 0.18], [0.075, 0.85]]) {
         context.globalAlpha = alpha * seen;
         context.lineWidth = wide * unit;
@@ -140,10 +141,10 @@
     return { canvas, draw };
   }
 
-  /** The middle square of a picture. */
-  function square(picture, wide, high) {
+  /** The middle square of a picture, at most so large, or just so. */
+  function square(picture, wide, high, just) {
     const side = Math.min(wide, high);
-    const most = Math.min(side, 1400);
+    const most = just ?? Math.min(side, 1400);
     const canvas = h("canvas", { width: most, height: most });
     const context = canvas.getContext("2d");
     context.imageSmoothingQuality = "high";

@@ -183,7 +183,7 @@
         begun ??= now;
         const [gone, held] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
         const step = Math.min(until, Math.round(from + (last * (Math.min(gone, held) + Math.max(0, gone - held - hold.seconds))) / seconds));
-        go(step);
+        if (step !== Number(input.value) || begun === now) go(step);
         if (step < until) timer = requestAnimationFrame(frame);
         else rest(until);
       };
@@ -400,17 +400,21 @@
   const legend = (entries) => h("p", { class: "pa-legend" }, ...entries.map(([look, words]) =>
     h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words)));
 
-  /** Colors of the page's quantities as [red, green, blue]; asked for again where the theme is another one. */
-  function palette(element, ...quantities) {
-    let theme = null;
-    let found = [];
-    return () => {
-      if (theme === document.documentElement.dataset.theme) return found;
-      theme = document.documentElement.dataset.theme;
-      const style = getComputedStyle(element);
-      const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
-      return (found = quantities.map((name) => rgb(style.getPropertyValue(`--pa-${name}`).trim())));
+  /** The page's colors by name, asked for again where the theme is another one: at each frame it would take style anew. */
+  function colorsOf(element) {
+    let [theme, found] = [null, new Map()];
+    return (name) => {
+      const now = document.documentElement.dataset.theme;
+      if (theme !== now) [theme, found] = [now, new Map()];
+      if (!found.has(name)) found.set(name, getComputedStyle(element).getPropertyValue(`--pa-${name}`).trim());
+      return found.get(name);
     };
+  }
+
+  /** Some of them as [red, green, blue]. */
+  function palette(element, ...names) {
+    const color = colorsOf(element);
+    return () => names.map((name) => [1, 3, 5].map((k) => parseInt(color(name).slice(k, k + 2), 16)));
   }
 
   /** A matrix of numbers, a pixel each: blue above zero, orange below, the page's own color at zero. */
@@ -650,5 +654,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
 })();

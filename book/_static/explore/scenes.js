@@ -2,7 +2,7 @@
 // and a guess before the answer; the numbers come from the engines that the chapters' explorables use.
 (() => {
   "use strict";
-  const { h, guess, player, exchanger, chart, palette, pixel, shapes, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
+  const { h, guess, player, exchanger, chart, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
     SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
@@ -16,6 +16,7 @@
   function easel(wide, high, describe, draw, attributes = {}) {
     const canvas = h("canvas", { role: "img", "aria-label": describe, ...attributes });
     canvas.style.aspectRatio = `${wide} / ${high}`;
+    const color = colorsOf(canvas);
     let scale = 0;
     const paint = () => {
       if (!scale) return;
@@ -23,8 +24,7 @@
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, canvas.width, canvas.height);
       context.setTransform(scale, 0, 0, scale, 0, 0);
-      const style = getComputedStyle(canvas);
-      draw(context, (name) => style.getPropertyValue(`--pa-${name}`).trim());
+      draw(context, color);
     };
     new ResizeObserver(([{ contentRect }]) => {
       scale = (contentRect.width * Math.min(devicePixelRatio, 2)) / wide;
@@ -275,7 +275,8 @@
       tiles.forEach((tile, k) => {
         const v = many ? 0 : s[k] * label;
         const [r, c] = open && !many ? gathered(k) : home(k);
-        tile.textContent = v > 0 ? "+" : v < 0 ? "−" : "";
+        const sign = v > 0 ? "+" : v < 0 ? "−" : "";
+        if (tile.textContent !== sign) tile.textContent = sign;
         tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}` + (many ? `${k === chosen ? " pa-chosen" : ""}${likely.includes(k) ? " pa-likely" : ""}`
           : open ? ` pa-found pa-set-${LETTERS[sets[k]]}${sets[k] === signal ? " pa-loud" : " pa-faint"}` : waiting && v !== label ? " pa-hushed" : "");
         tile.style.transform = `translate(${100 * c}%, ${100 * r}%)`;
@@ -776,7 +777,7 @@
     const times = [...new Set(Array.from({ length: 61 }, (_, k) => Math.round(last * (k / 60) ** 2)))]; // slower where more happens
     const sizes = Object.keys(runs).sort((a, b) => a - b);
     // A diary of light: a lamp for each network, and after it a line that is bright while the lamp was lit.
-    const [WIDE, STEP, HEAD, LEFT] = [small.matches ? 360 : 600, small.matches ? 13 : 18, 32, 38];
+    const [WIDE, STEP, HEAD, LEFT] = [small.matches ? 360 : 600, small.matches ? 13 : 20, 32, 38];
     const high = sizes.length * (10 * STEP + HEAD) + 26;
     const across = (t) => LEFT + (WIDE - LEFT - 14) * Math.sqrt(t / last); // early steps have more room
     let [at, reached] = [0, 0];
