@@ -361,7 +361,7 @@
       const word = (x, y, anchor, text) => ["text", { x: pixel(x), y: pixel(y), "text-anchor": anchor }, text];
       const parts = [];
       for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
-      for (const x of ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
+      for (const x of data.ticks ?? ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
       parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
       for (const { y, look, name } of data.levels ?? []) {
         if (log && !(y > 0)) continue;
@@ -489,7 +489,7 @@
         if (!entries.some((entry) => entry.isIntersecting)) return;
         seen.disconnect();
         load ??= start(box, owner);
-      }, { rootMargin: "300px" });
+      }, { rootMargin: "1200px" });
       seen.observe(box);
     }
 

@@ -175,20 +175,27 @@
       }
       return found;
     })();
-    const random = uniform(41);
-    const inputs = drawInputs(sets, q, ROUNDS, random);
-    const labels = inputs.map(() => (random() < 0.5 ? 1 : -1));
+    let [random, games, inputs, labels, points] = [null, 0];
+    /** Ten inputs with their labels. */
+    const deal = () => {
+      random = uniform(41 + 1000 * games);
+      games += 1;
+      inputs = drawInputs(sets, q, ROUNDS, random);
+      labels = inputs.map(() => (random() < 0.5 ? 1 : -1));
+      points = { you: [], sum: [], model: [] };
+    };
+    deal();
     // The model learns on other inputs of the same law, while the reader plays.
     const run = new SampleDescent({ sets, q, diagonal: 1, rate: 0.002, score_rate: 0.02 * D ** 2 });
+    const others = random;
     const learning = new Promise((done) => inFrames(say, () => true, (until) => {
-      do run.advance(drawInputs(sets, q, 512, random)); while (run.step < LEARNED && performance.now() < until);
+      do run.advance(drawInputs(sets, q, 512, others)); while (run.step < LEARNED && performance.now() < until);
       if (run.step >= LEARNED) done();
       return run.step < LEARNED;
     }, 5));
-    const points = { you: [], sum: [], model: [] };
     const sum = (s) => s.reduce((a, b) => a + b, 0);
     const WAIT = 800; // an answer stands, before the next input comes
-    let [round, shown, waiting, chosen] = [0, 0, false, 0];
+    let [round, shown, waiting, open, chosen] = [0, 0, false, false, sets.indexOf(sets[D / 2 + SIDE / 2])]; // one of a set that lies scattered
     const tiles = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-tile", tabindex: -1, disabled: true, onclick: () => { chosen = k; trace(); } }));
     const board = h("div", { class: "pa-game", role: "group" }, ...tiles);
     const rows = [["you", "you"], ["sum", "adds all up"], ["model", "the model"]].map(([who, words]) => {
@@ -232,23 +239,32 @@
       return traces.get(one);
     };
     const best = (found) => found.map((v, k) => [v, k]).filter(([, k]) => k !== chosen).sort(([a], [b]) => b - a).slice(0, C - 1).map(([, k]) => k);
-    const LAST = GROW + ROUNDS; // after the trace a step for each round
-    const time = player({ label: "inputs seen, then your ten rounds", seconds: 9, words: "Show", hold: { at: GROW, seconds: 1.8 }, show: (k) => (k <= GROW ? thousands(inputsAt(k)) : `round ${k - GROW}`), onstep: () => { if (points.model.length) draw(); } });
-    time.element.hidden = true;
+    const time = player({ label: "inputs seen, then your ten rounds", seconds: 9, words: "Show", hold: { at: GROW, seconds: 1.8 }, show: (k) => (k <= GROW ? thousands(inputsAt(k)) : `round ${k - GROW}`), onstep: () => { if (open) draw(); } }); // after the trace a step for each round
+    const again = h("button", { type: "button", onclick: () => {
+      time.stop();
+      if (round === ROUNDS) [round] = [0, deal()];
+      turn(false);
+      draw();
+      answers.querySelector("button").focus({ preventScroll: true });
+    } });
+    const turn = (to) => { // from the game to what is seen after it, and back
+      open = to;
+      answers.hidden = open;
+      time.element.hidden = again.parentElement.hidden = !open;
+      for (const tile of tiles) tile.disabled = !open;
+    };
     const trace = () => { time.stop(); time.go(0); time.play(GROW); };
     function over() {
-      points.model = inputs.map((s) => 1 - run.gradients([s]).error);
-      chosen = sets.findIndex((set) => set === sets[D / 2 + SIDE / 2]); // of a set that lies scattered
-      answers.hidden = true;
-      time.element.hidden = false;
-      for (const tile of tiles) tile.disabled = false;
+      points.model = inputs.slice(0, round).map((s) => 1 - run.gradients([s]).error);
+      turn(true);
+      again.textContent = round === ROUNDS ? "Ten new rounds" : round ? "Back to the game" : "Play the game";
       tiles[chosen].tabIndex = 0;
-      time.fit(LAST, 0);
+      time.fit(GROW + round, 0);
       time.element.querySelector("button").focus({ preventScroll: true });
-      // To the input that only the sets decide.
-      time.play(GROW + 1 + Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)));
+      // To an input that only the sets decide.
+      time.play(round ? GROW + 1 + Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)) : GROW);
     }
-    reach.network = { trace: () => { if (!points.model.length) { round = ROUNDS; learning.then(over); } else trace(); } };
+    reach.network = { trace: () => (open ? trace() : learning.then(over)) };
     board.addEventListener("keydown", (event) => {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       const from = tiles.indexOf(event.target);
@@ -263,7 +279,6 @@
     const home = (k) => [Math.floor(k / SIDE) + 0.2, (k % SIDE) + 0.2];
     const gathered = (k) => [[Math.floor(sets[k] / 3), Math.floor(rank[k] / 2)], [sets[k] % 3, rank[k] % 2]].map(([set, own]) => 0.04 + 2.16 * set + own);
     function draw() {
-      const open = points.model.length > 0;
       const many = open && time.step <= GROW; // the trace
       if (open) shown = Math.max(0, time.step - GROW - 1);
       else shown = waiting ? round - 1 : Math.min(round, ROUNDS - 1);
@@ -299,7 +314,8 @@
       else if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
       else say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
     }
-    stage.append(columns([board], answers, time.element, table, sentence));
+    stage.append(columns([board], answers, time.element, table, sentence, h("div", { class: "pa-tools" }, again)));
+    turn(false);
     return { fields: [], bare: true, show: draw, room: 330, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets,
       trace: () => ({ chosen, seen: seen.map((s) => Array.from(s)), bars: traceOf(chosen)[GROW] }) } };
   });
@@ -638,14 +654,17 @@
       const wide = relieved.width;
       const picture = new ImageData(wide, wide);
       const [near, far, paper] = colors();
+      const dark = paper[0] < 128;
+      const right = (n) => (n % wide) + Math.floor(n / wide) > wide; // companions lead
+      const lows = [true, false].map((side) => fine.reduce((low, v, n) => (right(n) === side ? Math.min(low, v) : low), 1));
       for (let n = 0; n < wide * wide; n++) {
         const [x, y] = [n % wide, Math.floor(n / wide)];
         const slope = (step, k) => 0.1 * (wide / 2) * (fine[n + (k < wide - 1 ? step : 0)] - fine[n - (k ? step : 0)]);
         const [across, down] = [slope(1, x), slope(wide, y)];
         const light = (1 + (across + down) / 1.2) / Math.sqrt(1 + across ** 2 + down ** 2); // 1 upon a plain
         const side = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / wide - 1));
-        const strength = 0.08 + 0.72 * (1 - fine[n]) ** 1.6;
-        picture.data.set(near.map((v, c) => mix(paper[c], mix(far[c], v, side), strength) * clamp(light, 0.7, 1.15)), 4 * n);
+        const strength = 0.08 + 0.72 * ((1 - fine[n]) / (1 - lows[side > 0.5 ? 0 : 1])) ** 1.6;
+        picture.data.set(near.map((v, c) => mix(paper[c], mix(far[c], v, side), strength) * clamp(light, 0.7, 1.15) ** (dark ? 3 : 1)), 4 * n);
         picture.data[4 * n + 3] = 255;
       }
       relieved.getContext("2d").putImageData(picture, 0, 0);
@@ -721,7 +740,7 @@
       [line, ball] = [[], [...start, 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Where the ground has a stronger color, it is lower. Put the ball anywhere, throw it, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Of either color, the stronger it is, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
@@ -776,12 +795,14 @@
     const last = steps / every;
     const times = [...new Set(Array.from({ length: 61 }, (_, k) => Math.round(last * (k / 60) ** 2)))]; // slower where more happens
     const sizes = Object.keys(runs).sort((a, b) => a - b);
-    // A diary of light: a lamp for each network, and after it a line that is bright while the lamp was lit.
-    const [WIDE, STEP, HEAD, LEFT] = [small.matches ? 360 : 600, small.matches ? 13 : 20, 32, 38];
+    // A diary of light: a lamp for each network, and after it a flame, as thick as the worst companion is ahead of the best stranger.
+    const thickest = Math.max(...sizes.flatMap((n) => runs[n].margin.flat()));
+    const [WIDE, STEP, HEAD, LEFT] = [small.matches ? 360 : 600, small.matches ? 11 : 20, small.matches ? 28 : 32, 38];
     const high = sizes.length * (10 * STEP + HEAD) + 26;
+    const TICKS = [0, 5, 15, last]; // records that are named on the axis
     const across = (t) => LEFT + (WIDE - LEFT - 14) * Math.sqrt(t / last); // early steps have more room
     let [at, reached] = [0, 0];
-    const count = (n, t = at) => runs[n].exact[t].reduce((a, b) => a + b, 0);
+    const count = (n, t = at) => runs[n].margin[t].filter((margin) => margin > 0).length;
     const diary = easel(WIDE, high, "For each of three sizes of the sample ten lamps, and when each was lit", (context, color) => {
       const word = (text, x, y, align, weight = 400) => {
         context.font = `${weight} 14px 'Book Sans', sans-serif`;
@@ -795,24 +816,28 @@
         word(at ? `${count(n)} of 10 know all sets` : "", WIDE - 14, top - 9, "right", 600);
         for (let s = 0; s < 10; s++) {
           const y = top + (s + 0.5) * STEP;
-          const line = (from, to, look, wide) => {
-            [context.strokeStyle, context.lineWidth] = [look, wide];
+          [context.strokeStyle, context.lineWidth] = [color("line"), 1];
+          context.beginPath();
+          context.moveTo(across(0), y);
+          context.lineTo(across(last), y);
+          context.stroke();
+          const thick = (t) => (Math.max(0, runs[n].margin[t][s]) / thickest) * (STEP / 2 - 1);
+          const flame = (until, look) => {
+            const edge = [[0, 0]]; // up to the moment at which it sinks through zero, on a straight line between two records
+            for (let t = 1; t <= until; t++) {
+              const [a, b] = [runs[n].margin[t - 1][s], runs[n].margin[t][s]];
+              if (a > 0 !== b > 0) edge.push([t - 1 + a / (a - b), 0]);
+              edge.push([t, thick(t)]);
+            }
+            context.fillStyle = look;
             context.beginPath();
-            context.moveTo(across(from), y);
-            context.lineTo(across(to), y);
-            context.stroke();
+            for (const [t, wide] of edge) context.lineTo(across(t), y - wide);
+            for (const [t, wide] of edge.reverse()) context.lineTo(across(t), y + wide);
+            context.fill();
           };
-          line(0, last, color("line"), 1);
-          const lit = (t) => t > 0 && t <= reached && runs[n].exact[t][s] === 1;
-          for (let from = 1; from <= reached; from++) { // each time that it was lit, from half a record before to half a record after
-            if (!lit(from)) continue;
-            let to = from;
-            while (lit(to + 1)) to += 1;
-            line(from - 0.5, Math.min(to + 0.5, last), "rgba(240, 174, 18, 0.4)", STEP - 4);
-            if (from <= at) line(from - 0.5, Math.min(to + 0.5, at), "#f0ae12", STEP - 4);
-            from = to;
-          }
-          const on = runs[n].exact[at][s] === 1;
+          flame(reached, "rgba(240, 174, 18, 0.4)");
+          flame(at, "#f0ae12");
+          const on = runs[n].margin[at][s] > 0;
           if (on) {
             const glow = context.createRadialGradient(14, y, 2, 14, y, 12);
             glow.addColorStop(0, "rgba(255, 190, 30, 0.9)");
@@ -828,28 +853,29 @@
           context.stroke();
         }
       });
-      context.globalAlpha = 1;
       [context.strokeStyle, context.lineWidth] = [color("noise"), 1];
       context.beginPath();
-      context.moveTo(across(at), HEAD - 4);
-      context.lineTo(across(at), high - 22);
+      sizes.forEach((_, row) => { // now
+        context.moveTo(across(at), row * (10 * STEP + HEAD) + HEAD);
+        context.lineTo(across(at), (row + 1) * (10 * STEP + HEAD));
+      });
       context.stroke();
-      for (const t of [0, 5, 15, last]) word(`${t ? "" : "step "}${thousands(t * every)}`, across(t), high - 6, t === last ? "right" : "center");
+      for (const t of TICKS) word(`${t ? "" : "step "}${thousands(t * every)}`, across(t), high - 6, t === last ? "right" : "center");
     });
     const errors = chart({ title: "How often they err on new inputs", xlabel: "step", height: small.matches ? 160 : 230 });
     const LOOKS = ["pa-noise", "pa-noise", "pa-label"];
     function go(k) {
       [at, reached] = [k, Math.max(reached, k)];
       diary.paint();
-      errors.draw({ x: [0, steps], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, at: at * every,
-        curves: sizes.map((n, k) => ({ y: runs[n].error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: LOOKS[k], xs: runs[n].error.map((_, t) => t * every), name: thousands(Number(n)) })) });
+      errors.draw({ x: [0, Math.sqrt(last)], range: [0, 0.016], format: (y) => `${number(100 * y)}%`, at: Math.sqrt(at), ticks: TICKS.map(Math.sqrt), across: (x) => thousands(Math.round(x * x) * every),
+        curves: sizes.map((n, k) => ({ y: runs[n].error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: LOOKS[k], xs: runs[n].error.map((_, t) => Math.sqrt(t)), name: thousands(Number(n)) })) });
       const n = sizes.at(-1);
-      say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first; the line after it keeps that for later.`
-        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ${runs[n].exact[0].length} networks on ${thousands(Number(n))} inputs know all sets, and err in ${percent(runs[n].error[at])} of new ones.` +
-          (reached >= last ? ` At step ${thousands(bright[0] * every)} ${most === runs[n].exact[0].length ? "all " : ""}${most} knew them, and erred in ${percent(runs[n].error[bright[0]])}: the error fell while the sets were lost.` : ""));
+      say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first. After it comes a flame, as thick as the weakest companion is ahead of the strongest stranger.`
+        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ${runs[n].margin[0].length} networks on ${thousands(Number(n))} inputs know all sets, and err in ${percent(runs[n].error[at])} of new ones.` +
+          (reached >= last ? ` At step ${thousands(bright[0] * every)} ${most === runs[n].margin[0].length ? "all " : ""}${most} knew them, and erred in ${percent(runs[n].error[bright[0]])}: the error fell while the sets were lost.` : ""));
     }
-    const most = Math.max(...runs[sizes.at(-1)].exact.map((_, t) => count(sizes.at(-1), t)));
-    const bright = runs[sizes.at(-1)].exact.flatMap((_, t) => (count(sizes.at(-1), t) === most ? [t] : [])); // when all are lit
+    const most = Math.max(...runs[sizes.at(-1)].margin.map((_, t) => count(sizes.at(-1), t)));
+    const bright = runs[sizes.at(-1)].margin.flatMap((_, t) => (count(sizes.at(-1), t) === most ? [t] : [])); // when all are lit
     const shining = times.flatMap((t, k) => (bright.includes(t) ? [k] : []));
     const time = player({ label: "step", seconds: 7, hold: { at: shining[shining.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
     const show = (k) => () => { time.stop(); time.go(k); };
