@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import pytest
@@ -126,15 +127,18 @@ def test_a_piece_that_is_pulled_takes_others_along_and_swings_back(browser):
 
 
 def test_a_moment_of_the_text_moves_its_scene(browser):
-    with essay(browser, "strings", reduced_motion="reduce") as (page, _):
+    with essay(browser, "strings", reduced_motion="reduce") as (page, place):
+        place.get_by_role("button", name="Show them").press("Enter")  # instead of a guess
         for at in ("answers", "map"):
             link = page.locator(f"a[data-of=strings][data-at={at}]")
             link.press("Enter")
             assert str(of(page, "strings", "epoch()")) in link.inner_text().split()
-    with essay(browser, "valleys", reduced_motion="reduce") as (page, _):
+    with essay(browser, "valleys", reduced_motion="reduce") as (page, place):
+        place.get_by_role("button", name="Show them").press("Enter")
         page.locator("a[data-of=ball][data-at=many]").press("Enter")
         page.wait_for_function("() => window.explorables.ball.setting().q === 0.9")
-    with essay(browser, "forgotten", reduced_motion="reduce") as (page, _):
+    with essay(browser, "forgotten", reduced_motion="reduce") as (page, place):
+        place.get_by_role("button", name="Show them").press("Enter")
         page.locator("a[data-of=forgotten][data-at=lit]").press("Enter")
         assert of(page, "forgotten", "lit()")["8000"] == 10
     with essay(browser, "network", reduced_motion="reduce") as (page, place):
@@ -157,7 +161,6 @@ def test_strings_are_those_of_the_record(browser):
             assert there["near"] == beside[first[top], second[top]].sum()
             assert sorted(there["links"]) == sorted((64 * first[top] + second[top]).tolist())
             assert there["accuracy"] == run["metrics"][epoch - 1]["val_accuracy"]
-        page.locator("a[data-of=strings][data-at=answers]").press("Enter")
         page.locator("[data-scene=strings] input").press("End")
         kinds = [int(n) for n in re.findall(r"\d+", of(page, "strings", "kinds()"))]
     mirrored = (first // 8 == second // 8) & (first % 8 + second % 8 == 7) & ~beside[first, second]
@@ -235,11 +238,27 @@ def test_the_ball_follows_the_reduced_flow(browser):
             "() => window.explorables.ball.setting().q === 0.9 && window.explorables.ball.ball()[0] < -0.5"
         )
         assert "into that of strangers" in place.locator(".pa-sentence").inner_text()
+        pushes = of(page, "valleys", "pushes(0, 0)")
+        alpha = of(page, "valleys", "at(0, 0)")["alpha"]
         risk = PopulationRisk(12, 4, 0.9)
         for gamma, rho in [(0, 0), (-1.5, 0.5), (2.0, -1.0)]:
             there = of(page, "valleys", "at(...argument)", [gamma, rho])
             by_gamma, by_rho, _ = velocity(risk, 1.0, gamma, rho)
             assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
+    s = np.array([(1,) * 4 + rest for rest in product((-1, 0, 1), repeat=8)])  # (3^8, D) with label +1
+    chance = np.prod(np.where(s[:, 4:] == 0, 0.1, 0.45), axis=1)
+    own, same = np.eye(12), np.kron(np.eye(3), np.ones((4, 4)))
+
+    def loss(gamma: float, rho: float, side: int) -> float:
+        S = np.exp(own + gamma * (same - own) + rho * (1 - same))
+        z = 12 * alpha * s @ (S / S.sum(axis=1, keepdims=True)).T  # (3^8, D)
+        here = np.sign(s.sum(axis=1)) == side
+        return chance[here] @ np.log1p(np.exp(-(z**3 + 0.01 * z).sum(axis=1)))[here]
+
+    h = 1e-4
+    for side, there in zip((1, 0, -1), pushes):
+        by_gamma, by_rho = (loss(*(h * way), side) - loss(*(-h * way), side) for way in np.eye(2))
+        assert there == pytest.approx((by_rho / 96 - by_gamma / 36) / (2 * h), rel=1e-4, abs=1e-9)
 
 
 def test_a_ball_that_is_thrown_flies_on(browser):
@@ -292,10 +311,13 @@ def test_a_guess_comes_first_and_a_finger_can_make_it(browser, scene):
         first = place.locator(".pa-sentence").inner_text()
         assert not re.search(TOLD, first)
         high = place.bounding_box()["height"]
+        waits = "scene => document.querySelector(`[data-scene=${scene}]`).nextElementSibling.inert"
+        assert page.evaluate(waits, scene) == (scene != "network")  # the answer, below
         place.locator(".pa-guess button").first.tap()
         wanted = "Round 1 of 10" if scene == "network" else TOLD  # the game is ten guesses
         page.wait_for_function(f"wanted => new RegExp(wanted).test({SAID.format(scene)})", arg=wanted)
         assert place.bounding_box()["height"] == pytest.approx(high, abs=2)  # the text below stays
+        assert not page.evaluate(waits, scene)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -28,7 +28,7 @@
 
   /** A canvas on which one network's strings pull the pieces. */
   function board(sheet, describe) {
-    const canvas = h("canvas", { role: "img", "aria-label": describe });
+    const canvas = h("canvas", { role: "application", tabindex: 0, "aria-label": `${describe}; arrow keys pull a piece` });
     const extent = Math.max(...sheet.plane.flat().map((x) => Math.abs(x - 6.5)));
     const fit = Math.min(1, 7.6 / extent); // what chance ties together sprawls: it is drawn smaller
     const plane = sheet.plane.map((at) => at.map((x) => 6.5 + fit * (x - 6.5)));
@@ -80,6 +80,16 @@
       back = requestAnimationFrame(swing);
     };
     canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("keydown", (event) => { // arrow keys pull the piece in the middle
+      const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      cancelAnimationFrame(back);
+      if (held.piece < 0) Object.assign(held, { piece: (N + SIDE) / 2, by: [0, 0], far: hops((N + SIDE) / 2) });
+      held.by = held.by.map((v, side) => v + by[side] * size * 0.04);
+      again();
+    });
+    canvas.addEventListener("keyup", release);
     canvas.addEventListener("pointercancel", release);
     new ResizeObserver(([{ contentRect }]) => {
       size = Math.round(contentRect.width * Math.min(devicePixelRatio, 2));

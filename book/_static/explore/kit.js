@@ -220,7 +220,7 @@
     return { element, tell, get chosen() { return chosen; } };
   }
 
-  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. A thumb that moves up or down scrolls. */
+  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
   function exchanger(board, side, { pick, swap, mark = () => {} }) {
     const where = (event) => {
       const box = board.getBoundingClientRect();
@@ -229,6 +229,9 @@
     };
     let from = -1;
     board.style.touchAction = "pan-y";
+    let since = 0; // a finger that rests for a moment takes what is under it; one that moves at once scrolls
+    board.addEventListener("touchstart", ({ timeStamp }) => { since = timeStamp; }, { passive: true });
+    board.addEventListener("touchmove", (event) => { if (event.cancelable && (since < 0 || event.timeStamp - since > 150)) { since = -1; event.preventDefault(); } }, { passive: false });
     board.addEventListener("pointerdown", (event) => { from = where(event); board.setPointerCapture?.(event.pointerId); mark(from); });
     board.addEventListener("pointermove", (event) => { if (from >= 0) mark(from, where(event)); });
     board.addEventListener("pointerup", (event) => {
@@ -607,8 +610,16 @@
       box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
-      const scene = box.closest(".pa-scene"); // whoever plays with a scene may read on
-      if (scene) for (const type of ["input", "pointerdown", "keydown"]) stage.addEventListener(type, (event) => { if (event.isTrusted && event.key !== "Tab") scene.dataset.moved = ""; });
+      const below = stage.querySelector(".pa-guess [aria-pressed]") && box.closest("[data-scene]")?.nextElementSibling;
+      const ways = box.nextElementSibling; // in a chapter there are none, and its text does not wait
+      if (below?.matches("p") && ways.childElementCount) { // whoever guesses, plays with a scene or asks for it may read on
+        const skip = h("button", { type: "button", class: "pa-skip" }, "The lines below wait for your guess. ", h("u", {}, "Show them"));
+        const show = (waits) => { below.inert = waits; below.classList.toggle("pa-waits", waits); skip.style.visibility = waits ? "" : "hidden"; };
+        ways.prepend(skip);
+        show(true);
+        skip.addEventListener("click", () => show(false));
+        for (const type of ["input", "pointerdown", "keydown", "moved"]) stage.addEventListener(type, (event) => { if (event.key !== "Tab") show(false); });
+      }
       const read = (hash) => {
         const found = readAddress(explorable.fields, hash);
         explorable.check?.(found);

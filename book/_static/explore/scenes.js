@@ -2,11 +2,11 @@
 // and a guess before the answer; the numbers come from the engines that the chapters' explorables use.
 (() => {
   "use strict";
-  const { h, guess, player, exchanger, chart, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
+  const { h, guess, player, exchanger, chart, shapes, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
     SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
-  const small = matchMedia("(max-width: 700px)"); // as the scenes are first laid out
+  const small = matchMedia("(max-width: 1000px)"); // as the scenes are first laid out
   const thousands = (n) => n.toLocaleString("en-US");
 
   /** Two columns: what moves on the left, the guess, the control and the sentence on the right. */
@@ -63,7 +63,7 @@
     event.preventDefault();
     go();
     const box = document.querySelector(`[data-explorable="${link.dataset.of}"]`);
-    box.closest(".pa-scene").dataset.moved = "";
+    box.querySelector(".pa-stage").dispatchEvent(new Event("moved"));
     const whole = box.offsetHeight < 0.9 * innerHeight;
     const picture = whole ? box : box.querySelector("[data-main]") ?? box.querySelector("canvas, svg");
     picture.scrollIntoView({ block: whole ? "nearest" : "center", behavior: still.matches ? "auto" : "smooth" });
@@ -155,7 +155,7 @@
     const jump = (epoch) => () => { time.stop(); time.go(epoch); };
     reach.strings = { start: jump(0), map: jump(done[0]), answers: jump(done[1]), end: jump(last) };
     const asked = guess({ question: "Which is nearly finished first: the map of neighbors, or the answers?", options: ["The map", "The answers"], right: 0, then: () => time.play() });
-    stage.append(columns([grid.canvas, key], asked.element, time.element, sentence, curves.element));
+    stage.append(columns([grid.canvas, key], asked.element, time.element, curves.element, sentence));
     return { fields: [], bare: true, repaint: grid.paint, show: () => time.fit(last, 0), room: 235, outside: { at: (k) => ({ links: links[k], near: near[k], accuracy: accuracy[k] }), epoch: () => epoch, kinds: () => key.textContent } };
   });
 
@@ -210,9 +210,11 @@
       points.sum.push(sum(s) > 0 ? 1 : sum(s) < 0 ? 0 : 0.5);
       round += 1;
       waiting = true;
+      answers.classList.add("pa-waiting");
       draw();
       setTimeout(() => {
         waiting = false;
+        answers.classList.remove("pa-waiting");
         shown = Math.min(round, ROUNDS - 1);
         if (round === ROUNDS) learning.then(over);
         else draw();
@@ -286,16 +288,17 @@
       const n = inputsAt(time.step);
       const found = many ? traceOf(chosen)[time.step] : [];
       const likely = many ? best(found) : [];
+      const most = Math.max(0.14, ...likely.map((k) => found[k]));
       const signal = open && !many ? sets.find((set) => s.every((v, k) => sets[k] !== set || v === 1)) : -1;
       tiles.forEach((tile, k) => {
         const v = many ? 0 : s[k] * label;
         const [r, c] = open && !many ? gathered(k) : home(k);
         const sign = v > 0 ? "+" : v < 0 ? "−" : "";
         if (tile.textContent !== sign) tile.textContent = sign;
-        tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}` + (many ? `${k === chosen ? " pa-chosen" : ""}${likely.includes(k) ? " pa-likely" : ""}`
+        tile.className = `pa-tile ${v > 0 ? "pa-plus" : v < 0 ? "pa-minus" : ""}` + (many ? `${k === chosen ? " pa-chosen" : ""}${likely.includes(k) ? ` pa-likely${sets[k] === sets[chosen] ? " pa-true" : ""}` : ""}`
           : open ? ` pa-found pa-set-${LETTERS[sets[k]]}${sets[k] === signal ? " pa-loud" : " pa-faint"}` : waiting && v !== label ? " pa-hushed" : "");
         tile.style.transform = `translate(${100 * c}%, ${100 * r}%)`;
-        tile.style.setProperty("--pa-bar", many && k !== chosen ? clamp(found[k] / 0.14).toFixed(3) : 0);
+        tile.style.setProperty("--pa-bar", many && k !== chosen ? clamp(found[k] / most).toFixed(3) : 0);
         tile.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}: ${many ? (k === chosen ? "chosen" : `agreement ${percent(found[k])}`) : v > 0 ? "plus" : v < 0 ? "minus" : "nothing"}`);
       });
       board.setAttribute("aria-label", many ? "Thirty-six tiles; choose one" : `Row by row: ${Array.from(s, (v) => (v * label > 0 ? "plus" : v * label < 0 ? "minus" : "nothing")).join(", ")}`);
@@ -341,8 +344,8 @@
         (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)} (dotted), three quarters of ${C} squared. For sets of 16 it is three quarters of 16 squared: with a sixteenth of their voices, their dots lie on the same curve.` : ""));
     }
     const time = player({ label: "patches", seconds: 6, words: "Add patches", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
-    const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["Some 4", "Some 8", "Some 12"], right: 2, then: () => time.play() });
-    stage.append(columns([sums.svg], asked.element, time.element, sentence, errors.element));
+    const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["About 4", "About 8", "About 12"], right: 2, then: () => time.play() });
+    stage.append(columns([sums.svg], asked.element, time.element, errors.element, sentence));
     return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 400, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
   });
 
@@ -515,7 +518,7 @@
       if (k >= 50) {
         busy = false;
         time.name("Train again");
-        if (queued) setTimeout(() => { if (run === mine && queued) begin(queued.sets, { name: queued.name }); }, still.matches ? 0 : 900);
+        if (queued) setTimeout(() => { if (run === mine && queued) begin(queued.sets, { name: queued.name }); }, still.matches ? 1500 : 900);
         return;
       }
       while (k < 50 && times[k + 1] < kept.length) k += 1;
@@ -528,7 +531,7 @@
       [before, kept, initial.value] = [null, [], ""];
       begin(first.sets, { name: first.name, then });
     } });
-    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, sentence, h("div", { class: "pa-pair" }, found.element, shelf)));
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
     return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, { quiet: true, name: "blocks" }), room: 300, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
 
@@ -702,6 +705,28 @@
       }
       return found;
     }
+    const tug = h("svg:svg", { role: "img", viewBox: "0 0 220 118", "aria-label": "How inputs push at the start: those that the count gets right, and those that it gets wrong" });
+    const put = shapes(tug);
+    /** What inputs with a right, an even and a wrong count add to the speed of companions' scores, less that of strangers'. */
+    function pushes(gamma, rho) {
+      risk.at(velocity(risk, beta, gamma, rho).alpha, beta, gamma, rho);
+      const { law, slope, weightBy } = risk;
+      return [1, 0, -1].map((side) => {
+        const sums = law.columns.map((column) => column.reduce((sum, x, n) => sum + (Math.sign(law.votes[n]) === side ? slope[n] * x : 0), 0));
+        const [byGamma, byRho] = [1, 2].map((score) => weightBy[score].reduce((sum, x, m) => sum + x * sums[m], 0));
+        return byRho / (D * (D - C)) - byGamma / (D * (C - 1));
+      });
+    }
+    function push() {
+      const found = pushes(...start);
+      const most = Math.max(...found.map(Math.abs), 1e-300);
+      const rows = ["whose count is right", "whose count is even", "whose count is wrong"].flatMap((words, k) => {
+        const wide = (found[k] / most) * 96;
+        return [["text", { x: 110, y: 37 + 30 * k, "text-anchor": "middle", class: "pa-quiet-word" }, words],
+          ["rect", { class: wide > 0 ? "pa-same" : "pa-other", x: Math.min(110, 110 + wide), width: Math.max(1, Math.abs(wide)), y: 42 + 30 * k, height: 12 }]];
+      });
+      put([["text", { x: 4, y: 14, class: "pa-other" }, "← strangers"], ["text", { x: 216, y: 14, "text-anchor": "end", class: "pa-same" }, "companions →"], ["line", { class: "pa-axis", x1: 110, x2: 110, y1: 24, y2: 116 }], ...rows]);
+    }
     function roll(then = () => {}) {
       stop();
       line = way(...start);
@@ -722,7 +747,7 @@
         const end = other.line.at(-1);
         return say(`${asked.tell()}At q = ${number(other.q)} it rolled into the valley of ${end.gamma > end.rho ? "companions" : "strangers"}, and the error went from ${percent(other.line[0].error)} to ${percent(end.error)}; at q = ${number(q)} into that of ${whose}, from ${percent(line[0].error)} to ${percent(line.at(-1).error)}, by looking away from its own set.`);
       }
-      say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error goes from ${percent(line[0].error)} to ${percent(end.error)}.`);
+      say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error ${percent(line[0].error) === percent(end.error) ? `stays near ${percent(end.error)}` : `goes from ${percent(line[0].error)} to ${percent(end.error)}`}.`);
     }
     const time = player({ label: "q, how many patches speak at random", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
       const next = Number((0.05 * (k + 1)).toFixed(2));
@@ -736,8 +761,9 @@
     function set(gamma, rho) {
       stop();
       const edge = RANGE - 0.11; // where a way ends
-      start = [clamp(gamma, -edge, edge), clamp(rho, -edge, edge)];
+      start = [gamma, rho].map((x) => Number(clamp(x, -edge, edge).toFixed(2)) + 0);
       [line, ball] = [[], [...start, 0]];
+      push();
       plane.paint();
       attention.paint();
       say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Of either color, the stronger it is, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
@@ -760,6 +786,11 @@
       stop();
       stop = during(0.45, (t) => { ball = [...[0, 1].map((side) => mix(begun[side], aim[side], 1 - (1 - t) ** 3)), 0]; plane.paint(); attention.paint(); }, () => { set(...aim); roll(); });
     }
+    plane.canvas.addEventListener("touchstart", (event) => { // who takes the ball does not scroll
+      const [{ left, top, width }, { clientX, clientY }] = [plane.canvas.getBoundingClientRect(), event.touches[0]];
+      const unit = width / (SIZE + 60);
+      if (Math.hypot(clientX - left - (X(ball[0]) + 46) * unit, clientY - top - (Y(ball[1]) + 8) * unit) < 30) event.preventDefault();
+    }, { passive: false });
     plane.canvas.addEventListener("pointerdown", (event) => { [held, track] = [true, []]; plane.canvas.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") follow(event); });
     plane.canvas.addEventListener("pointermove", (event) => { if (held) follow(event); });
     plane.canvas.addEventListener("pointerup", (event) => {
@@ -784,8 +815,9 @@
       time.go(5);
       roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
-    stage.append(columns([plane.canvas], asked.element, time.element, sentence, h("figure", { class: "pa-chart pa-small pa-blocks" }, h("figcaption", {}, "Who listens to whom"), attention.canvas)));
-    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start } };
+    stage.append(columns([plane.canvas], asked.element, time.element,
+      h("div", { class: "pa-pair" }, h("figure", { class: "pa-chart" }, h("figcaption", {}, "Inputs push at the start"), tug), h("figure", { class: "pa-chart" }, h("figcaption", {}, "Who listens"), attention.canvas)), sentence));
+    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start, pushes } };
   });
 
   // ---- known, then forgotten -----------------------------------------------------------------------------------
@@ -881,7 +913,7 @@
     const show = (k) => () => { time.stop(); time.go(k); };
     reach.forgotten = { lit: show(shining[0]), end: show(times.length - 1) };
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
-    stage.append(columns([diary.canvas], asked.element, time.element, sentence, errors.element));
+    stage.append(columns([diary.canvas], asked.element, time.element, errors.element, sentence));
     return { fields: [], bare: true, repaint: diary.paint, show: () => time.fit(times.length - 1, 0), room: 250, outside: { at: () => at * every, lit: () => Object.fromEntries(sizes.map((n) => [n, count(n)])) } };
   });
 
