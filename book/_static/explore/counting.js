@@ -65,7 +65,7 @@
     const base = tall - 50;
     const svg = h("svg:svg", { role: "img", viewBox: `0 0 620 ${tall}`, "aria-label": describe, class: "pa-bell" });
     const put = shapes(svg);
-    function draw({ D, C, q, before = [] }) {
+    function draw({ D, C, q, before = [], named = (size) => `${size} patches` }) {
       const law = (D) => { const steps = walk(D - C, q); return (n) => steps[n - C + D - C] ?? 0; };
       const wide = C + 3 * Math.sqrt(q * (D - C)) > 40; // a second axis for all that does not fit on the first
       const [low, high] = wide ? [-72, 90] : [-32, 40];
@@ -87,8 +87,11 @@
         const then = law(size);
         const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && base - Y(then(n)) > 0.3);
         parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
-          ["text", { class: "pa-quiet-word", x: pixel(X(C + Math.sqrt(q * (size - C))) + 7), y: pixel(Y(then(C + Math.round(Math.sqrt(q * (size - C)))))) }, `${size} patches`]);
+          ["text", { class: "pa-quiet-word", x: pixel(X(C + Math.sqrt(q * (size - C))) + 7), y: pixel(Y(then(C + Math.round(Math.sqrt(q * (size - C)))))) }, named(size)]);
       }
+      const [spread, high_up] = [Math.sqrt(q * (D - C)), Y(0.6 * at(C))]; // from the middle to where a bell of normal shape bends
+      parts.push(["path", { class: "pa-spread", d: `M${pixel(X(C - spread))} ${pixel(high_up)}H${pixel(X(C + spread))}m0 -5v10M${pixel(X(C - spread))} ${pixel(high_up - 5)}v10` }],
+        ["text", { class: "pa-quiet-word", x: pixel(X(C - spread) - 7), y: pixel(high_up + 5), "text-anchor": "end" }, `√${number(spread ** 2)} = ${number(spread, 2)} to either side`]);
       parts.push(["text", { x: X(C) + 7, y: 20 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(0) - 12, y: 20, "text-anchor": "end" }, "here the sum is wrong"]);
       put(parts);
     }

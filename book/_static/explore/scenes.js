@@ -332,21 +332,22 @@
     const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 520 : 720);
     const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 165 : 215 });
     let [D, reached] = [least, 0];
+    const voicesOf = (D) => q * (D - C);
     function draw() {
-      sums.draw({ D, C, q, before: earlier.filter((n) => n < 0.8 * D) });
-      const voices = q * (D - C);
+      sums.draw({ D, C, q, before: earlier.filter((n) => n < 0.8 * D), named: (size) => `${number(voicesOf(size))} voices` });
+      const voices = voicesOf(D);
       const error = countingError(D, C, q);
       const done = reached >= most;
       const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
       errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }],
         curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
-      say(`${done ? asked.tell() : ""}With ${D} patches, ${number(q * (D - C))} random voices stand against the ${C} of the set: the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
-        (done ? ` The sum fails one time in eight near ${number(boundary * C ** 2)} (dotted), three quarters of ${C} squared. For sets of 16 it is three quarters of 16 squared: with a sixteenth of their voices, their dots lie on the same curve.` : ""));
+      say(`${done ? asked.tell() : ""}${number(voices)} random voices stand against the ${C} of the set (${D} patches in all): the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
+        (done ? ` One in eight is lost near ${number(boundary * C ** 2)} voices (dotted), three quarters of ${C} squared; with sets of 16 near three quarters of 16 squared (dots, voices divided by 16).` : ""));
     }
-    const time = player({ label: "patches", seconds: 6, words: "Add patches", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => String(sizes[k]), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
+    const time = player({ label: "random voices, on average", seconds: 6, words: "Add voices", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => number(voicesOf(sizes[k])), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
     const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["About 4", "About 8", "About 12"], right: 2, then: () => time.play() });
     stage.append(columns([sums.svg], asked.element, time.element, errors.element, sentence));
-    return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 400, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
+    return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 310, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
   });
 
   // ---- draw your own sets --------------------------------------------------------------------------------------
