@@ -93,7 +93,12 @@ class Explorable(SphinxDirective):
             still = self.still(name)
         note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
         start = f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}'
-        return around(self, start, f"{still}</div>")
+        panel = around(self, start, f"{still}</div>")
+        if here != page or "of" not in self.options:
+            return panel
+        ways = f"{{doc}}`All that can be moved <gallery>` · {{doc}}`/book/{self.options['of']}`"
+        text, _ = self.state.inline_text(ways, self.lineno)
+        return [nodes.paragraph("", "", *text, classes=["pa-above"]), *panel]
 
     def still(self, name: str) -> str:
         """The figure of another chapter, small, as a link that loads its state."""

@@ -1,7 +1,7 @@
 // Counting against listening: one input, its set sums, and both exact errors.
 (() => {
   "use strict";
-  const { h, controls, shapes, pixel, mount, uniform, still, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
+  const { h, controls, chart, inFrames, shapes, pixel, mount, uniform, still, drawInputs, refuse, finite, whole, seed, number, percent } = window.patchAssociation;
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
@@ -11,10 +11,12 @@
     { key: "seed", label: "draw number", value: 1, from: 1, to: 100, step: 1 },
   ];
 
+  let walked = { n: 0, q: NaN }; // the longest walk so far: a longer one goes on from it
   /** The law of a sum of n independent steps, +1 or -1 with chance q / 2 each: p[k + n] is that of k. */
   function walk(n, q) {
-    let law = Float64Array.of(1);
-    for (let m = 0; m < n; m++) {
+    const goesOn = walked.q === q && walked.n <= n;
+    let law = goesOn ? walked.law : Float64Array.of(1);
+    for (let m = goesOn ? walked.n : 0; m < n; m++) {
       const next = new Float64Array(law.length + 2);
       law.forEach((p, k) => {
         next[k] += (p * q) / 2;
@@ -23,6 +25,7 @@
       });
       law = next;
     }
+    if (goesOn || n > 16) walked = { n, q, law };
     return law;
   }
 
@@ -98,8 +101,25 @@
     return { svg, draw };
   }
 
+  const FARTHEST = 3; // random features in units of C^2, as far as the curves go
+  const curves = new Map(); // by C and q: both exact errors at some numbers of patches
+  /** The curves of a setting, complete or as far as they have come. */
+  function curveOf(C, q) {
+    const key = `${C} ${q}`;
+    if (!curves.has(key)) {
+      const most = Math.min(1600, Math.floor((FARTHEST * C * C) / q) + C); // patches: all of this law that is quickly computed
+      const sizes = [...new Set(Array.from({ length: 49 }, (_, k) => C * Math.round((2 * C + ((most - 2 * C) * k) / 48) / C)))].filter((D) => D <= most);
+      curves.set(key, { C, q, sizes, xs: [], sum: [], sets: [] });
+    }
+    return curves.get(key);
+  }
+  const clutterOf = ({ D, C, q }) => (q * (D - C)) / C ** 2;
+
   function build({ stage, say, change }) {
     let seen = {};
+    let shown = null; // the curve of the present setting
+    let past = []; // those before it, which stay as dots
+    let playing = false; // the answer to a guess: the curve is drawn as far as the patches have come
     let before = []; // the number of patches at the guess: its bell stays as an outline
     const panel = controls(FIELDS, (key, value) => {
       before = [];
@@ -108,10 +128,44 @@
       change(next);
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
-    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.12, 0.23]);
+    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.12, 0.23], 244);
+    const errors = chart({ title: "How often each listener errs", xlabel: "random features, in units of C²", height: 205 });
     stage.append(panel.element,
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
+      h("div", { class: "pa-answer" }, errors.element),
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
+
+    /** Both errors on the way to three times C squared, some sizes a frame; `draw` follows. */
+    function compute(curve) {
+      inFrames(say, () => shown === curve || past.includes(curve), (until) => {
+        while (curve.xs.length < curve.sizes.length && performance.now() < until) {
+          const D = curve.sizes[curve.xs.length];
+          const [sum, sets] = [countingError(D, curve.C, curve.q), listeningError(D, curve.C, curve.q)];
+          curve.xs.push(clutterOf({ ...curve, D }));
+          curve.sum.push(sum);
+          curve.sets.push(sets);
+        }
+        plot();
+        return curve.xs.length < curve.sizes.length;
+      });
+    }
+    function plot() {
+      const at = clutterOf(seen);
+      const line = ({ xs, sum, sets }, here) => { // with the place of the present setting
+        const far = xs.filter((x) => x < at).length;
+        const put = (list, value) => (here ? [...list.slice(0, far), value, ...(playing ? [] : list.slice(far))] : list);
+        return { xs: put(xs, at), sum: put(sum, countingError(seen.D, seen.C, seen.q)), sets: put(sets, listeningError(seen.D, seen.C, seen.q)) };
+      };
+      const { xs, sum, sets } = line(shown, at <= FARTHEST);
+      const others = past.map(({ C, q }) => (q === seen.q ? `of ${C}` : `of ${C} at q = ${number(q)}`)).join(" and ");
+      errors.draw({ x: [0, FARTHEST], at: at <= FARTHEST ? at : null, range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: BOUNDARY, name: `${BOUNDARY} C²` }],
+        curves: [{ xs, y: sets, look: "pa-same", name: "each set by itself", above: Math.max(0.03, sets.at(-1) + 0.02) }, { xs, y: sum, look: "pa-label", name: "adding up", above: 0.31 },
+          ...past.map((one, k) => ({ xs: one.xs.map((x) => x + 1e-9), y: one.sum, look: "pa-noise pa-upon", name: k ? "" : `dots: sets ${others}`, above: 0.195 }))] });
+    }
+    function remember(curve) {
+      if (curve.sizes.length) past = [curve, ...past.filter(({ C }) => C !== curve.C)].slice(0, 3);
+      compute(curve);
+    }
 
     function draw() {
       const { D, C, q } = seen;
@@ -128,8 +182,9 @@
       const total = s.reduce((a, b) => a + b, 0);
       input.setAttribute("aria-label", `${D / C} sets with their sums; the loud ones are marked; all together ${total}`);
       law.draw({ D, C, q, before });
+      plot();
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
-      const clutter = (q * (D - C)) / C ** 2;
+      const clutter = clutterOf(seen);
       const side = clutter > BOUNDARY ? "beyond" : "within";
       say(`On average ${number(q * (D - C))} random features stand against a signal of ${C}: ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C². ` +
         `Counting all patches errs in ${percent(counting)} of the inputs; listening to each set by itself errs in ${percent(listening)}.` +
@@ -140,10 +195,14 @@
       fields: FIELDS,
       guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: async () => {
         if (seen.D < 144) before = [seen.D];
+        playing = true;
         for (let D = still.matches ? 144 : seen.D + seen.C; D <= 144; D += seen.C) { // the bell widens as they come
           change({ D });
           await new Promise((done) => (still.matches ? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(done, 90)));
         }
+        playing = false;
+        for (const C of [8, 2]) remember(curveOf(C, seen.q)); // and sets of other sizes fall upon it
+        plot();
       } },
       ready: true,
       room: 270,
@@ -157,6 +216,11 @@
       },
       show(setting) {
         seen = { ...setting };
+        const curve = seen.q > 0 ? curveOf(seen.C, seen.q) : { ...seen, sizes: [], xs: [], sum: [], sets: [] };
+        if (shown && curve.C !== shown.C) remember(shown);
+        past = past.filter(({ C }) => C !== curve.C);
+        shown = curve;
+        compute(curve);
         panel.offer("C", Array.from({ length: Math.min(seen.D - 1, 16) }, (_, k) => k + 1).filter((C) => C > 1 && seen.D % C === 0));
         panel.show(seen);
         draw();

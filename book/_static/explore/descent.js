@@ -1,7 +1,7 @@
 // Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
 (() => {
   "use strict";
-  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, matrix, inFrames, mount } = window.patchAssociation;
+  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, listeners, inFrames, mount } = window.patchAssociation;
 
   const FIELDS = [
     { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24], rare: true },
@@ -37,12 +37,12 @@
       seen = now;
       change(now);
     });
-    const scores = chart({ title: "Scores of a patch: who is ahead", height: 250 });
+    const scores = chart({ title: "Scores of a patch: who is ahead", height: 352 });
     const errors = chart({ title: "How often the model errs, and its risk", log: true, height: 190 });
     const signal = chart({ title: "α, the signal in the value vector", height: 190 });
-    const picture = matrix({ title: "All scores at this step: blue above zero, orange below" });
+    const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });
-    stage.append(panel.element, time.element,
+    stage.append(time.element, panel.element,
       h("div", { class: "pa-panels" },
         scores.element, picture.element, errors.element, signal.element));
 
@@ -58,9 +58,8 @@
       errors.draw({ x, at, curves: [{ y: cut(run.error), look: "pa-label", name: "error" }, { y: cut(run.loss), look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
       signal.draw({ x, at, curves: [{ y: cut(run.alpha), look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
-      const most = Math.max(0.1, Math.abs(beta), ...[run.gamma, run.rho].map((y) => y.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), 0)));
-      const value = (i, j) => (i === j ? beta : Math.floor(i / seen.C) === Math.floor(j / seen.C) ? gamma : rho);
-      picture.draw(seen.D, seen.D, value, most);
+      const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
+      picture.draw(seen.D, seen.C, (i, j) => (i === j ? beta : same(i, j) ? gamma : rho), same);
     }
 
     /** The first step from which companions lead for good, and whether they ever fell behind after leading. */

@@ -5,12 +5,12 @@
   const SIDE = 8;
   const N = SIDE * SIDE;
   const PIXELS = 28 * SIDE;
-  const KINDS = { vanilla: "pa-first", positional: "pa-second" };
+  const KINDS = ["vanilla", "positional"];
   const LAST = epochs.vanilla.accuracy.length - 1; // epoch 0 is the start
   const HALF = epochs.vanilla.accuracy.findIndex((share) => share >= 0.5);
 
   const FIELDS = [
-    { key: "patch", label: "patch, row by row", value: 28, from: 1, to: N, step: 1 },
+    { key: "patch", label: "patch, row by row", value: 26, from: 1, to: N, step: 1 },
     { key: "epoch", value: 0 },
   ];
 
@@ -36,8 +36,11 @@
     return { ring, found: others.slice(0, ring).filter((k) => apart(k) === 1).length };
   }
 
+  const mirror = (k) => k - (k % SIDE) + SIDE - 1 - (k % SIDE);
+
   function build({ stage, say, change }) {
     let seen = {};
+    let playing = false; // the answer to a guess: what is not reached yet is not drawn
     let aim = 1; // the patch last asked for: keys may come faster than frames
     const choose = (patch) => { aim = patch; if (patch !== seen.patch) change({ patch }); };
     const pick = (event) => {
@@ -52,61 +55,67 @@
       choose(((aim - 1 + move + N) % N) + 1);
     };
     const board = (kind) => {
-      const canvas = h("canvas", { width: PIXELS, height: PIXELS, role: "application", tabindex: 0, class: "pa-heap", onpointerdown: pick, onkeydown: walk,
+      const canvas = h("canvas", { width: 2 * PIXELS, height: 2 * PIXELS, role: "application", tabindex: 0, class: "pa-heap", onpointerdown: pick, onpointermove: (event) => { if (event.pointerType === "mouse") pick(event); }, onkeydown: walk,
         "aria-label": `Similarity of the chosen patch to every other, ${kind} attention; arrow keys choose another patch` });
-      return { canvas, element: h("figure", { class: "pa-chart pa-puzzle" }, h("figcaption", {}, `Similar to the chosen patch: ${kind} attention`), canvas) };
+      const curves = chart({ title: "Map and answers; 100% is the end", xlabel: "epoch", height: 166 });
+      return { canvas, curves, element: h("figure", { class: "pa-chart pa-puzzle" }, h("figcaption", {}, `Like the chosen patch: ${kind}`), canvas, curves.element) };
     };
-    const boards = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, board(kind)]));
+    const boards = Object.fromEntries(KINDS.map((kind) => [kind, board(kind)]));
     const panel = controls(FIELDS, (key, value) => choose(Math.round(value)));
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
-    const accuracy = chart({ title: "Validation pictures that are guessed right", xlabel: "epoch", height: 150 });
-    const recall = chart({ title: "Neighbors among the most similar places", xlabel: "epoch", height: 150 });
-    const looks = chart({ title: "Neighbors among the places most looked at", xlabel: "epoch" });
-    stage.append(panel.element, time.element,
-      h("div", { class: "pa-panels pa-three" }, ...Object.values(boards).map((one) => one.element), h("div", {}, accuracy.element, recall.element)),
-      h("div", { class: "pa-panels pa-three" }, looks.element,
-        h("p", { class: "pa-quiet" }, "Squares: blue where an encoding is like that of the chosen patch, which is red; orange where it is the opposite. Point at a square to choose another. Dashed in the charts: what chance would give.")));
+    stage.append(time.element, panel.element,
+      h("div", { class: "pa-panels" }, ...Object.values(boards).map((one) => one.element)),
+      h("p", { class: "pa-quiet" }, "Blue: an encoding like that of the chosen patch, which is red; orange: the opposite. Dashed: its mirror image. Point at a square to choose it."));
 
     function paint(canvas, K) {
       const context = canvas.getContext("2d");
       const style = getComputedStyle(canvas);
       const [own, like, unlike] = ["--pa-label", "--pa-same", "--pa-other"].map((name) => style.getPropertyValue(name));
-      const size = PIXELS / SIDE;
+      const size = canvas.width / SIDE;
       const at = seen.patch - 1;
-      context.clearRect(0, 0, PIXELS, PIXELS);
+      context.clearRect(0, 0, canvas.width, canvas.height);
+      const square = (k, shape, edge) => context[shape]((k % SIDE) * size + edge, Math.floor(k / SIDE) * size + edge, size - 2 * edge, size - 2 * edge);
       for (let k = 0; k < N; k++) {
         const cosine = K[at * N + k];
         context.globalAlpha = k === at ? 1 : Math.min(1, Math.abs(cosine));
         context.fillStyle = k === at ? own : cosine > 0 ? like : unlike;
-        context.fillRect((k % SIDE) * size + 1, Math.floor(k / SIDE) * size + 1, size - 2, size - 2);
+        square(k, "fillRect", 2);
       }
       context.globalAlpha = 1;
+      context.strokeStyle = own;
+      context.lineWidth = 5;
+      context.setLineDash([9, 6]);
+      square(mirror(at), "strokeRect", 4.5);
+      context.setLineDash([]);
     }
 
     function draw() {
-      const x = [0, LAST];
-      const at = seen.epoch;
-      for (const kind of Object.keys(KINDS)) paint(boards[kind].canvas, cosinesAt(kind, seen.epoch));
-      const curves = (what) => Object.entries(KINDS).map(([kind, look]) => ({ y: epochs[kind][what], look, name: kind }));
-      recall.draw({ x, at, range: [0, 0.7], curves: curves("recall"), levels: [{ y: epochs.chance }] });
-      const unknown = [NaN]; // attention before training is not recorded
-      const looked = curves("looks").map((curve) => ({ ...curve, y: unknown.concat(curve.y) }));
-      looks.draw({ x, at, range: [0, 0.7], curves: looked, levels: [{ y: epochs.chance }] });
-      accuracy.draw({ x, at, range: [0, 1], curves: curves("accuracy") });
+      for (const [kind, { canvas, curves }] of Object.entries(boards)) {
+        paint(canvas, cosinesAt(kind, seen.epoch));
+        const until = playing ? seen.epoch : LAST;
+        const share = (what, look, name, above) => ({ y: epochs[kind][what].map((y, epoch) => (epoch <= until ? y / epochs[kind][what][LAST] : NaN)), look, name, above });
+        curves.draw({ x: [0, LAST], at: seen.epoch, range: [0, 1.1], format: percent, levels: [{ y: 1 }],
+          curves: [share("accuracy", "pa-label", "the answers", 0.5), share("recall", "pa-same", "the map", 0.68)] });
+      }
     }
 
     const share = (kind, what) => percent(epochs[kind][what][seen.epoch]);
     const both = (what) => `${share("vanilla", what)} and ${share("positional", what)}`;
-    const looked = () => seen.epoch === 0 ? "" : ` Of the neighbors ${Object.keys(KINDS).map((kind) => percent(epochs[kind].looks[seen.epoch - 1])).join(" and ")} are among the places that the more local head of the first layer looks at most.`;
+    const looked = () => seen.epoch === 0 ? "" : ` Of the neighbors ${KINDS.map((kind) => percent(epochs[kind].looks[seen.epoch - 1])).join(" and ")} are among the places that the more local head of the first layer looks at most.`;
     function sentence() {
-      const [ours, theirs] = Object.keys(KINDS).map((kind) => around(kind, seen.epoch, seen.patch - 1));
-      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.${seen.epoch === HALF ? ` At the end of training ${Object.keys(KINDS).map((kind) => percent(epochs[kind].recall[LAST])).join(" and ")} of the neighbors will be found.` : ""}`;
+      const [ours, theirs] = KINDS.map((kind) => around(kind, seen.epoch, seen.patch - 1));
+      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.${seen.epoch === HALF ? ` At the end of training ${KINDS.map((kind) => percent(epochs[kind].recall[LAST])).join(" and ")} of the neighbors will be found.` : ""}`;
     }
 
     return {
       fields: FIELDS,
       room: 440,
-      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, then: () => time.play(HALF) },
+      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, then: async () => {
+        playing = true;
+        await time.play(HALF);
+        playing = false;
+        draw();
+      } },
       repaint: draw,
       check(setting) {
         whole("patch", setting.patch, 1);

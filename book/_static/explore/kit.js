@@ -354,7 +354,8 @@
       const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
       const ended = data.curves.filter(({ name, above }) => name && above == null);
-      const words = ended.length ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...ended.map(({ name }) => name.length))) : 0;
+      const beside = ended.length ? (data.levels ?? []).filter(({ name }) => name) : []; // named at the right as well, on no curve
+      const words = ended.length ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...[...ended, ...beside].map(({ name }) => name.length))) : 0;
       const [left, right, top, bottom] = [room.left, width - room.right - words, room.top, height - room.bottom];
       const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
       const [floor, unit] = [scale(low), (bottom - top) / (scale(high) - scale(low))];
@@ -369,9 +370,9 @@
       for (const { y, look, name } of data.levels ?? []) {
         if (log && !(y > 0)) continue;
         parts.push(across(y, `pa-level ${look ?? ""}`));
-        if (name) parts.push(ended.length ? word(left + 6, Y(y) - 5, "start", name) : word(right, Y(y) - 5, "end", name));
+        if (name && !beside.length) parts.push(word(right, Y(y) - 5, "end", name));
       }
-      for (const { x } of data.marks ?? []) parts.push(upright(x, "pa-mark"));
+      for (const { x, name } of data.marks ?? []) parts.push(upright(x, "pa-mark"), ...(name ? [["text", { class: "pa-mark-name", x: pixel(X(x) + 6), y: top + 10 }, name]] : []));
       for (const { y, look, xs } of data.curves) {
         const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
         parts.push(["path", { class: `pa-curve ${look}`, d }]);
@@ -381,10 +382,10 @@
       }
       for (const { name, look, above } of data.curves) if (name && above != null) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
       let below = -Infinity; // the place of the name above
-      const ends = ended.map(({ name, look, y }) => [Y(y[y.findLastIndex(Number.isFinite)] ?? NaN), name, look]).filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
+      const ends = [...ended.map(({ name, look, y }) => [Y(y[y.findLastIndex(Number.isFinite)] ?? NaN), name, `pa-name ${look}`]), ...beside.map(({ y, name }) => [Y(y), name, "pa-quiet-word"])].filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
       for (const [y, name, look] of ends) {
         below = Math.max(y + 4, below + 15);
-        parts.push(["text", { class: `pa-name ${look}`, x: pixel(right + 7), y: pixel(below) }, name]);
+        parts.push(["text", { class: look, x: pixel(right + 7), y: pixel(below) }, name]);
       }
       for (const { x, y, look } of data.spots ?? []) parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
@@ -420,22 +421,37 @@
     return () => names.map((name) => [1, 3, 5].map((k) => parseInt(color(name).slice(k, k + 2), 16)));
   }
 
-  /** A matrix of numbers, a pixel each: blue above zero, orange below, the page's own color at zero. */
-  function matrix({ title }) {
+  /**
+   * Who listens to whom: the softmax of scores, a row for each patch, and below it what all give to themselves, to
+   * companions and to strangers. A color is strong where a set of C would get even shares; the rows but one can be dimmed.
+   */
+  function listeners({ title }) {
     const canvas = h("canvas", { role: "img", "aria-label": title });
-    const element = h("figure", { class: "pa-chart pa-matrix" }, h("figcaption", {}, title), canvas);
-    const colors = palette(element, "same", "other");
-    const draw = (rows, cols, value, most) => {
-      if (canvas.width !== cols || canvas.height !== rows) [canvas.width, canvas.height] = [cols, rows];
-      const picture = new ImageData(cols, rows);
-      const [plus, minus] = colors();
-      for (let i = 0, at = 0; i < rows; i++)
-        for (let j = 0; j < cols; j++, at += 4) {
-          const v = value(i, j) / (most || 1);
-          picture.data.set(v >= 0 ? plus : minus, at);
-          picture.data[at + 3] = 255 * Math.min(1, Math.abs(v));
+    const looks = ["pa-itself", "pa-same", "pa-other"];
+    const bars = looks.map((look) => h("i", { class: look }));
+    const words = looks.map((look) => h("span", { class: look }));
+    const element = h("figure", { class: "pa-chart pa-matrix" }, h("figcaption", {}, title), canvas,
+      h("div", { class: "pa-shares", "aria-hidden": "true" }, ...bars), h("p", { class: "pa-legend" }, ...words));
+    const colors = palette(element, "ink", "same", "other");
+    const draw = (D, C, score, same, row = -1) => {
+      if (canvas.width !== D) [canvas.width, canvas.height] = [D, D];
+      const picture = new ImageData(D, D);
+      const [found, given] = [colors(), [0, 0, 0]];
+      for (let i = 0, at = 0; i < D; i++) {
+        const weights = Array.from({ length: D }, (_, j) => Math.exp(score(i, j)));
+        const sum = weights.reduce((a, b) => a + b, 0);
+        for (let j = 0; j < D; j++, at += 4) {
+          const who = i === j ? 0 : same(i, j) ? 1 : 2;
+          given[who] += weights[j] / sum / D;
+          picture.data.set(found[who], at);
+          picture.data[at + 3] = 255 * Math.min(1, (1.5 * C * weights[j]) / sum) * (row < 0 || row === i ? 1 : 0.3);
         }
+      }
       canvas.getContext("2d").putImageData(picture, 0, 0);
+      given.forEach((share, who) => {
+        bars[who].style.width = `${100 * share}%`;
+        write(words[who], `${["itself", "companions", "strangers"][who]} ${Math.round(100 * share)}%`);
+      });
     };
     return { element, draw };
   }
@@ -572,13 +588,15 @@
         display();
       };
       explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
-      // What moves the picture and what it says stand together: beside the picture where there is room, else above it.
+      // What moves the picture and what it says stand together: beside the picture where there is room, else above it;
+      // where three pictures stand in a row, its settings come below them.
       const moves = h("div", { class: "pa-side" });
       if (!stage.contains(sentence)) {
-        const [before, shown] = [[], []];
-        for (const one of stage.children) (one.matches(".pa-controls, .pa-player, .pa-tools") ? before : shown).push(one);
+        const three = stage.querySelector(".pa-three");
+        const [before, shown, after] = [[], [], []];
+        for (const one of stage.children) (one.matches(".pa-player, .pa-tools, .pa-aside") ? before : !one.matches(".pa-controls") ? shown : three ? after : before).push(one);
         moves.append(...before, sentence);
-        stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown));
+        stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
       }
       const ask = explorable.guess && guess({ ...explorable.guess, then: async (k) => { // told once the picture has answered
         unveil();
@@ -665,5 +683,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, matrix, legend, inFrames, mount, readAddress, writeAddress, still });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners });
 })();

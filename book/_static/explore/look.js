@@ -1,7 +1,7 @@
 // Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
 (() => {
   "use strict";
-  const { h, controls, player, chart, legend, inFrames, mount, still, uniform, refuse, finite, whole, seed, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const { h, controls, player, chart, inFrames, mount, still, refuse, finite, whole, seed, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
   const L = 20; // tokens of an input
   const KINDS = ["label-relevant", "confusion", "other"];
   const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
@@ -61,11 +61,12 @@
       tokens[(k + step + L) % L].focus();
     }
     const asked = h("figcaption", {}, "");
-    const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-tokens", role: "group", "aria-label": "The tokens of an input; press one to take it away or to put it back" }, ...tokens));
-    const mass = chart({ title: "Attention that tokens get, by kind", height: 250 });
-    const margin = chart({ title: "Margin of this input: above zero it is right", height: 250 });
-    stage.append(panel.element, time.element, input,
-      legend([["pa-signal", "label-relevant"], ["pa-other", "confusion"], ["pa-noise", "other"]]),
+    const groups = KINDS.map((kind, k) => ({ box: h("div", { class: "pa-tokens" }), said: h("p", { class: LOOKS[k] }) }));
+    const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-kinds", role: "group", "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back" },
+      ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said))), h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
+    const mass = chart({ title: "Attention that tokens get, by kind", height: 300 });
+    const margin = chart({ title: "Margin: above zero it is right", height: 300 });
+    stage.append(time.element, panel.element, input,
       h("div", { class: "pa-panels" },
         mass.element, margin.element));
 
@@ -98,17 +99,26 @@
       const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
       const received = paid(S, share, by);
       const stay = L - without.size;
-      asked.textContent = by < 0 ? "One input: where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks`;
+      asked.textContent = by < 0 ? "One input, sorted by kind: where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks`;
+      const given = [0, 0, 0];
       tokens.forEach((token, k) => {
         const [kind, pattern] = [patterns[k], own(patterns[k])];
         const out = without.has(k);
         const part = out ? 0 : received[pattern] / (share[pattern] * stay); // of one token
+        given[Math.min(kind, 2)] += part;
         const [bar, name] = token.children;
         token.className = `pa-token ${LOOKS[Math.min(kind, 2)]}${out ? " pa-gone" : ""}`;
-        bar.style.height = `${Math.min(100, 100 * part * stay / 3)}%`;
+        bar.style.height = `${Math.min(100, (100 * part * stay) / 3)}%`;
         name.textContent = String(pattern + 1);
         token.setAttribute("aria-pressed", out);
         token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[Math.min(kind, 2)]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
+      });
+      groups.forEach(({ box, said }, k) => {
+        const own = tokens.filter((token, j) => Math.min(patterns[j], 2) === k);
+        if (own.length !== box.children.length || own[0] !== box.firstChild) box.replaceChildren(...own);
+        box.parentNode.style.flexGrow = own.length;
+        box.parentNode.hidden = !own.length;
+        said.replaceChildren(KINDS[k], h("b", {}, ` ${Math.round(100 * given[k])}%`));
       });
       const steps = run.found.risk.length - 1;
       const x = [0, run.finished ? steps : seen.steps];
@@ -192,11 +202,6 @@
         const counts = countsOf(setting); // which the sliders can break
         seen = { ...setting };
         patterns = counts.flatMap((n, kind) => new Array(n).fill(kind));
-        const random = uniform(104729 * seen.seed);
-        for (let k = L - 1; k > 0; k--) {
-          const other = Math.floor(random() * (k + 1));
-          [patterns[k], patterns[other]] = [patterns[other], patterns[k]];
-        }
         const trained = seen.removed === "before" ? staying() : counts;
         const { neurons, seed, rate, steps, loss } = seen;
         const now = JSON.stringify([trained, neurons, seed, rate, steps, loss]);

@@ -1,7 +1,7 @@
 // Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
 (() => {
   "use strict";
-  const { h, controls, exchanger, matrix, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
+  const { h, controls, exchanger, listeners, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -37,12 +37,15 @@
   const bestCompanions = (A, D, C) => Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
     .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1));
 
-  function grid(title, onpick, onswap) {
+  function grid(title, onpick, onswap, onpoint) {
     const cells = Array.from({ length: D }, (_, k) =>
       onpick ? h("button", { type: "button", class: "pa-cell", onclick: (event) => { if (event.detail === 0) onpick(k); }, onkeydown: (event) => walk(event, k) })
         : h("span", { class: "pa-cell" }));
     const board = h("div", { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title }, ...cells);
-    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), board);
+    const caption = h("figcaption", {}, title);
+    const element = h("figure", { class: "pa-chart" }, caption, board);
+    for (const type of ["pointerover", "focusin"]) board.addEventListener(type, ({ target }) => { if (cells.includes(target)) onpoint(cells.indexOf(target)); });
+    for (const type of ["pointerleave", "focusout"]) board.addEventListener(type, () => onpoint(-1));
     if (onpick) exchanger(board, SIDE, { pick: onpick, swap: onswap,
       mark: (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from); cell.classList.toggle("pa-under", k === to && to !== from); }) });
     function walk(event, k) {
@@ -51,14 +54,15 @@
       event.preventDefault();
       cells[(k + move + D) % D].focus();
     }
-    const draw = (letters, picked = -1) => cells.forEach((cell, k) => {
+    const draw = (letters, picked = -1, strength = null) => cells.forEach((cell, k) => {
+      cell.style.opacity = strength ? strength(k) : "";
       cell.textContent = letters[k];
       cell.className = `pa-cell pa-set-${letters[k]}`;
       cell.classList.toggle("pa-picked", k === picked);
       if (onpick) cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${letters[k]}`);
       if (onpick) cell.setAttribute("aria-pressed", k === picked);
     });
-    return { element, draw };
+    return { element, draw, caption };
   }
 
   function build({ stage, say, change }) {
@@ -66,6 +70,7 @@
     let kept = [];
     let seen = {};
     let picked = -1;
+    let pointed = -1; // the patch under the pointer: whom it listens to is shown
     let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
@@ -79,9 +84,10 @@
       if (picked >= 0) return swap(k, picked);
       picked = k;
       painted.draw(seen.sets, picked);
-    }, swap);
-    const found = grid("What the scores say");
-    const scores = matrix({ title: "The scores A, in the order of the patches" });
+    }, swap, (k) => point(k));
+    const found = grid("What the scores say", null, null, (k) => point(k));
+    const point = (k) => { if (k !== pointed && !stage.classList.contains("pa-guessing")) { pointed = k; draw(); } };
+    const scores = listeners({ title: "Who listens to whom, a row for each patch" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
     const chosen = h("div", { class: "pa-tools" }, "Begin with: ", ...Object.entries(layouts).map(([name, letters]) =>
       h("button", { type: "button", onclick: () => { picked = -1; change({ sets: letters }); } }, name)));
@@ -98,9 +104,12 @@
 
     function draw() {
       if (!run) return;
-      painted.draw(seen.sets, picked);
-      found.draw(reading());
-      scores.draw(D, D, (i, j) => run.A[i * D + j], Math.max(...run.A.map(Math.abs)));
+      painted.draw(seen.sets, picked < 0 ? pointed : picked);
+      const row = Array.from(run.A.slice(pointed * D, (pointed + 1) * D), Math.exp);
+      found.caption.textContent = pointed < 0 ? "What the scores say" : `Whom patch ${pointed + 1} listens to`;
+      if (pointed < 0) found.draw(reading());
+      else found.draw(seen.sets, pointed, (j) => Math.min(1, (1.5 * C * row[j]) / row.reduce((a, b) => a + b, 0)).toFixed(2));
+      scores.draw(D, C, (i, j) => run.A[i * D + j], (i, j) => seen.sets[i] === seen.sets[j], pointed);
     }
 
     function work() {

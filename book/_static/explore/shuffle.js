@@ -43,11 +43,15 @@
       const caption = h("figcaption", {}, title);
       return { canvas, caption, element: h("figure", { class: "pa-chart pa-puzzle" }, caption, canvas) };
     };
+    /** The piece under the pointer on any board: the one whose place is nearest. */
     const pick = (event) => {
-      const box = heap.canvas.getBoundingClientRect();
-      const [c, r] = [event.clientX - box.left, event.clientY - box.top].map((x) => Math.max(0, Math.min(SIDE - 1, Math.floor((x / box.width) * SIDE))));
-      const piece = slots[r * SIDE + c] + 1;
-      if (piece !== seen.piece) change({ piece });
+      const at = boards.get(event.target);
+      const box = event.target.getBoundingClientRect();
+      const [c, r] = [event.clientX - box.left, event.clientY - box.top].map((x) => (x / box.width) * SIDE - 0.5);
+      const far = (k) => { const [y, x] = at(k); return (y - r) ** 2 + (x - c) ** 2; };
+      let piece = 0;
+      for (let k = 1; k < N; k++) if (far(k) < far(piece)) piece = k;
+      if (piece + 1 !== seen.piece) change({ piece: piece + 1 });
     };
     const walk = (event) => {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
@@ -57,23 +61,27 @@
       aim = slots[at < 0 ? 0 : (at + move + N) % N] + 1;
       change({ piece: aim });
     };
+    const points = { class: "pa-heap", onpointermove: pick, onpointerdown: pick };
     const heap = board("The pieces: point at one", "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike", {
-      role: "application", tabindex: 0, class: "pa-heap", onpointermove: pick, onpointerdown: pick, onkeydown: walk });
-    const trained = board("", "The pieces put together from the similarities of trained encodings");
-    const untrained = board("The same before training", "The pieces put together from the similarities of random encodings");
+      ...points, role: "application", tabindex: 0, onkeydown: walk });
+    const trained = board("", "The pieces put together from the similarities of trained encodings", points);
+    const untrained = board("The same before training", "The pieces put together from the similarities of random encodings", points);
+    const lies = (k) => [Math.floor(slots.indexOf(k) / SIDE), slots.indexOf(k) % SIDE];
+    const boards = new Map([[heap.canvas, lies], [trained.canvas, (k) => where(k, assembled(seen.encodings, seen.links))], [untrained.canvas, (k) => where(k, assembled("start", seen.links))]]);
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
     const time = player({ label: "from the heap to the grid", words: "Put together", seconds: 4, onstep: (together) => { if (together !== seen.together) change({ together }); } });
     stage.append(panel.element, time.element, h("div", { class: "pa-panels pa-three" }, heap.element, trained.element, untrained.element));
 
     /** Where a piece lies: on the heap, on its way through the plane of the hops, or on the grid. */
     function where(k, found) {
-      const from = [Math.floor(slots.indexOf(k) / SIDE), slots.indexOf(k) % SIDE];
+      const from = lies(k);
       const t = seen.together / 50;
       const mix = (a, b, s) => a.map((x, side) => x + s * (b[side] - x));
       return t <= 1 ? mix(from, found.plane[k], t) : mix(found.plane[k], found.places[k], t - 1);
     }
 
-    function paint(canvas, name, at) {
+    function paint(canvas, name) {
+      const at = boards.get(canvas);
       const context = canvas.getContext("2d");
       const style = getComputedStyle(canvas);
       const size = PIXELS / SIDE;
@@ -95,17 +103,26 @@
         context.strokeStyle = style.getPropertyValue(color);
         context.strokeRect(c * size + width / 2, r * size + width / 2, size - width, size - width);
       };
+      const middle = (k) => at(k).map((x) => (x + 0.5) * size).reverse();
+      context.strokeStyle = style.getPropertyValue("--pa-string");
+      context.lineWidth = 2;
+      context.beginPath(); // strings to the pieces most alike, as long as they lie apart
+      const apart = (k) => Math.hypot(...at(k).map((x, side) => x - at(lit)[side]));
+      for (const k of nearest(lit).filter((k) => apart(k) > 1.1)) {
+        context.moveTo(...middle(lit));
+        context.lineTo(...middle(k));
+      }
+      context.stroke();
       for (const k of nearest(lit)) frame(k, "--pa-same", 3);
       frame(lit, "--pa-label", 4);
     }
 
     function draw() {
       if (!slots.length || !photograph.complete) return;
-      const [ours, theirs] = [assembled(seen.encodings, seen.links), assembled("start", seen.links)];
       trained.caption.textContent = `By ${NAMES[seen.encodings]}’s similarities`;
-      paint(heap.canvas, seen.encodings, (k) => [Math.floor(slots.indexOf(k) / SIDE), slots.indexOf(k) % SIDE]);
-      paint(trained.canvas, seen.encodings, (k) => where(k, ours));
-      paint(untrained.canvas, "start", (k) => where(k, theirs));
+      paint(heap.canvas, seen.encodings);
+      paint(trained.canvas, seen.encodings);
+      paint(untrained.canvas, "start");
     }
 
     function sentence() {

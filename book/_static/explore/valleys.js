@@ -1,7 +1,7 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, listeners, palette, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
@@ -78,6 +78,9 @@
     let plane = null; // velocities on the grid, filled some at a time
     let line = null;
     let drawn = "";
+    let ways = []; // of earlier starts on this ground: the two basins show themselves
+    const colors = palette(stage, "same", "other");
+    const small = h("canvas", {});
     let finish;
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
@@ -101,9 +104,15 @@
     svg.addEventListener("pointermove", (event) => { if (held) place(event); });
     svg.addEventListener("pointerup", (event) => { if (!held) return; held = false; place(event); requestAnimationFrame(() => requestAnimationFrame(roll)); });
     svg.addEventListener("pointercancel", () => { held = false; });
+    const attention = listeners({ title: "Who listens to whom at the dot" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Drag the dot: it rolls where the arrows go"), svg),
-    h("p", { class: "pa-quiet" }, "The stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do."));
+      h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), svg),
+    h("p", { class: "pa-quiet" }, "The stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. A dot has the color of who leads in the end; above the line strangers lead at the start."),
+    attention.element);
+    attention.element.classList.add("pa-aside");
+
+    /** What is cut off at the frame. */
+    const framed = (...inside) => h("svg:svg", { width: SIZE, height: SIZE, viewBox: `0 0 ${SIZE} ${SIZE}`, style: `width: ${SIZE}px; overflow: hidden` }, ...inside);
 
     function paint() {
       const parts = [];
@@ -114,15 +123,21 @@
       const whole = known.length === NODES ** 2;
       const heights = whole ? finer(depth, NODES) : depth;
       const nodes = whole ? 2 * NODES - 1 : NODES;
-      const step = SIZE / (nodes - 1);
-      const box = (at) => [Math.max(0, at - step / 2), Math.min(SIZE, at + step / 2)];
-      heights.forEach((height, k) => { // the lower the least risk, the stronger its color
+      // A pixel each node, between which the browser mixes: the lower the least risk, the stronger the color.
+      [small.width, small.height] = [nodes, nodes];
+      const picture = new ImageData(nodes, nodes);
+      const [near, far] = colors();
+      heights.forEach((height, k) => {
         if (height === null) return;
-        const [i, j] = [k % nodes, Math.floor(k / nodes)];
-        const [[x0, x1], [y0, y1]] = [box(i * step), box(SIZE - j * step)];
-        const shade = 0.62 * ((most - Math.max(least, height)) / (most - least || 1)) ** 1.6;
-        parts.push(h("svg:rect", { class: `pa-ground ${i > j ? "pa-same" : "pa-other"}`, x: x0.toFixed(1), y: y0.toFixed(1), width: (x1 - x0 + 0.3).toFixed(1), height: (y1 - y0 + 0.3).toFixed(1), "fill-opacity": Math.max(0, shade).toFixed(3) }));
+        const [x, y] = [(k % nodes) / (nodes - 1), Math.floor(k / nodes) / (nodes - 1)];
+        const own = 0.5 + 0.5 * Math.tanh(12 * (x - y));
+        const at = 4 * ((nodes - 1 - Math.floor(k / nodes)) * nodes + (k % nodes));
+        picture.data.set(near.map((v, c) => own * v + (1 - own) * far[c]), at);
+        picture.data[at + 3] = 255 * (0.04 + 0.62 * ((most - Math.max(least, height)) / (most - least || 1)) ** 1.6);
       });
+      small.getContext("2d").putImageData(picture, 0, 0);
+      const step = SIZE / (nodes - 1);
+      parts.push(framed(h("svg:image", { class: "pa-ground", href: small.toDataURL(), x: -step / 2, y: -step / 2, width: SIZE + step, height: SIZE + step, preserveAspectRatio: "none" })));
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
@@ -138,6 +153,7 @@
         parts.push(h("svg:path", { class: "pa-contour", d }));
       }
       parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
+      parts.push(h("svg:rect", { class: "pa-frame", x: 0, y: 0, width: SIZE, height: SIZE }));
       for (let v = -RANGE; v <= RANGE; v++) {
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
         parts.push(h("svg:text", { x: -8, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
@@ -178,18 +194,31 @@
       const leaves = line.findIndex(({ gamma, rho }) => Math.abs(gamma) > RANGE || Math.abs(rho) > RANGE);
       const whole = leaves < 0 ? line : line.slice(0, leaves);
       const inside = whole.slice(0, Math.max(2, Math.round(share * whole.length)));
-      const d = inside.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("");
+      const path = (points, look) => h("svg:path", { class: look, d: points.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("") || "M0 0" });
       const [last, end] = [inside.at(-2), inside.at(-1)];
       front.replaceChildren(
-        h("svg:path", { class: "pa-curve pa-signal", d: d || "M0 0" }),
+        framed(...ways.map(({ points }) => path(points, "pa-way"))),
+        ...ways.map(({ points: [{ gamma, rho }], look }) => h("svg:circle", { class: `pa-dot ${look}`, cx: X(gamma), cy: Y(rho), r: 4.5 })),
+        path(inside, "pa-curve pa-signal"),
         ...(leaves >= 0 && last && share === 1 ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: share < 1 ? 8 : 4 })] : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
+      const { gamma, rho } = share < 1 ? end : seen;
+      const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
+      attention.draw(seen.D, seen.C, (i, j) => (i === j ? seen.diagonal : same(i, j) ? gamma : rho), same);
+    }
+
+    /** The way from a start stays, where none of the last ones began close to it. */
+    function keep(line) {
+      const [{ gamma, rho }, end] = [line[0], line.at(-1)];
+      const points = line.filter((at, k) => k % 6 === 0);
+      if (ways.some(({ points: [at] }) => Math.hypot(at.gamma - gamma, at.rho - rho) < 0.45)) return;
+      ways = [...ways, { points, look: end.gamma > end.rho ? "pa-same" : "pa-other" }].slice(-40);
     }
 
     /** Follow the flow at unit speed, so that slow stretches take no longer than fast ones. */
-    function follow() {
+    function follow(start) {
       const found = [];
-      let [gamma, rho, alpha] = [seen.gamma, seen.rho, 0.2];
+      let [gamma, rho, alpha] = [start.gamma, start.rho, 0.2];
       const stride = 0.015;
       for (let k = 0; k < LENGTH && Math.abs(gamma) < 2 * RANGE && Math.abs(rho) < 2 * RANGE; k++) {
         const v = velocity(risk, seen.diagonal, gamma, rho, alpha);
@@ -202,6 +231,17 @@
         rho += (stride * v.rho) / speed;
       }
       return found;
+    }
+
+    /** Starts all over the plane, one after the other, after a guess: who leads in the end of each. */
+    async function sow() {
+      const mine = drawn;
+      for (let k = 0; k < 25 && drawn === mine; k++) {
+        keep(follow({ gamma: -2.5 + 1.25 * (k % 5), rho: -2.5 + 1.25 * Math.floor(k / 5) }));
+        if (still.matches && k < 24) continue;
+        draw();
+        await new Promise((done) => setTimeout(done, 60));
+      }
     }
 
     function sentence() {
@@ -224,9 +264,9 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: roll },
+      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: async () => { await roll(); await sow(); } },
       ready,
-      repaint: () => draw(),
+      repaint: () => { paint(); draw(); },
       check(setting) {
         const { D, C, q } = setting;
         if (D > 16) refuse(`The plane takes ${NODES ** 2} minima: D must be at most 16, not ${D}.`);
@@ -237,6 +277,7 @@
         if (!(q > 0)) refuse("q must be above 0: without random features the risk falls for ever as α grows.");
       },
       show(setting) {
+        if (line) keep(line);
         seen = { ...setting };
         panel.show(seen);
         line = null;
@@ -245,10 +286,11 @@
         const now = JSON.stringify([D, C, q, seen.diagonal]);
         if (now !== drawn) {
           drawn = now;
+          ways = [];
           plane = new Array(NODES ** 2).fill(null);
           work();
         }
-        line = follow();
+        line = follow(seen);
         draw();
         say(sentence());
       },
