@@ -102,16 +102,12 @@
   }
 
   const FARTHEST = 3; // random features in units of C^2, as far as the curves go
-  const curves = new Map(); // by C and q: both exact errors at some numbers of patches
-  /** The curves of a setting, complete or as far as they have come. */
+  const curves = new Map(); // by C and q: both exact errors at some numbers of patches, as far as they have come
   function curveOf(C, q) {
-    const key = `${C} ${q}`;
-    if (!curves.has(key)) {
-      const most = Math.min(1600, Math.floor((FARTHEST * C * C) / q) + C); // patches: all of this law that is quickly computed
-      const sizes = [...new Set(Array.from({ length: 49 }, (_, k) => C * Math.round((2 * C + ((most - 2 * C) * k) / 48) / C)))].filter((D) => D <= most);
-      curves.set(key, { C, q, sizes, xs: [], sum: [], sets: [] });
-    }
-    return curves.get(key);
+    const most = Math.min(1600, (FARTHEST * C * C) / q) + C; // patches: all of a law that is quickly computed
+    const sizes = [...new Set(Array.from({ length: 49 }, (_, k) => C * Math.floor(2 + ((most / C - 2) * k) / 48)))];
+    if (!curves.has(`${C} ${q}`)) curves.set(`${C} ${q}`, { C, q, sizes: q > 0 ? sizes : [], xs: [], sum: [], sets: [] });
+    return curves.get(`${C} ${q}`);
   }
   const clutterOf = ({ D, C, q }) => (q * (D - C)) / C ** 2;
 
@@ -129,37 +125,39 @@
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
     const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.12, 0.23], 244);
-    const errors = chart({ title: "How often each listener errs", xlabel: "random features, in units of C²", height: 205 });
+    const errors = chart({ title: "How often each listener errs", xlabel: "random features, in units of C²", height: 205, onpoint: (x) => { // as many patches as that
+      const { C, q } = seen;
+      if (!(q > 0)) return;
+      before = [];
+      change({ D: C * Math.max(2, Math.min(Math.floor(400 / C), Math.round(1 + (x * C) / q))) });
+    } });
     stage.append(panel.element,
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
       h("div", { class: "pa-answer" }, errors.element),
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
 
-    /** Both errors on the way to three times C squared, some sizes a frame; `draw` follows. */
+    /** Both errors on the way to three times C squared, some sizes a frame. */
     function compute(curve) {
       inFrames(say, () => shown === curve || past.includes(curve), (until) => {
         while (curve.xs.length < curve.sizes.length && performance.now() < until) {
-          const D = curve.sizes[curve.xs.length];
-          const [sum, sets] = [countingError(D, curve.C, curve.q), listeningError(D, curve.C, curve.q)];
-          curve.xs.push(clutterOf({ ...curve, D }));
-          curve.sum.push(sum);
-          curve.sets.push(sets);
+          const at = { ...curve, D: curve.sizes[curve.xs.length] };
+          curve.xs.push(clutterOf(at));
+          curve.sum.push(countingError(at.D, at.C, at.q));
+          curve.sets.push(listeningError(at.D, at.C, at.q));
         }
         plot();
         return curve.xs.length < curve.sizes.length;
       });
     }
     function plot() {
+      const { D, C, q } = seen;
       const at = clutterOf(seen);
-      const line = ({ xs, sum, sets }, here) => { // with the place of the present setting
-        const far = xs.filter((x) => x < at).length;
-        const put = (list, value) => (here ? [...list.slice(0, far), value, ...(playing ? [] : list.slice(far))] : list);
-        return { xs: put(xs, at), sum: put(sum, countingError(seen.D, seen.C, seen.q)), sets: put(sets, listeningError(seen.D, seen.C, seen.q)) };
-      };
-      const { xs, sum, sets } = line(shown, at <= FARTHEST);
-      const others = past.map(({ C, q }) => (q === seen.q ? `of ${C}` : `of ${C} at q = ${number(q)}`)).join(" and ");
+      const far = shown.xs.filter((x) => x < at).length;
+      const put = (list, value) => [...list.slice(0, far), ...(at <= FARTHEST ? [value] : []), ...(playing ? [] : list.slice(far))]; // with the present setting's
+      const [xs, sum, sets] = [put(shown.xs, at), put(shown.sum, countingError(D, C, q)), put(shown.sets, listeningError(D, C, q))];
+      const others = past.map((one) => (one.q === q ? `of ${one.C}` : `of ${one.C} at q = ${number(one.q)}`)).join(" and ");
       errors.draw({ x: [0, FARTHEST], at: at <= FARTHEST ? at : null, range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: BOUNDARY, name: `${BOUNDARY} C²` }],
-        curves: [{ xs, y: sets, look: "pa-same", name: "each set by itself", above: Math.max(0.03, sets.at(-1) + 0.02) }, { xs, y: sum, look: "pa-label", name: "adding up", above: 0.31 },
+        curves: [{ xs, y: sets, look: "pa-same", name: "each set by itself", above: Math.max(0.03, (sets.at(-1) ?? 0) + 0.02) }, { xs, y: sum, look: "pa-label", name: "adding up", above: 0.31 },
           ...past.map((one, k) => ({ xs: one.xs.map((x) => x + 1e-9), y: one.sum, look: "pa-noise pa-upon", name: k ? "" : `dots: sets ${others}`, above: 0.195 }))] });
     }
     function remember(curve) {
@@ -216,7 +214,7 @@
       },
       show(setting) {
         seen = { ...setting };
-        const curve = seen.q > 0 ? curveOf(seen.C, seen.q) : { ...seen, sizes: [], xs: [], sum: [], sets: [] };
+        const curve = curveOf(seen.C, seen.q);
         if (shown && curve.C !== shown.C) remember(shown);
         past = past.filter(({ C }) => C !== curve.C);
         shown = curve;

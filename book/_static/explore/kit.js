@@ -242,6 +242,15 @@
     board.addEventListener("pointercancel", () => { from = -1; mark(); });
   }
 
+  /** Follow a pointer that is pressed with `place(event)`, and call `end(event)` where it is let go; a thumb that scrolls holds nothing. */
+  function dragged(element, place, end = () => {}) {
+    let held = null;
+    element.addEventListener("pointerdown", (event) => { held = event; element.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
+    element.addEventListener("pointermove", (event) => { if (held && (event.pointerType !== "touch" || Math.abs(event.clientX - held.clientX) > 8)) place(event); });
+    element.addEventListener("pointerup", (event) => { if (!held) return; held = null; place(event); end(event); });
+    element.addEventListener("pointercancel", () => { held = null; });
+  }
+
   // ---- pictures -----------------------------------------------------------------------------------------------
 
   /** The step of about so many ticks: 1, 2 or 5 times a power of ten. */
@@ -316,7 +325,7 @@
   }
 
   /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x}], spots: [{x, y, look}], at})`; names stand where curves end, or `above` y at the right. */
-  function chart({ title, xlabel = "step", log = false, height = 190 }) {
+  function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
     const put = shapes(svg);
@@ -325,6 +334,11 @@
     const room = { left: 52, right: 12, top: 8, bottom: 36 };
     const scale = log ? Math.log : (y) => y;
     let held = null;
+    let back = null; // from a place across the drawing, 0 to 1, to x
+    if (onpoint) {
+      svg.style.cursor = "ew-resize";
+      dragged(svg, ({ clientX }) => { const box = svg.getBoundingClientRect(); if (back) onpoint(back((clientX - box.left) / box.width)); });
+    }
 
     /** From the least to the largest, out to halves of the ticks' steps: it stays while curves move a little. */
     function reach({ curves, levels = [] }) {
@@ -358,6 +372,7 @@
       const words = ended.length ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...[...ended, ...beside].map(({ name }) => name.length))) : 0;
       const [left, right, top, bottom] = [room.left, width - room.right - words, room.top, height - room.bottom];
       const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
+      back = (at) => x0 + (Math.max(0, Math.min(1, (at * width - left) / (right - left)))) * (x1 - x0);
       const [floor, unit] = [scale(low), (bottom - top) / (scale(high) - scale(low))];
       const Y = (y) => bottom - (scale(y) - floor) * unit;
       const across = (y, look) => ["line", { class: look, x1: left, x2: right, y1: pixel(Y(y)), y2: pixel(Y(y)) }];
@@ -615,7 +630,7 @@
         (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);
         veil(true);
         // What moves the picture ends the guessing; that hears of it first.
-        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess")) { told = ""; unveil(); } });
+        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess") && !(type === "pointerdown" && event.pointerType === "touch")) { told = ""; unveil(); } });
       }
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
       page.hidden = !box.dataset.page;
@@ -683,5 +698,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners, dragged });
 })();

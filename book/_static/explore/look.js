@@ -64,8 +64,9 @@
     const groups = KINDS.map((kind, k) => ({ box: h("div", { class: "pa-tokens" }), said: h("p", { class: LOOKS[k] }) }));
     const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-kinds", role: "group", "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back" },
       ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said))), h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
-    const mass = chart({ title: "Attention that tokens get, by kind", height: 300 });
-    const margin = chart({ title: "Margin: above zero it is right", height: 300 });
+    const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
+    const mass = chart({ title: "Attention that tokens get, by kind", height: 300, onpoint });
+    const margin = chart({ title: "Margin: above zero it is right", height: 300, onpoint });
     stage.append(time.element, panel.element, input,
       h("div", { class: "pa-panels" },
         mass.element, margin.element));

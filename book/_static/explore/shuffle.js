@@ -61,7 +61,7 @@
       aim = slots[at < 0 ? 0 : (at + move + N) % N] + 1;
       change({ piece: aim });
     };
-    const points = { class: "pa-heap", onpointermove: pick, onpointerdown: pick };
+    const points = { class: "pa-heap", onpointermove: (event) => { if (event.pointerType === "mouse") pick(event); }, onclick: pick };
     const heap = board("The pieces: point at one", "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike", {
       ...points, role: "application", tabindex: 0, onkeydown: walk });
     const trained = board("", "The pieces put together from the similarities of trained encodings", points);

@@ -1,7 +1,7 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, listeners, palette, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
+  const { h, controls, dragged, listeners, palette, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
@@ -99,11 +99,7 @@
       const fit = (v) => Number(Math.max(-RANGE, Math.min(RANGE, v)).toFixed(2));
       change({ gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE), rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE) });
     };
-    let held = false; // a thumb that scrolls holds nothing
-    svg.addEventListener("pointerdown", (event) => { held = true; svg.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
-    svg.addEventListener("pointermove", (event) => { if (held) place(event); });
-    svg.addEventListener("pointerup", (event) => { if (!held) return; held = false; place(event); requestAnimationFrame(() => requestAnimationFrame(roll)); });
-    svg.addEventListener("pointercancel", () => { held = false; });
+    dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     const attention = listeners({ title: "Who listens to whom at the dot" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), svg),
