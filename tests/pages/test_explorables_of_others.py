@@ -55,7 +55,7 @@ def test_the_puzzle_is_that_of_the_library(browser, name):
 
 def test_pieces_are_found_by_keyboard_and_put_together(browser):
     with opened(browser, "shuffle", reduced_motion="reduce") as page:
-        heap = page.locator("canvas.pa-heap")
+        heap = page.locator("canvas.pa-heap").first
         heap.press("ArrowRight")
         heap.press("ArrowDown")
         page.wait_for_function("location.hash.includes('piece=') && !location.hash.includes('piece=0')")
@@ -69,10 +69,15 @@ def test_pieces_are_found_by_keyboard_and_put_together(browser):
 
 def test_the_mouse_lights_the_piece_below_it(browser):
     with opened(browser, "shuffle") as page:
-        heap = page.locator("canvas.pa-heap")
+        heap = page.locator("canvas.pa-heap").first
         box = heap.bounding_box()
         heap.hover(position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]})
         page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[99] + 1}&`)")
+        page.goto(page.url.partition("#")[0] + "#together=100")  # all lie where they were cut from
+        page.locator("canvas").nth(1).hover(
+            position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]}
+        )
+        page.wait_for_function("location.hash.includes('piece=100&')")
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])
