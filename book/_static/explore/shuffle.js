@@ -139,7 +139,6 @@
       room: 255,
       guess: { question: "Take a piece, and the four whose encodings are most like its own. How many of them lay beside it in the photograph?", options: ["Hardly any", "Most"], right: 1, then: () => {
         change({ piece: 60 });
-        trained.element.scrollIntoView({ block: "nearest", inline: "center" }); // on a phone panels stand in a row
         return time.play();
       } },
       ready,
