@@ -79,7 +79,7 @@
     let line = null;
     let drawn = "";
     let ways = []; // of earlier starts on this ground: the two basins show themselves
-    const colors = palette(stage, "same", "other");
+    const colors = palette(stage, "same", "other", "stage");
     const small = h("canvas", {});
     let finish;
     const ready = new Promise((done) => (finish = done));
@@ -103,7 +103,7 @@
     const attention = listeners({ title: "Who listens to whom at the dot" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), svg),
-    h("p", { class: "pa-quiet" }, "The stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. A dot has the color of who leads in the end; above the line strangers lead at the start."),
+    h("p", { class: "pa-quiet" }, "On either side of the line, the stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. A dot has the color of who leads in the end; above the line strangers lead at the start."),
     attention.element);
     attention.element.classList.add("pa-aside");
 
@@ -119,20 +119,25 @@
       const whole = known.length === NODES ** 2;
       const heights = whole ? finer(depth, NODES) : depth;
       const nodes = whole ? 2 * NODES - 1 : NODES;
-      // A pixel each node, between which the browser mixes: the lower the least risk, the stronger the color.
-      [small.width, small.height] = [nodes, nodes];
-      const picture = new ImageData(nodes, nodes);
-      const [near, far] = colors();
-      heights.forEach((height, k) => {
+      // A pixel each node, between which the browser mixes: the lower the least risk on a side of the line, the stronger the color; light comes from the upper left.
+      const wide = whole ? 2 * nodes - 1 : nodes;
+      [small.width, small.height] = [wide, wide];
+      const picture = new ImageData(wide, wide);
+      const [near, far, plain] = colors();
+      const fine = whole ? finer(heights, nodes) : heights;
+      const lows = [0, 1].map((side) => fine.reduce((low, height, k) => (height !== null && Number(k % wide > Math.floor(k / wide)) === side ? Math.min(low, height) : low), most));
+      fine.forEach((height, k) => {
         if (height === null) return;
-        const [x, y] = [(k % nodes) / (nodes - 1), Math.floor(k / nodes) / (nodes - 1)];
-        const own = 0.5 + 0.5 * Math.tanh(12 * (x - y));
-        const at = 4 * ((nodes - 1 - Math.floor(k / nodes)) * nodes + (k % nodes));
-        picture.data.set(near.map((v, c) => own * v + (1 - own) * far[c]), at);
-        picture.data[at + 3] = 255 * (0.04 + 0.62 * ((most - Math.max(least, height)) / (most - least || 1)) ** 1.6);
+        const [x, y] = [k % wide, Math.floor(k / wide)];
+        const slope = (by, at) => (whole ? (0.05 * wide * (fine[k + (at < wide - 1 ? by : 0)] - fine[k - (at ? by : 0)])) / (most - least || 1) : 0);
+        const [across, up] = [slope(1, x), slope(wide, y)];
+        const light = Math.max(0.7, Math.min(1.15, (1 + (across - up) / 1.2) / Math.hypot(1, across, up))); // 1 upon a plain
+        const own = 0.5 + 0.5 * Math.tanh((12 * (x - y)) / wide);
+        const strength = 0.06 + 0.62 * Math.max(0, Math.min(1, (most - height) / (most - lows[Number(x > y)] || 1))) ** 1.6;
+        picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light ** (plain[0] < 128 ? 3 : 1)), 255], 4 * ((wide - 1 - y) * wide + x));
       });
       small.getContext("2d").putImageData(picture, 0, 0);
-      const step = SIZE / (nodes - 1);
+      const step = SIZE / (wide - 1);
       parts.push(framed(h("svg:image", { class: "pa-ground", href: small.toDataURL(), x: -step / 2, y: -step / 2, width: SIZE + step, height: SIZE + step, preserveAspectRatio: "none" })));
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
