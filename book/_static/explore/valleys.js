@@ -81,6 +81,7 @@
     let ways = []; // of earlier starts on this ground: the two basins show themselves
     const colors = palette(stage, "same", "other", "stage");
     const small = h("canvas", {});
+    const ground = h("canvas", { class: "pa-ground", width: 800, height: 800, "aria-hidden": "true" });
     let finish;
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
@@ -102,7 +103,7 @@
     dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     const attention = listeners({ title: "Who listens to whom at the dot" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), svg),
+      h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), h("div", { class: "pa-planar" }, ground, svg)),
     h("p", { class: "pa-quiet" }, "On either side of the line, the stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. A dot has the color of who leads in the end; above the line strangers lead at the start."),
     attention.element);
     attention.element.classList.add("pa-aside");
@@ -137,8 +138,9 @@
         picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light ** (plain[0] < 128 ? 3 : 1)), 255], 4 * ((wide - 1 - y) * wide + x));
       });
       small.getContext("2d").putImageData(picture, 0, 0);
-      const step = SIZE / (wide - 1);
-      parts.push(framed(h("svg:image", { class: "pa-ground", href: small.toDataURL(), x: -step / 2, y: -step / 2, width: SIZE + step, height: SIZE + step, preserveAspectRatio: "none" })));
+      const half = 400 / (wide - 1); // around a node
+      ground.getContext("2d").clearRect(0, 0, 800, 800);
+      ground.getContext("2d").drawImage(small, -half, -half, 800 + 2 * half, 800 + 2 * half);
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
