@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const { h, guess, player, exchanger, chart, shapes, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
-    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, essay } = window.patchAssociation;
+    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, relief, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const small = matchMedia("(max-width: 1000px)"); // as the scenes are first laid out
@@ -545,7 +545,7 @@
     let ways = []; // of the two values of q that a guess compares
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
-    const relieved = h("canvas", { width: 8 * (NODES - 1) + 1, height: 8 * (NODES - 1) + 1 });
+    const relieved = h("canvas");
     const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
     const colors = palette(stage, "same", "other", "paper");
     const plane = easel(SIZE + 60, SIZE + 56, "The plane of two scores, of stronger color where the least risk is lower, with the ball and its way", (context, color) => {
@@ -644,35 +644,16 @@
       const [gamma, rho] = ball;
       const e = [beta, gamma, rho].map(Math.exp);
       const sum = e[0] + (C - 1) * e[1] + (D - C) * e[2];
-      context.fillStyle = color("same");
+      const names = ["ink", "same", "other"];
       for (let i = 0; i < D; i++)
         for (let j = 0; j < D; j++) {
-          context.globalAlpha = clamp((2.6 * (i === j ? e[0] : Math.floor(i / C) === Math.floor(j / C) ? e[1] : e[2])) / sum);
+          const who = i === j ? 0 : Math.floor(i / C) === Math.floor(j / C) ? 1 : 2;
+          context.fillStyle = color(names[who]);
+          context.globalAlpha = clamp((2.6 * e[who]) / sum);
           context.fillRect(j + 0.04, i + 0.04, 0.92, 0.92);
         }
       context.globalAlpha = 1;
     });
-    /** The ground as seen from above, with light from the upper left: its color says whose valley it is, and how deep. */
-    function relief(depth, least, most) {
-      const fine = [1, 2, 4].reduce((height, by) => finer(height, (NODES - 1) * by + 1), depth.map((deep) => (deep - least) / (most - least || 1)));
-      const wide = relieved.width;
-      const picture = new ImageData(wide, wide);
-      const [near, far, paper] = colors();
-      const dark = paper[0] < 128;
-      const right = (n) => (n % wide) + Math.floor(n / wide) > wide; // companions lead
-      const lows = [true, false].map((side) => fine.reduce((low, v, n) => (right(n) === side ? Math.min(low, v) : low), 1));
-      for (let n = 0; n < wide * wide; n++) {
-        const [x, y] = [n % wide, Math.floor(n / wide)];
-        const slope = (step, k) => 0.1 * (wide / 2) * (fine[n + (k < wide - 1 ? step : 0)] - fine[n - (k ? step : 0)]);
-        const [across, down] = [slope(1, x), slope(wide, y)];
-        const light = (1 + (across + down) / 1.2) / Math.sqrt(1 + across ** 2 + down ** 2); // 1 upon a plain
-        const side = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / wide - 1));
-        const strength = 0.08 + 0.72 * ((1 - fine[n]) / (1 - lows[side > 0.5 ? 0 : 1])) ** 1.6;
-        picture.data.set(near.map((v, c) => mix(paper[c], mix(far[c], v, side), strength) * clamp(light, 0.7, 1.15) ** (dark ? 3 : 1)), 4 * n);
-        picture.data[4 * n + 3] = 255;
-      }
-      relieved.getContext("2d").putImageData(picture, 0, 0);
-    }
     function shade() {
       const mine = (ground = new Array(NODES * NODES).fill(null));
       risk = new PopulationRisk({ D, C, q });
@@ -681,10 +662,9 @@
         for (; k < NODES * NODES && performance.now() < until; k++) mine[k] = velocity(risk, beta, score(k % NODES), -score(Math.floor(k / NODES)));
         if (k < NODES * NODES) return true;
         const depth = mine.map(({ loss }) => Math.log(loss));
-        const [least, most] = [Math.min(...depth), Math.max(...depth)];
         const high = (n) => -score(Math.floor(n / NODES));
         basins = [1, -1].map((side) => high(depth.reduce((best, deep, n) => (side * (score(n % NODES) - high(n)) > 0.2 && (best < 0 || deep < depth[best]) ? n : best), -1)));
-        relief(depth, least, most);
+        relief(relieved, depth, NODES, colors());
         levels = contours(finer(depth, NODES), 2 * NODES - 1, 13);
         plane.paint();
         return false;

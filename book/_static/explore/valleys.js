@@ -52,6 +52,28 @@
     return Array.from({ length: (2 * n - 1) ** 2 }, (_, k) => columns[k % (2 * n - 1)][Math.floor(k / (2 * n - 1))]);
   }
 
+  /** Heights on n x n nodes, the first row at the top, as seen from above on a canvas, with light from the upper left.
+   * The color says on which side of the rising diagonal it is, and how low for this side: the lower, the stronger. */
+  function relief(canvas, heights, n, [near, far, plain]) {
+    const [least, most] = [Math.min(...heights), Math.max(...heights)];
+    const fine = [1, 2, 4].reduce((height, by) => finer(height, (n - 1) * by + 1), heights.map((height) => (height - least) / (most - least || 1)));
+    const wide = (canvas.width = canvas.height = 8 * (n - 1) + 1);
+    const picture = new ImageData(wide, wide);
+    const right = (k) => Number((k % wide) + Math.floor(k / wide) > wide - 1);
+    const lows = [0, 1].map((side) => fine.reduce((low, height, k) => (right(k) === side ? Math.min(low, height) : low), 1));
+    const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+    fine.forEach((height, k) => {
+      const [x, y] = [k % wide, Math.floor(k / wide)];
+      const slope = (step, at) => 0.05 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
+      const [across, down] = [slope(1, x), slope(wide, y)];
+      const light = clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.7, 1.15) ** (plain[0] < 128 ? 3 : 1); // 1 upon a plain
+      const own = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / (wide - 1) - 1));
+      const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - lows[right(k)] || 1), 0, 1) ** 1.6;
+      picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light), 255], 4 * k);
+    });
+    canvas.getContext("2d").putImageData(picture, 0, 0);
+  }
+
   /** Lines of equal height between n x n nodes of a square of side 1: pieces [x0, y0, x1, y1], at `count` levels. */
   function contours(height, n, count) {
     const [least, most] = [Math.min(...height), Math.max(...height)];
@@ -80,8 +102,7 @@
     let drawn = "";
     let ways = []; // of earlier starts on this ground: the two basins show themselves
     const colors = palette(stage, "same", "other", "stage");
-    const small = h("canvas", {});
-    const ground = h("canvas", { class: "pa-ground", width: 800, height: 800, "aria-hidden": "true" });
+    const ground = h("canvas", { class: "pa-ground", "aria-hidden": "true" });
     let finish;
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
@@ -115,32 +136,8 @@
       const parts = [];
       const side = SIZE / (NODES - 1);
       const depth = plane.map((v) => v && Math.log(v.loss));
-      const known = depth.filter((d) => d !== null);
-      const [least, most] = [Math.min(...known), Math.max(...known)];
-      const whole = known.length === NODES ** 2;
-      const heights = whole ? finer(depth, NODES) : depth;
-      const nodes = whole ? 2 * NODES - 1 : NODES;
-      // A pixel each node, between which the browser mixes: the lower the least risk on a side of the line, the stronger the color; light comes from the upper left.
-      const wide = whole ? 2 * nodes - 1 : nodes;
-      [small.width, small.height] = [wide, wide];
-      const picture = new ImageData(wide, wide);
-      const [near, far, plain] = colors();
-      const fine = whole ? finer(heights, nodes) : heights;
-      const lows = [0, 1].map((side) => fine.reduce((low, height, k) => (height !== null && Number(k % wide > Math.floor(k / wide)) === side ? Math.min(low, height) : low), most));
-      fine.forEach((height, k) => {
-        if (height === null) return;
-        const [x, y] = [k % wide, Math.floor(k / wide)];
-        const slope = (by, at) => (whole ? (0.05 * wide * (fine[k + (at < wide - 1 ? by : 0)] - fine[k - (at ? by : 0)])) / (most - least || 1) : 0);
-        const [across, up] = [slope(1, x), slope(wide, y)];
-        const light = Math.max(0.7, Math.min(1.15, (1 + (across - up) / 1.2) / Math.hypot(1, across, up))); // 1 upon a plain
-        const own = 0.5 + 0.5 * Math.tanh((12 * (x - y)) / wide);
-        const strength = 0.06 + 0.62 * Math.max(0, Math.min(1, (most - height) / (most - lows[Number(x > y)] || 1))) ** 1.6;
-        picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light ** (plain[0] < 128 ? 3 : 1)), 255], 4 * ((wide - 1 - y) * wide + x));
-      });
-      small.getContext("2d").putImageData(picture, 0, 0);
-      const half = 400 / (wide - 1); // around a node
-      ground.getContext("2d").clearRect(0, 0, 800, 800);
-      ground.getContext("2d").drawImage(small, -half, -half, 800 + 2 * half, 800 + 2 * half);
+      const whole = depth.every((d) => d !== null);
+      if (whole) relief(ground, Array.from({ length: NODES }, (_, row) => depth.slice((NODES - 1 - row) * NODES, (NODES - row) * NODES)).flat(), NODES, colors());
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
@@ -152,7 +149,7 @@
       });
       if (whole) {
         const at = (u) => (u * SIZE).toFixed(1);
-        const d = contours(heights, nodes, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
+        const d = contours(finer(depth, NODES), 2 * NODES - 1, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
         parts.push(h("svg:path", { class: "pa-contour", d }));
       }
       parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
@@ -312,6 +309,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { velocity, contours, finer });
+  Object.assign(window.patchAssociation, { velocity, contours, finer, relief });
   mount("valleys", build);
 })();
