@@ -50,38 +50,6 @@ def test_every_dependency_has_one_tested_version_within_its_range(needed, python
     assert needed.specifier.contains(specifiers[0].version), f"{pins[0]} is outside {needed}"
 
 
-ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-#: PyPI's name -> conda-forge's, where they differ.
-CONDA = {"torch": "pytorch"}
-
-
-def wanted() -> dict[str, str]:
-    """Name -> range of everything that the library, the book and its tests need.
-
-    Conda's files have no markers: what only some Pythons need is installed for all of them.
-    """
-    extras = PROJECT["optional-dependencies"]
-    used = [text for extra in ("book", "test", "images", "parallel") for text in extras[extra]]
-    parsed = map(Requirement, [*PROJECT["dependencies"], *used])
-    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
-    return {CONDA.get(name, name): specifier for name, specifier in ranges.items()}
-
-
-def found() -> dict[str, str]:
-    """The same of environment.yml, whether conda or pip installs it."""
-    (pip,) = (entry["pip"] for entry in ENVIRONMENT if isinstance(entry, dict))
-    names = [entry for entry in ENVIRONMENT if isinstance(entry, str)] + [
-        e for e in pip if not e.startswith("-e")
-    ]
-    parsed = [Requirement(entry) for entry in names]
-    ranges = {canonicalize_name(r.name): str(r.specifier) for r in parsed}
-    return {name: specifier for name, specifier in ranges.items() if name not in ("python", "pip")}
-
-
-def test_same_dependencies_with_the_same_ranges():
-    assert found() == wanted()
-
-
 @pytest.mark.parametrize(
     "chapter",
     sorted(

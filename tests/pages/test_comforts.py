@@ -7,9 +7,7 @@ import re
 import pytest
 from addresses import MOVED
 from browser import SITE, page_names
-from notebooks import chapters as every_chapter
-from notebooks import name_of
-from page_visits import PHONE, open_page, set_theme, shown
+from page_visits import open_page, set_theme, shown
 from page_visits import _axe_findings as axe_findings
 
 pytestmark = pytest.mark.slow
@@ -87,15 +85,6 @@ def test_a_figure_opens_in_full_size_and_gives_the_focus_back(browser, theme):
         assert full.count() == 1
 
 
-def test_a_figure_in_full_size_fits_a_phone(browser):
-    with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
-        tab.set_viewport_size(PHONE)
-        tab.locator("#fig-linear-bell").get_by_role("button").click()
-        full = tab.get_by_role("dialog")
-        assert full.bounding_box()["width"] <= PHONE["width"]
-        assert full.locator("svg").bounding_box()["width"] > PHONE["width"], "it is large, and scrolls"
-
-
 def test_neighbors_have_a_sentence_and_arrows_lead_to_them(browser):
     with open_page(browser, SITE / "book" / "setting" / "spatial_data.html") as tab:
         for link in tab.locator(".prev-next-area a").all():
@@ -156,15 +145,3 @@ def test_the_list_for_language_models_has_every_page_and_a_sentence():
     elsewhere = {"book/index.html", "search.html", *(f"{name}.html" for name in MOVED)}
     assert {address for _, address, _ in lines} == set(page_names()) - elsewhere
     assert all(len(sentence.split()) > 2 and "<" not in sentence for _, _, sentence in lines)
-
-
-def test_the_book_on_one_page_asks_and_answers_for_every_chapter():
-    from bs4 import BeautifulSoup
-
-    soup = BeautifulSoup((SITE / "book" / "impatient.html").read_text(encoding="utf-8"), "html.parser")
-    chapters = [a["href"] for a in soup.select(".pa-impatient h3 > a")]
-    assert sorted(chapters) == sorted(f"{name_of(text)}.html" for text in every_chapter())
-    for entry in soup.select(".pa-impatient > p"):
-        asked = entry.select_one("em").get_text(" ", strip=True)
-        answer = entry.get_text(" ", strip=True).removeprefix(asked).strip()
-        assert asked.endswith("?") and ". " not in asked and len(answer.split()) > 4

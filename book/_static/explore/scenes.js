@@ -907,10 +907,11 @@
     const cell = (k) => [Math.floor(k / G), k % G];
     let place = queries.length >> 1;
     let open = false;
-    const way = ({ rows }) => { // where most attention goes, as a step
-      const [here, there] = [queries[place], rows[place].indexOf(Math.max(...rows[place]))].map(cell);
+    const way = ({ rows }, at = place) => { // where most attention goes, as a step
+      const [here, there] = [queries[at], rows[at].indexOf(Math.max(...rows[at]))].map(cell);
       return [there[0] - here[0], there[1] - here[1]];
     };
+    const everywhere = heads.every((head) => queries.every((_, at) => String(way(head, at)) === String(way(head))));
     const boards = heads.map((head, k) => {
       const said = h("strong");
       const board = easel(G, G, `Where head ${head.head} of layer ${head.layer} looks from the ringed place`, (context, color) => {
@@ -959,12 +960,12 @@
       }
       const [r, c] = cell(queries[place]);
       const aside = heads.filter((head) => way(head).some(Boolean)).map(({ rows }) => Math.max(...rows[place]) / 1000);
-      say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place. It is so wherever they stand.`
+      say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place.${everywhere ? " It is so from all nine places." : ""}`
         : "Four heads of ViT-Tiny look from the ringed place. Point at a dot, and they look from there.");
     }
     const time = player({ label: "the ringed place", seconds: 5, words: "Walk", show: (k) => `${k + 1} of ${queries.length}`, onstep: (k) => { place = k; draw(); } });
     const asked = guess({ question: "The theory says that a head looks around its place. How many of these four do?", options: ["All four", "Two", "One"], right: 2, then: () => { open = true; time.go(0); time.play(); } });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-panels pa-four" }, ...boards.map(({ element }) => element)), h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence))));
-    return { fields: [], bare: true, repaint: draw, show: () => time.fit(queries.length - 1, queries.length >> 1), room: 235, outside: { ways: () => heads.map(way), place: () => queries[place] } };
+    return { fields: [], bare: true, repaint: draw, show: () => time.fit(queries.length - 1, queries.length >> 1), room: 235, outside: { ways: () => heads.map((head) => way(head)), place: () => queries[place] } };
   });
 })();
