@@ -7,8 +7,8 @@ import re
 import pytest
 from addresses import MOVED
 from browser import SITE, page_names
-from page_visits import open_page, set_theme, shown
 from page_visits import _axe_findings as axe_findings
+from page_visits import open_page, set_theme, shown
 
 pytestmark = pytest.mark.slow
 

@@ -87,23 +87,26 @@ def test_a_finger_chooses_in_the_picture(browser, name, places, changed):
         )
 
 
-@pytest.mark.parametrize("name", ["look"])
-def test_where_motion_is_unwanted_only_the_end_is_drawn(browser, name):
-    with opened(browser, name, STATES[name], reduced_motion="reduce") as page:
-        finished(page)
-        page.evaluate(
-            """() => {
-              window.steps = [];
-              const output = document.querySelector('.pa-player output');
-              const note = () => window.steps.push(output.textContent);
-              new MutationObserver(note).observe(output, {childList: true});
-            }"""
-        )
-        page.locator(SLIDER).first.press("ArrowRight")
-        page.wait_for_function("() => window.steps.length && window.steps.at(-1) !== '0'")
-        finished(page)
-        shown = page.evaluate("() => window.steps")
-    assert set(shown[:-1]) <= {"0"}
+@every_explorable
+def test_a_thumb_that_scrolls_answers_no_guess(browser, name):
+    with opened(browser, name, **TOUCH) as page:
+        thumb = page.context.new_cdp_session(page)
+        way = [("touchStart", [600]), *(("touchMove", [y]) for y in range(580, 380, -20)), ("touchEnd", [])]
+        for kind, places in way:
+            points = [{"x": 195, "y": y} for y in places]
+            thumb.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_function("() => scrollY > 60")
+        assert page.locator(".pa-guessing").count() == 1
+
+
+def test_a_curve_is_dragged_along(browser):
+    with opened(browser, "descent", "#steps=100", reduced_motion="reduce") as page:
+        box = page.locator(".pa-chart svg").first.bounding_box()
+        page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 90)
+        page.mouse.down()
+        at = page.locator(".pa-player input").input_value()
+        page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 90)
+        assert 0 < int(at) < int(page.locator(".pa-player input").input_value()) < 100
 
 
 @every_explorable
