@@ -89,8 +89,10 @@
       for (const size of before) { // narrower bells, of fewer patches
         const then = law(size);
         const sums = Array.from({ length: 2 * (size - C) + 1 }, (_, k) => k + 2 * C - size).filter((n) => n >= low && n <= high && base - Y(then(n)) > 0.3);
+        const reach = Math.round(Math.sqrt(q * (size - C)));
+        const bend = Y(then(C + reach));
         parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
-          ["text", { class: "pa-quiet-word", x: pixel(X(C + Math.sqrt(q * (size - C))) + 7), y: pixel(Y(then(C + Math.round(Math.sqrt(q * (size - C)))))) }, named(size)]);
+          ["text", { class: "pa-quiet-word", x: X(24), y: pixel(bend + 5) }, named(size)], ["line", { class: "pa-grid", x1: pixel(X(C + reach) + 4), x2: X(24) - 4, y1: pixel(bend), y2: pixel(bend) }]);
       }
       const [spread, high_up] = [Math.sqrt(q * (D - C)), Y(0.6 * at(C))]; // from the middle to where a bell of normal shape bends
       parts.push(["path", { class: "pa-spread", d: `M${pixel(X(C - spread))} ${pixel(high_up)}H${pixel(X(C + spread))}m0 -5v10M${pixel(X(C - spread))} ${pixel(high_up - 5)}v10` }],

@@ -45,7 +45,8 @@
     const time = player({ label: "step", onstep: () => draw() });
     stage.append(time.element, panel.element,
       h("div", { class: "pa-panels" },
-        scores.element, picture.element, errors.element, signal.element));
+        scores.element, picture.element, errors.element), signal.element);
+    signal.element.classList.add("pa-aside");
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
@@ -54,7 +55,7 @@
       const marked = playing ? [] : marks();
       const cut = (y) => (playing ? y.map((v, k) => (k <= at ? v : NaN)) : y);
       if (playing) say(sentence());
-      scores.draw({ x, at, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint", name: `q = ${number(earlier.q)}` }] : []),
+      scores.draw({ x, at, span: 0.1, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `at q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint", name: `at q = ${number(earlier.q)}` }] : []),
         { y: cut(run.gamma), look: "pa-same", name: "companions" }, { y: cut(run.rho), look: "pa-other", name: "strangers" }], levels: [{ y: seen.diagonal, name: "a patch itself" }], marks: marked });
       errors.draw({ x, at, curves: [{ y: cut(run.error), look: "pa-label", name: "error" }, { y: cut(run.loss), look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
       signal.draw({ x, at, curves: [{ y: cut(run.alpha), look: "pa-signal" }] });

@@ -2,7 +2,7 @@
 // Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
 (() => {
   "use strict";
-  const { h, mount, player, percent, uniform, still, colorsOf, sheets } = window.patchAssociation;
+  const { h, mount, player, percent, uniform, still, colorsOf, rested, sheets } = window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
@@ -51,7 +51,8 @@
     const color = colorsOf(canvas);
     let scaled = {}; // the picture at the size at which it is drawn: to shrink it for each piece anew would cost most of a frame
     let [grip, back] = [null, null];
-    Object.assign(canvas.style, { cursor: "grab", touchAction: "pan-y" });
+    canvas.style.cursor = "grab";
+    rested(canvas);
     canvas.addEventListener("pointerdown", (event) => {
       const [x, y] = (grip = point(event));
       const gap = (k) => Math.hypot(held.at[k][0] - x, held.at[k][1] - y);
@@ -133,11 +134,13 @@
       // The strings: they come as the pulling begins, and go when every piece lies at its place.
       const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap * (held.piece < 0 ? 1 : 0.4));
       if (seen < 0.01) return near;
+      const long = sheet.links.reduce((sum, [i, j]) => sum + Math.hypot(at[i][0] - at[j][0], at[i][1] - at[j][1]), 0) / sheet.links.length / unit;
+      const thin = Math.min(1, 0.35 + 0.65 / long); // strings across the whole heap do not hide it
       context.lineCap = "round";
       context.strokeStyle = color("string");
       for (const [wide, alpha] of [[0.2, 0.18], [0.075, 0.85]]) {
-        context.globalAlpha = alpha * seen;
-        context.lineWidth = wide * unit;
+        context.globalAlpha = alpha * seen * thin;
+        context.lineWidth = wide * unit * thin;
         context.beginPath();
         for (const [i, j] of sheet.links) {
           context.moveTo(at[i][0], at[i][1]);

@@ -201,23 +201,34 @@
 
   /** A question that a reader answers before the picture does; `then(k)` hears which of the options it was. */
   function guess({ question, options, right, then }) {
-    let chosen = null;
+    let [chosen, over] = [null, false];
+    // What became of a guess is said until the reader does something else.
+    for (const type of ["pointerdown", "input", "keydown"]) document.addEventListener(type, ({ target }) => { if (!element.contains(target) && element.closest(".pa-stage")?.contains(target)) over = buttons.some((button) => button.classList.contains("pa-right")); });
     const buttons = options.map((words, k) => h("button", { type: "button", "aria-pressed": "false", onclick: () => {
       if (chosen === null) {
         chosen = k;
         buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(j === k)));
       }
+      over = false;
       then(chosen);
     } }, words));
     const element = h("div", { class: "pa-guess", role: "group", "aria-label": question },
       h("p", {}, h("strong", {}, "Guess. "), question), h("div", { class: "pa-tools" }, ...buttons));
     /** Mark the right answer, and say what became of the guess. */
     const tell = () => {
-      if (chosen === null) return "";
+      if (chosen === null || over) return "";
       buttons[right].classList.add("pa-right");
       return chosen === right ? "As you guessed. " : "You guessed otherwise. ";
     };
     return { element, tell, get chosen() { return chosen; } };
+  }
+
+  /** A finger that rests on it for a moment takes what is there; one that moves up or down at once scrolls. */
+  function rested(element) {
+    let since = 0;
+    element.style.touchAction = "pan-y";
+    element.addEventListener("touchstart", ({ timeStamp }) => { since = timeStamp; }, { passive: true });
+    element.addEventListener("touchmove", (event) => { if (event.cancelable && (since < 0 || event.timeStamp - since > 150)) { since = -1; event.preventDefault(); } }, { passive: false });
   }
 
   /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
@@ -228,10 +239,7 @@
       return r * side + c;
     };
     let from = -1;
-    board.style.touchAction = "pan-y";
-    let since = 0; // a finger that rests for a moment takes what is under it; one that moves at once scrolls
-    board.addEventListener("touchstart", ({ timeStamp }) => { since = timeStamp; }, { passive: true });
-    board.addEventListener("touchmove", (event) => { if (event.cancelable && (since < 0 || event.timeStamp - since > 150)) { since = -1; event.preventDefault(); } }, { passive: false });
+    rested(board);
     board.addEventListener("pointerdown", (event) => { from = where(event); board.setPointerCapture?.(event.pointerId); mark(from); });
     board.addEventListener("pointermove", (event) => { if (from >= 0) mark(from, where(event)); });
     board.addEventListener("pointerup", (event) => {
@@ -324,7 +332,7 @@
     return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
   }
 
-  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x}], spots: [{x, y, look}], at})`; names stand where curves end, or `above` y at the right. */
+  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x}], spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end, or `above` y at the right. */
   function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
@@ -341,12 +349,13 @@
     }
 
     /** From the least to the largest, out to halves of the ticks' steps: it stays while curves move a little. */
-    function reach({ curves, levels = [] }) {
+    function reach({ curves, levels = [], span = 0 }) {
       let [low, high] = [Infinity, -Infinity];
       for (const { y } of [...curves, ...levels])
         for (const v of typeof y === "number" ? [y] : y)
           if (Number.isFinite(v) && (!log || v > 1e-300)) [low, high] = [Math.min(low, v), Math.max(high, v)];
       if (low > high) return log ? [0.1, 1] : [0, 1]; // nothing to draw yet
+      if (high - low < span) [low, high] = [(low + high - span) / 2, (low + high + span) / 2]; // what rounding does is not shown
       // The axis stays while what is drawn fits on it and fills a third of it.
       if (held && low >= held[0] && high <= held[1] && 3 * (scale(high) - scale(low)) >= scale(held[1]) - scale(held[0])) return held;
       return (held = around(low, high));
@@ -510,7 +519,7 @@
         event.preventDefault();
         load ??= start(box, owner);
         load(new URL(link.href).hash, true);
-        box.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
+        box.scrollIntoView({ block: box.offsetHeight > 0.9 * innerHeight ? "start" : "nearest", behavior: still.matches ? "auto" : "smooth" });
       });
       if (box.dataset.figure) offer(box, name);
       if (owner) {
@@ -698,5 +707,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners, dragged });
+  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, rested, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners, dragged });
 })();

@@ -3,10 +3,11 @@
 (() => {
   "use strict";
   const { h, guess, player, exchanger, chart, shapes, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
-    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, contours, relief, essay } = window.patchAssociation;
+    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, downhill, contours, relief, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const small = matchMedia("(max-width: 1000px)"); // as the scenes are first laid out
+  const CAT = new URL("cat.jpg", document.currentScript.src).href;
   const thousands = (n) => n.toLocaleString("en-US");
 
   /** Two columns: what moves on the left, the guess, the control and the sentence on the right. */
@@ -120,7 +121,7 @@
       }
     });
     const key = legend(KINDS.map(([name, words]) => [`pa-${name}`, words]));
-    const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: small.matches ? 150 : 210 });
+    const curves = chart({ title: "How much of its own gain each has made", xlabel: "epoch", height: small.matches ? 130 : 210 });
     /** Strings come and go for as long as some are on their way, however fast the epochs change. */
     function fade(before, now) {
       const step = still.matches ? 1 : (now - before) / 150;
@@ -197,7 +198,7 @@
     const WAIT = 800; // an answer stands, before the next input comes
     let [round, shown, waiting, open, chosen] = [0, 0, false, false, sets.indexOf(sets[D / 2 + SIDE / 2])]; // one of a set that lies scattered
     const tiles = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-tile", tabindex: -1, disabled: true, onclick: () => { chosen = k; trace(); } }));
-    const board = h("div", { class: "pa-game", role: "group" }, ...tiles);
+    const board = h("div", { class: "pa-game", role: "group", "data-main": true }, ...tiles);
     const rows = [["you", "you"], ["sum", "adds all up"], ["model", "the model"]].map(([who, words]) => {
       const marks = Array.from({ length: ROUNDS }, () => h("i"));
       return { who, marks, total: h("b"), words };
@@ -311,15 +312,17 @@
       table.setAttribute("aria-label", rows.map(({ who, words }) => `${words}: ${points[who].length ? number(points[who].reduce((a, b) => a + b, 0)) : "not yet known"}`).join("; "));
       const total = (who) => number(points[who].reduce((a, b) => a + b, 0));
       const score = points.you.length === ROUNDS ? `You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. ` : "";
+      const heard = many && time.step === GROW ? bestCompanions(run.A, D, C)[chosen] : [];
+      tiles.forEach((tile, k) => tile.classList.toggle("pa-heard", heard.includes(k)));
       const right = likely.filter((k) => sets[k] === sets[chosen]).length;
-      if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? "The three highest are its companions." : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
+      if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? `The three highest are its companions.${heard.length ? " Dots: the three that it listens to most in the model, which has only tried to err less." : ""}` : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
       else if (open) say(`${score}Your inputs once more, sorted by the sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
       else if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
       else say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
     }
     stage.append(columns([board], answers, time.element, table, sentence, h("div", { class: "pa-tools" }, again)));
     turn(false);
-    return { fields: [], bare: true, show: draw, room: 330, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets,
+    return { fields: [], bare: true, show: draw, room: 400, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets,
       trace: () => ({ chosen, seen: seen.map((s) => Array.from(s)), bars: traceOf(chosen)[GROW] }) } };
   });
 
@@ -330,7 +333,7 @@
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
     const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 520 : 720);
-    const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 165 : 215 });
+    const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 140 : 215 });
     let [D, reached] = [least, 0];
     const voicesOf = (D) => q * (D - C);
     function draw() {
@@ -339,13 +342,13 @@
       const error = countingError(D, C, q);
       const done = reached >= most;
       const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
-      errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }],
+      errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }, { x: voices, y: listeningError(D, C, q), look: "pa-same" }],
         curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
       say(`${done ? asked.tell() : ""}${number(voices)} random voices stand against the ${C} of the set (${D} patches in all): the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` One in eight is lost near ${number(boundary * C ** 2)} voices (dotted), three quarters of ${C} squared; with sets of 16 near three quarters of 16 squared (dots, voices divided by 16).` : ""));
     }
     const time = player({ label: "random voices, on average", seconds: 6, words: "Add voices", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => number(voicesOf(sizes[k])), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
-    const asked = guess({ question: "Four patches speak for the label. How many random ones must there be until adding up fails one time in eight?", options: ["About 4", "About 8", "About 12"], right: 2, then: () => time.play() });
+    const asked = guess({ question: "Four patches speak for the label. About how many random ones must there be until adding up fails one time in eight?", options: ["4", "8", "12", "16"], right: 2, then: () => time.play() });
     stage.append(columns([sums.svg], asked.element, time.element, errors.element, sentence));
     return { fields: [], bare: true, show: () => time.fit(sizes.length - 1, 0), room: 310, outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] } };
   });
@@ -355,40 +358,44 @@
   mount("own", ({ stage, say, sentence }) => {
     const [SIDE, C, D, STEPS, BATCH, Q] = [6, 4, 36, 150, 512, 0.3];
     const LETTERS = "ABCDEFGHI";
-    // The sets' own colors, strong enough for lines on their tints, which are the same in the dark.
+    // The sets' own colors, strong enough for lines on their tints; in the dark it is the other way round.
+    const TINTS = ["#a9d5f2", "#f3b9a6", "#c3c5f7", "#e8d59a", "#edb3e2", "#b5d9a0", "#d2d6db", "#9fe0d3", "#f5c6d3"];
     const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
     let [before, queued, called] = [null, null, "blocks"]; // the last training, the sets that come after these, the name of these
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
     let hovered = -1; // the patch under the pointer: its strings alone
-    function string(context, best, sets, ground, only = -1) {
+    function string(context, color, best, sets, ground, only = -1) {
+      const [inside, others] = color("paper") < "#8" ? [TINTS, "#dce1e6"] : [STRONG, "#1f2328"];
       context.lineCap = "round";
       for (let i = 0; i < D; i++)
         for (const j of best[i]) {
           const own = sets[i] === sets[j];
-          context.strokeStyle = own ? STRONG[LETTERS.indexOf(sets[i])] : "#1f2328";
+          context.strokeStyle = own ? inside[LETTERS.indexOf(sets[i])] : others;
           if (only >= 0 && only !== i) context.globalAlpha = 0.05;
           else context.globalAlpha = only === i ? 1 : !own ? (ground.length ? 0.06 : 0.22) : ground.includes(i) ? 0.12 : 0.9; // a letter is to be read
           context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
-          context.moveTo((i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5);
-          context.lineTo((j % SIDE) + 0.5, Math.floor(j / SIDE) + 0.5);
+          const [x, y, u, v] = [i % SIDE, Math.floor(i / SIDE), j % SIDE, Math.floor(j / SIDE)].map((at) => at + 0.5);
+          const bend = ground.length ? 0.12 : 0; // of a letter several lie on one line
+          context.moveTo(x, y);
+          context.quadraticCurveTo((x + u) / 2 + bend * (v - y), (y + v) / 2 - bend * (u - x), u, v);
           context.stroke();
         }
     }
-    const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context) => {
-      if (kept.length) string(context, kept[Math.min(at, kept.length - 1)].best, sets, ground, hovered);
+    const strings = easel(SIDE, SIDE, "Strings from each patch to the three that it listens to most", (context, color) => {
+      if (kept.length) string(context, color, kept[Math.min(at, kept.length - 1)].best, sets, ground, hovered);
     });
     // What was trained before stays beside, small.
-    const earlier = easel(SIDE, SIDE, "The sets that were trained before, with their strings at the end", (context) => {
+    const earlier = easel(SIDE, SIDE, "The sets that were trained before, with their strings at the end", (context, color) => {
       if (!before) return;
       before.sets.forEach((set, k) => {
         context.globalAlpha = before.ground.includes(k) ? 0.08 : 0.35;
         context.fillStyle = STRONG[LETTERS.indexOf(set)];
         context.fillRect((k % SIDE) + 0.05, Math.floor(k / SIDE) + 0.05, 0.9, 0.9);
       });
-      string(context, before.best, before.sets, before.ground);
+      string(context, color, before.best, before.sets, before.ground);
       context.globalAlpha = 1;
     });
     const former = h("figcaption", {}, "");
@@ -428,14 +435,15 @@
       const order = Array.from({ length: D }, (_, k) => k).sort((a, b) => bits[b] - bits[a] || a - b);
       const next = new Array(D);
       const apart = (a, b) => Math.hypot(Math.floor(a / SIDE) - Math.floor(b / SIDE), (a % SIDE) - (b % SIDE));
-      for (let n = 1, inked = bits.filter(Boolean).length; n < inked; n++) { // along the strokes, so that sets lie on them
-        const near = order.slice(n, inked).reduce((best, k) => (apart(k, order[n - 1]) < apart(best, order[n - 1]) ? k : best));
+      for (let n = 1, inked = bits.filter(Boolean).length; n < D; n++) { // along the strokes, so that sets lie on them
+        const near = order.slice(n, n < inked ? inked : D).reduce((best, k) => (apart(k, order[n - 1]) < apart(best, order[n - 1]) ? k : best));
         order.splice(order.indexOf(near), 1);
         order.splice(n, 0, near);
       }
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
       return [next, order.filter((k) => !bits[k])];
     }
+    const stripes = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
     const scattered = () => {
       const random = uniform(7);
       const next = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
@@ -468,14 +476,14 @@
       strings.paint();
       const share = shares();
       const seen = Math.min(at, kept.length - 1);
-      found.draw({ x: [0, 50], range: [0, 1], format: percent, across: (k) => (k > 50 ? "" : String(times[k])), curves: [...(before ? [{ y: before.share, look: "pa-noise", name: before.called, above: 0.28 }] : []), { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same", name: called, above: 0.1 }], at: time.step });
+      found.draw({ x: [0, 50], range: [0, 1], format: percent, ticks: [0, 23, 50], across: (k) => String(times[k]), curves: [...(before ? [{ y: before.share, look: "pa-noise", name: before.called, above: 0.28 }] : []), { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same", name: called, above: 0.1 }], at: time.step });
       shelf.classList.toggle("pa-empty", !before); // its place is kept
       former.textContent = before ? `Before: ${before.called}` : "";
       earlier.paint();
       const done = at >= STEPS && !queued;
       const told = done ? asked.tell() : "";
       say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
-        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && before ? ` All but one in twenty joined them ${[before, { called, share: times.map((t) => share[t]) }].map((one) => `${after(one.share)} with ${one.called}`).join(", ")}: no distance occurs anywhere in the model.` : ""}`);
+        : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && before ? ` All but one in twenty joined them ${[before, { called, share: times.map((t) => share[t]) }].map((one) => `${after(one.share)} with ${one.called}`).join(", ")}: the rest is the luck of the draw, for no distance occurs anywhere in the model.` : ""}`);
     }
     const after = (share) => (share.some((x) => x >= 0.95) ? `after step ${times[share.findIndex((x) => x >= 0.95)]}` : "never");
     let stop = () => {};
@@ -532,7 +540,7 @@
       [before, kept, initial.value] = [null, [], ""];
       begin(first.sets, { name: first.name, then });
     } });
-    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial)), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial), ...[["stripes", stripes], ["a scatter", scattered()]].map(([name, sets]) => h("button", { type: "button", onclick: () => begin(sets, { name }) }, name))), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
     return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, { quiet: true, name: "blocks" }), room: 300, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
 
@@ -657,6 +665,7 @@
     function shade() {
       const mine = (ground = new Array(NODES * NODES).fill(null));
       risk = new PopulationRisk({ D, C, q });
+      push();
       let k = 0;
       inFrames(say, () => ground === mine, (until) => {
         for (; k < NODES * NODES && performance.now() < until; k++) mine[k] = velocity(risk, beta, score(k % NODES), -score(Math.floor(k / NODES)));
@@ -670,23 +679,8 @@
         return false;
       }, 7);
     }
-    /** The way downhill from a point, in strides of one length. */
-    function way(gamma, rho) {
-      const found = [];
-      let alpha = 0.2;
-      for (let k = 0; k < 500 && Math.max(Math.abs(gamma), Math.abs(rho)) <= RANGE - 0.1; k++) {
-        const v = velocity(risk, beta, gamma, rho, alpha);
-        const before = found.at(-1);
-        found.push({ gamma, rho, loss: v.loss, error: v.error });
-        const speed = Math.hypot(v.gamma, v.rho);
-        if (speed < 1e-12 || (before && v.loss > before.loss * (1 + 1e-12))) break;
-        alpha = v.alpha * 1.02;
-        gamma += (0.02 * v.gamma) / speed;
-        rho += (0.02 * v.rho) / speed;
-      }
-      return found;
-    }
-    const tug = h("svg:svg", { role: "img", viewBox: "0 0 220 118", "aria-label": "How inputs push at the start: those that the count gets right, and those that it gets wrong" });
+    const way = (gamma, rho) => downhill(risk, beta, { gamma, rho }, { longest: 0.02, most: 500, range: RANGE - 0.1 });
+    const tug = h("svg:svg", { role: "img", viewBox: "0 0 220 142", "aria-label": "How inputs push where all scores are equal: those that the count gets right, and those that it gets wrong" });
     const put = shapes(tug);
     /** What inputs with a right, an even and a wrong count add to the speed of companions' scores, less that of strangers'. */
     function pushes(gamma, rho) {
@@ -699,14 +693,15 @@
       });
     }
     function push() {
-      const found = pushes(...start);
+      const found = pushes(0, 0);
+      found.push(found.reduce((a, b) => a + b, 0));
       const most = Math.max(...found.map(Math.abs), 1e-300);
-      const rows = ["whose count is right", "whose count is even", "whose count is wrong"].flatMap((words, k) => {
+      const rows = ["whose count is right", "whose count is even", "whose count is wrong", "all together"].flatMap((words, k) => {
         const wide = (found[k] / most) * 96;
-        return [["text", { x: 110, y: 37 + 30 * k, "text-anchor": "middle", class: "pa-quiet-word" }, words],
-          ["rect", { class: wide > 0 ? "pa-same" : "pa-other", x: Math.min(110, 110 + wide), width: Math.max(1, Math.abs(wide)), y: 42 + 30 * k, height: 12 }]];
+        return [["text", { x: 110, y: 34 + 29 * k, "text-anchor": "middle", class: "pa-quiet-word" }, words],
+          ["rect", { class: wide > 0 ? "pa-same" : "pa-other", x: Math.min(110, 110 + wide), width: Math.max(1, Math.abs(wide)), y: 38 + 29 * k, height: 11 }]];
       });
-      put([["text", { x: 4, y: 14, class: "pa-other" }, "← strangers"], ["text", { x: 216, y: 14, "text-anchor": "end", class: "pa-same" }, "companions →"], ["line", { class: "pa-axis", x1: 110, x2: 110, y1: 24, y2: 116 }], ...rows]);
+      put([["text", { x: 4, y: 14, class: "pa-other" }, "← strangers"], ["text", { x: 216, y: 14, "text-anchor": "end", class: "pa-same" }, "companions →"], ["line", { class: "pa-axis", x1: 110, x2: 110, y1: 24, y2: 138 }], ...rows]);
     }
     function roll(then = () => {}) {
       stop();
@@ -744,7 +739,6 @@
       const edge = RANGE - 0.11; // where a way ends
       start = [gamma, rho].map((x) => Number(clamp(x, -edge, edge).toFixed(2)) + 0);
       [line, ball] = [[], [...start, 0]];
-      push();
       plane.paint();
       attention.paint();
       say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Of either color, the stronger it is, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
@@ -791,13 +785,13 @@
     });
     const rolls = (step) => () => { [start, ways] = [[0, 0], []]; time.go(step); roll(); };
     reach.ball = { few: rolls(5), many: rolls(17) };
-    const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["Companions’", "Strangers’", "That depends on q"], right: 2, then: () => {
+    const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["That depends on q", "Companions’", "Strangers’"], right: 0, then: () => {
       [start, ways] = [[0, 0], []];
       time.go(5);
       roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
     stage.append(columns([plane.canvas], asked.element, time.element,
-      h("div", { class: "pa-pair" }, h("figure", { class: "pa-chart" }, h("figcaption", {}, "Inputs push at the start"), tug), h("figure", { class: "pa-chart" }, h("figcaption", {}, "Who listens"), attention.canvas)), sentence));
+      h("div", { class: "pa-pair" }, h("figure", { class: "pa-chart" }, h("figcaption", {}, "At equal scores, inputs push"), tug), h("figure", { class: "pa-chart" }, h("figcaption", {}, "Who listens"), attention.canvas)), sentence));
     return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start, pushes } };
   });
 
@@ -852,11 +846,11 @@
           flame(at, "#f0ae12");
           const on = runs[n].margin[at][s] > 0;
           if (on) {
-            const glow = context.createRadialGradient(14, y, 2, 14, y, 12);
+            const glow = context.createRadialGradient(14, y, 2, 14, y, STEP / 2 + 2);
             glow.addColorStop(0, "rgba(255, 190, 30, 0.9)");
             glow.addColorStop(1, "rgba(255, 190, 30, 0)");
             context.fillStyle = glow;
-            context.fillRect(2, y - 12, 24, 24);
+            context.fillRect(2, y - STEP / 2 - 2, 24, STEP + 4);
           }
           context.beginPath();
           context.arc(14, y, STEP / 2 - 2, 0, 7);
@@ -875,7 +869,7 @@
       context.stroke();
       for (const t of TICKS) word(`${t ? "" : "step "}${thousands(t * every)}`, across(t), high - 6, t === last ? "right" : "center");
     });
-    const errors = chart({ title: "How often they err on new inputs", xlabel: "step", height: small.matches ? 160 : 230 });
+    const errors = chart({ title: "How often they err on new inputs", xlabel: "step", height: small.matches ? 130 : 230 });
     const LOOKS = ["pa-noise", "pa-noise", "pa-label"];
     function go(k) {
       [at, reached] = [k, Math.max(reached, k)];
@@ -893,7 +887,7 @@
     const time = player({ label: "step", seconds: 7, hold: { at: shining[shining.length >> 1], seconds: 2.5 }, show: (k) => thousands(times[k] * every), onstep: (k) => go(times[k]) });
     const show = (k) => () => { time.stop(); time.go(k); };
     reach.forgotten = { lit: show(shining[0]), end: show(times.length - 1) };
-    const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["Yes, the error still falls", "No"], right: 1, then: () => time.play() });
+    const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["No", "Yes, the error still falls"], right: 0, then: () => time.play() });
     stage.append(columns([diary.canvas], asked.element, time.element, errors.element, sentence));
     return { fields: [], bare: true, repaint: diary.paint, show: () => time.fit(times.length - 1, 0), room: 250, outside: { at: () => at * every, lit: () => Object.fromEntries(sizes.map((n) => [n, count(n)])) } };
   });
@@ -907,6 +901,9 @@
     const cell = (k) => [Math.floor(k / G), k % G];
     let place = queries.length >> 1;
     let open = false;
+    const cat = new Image();
+    cat.addEventListener("load", () => boards.forEach(({ paint }) => paint()));
+    cat.src = CAT;
     const way = ({ rows }, at = place) => { // where most attention goes, as a step
       const [here, there] = [queries[at], rows[at].indexOf(Math.max(...rows[at]))].map(cell);
       return [there[0] - here[0], there[1] - here[1]];
@@ -919,6 +916,8 @@
         const most = Math.max(...row);
         context.fillStyle = color("paper");
         context.fillRect(0, 0, G, G);
+        context.globalAlpha = 0.3;
+        if (cat.naturalWidth) context.drawImage(cat, 0, 0, G, G);
         context.fillStyle = color(k ? "label" : "same");
         row.forEach((share, at) => {
           context.globalAlpha = open ? (share / most) ** 0.8 : 0;
@@ -961,10 +960,10 @@
       const [r, c] = cell(queries[place]);
       const aside = heads.filter((head) => way(head).some(Boolean)).map(({ rows }) => Math.max(...rows[place]) / 1000);
       say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place.${everywhere ? " It is so from all nine places." : ""}`
-        : "Four heads of ViT-Tiny look from the ringed place. Point at a dot, and they look from there.");
+        : "Four heads of ViT-Tiny look from the ringed place, on average over a thousand pictures. Point at a dot, and they look from there.");
     }
     const time = player({ label: "the ringed place", seconds: 5, words: "Walk", show: (k) => `${k + 1} of ${queries.length}`, onstep: (k) => { place = k; draw(); } });
-    const asked = guess({ question: "The theory says that a head looks around its place. How many of these four do?", options: ["All four", "Two", "One"], right: 2, then: () => { open = true; time.go(0); time.play(); } });
+    const asked = guess({ question: "The theory says that a head looks around its place. How many of these four do?", options: ["None", "One", "Two", "All four"], right: 1, then: () => { open = true; time.go(0); time.play(); } });
     stage.append(h("div", { class: "pa-scene-rows" }, h("div", { class: "pa-panels pa-four" }, ...boards.map(({ element }) => element)), h("div", { class: "pa-beside pa-flat" }, asked.element, h("div", {}, time.element, sentence))));
     return { fields: [], bare: true, repaint: draw, show: () => time.fit(queries.length - 1, queries.length >> 1), room: 235, outside: { ways: () => heads.map((head) => way(head)), place: () => queries[place] } };
   });

@@ -5,7 +5,6 @@
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
-  const LENGTH = 900; // steps of a flow line
 
   const FIELDS = [
     { key: "D", label: "D, patches", value: 12, options: [8, 12, 16], rare: true },
@@ -40,6 +39,30 @@
     return { alpha, loss, error, gamma: -gradient[1] / (D * (C - 1)), rho: -gradient[2] / (D * (D - C)) };
   }
 
+  /** The way downhill from a start, in strides of one length or less: where it would turn round, or climb, they are halved. */
+  function downhill(risk, beta, start, { longest, most, range }) {
+    const found = [];
+    let [gamma, rho, alpha, stride] = [start.gamma, start.rho, 0.2, longest];
+    for (let k = 0; k < most && Math.max(Math.abs(gamma), Math.abs(rho)) <= range; k++) {
+      const v = velocity(risk, beta, gamma, rho, alpha);
+      const speed = Math.hypot(v.gamma, v.rho);
+      const last = found.at(-1);
+      const [x, y] = [v.gamma / speed, v.rho / speed];
+      if (last && stride > 1e-4 && (v.loss > last.loss || x * last.x + y * last.y < 0.5)) {
+        stride /= 2;
+        [gamma, rho] = [last.gamma + stride * last.x, last.rho + stride * last.y];
+        continue;
+      }
+      if (speed < 1e-12 || (last && v.loss > last.loss * (1 + 1e-12))) break; // at rest, or on the floor
+      found.push({ gamma, rho, alpha: v.alpha, loss: v.loss, error: v.error, x, y });
+      alpha = v.alpha * 1.02;
+      stride = Math.min(longest, 1.5 * stride);
+      gamma += stride * x;
+      rho += stride * y;
+    }
+    return found;
+  }
+
   /** Heights on n x n nodes, and between them by cubics: (2 n - 1) x (2 n - 1). */
   function finer(height, n) {
     const line = (at) => Array.from({ length: 2 * n - 1 }, (_, k) => {
@@ -64,9 +87,9 @@
     const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
     fine.forEach((height, k) => {
       const [x, y] = [k % wide, Math.floor(k / wide)];
-      const slope = (step, at) => 0.05 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
+      const slope = (step, at) => 0.035 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
       const [across, down] = [slope(1, x), slope(wide, y)];
-      const light = clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.7, 1.15) ** (plain[0] < 128 ? 3 : 1); // 1 upon a plain
+      const light = clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.86, 1.08) ** (plain[0] < 128 ? 5 : 1); // 1 upon a plain
       const own = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / (wide - 1) - 1));
       const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - lows[right(k)] || 1), 0, 1) ** 1.6;
       picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light), 255], 4 * k);
@@ -212,26 +235,12 @@
       const [{ gamma, rho }, end] = [line[0], line.at(-1)];
       const points = line.filter((at, k) => k % 6 === 0);
       if (ways.some(({ points: [at] }) => Math.hypot(at.gamma - gamma, at.rho - rho) < 0.45)) return;
-      ways = [...ways, { points, look: end.gamma > end.rho ? "pa-same" : "pa-other" }].slice(-40);
+      ways = [...ways, { points, look: ["pa-other", "pa-noise", "pa-same"][1 + leads(end)] }].slice(-40);
     }
 
-    /** Follow the flow at unit speed, so that slow stretches take no longer than fast ones. */
-    function follow(start) {
-      const found = [];
-      let [gamma, rho, alpha] = [start.gamma, start.rho, 0.2];
-      const stride = 0.015;
-      for (let k = 0; k < LENGTH && Math.abs(gamma) < 2 * RANGE && Math.abs(rho) < 2 * RANGE; k++) {
-        const v = velocity(risk, seen.diagonal, gamma, rho, alpha);
-        found.push({ gamma, rho, alpha: v.alpha, loss: v.loss, error: v.error });
-        const speed = Math.hypot(v.gamma, v.rho);
-        const last = found.at(-2);
-        if (speed < 1e-12 || (last && v.loss > last.loss * (1 + 1e-12))) break; // at rest, or stepping over the floor
-        alpha = v.alpha * 1.02;
-        gamma += (stride * v.gamma) / speed;
-        rho += (stride * v.rho) / speed;
-      }
-      return found;
-    }
+    const follow = (start) => downhill(risk, seen.diagonal, start, { longest: 0.015, most: 900, range: 2 * RANGE });
+    /** Who leads at a point by enough to be told from the divide, along which a trough runs: 1 companions, -1 strangers. */
+    const leads = ({ gamma, rho }) => (Math.abs(gamma - rho) < 0.2 ? 0 : Math.sign(gamma - rho));
 
     /** Starts all over the plane, one after the other, after a guess: who leads in the end of each. */
     async function sow() {
@@ -246,8 +255,12 @@
 
     function sentence() {
       const [first, end] = [line[0], line.at(-1)];
-      const who = end.gamma > end.rho + 0.01 ? "rolls into the valley where companions lead" : end.gamma < end.rho - 0.01 ? "rolls into the valley where strangers lead" : "stays on the divide";
-      return `From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}: it goes to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${Math.max(Math.abs(end.gamma), Math.abs(end.rho)) > RANGE ? ", outside of the picture" : ""}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
+      const names = { 1: "companions", "-1": "strangers" };
+      const [led, leading] = [leads(first), leads(end)];
+      const turned = led && leading && led !== leading ? `At the start ${names[led]} led, in the end ${names[leading]} do. ` : "";
+      const who = leading ? `rolls into the valley where ${names[leading]} lead` : "stays beside the line, in the trough between the valleys";
+      const out = Math.max(Math.abs(end.gamma), Math.abs(end.rho)) > RANGE ? ", outside of the picture" : "";
+      return `${turned}From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}, and is followed to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${out}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
     }
 
     function work() {
@@ -309,6 +322,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { velocity, contours, finer, relief });
+  Object.assign(window.patchAssociation, { velocity, downhill, contours, finer, relief });
   mount("valleys", build);
 })();

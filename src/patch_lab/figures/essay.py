@@ -132,7 +132,7 @@ def counting() -> dict:
         curves[str(C)] = [
             [round(q * (D - C) / C**2, 4), round(linear_error(D, C, q, ties="half"), 5)] for D in sizes
         ]
-    listening = [[round(q * (D - 4) / 16, 4), round(labeling_error(D, 4, q), 5)] for D in range(8, 220, 12)]
+    listening = [[round(q * (D - 4) / 16, 4), round(labeling_error(D, 4, q), 5)] for D in range(8, 220, 4)]
     return {**COUNTING, "curves": curves, "listening": listening, "boundary": boundary()}
 
 
