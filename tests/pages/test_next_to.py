@@ -141,10 +141,11 @@ def test_a_moment_of_the_text_moves_its_scene(browser):
         place.get_by_role("button", name="Show them").press("Enter")
         page.locator("a[data-of=forgotten][data-at=lit]").press("Enter")
         assert of(page, "forgotten", "lit()")["8000"] == 10
-    with essay(browser, "network", reduced_motion="reduce") as (page, place):
+    with essay(browser, "network", reduced_motion="reduce", viewport=PHONE) as (page, place):
         page.locator("a[data-of=network][data-at=trace]").press("Enter")  # without a game
+        assert place.get_by_role("button", name="Back to the text").is_visible()
         page.wait_for_function(f"() => {SAID.format('network')}.includes('3,000 inputs')")
-        assert place.locator(".pa-likely").count() == 3
+        assert place.locator(".pa-likely").count() == place.locator(".pa-heard.pa-true").count() == 3
 
 
 def test_strings_are_those_of_the_record(browser):
