@@ -378,7 +378,7 @@
           context.lineWidth = own ? 0.075 : 0.03;
           context.beginPath();
           const [x, y, u, v] = [i % SIDE, Math.floor(i / SIDE), j % SIDE, Math.floor(j / SIDE)].map((at) => at + 0.5);
-          const bend = ground.length ? 0.12 : 0; // of a letter several lie on one line
+          const bend = ground.length ? 0.07 : 0; // of a letter several lie on one line
           context.moveTo(x, y);
           context.quadraticCurveTo((x + u) / 2 + bend * (v - y), (y + v) / 2 - bend * (u - x), u, v);
           context.stroke();
@@ -443,7 +443,7 @@
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
       return [next, order.filter((k) => !bits[k])];
     }
-    const stripes = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
+    const corners = Array.from({ length: D }, (_, k) => [Math.floor(k / SIDE), k % SIDE].map((at) => Math.min(at, SIDE - 1 - at))).map(([r, c]) => LETTERS[3 * r + c]);
     const scattered = () => {
       const random = uniform(7);
       const next = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
@@ -540,7 +540,7 @@
       [before, kept, initial.value] = [null, [], ""];
       begin(first.sets, { name: first.name, then });
     } });
-    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial), ...[["stripes", stripes], ["a scatter", scattered()]].map(([name, sets]) => h("button", { type: "button", onclick: () => begin(sets, { name }) }, name))), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial), ...[["corners", corners], ["a scatter", scattered()]].map(([name, sets]) => h("button", { type: "button", onclick: () => begin(sets, { name }) }, name))), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
     return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, { quiet: true, name: "blocks" }), room: 300, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
 
