@@ -145,7 +145,7 @@ def test_a_moment_of_the_text_moves_its_scene(browser):
         page.locator("a[data-of=network][data-at=trace]").press("Enter")  # without a game
         assert place.get_by_role("button", name="Back to the text").is_visible()
         page.wait_for_function(f"() => {SAID.format('network')}.includes('3,000 inputs')")
-        assert place.locator(".pa-likely").count() == place.locator(".pa-heard.pa-true").count() == 3
+        assert place.locator(".pa-likely").count() == place.locator(".pa-listened.pa-true").count() == 3
 
 
 def test_strings_are_those_of_the_record(browser):

@@ -313,7 +313,7 @@
       const total = (who) => number(points[who].reduce((a, b) => a + b, 0));
       const score = points.you.length === ROUNDS ? `You got ${total("you")} of ${ROUNDS}, the sum ${total("sum")}, the model ${total("model")}. ` : "";
       const heard = many && time.step === GROW ? bestCompanions(run.A, D, C)[chosen] : [];
-      tiles.forEach((tile, k) => tile.classList.toggle("pa-heard", heard.includes(k)));
+      tiles.forEach((tile, k) => tile.classList.toggle("pa-listened", heard.includes(k)));
       const right = likely.filter((k) => sets[k] === sets[chosen]).length;
       if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? `The three highest are its companions.${heard.length ? " Dots: the three that it listens to most in the model, which has only tried to err less." : ""}` : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
       else if (open) say(`${score}Your inputs once more, sorted by the sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
@@ -699,9 +699,9 @@
       const rows = ["whose count is right", "whose count is even", "whose count is wrong", "all together"].flatMap((words, k) => {
         const wide = (found[k] / most) * 96;
         return [["text", { x: 110, y: 34 + 29 * k, "text-anchor": "middle", class: "pa-quiet-word" }, words],
-          ["rect", { class: wide > 0 ? "pa-same" : "pa-other", x: Math.min(110, 110 + wide), width: Math.max(1, Math.abs(wide)), y: 38 + 29 * k, height: 11 }]];
+          ["line", { class: "pa-axis", x1: 110, x2: 110, y1: 36 + 29 * k, y2: 51 + 29 * k }], ["rect", { class: wide > 0 ? "pa-same" : "pa-other", x: Math.min(110, 110 + wide), width: Math.max(1, Math.abs(wide)), y: 38 + 29 * k, height: 11 }]];
       });
-      put([["text", { x: 4, y: 14, class: "pa-other" }, "← strangers"], ["text", { x: 216, y: 14, "text-anchor": "end", class: "pa-same" }, "companions →"], ["line", { class: "pa-axis", x1: 110, x2: 110, y1: 24, y2: 138 }], ...rows]);
+      put([["text", { x: 4, y: 14, class: "pa-other" }, "← strangers"], ["text", { x: 216, y: 14, "text-anchor": "end", class: "pa-same" }, "companions →"], ...rows]);
     }
     function roll(then = () => {}) {
       stop();
@@ -733,7 +733,10 @@
       set(...start);
     } });
     const button = time.element.querySelector("button");
-    button.replaceWith(h("button", { type: "button", class: "pa-play", onclick: () => { start = start.slice(); roll(); } }, "Roll"));
+    button.replaceWith(h("button", { type: "button", class: "pa-play", onclick: () => { alone(); roll(); } }, "Roll"));
+    /** What the reader moves is told by itself, without the ways that a guess compared. */
+    const alone = () => { [ways, told] = [[], false]; };
+    time.element.addEventListener("input", alone, true);
     function set(gamma, rho) {
       stop();
       const edge = RANGE - 0.11; // where a way ends
@@ -741,12 +744,12 @@
       [line, ball] = [[], [...start, 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Of either color, the stronger it is, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Companions lead where it is blue, strangers where it is orange; the stronger the color, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
       const unit = (SIZE + 60) / box.width;
-      ways = [];
+      alone();
       set((((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE, RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE);
     };
     let held = false; // a thumb that scrolls holds nothing
@@ -778,12 +781,13 @@
     plane.canvas.addEventListener("pointercancel", () => { held = false; });
     plane.canvas.addEventListener("keydown", (event) => {
       const move = { ArrowRight: [0.25, 0], ArrowLeft: [-0.25, 0], ArrowUp: [0, 0.25], ArrowDown: [0, -0.25] }[event.key];
+      if (event.key === "Enter" || move) alone();
       if (event.key === "Enter") roll();
       if (!move) return;
       event.preventDefault();
       set(start[0] + move[0], start[1] + move[1]);
     });
-    const rolls = (step) => () => { [start, ways] = [[0, 0], []]; time.go(step); roll(); };
+    const rolls = (step) => () => { alone(); start = [0, 0]; time.go(step); roll(); };
     reach.ball = { few: rolls(5), many: rolls(17) };
     const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["That depends on q", "Companions’", "Strangers’"], right: 0, then: () => {
       [start, ways] = [[0, 0], []];
