@@ -171,8 +171,7 @@ def test_strings_are_those_of_the_record(browser):
 def test_the_model_of_the_game_knows_the_sets_and_answers_as_the_library_does(browser):
     with essay(browser, "network") as (page, place):
         for k in range(10):
-            signs = "([plus, minus]) => { plus.click(); minus.click(); }"  # one answer a round
-            place.locator(".pa-sign").evaluate_all(signs)
+            place.locator(".pa-sign").evaluate_all("both => both.forEach(sign => sign.click())")  # one counts
             assert f"Round {k + 1} of 10" in place.locator(".pa-sentence").inner_text()
             page.wait_for_selector(".pa-waiting", state="detached")
         page.wait_for_function(f"() => {SAID.format('network')}.includes('inputs')")
@@ -239,8 +238,7 @@ def test_the_ball_follows_the_reduced_flow(browser):
             "() => window.explorables.ball.setting().q === 0.9 && window.explorables.ball.ball()[0] < -0.5"
         )
         assert "into that of strangers" in place.locator(".pa-sentence").inner_text()
-        pushes = of(page, "valleys", "pushes(0, 0)")
-        alpha = of(page, "valleys", "at(0, 0)")["alpha"]
+        pushes, alpha = of(page, "valleys", "pushes(0, 0)"), of(page, "valleys", "at(0, 0)")["alpha"]
         risk = PopulationRisk(12, 4, 0.9)
         for gamma, rho in [(0, 0), (-1.5, 0.5), (2.0, -1.0)]:
             there = of(page, "valleys", "at(...argument)", [gamma, rho])
