@@ -231,19 +231,31 @@ def test_sets_are_drawn_by_hand_by_key_and_by_an_initial_and_found(browser):
         assert of(page, "sets", "association()")["exact"]
 
 
+ENDS = """nodes => Object.fromEntries(nodes.map(k =>
+  [k, window.explorables.ball.way(-2.5 + 5 * (k % 25) / 24, -2.5 + 5 * Math.floor(k / 25) / 24).at(-1)]))"""
+
+
 def test_the_ball_follows_the_reduced_flow(browser):
     with essay(browser, "valleys", reduced_motion="reduce") as (page, place):
-        place.get_by_role("button", name="That depends on q").press("Enter")
+        place.get_by_role("button", name="Depends on q").press("Enter")
         page.wait_for_function(
             "() => window.explorables.ball.setting().q === 0.9 && window.explorables.ball.ball()[0] < -0.5"
         )
         assert "into that of strangers" in place.locator(".pa-sentence").inner_text()
         pushes, alpha = of(page, "valleys", "pushes(0, 0)"), of(page, "valleys", "at(0, 0)")["alpha"]
+        page.wait_for_function("() => window.explorables.ball.ground().length")
+        ground = np.array(of(page, "valleys", "ground()"))
+        inside = np.zeros((25, 25), bool)
+        inside[1:-1, 1:-1] = True
+        nodes = np.flatnonzero(ground * inside.ravel())[::9].tolist()
+        ends = page.evaluate(ENDS, nodes)
         risk = PopulationRisk(12, 4, 0.9)
         for gamma, rho in [(0, 0), (-1.5, 0.5), (2.0, -1.0)]:
             there = of(page, "valleys", "at(...argument)", [gamma, rho])
             by_gamma, by_rho, _ = velocity(risk, 1.0, gamma, rho)
             assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
+    # The color of the ground is that of where the ball comes to rest, but for nodes at the border.
+    assert sum(ground[k] * (ends[str(k)]["gamma"] - ends[str(k)]["rho"]) <= 0 for k in nodes) <= 2
     s = np.array([(1,) * 4 + rest for rest in product((-1, 0, 1), repeat=8)])  # (3^8, D) with label +1
     chance = np.prod(np.where(s[:, 4:] == 0, 0.1, 0.45), axis=1)
     own, same = np.eye(12), np.kron(np.eye(3), np.ones((4, 4)))

@@ -208,7 +208,7 @@
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
       if (time < 1) return `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before training it is ${before}.`;
-      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. Take a piece and pull: the strings hold. ` +
+      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. ${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: the strings hold. ` +
         `Before training ${theirs.joined} pairs are neighbors, and ${theirs.right} pieces lie right.`;
     };
     const way = player({ label: "how far the strings have pulled", words: "Pull", seconds: SECONDS, show: (k) => percent(k / STEPS), onstep: (k) => { time = k / STEPS; draw(); } });

@@ -174,7 +174,7 @@
       if (still.matches) { // no motion: a still on the way, where it would stay or in the middle, then the end
         const from = step >= last ? 0 : step;
         go(hold.seconds && from < hold.at ? hold.at : Math.round((from + until) / 2));
-        return after(setTimeout(() => { go(until); rest(until); }, 1500));
+        return after(setTimeout(() => { go(until); rest(until); }, hold.seconds ? 3000 : 1500));
       }
       const from = step >= last ? 0 : step;
       let begun = null;

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const { h, guess, player, exchanger, chart, shapes, colorsOf, palette, inFrames, mount, still, number, percent, uniform, drawInputs, legend,
-    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, downhill, contours, relief, essay } = window.patchAssociation;
+    SampleDescent, PopulationRisk, bell, finer, countingError, listeningError, bestCompanions, velocity, downhill, basins, contours, relief, essay } = window.patchAssociation;
   const mix = (a, b, t) => a + (b - a) * t;
   const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const small = matchMedia("(max-width: 1000px)"); // as the scenes are first laid out
@@ -217,7 +217,7 @@
         waiting = false;
         answers.classList.remove("pa-waiting");
         shown = Math.min(round, ROUNDS - 1);
-        if (round === ROUNDS) learning.then(over);
+        if (round === ROUNDS) learning.then(() => over());
         else draw();
       }, WAIT);
     };
@@ -257,7 +257,7 @@
       for (const tile of tiles) tile.disabled = !open;
     };
     const trace = () => { time.stop(); time.go(0); time.play(GROW); };
-    function over() {
+    function over(until) {
       points.model = inputs.slice(0, round).map((s) => 1 - run.gradients([s]).error);
       turn(true);
       again.textContent = round === ROUNDS ? "Ten new rounds" : round ? "Back to the game" : "Play the game";
@@ -265,9 +265,9 @@
       time.fit(GROW + round, 0);
       time.element.querySelector("button").focus({ preventScroll: true });
       // To an input that only the sets decide.
-      time.play(round ? GROW + 1 + Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)) : GROW);
+      time.play(until ?? GROW + 1 + Math.max(0, points.model.findIndex((got, k) => got === 1 && points.sum[k] < 1)));
     }
-    reach.network = { trace: () => (open ? trace() : learning.then(over)) };
+    reach.network = { trace: () => (open ? trace() : learning.then(() => over(GROW))) };
     board.addEventListener("keydown", (event) => {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       const from = tiles.indexOf(event.target);
@@ -320,7 +320,7 @@
       else if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
       else say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
     }
-    stage.append(columns([board], answers, time.element, table, sentence, h("div", { class: "pa-tools" }, again)));
+    stage.append(columns([board], answers, time.element, table, h("div", { class: "pa-tools" }, again), sentence));
     turn(false);
     return { fields: [], bare: true, show: draw, room: 400, outside: { learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })), inputs: () => inputs.map((s) => Array.from(s)), labels: () => labels, sets: () => sets,
       trace: () => ({ chosen, seen: seen.map((s) => Array.from(s)), bars: traceOf(chosen)[GROW] }) } };
@@ -341,9 +341,9 @@
       const voices = voicesOf(D);
       const error = countingError(D, C, q);
       const done = reached >= most;
-      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-noise") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
+      const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-signal") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
       errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }, { x: voices, y: listeningError(D, C, q), look: "pa-same" }],
-        curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-noise pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
+        curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-signal pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
       say(`${done ? asked.tell() : ""}${number(voices)} random voices stand against the ${C} of the set (${D} patches in all): the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
         (done ? ` One in eight is lost near ${number(boundary * C ** 2)} voices (dotted), three quarters of ${C} squared; with sets of 16 near three quarters of 16 squared (dots, voices divided by 16).` : ""));
     }
@@ -439,6 +439,18 @@
         const near = order.slice(n, n < inked ? inked : D).reduce((best, k) => (apart(k, order[n - 1]) < apart(best, order[n - 1]) ? k : best));
         order.splice(order.indexOf(near), 1);
         order.splice(n, 0, near);
+      }
+      const inked = bits.filter(Boolean).length;
+      const spread = (n) => order.slice(C * Math.floor(n / C), C * Math.floor(n / C) + C).reduce((sum, k) => sum + apart(k, order[n]), 0);
+      for (let better = true; better; ) { // exchanges that bring sets together
+        better = false;
+        for (let m = 0; m < D; m++)
+          for (let n = m + 1; n < (m < inked ? inked : D); n++) {
+            const before = spread(m) + spread(n);
+            [order[m], order[n]] = [order[n], order[m]];
+            if (spread(m) + spread(n) < before - 1e-9) better = true;
+            else [order[m], order[n]] = [order[n], order[m]];
+          }
       }
       order.forEach((k, n) => (next[k] = LETTERS[Math.floor(n / C)]));
       return [next, order.filter((k) => !bits[k])];
@@ -540,7 +552,7 @@
       [before, kept, initial.value] = [null, [], ""];
       begin(first.sets, { name: first.name, then });
     } });
-    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Write your initial ", initial), ...[["corners", corners], ["a scatter", scattered()]].map(([name, sets]) => h("button", { type: "button", onclick: () => begin(sets, { name }) }, name))), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
+    stage.append(columns([board], asked.element, h("div", { class: "pa-tools" }, h("label", { class: "pa-initial" }, "Your initial ", initial), ...[["corners", corners], ["a scatter", scattered()]].map(([name, sets]) => h("button", { type: "button", onclick: () => begin(sets, { name }) }, name))), time.element, h("div", { class: "pa-pair" }, found.element, shelf), sentence));
     return { fields: [], bare: true, repaint: paint, show: () => begin(blocks, { quiet: true, name: "blocks" }), room: 300, outside: { sets: () => sets.join(""), association: () => run.association(), step: () => at } };
   });
 
@@ -549,7 +561,8 @@
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, NODES, SIZE] = [12, 4, 1, 2.5, 25, 500];
     let [q, risk, ground, line, ball, stop, told] = [0.3, null, null, [], [0, 0], () => {}, false];
-    let [start, levels, basins] = [[0, 0], [], [-RANGE, -1]]; // where the ball lies, lines of equal depth, how high either side is deepest
+    let [start, levels, deepest] = [[0, 0], [], [-RANGE, -1]]; // where the ball lies, lines of equal depth, how high either side is deepest
+    let ends = []; // who leads where the flow from each node ends
     let ways = []; // of the two values of q that a guess compares
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
@@ -593,9 +606,9 @@
       context.lineJoin = "round";
       const label = (words, x, y) => { context.strokeText(words, x, y); context.fillText(words, x, y); };
       // Beside the deepest place of either side, where the ball comes to rest, and not upon it.
-      if (levels.length) label("companions listen to one another", SIZE - 10, clamp(Y(basins[0]) - 26, 22, SIZE - 14));
+      if (levels.length) label("companions listen to one another", SIZE - 10, clamp(Y(deepest[0]) - 26, 22, SIZE - 14));
       context.textAlign = "left";
-      if (levels.length) label("everybody listens to strangers", 10, clamp(Y(basins[1]) + 34, 22, SIZE - 14));
+      if (levels.length) label("everybody listens to strangers", 10, clamp(Y(deepest[1]) + 34, 22, SIZE - 14));
       context.globalAlpha = 1;
       const trail = (points, wide) => {
         context.lineWidth = wide;
@@ -672,8 +685,10 @@
         if (k < NODES * NODES) return true;
         const depth = mine.map(({ loss }) => Math.log(loss));
         const high = (n) => -score(Math.floor(n / NODES));
-        basins = [1, -1].map((side) => high(depth.reduce((best, deep, n) => (side * (score(n % NODES) - high(n)) > 0.2 && (best < 0 || deep < depth[best]) ? n : best), -1)));
-        relief(relieved, depth, NODES, colors());
+        deepest = [1, -1].map((side) => high(depth.reduce((best, deep, n) => (side * (score(n % NODES) - high(n)) > 0.2 && (best < 0 || deep < depth[best]) ? n : best), -1)));
+        const upward = (rows) => Array.from({ length: NODES }, (_, row) => rows.slice((NODES - 1 - row) * NODES, (NODES - row) * NODES)).flat();
+        ends = basins(upward(mine), NODES, (2 * RANGE) / (NODES - 1));
+        relief(relieved, upward(depth), ends, NODES, colors());
         levels = contours(finer(depth, NODES), 2 * NODES - 1, 13);
         plane.paint();
         return false;
@@ -717,13 +732,13 @@
     }
     function tell() {
       const end = line.at(-1);
-      const whose = end.gamma > end.rho + 0.01 ? "companions" : end.gamma < end.rho - 0.01 ? "strangers" : null;
+      const whose = Math.abs(end.gamma - end.rho) < 0.2 ? null : end.gamma > end.rho ? "companions" : "strangers";
       const other = ways[0];
       if (told && other) {
         const end = other.line.at(-1);
         return say(`${asked.tell()}At q = ${number(other.q)} it rolled into the valley of ${end.gamma > end.rho ? "companions" : "strangers"}, and the error went from ${percent(other.line[0].error)} to ${percent(end.error)}; at q = ${number(q)} into that of ${whose}, from ${percent(line[0].error)} to ${percent(line.at(-1).error)}, by looking away from its own set.`);
       }
-      say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the divide"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error ${percent(line[0].error) === percent(end.error) ? `stays near ${percent(end.error)}` : `goes from ${percent(line[0].error)} to ${percent(end.error)}`}.`);
+      say(`${told ? asked.tell() : ""}At q = ${number(q)} the ball rolls ${whose ? `into the valley of ${whose}` : "along the line of equal scores"}: attention ${whose === "companions" ? "finds the sets" : whose ? "looks away from its own set" : "stays even"}, and the error ${percent(line[0].error) === percent(end.error) ? `stays near ${percent(end.error)}` : `goes from ${percent(line[0].error)} to ${percent(end.error)}`}.`);
     }
     const time = player({ label: "q, how many patches speak at random", seconds: 0.01, words: "Roll", show: (k) => (0.05 * (k + 1)).toFixed(2), onstep: (k) => {
       const next = Number((0.05 * (k + 1)).toFixed(2));
@@ -735,7 +750,7 @@
     const button = time.element.querySelector("button");
     button.replaceWith(h("button", { type: "button", class: "pa-play", onclick: () => { alone(); roll(); } }, "Roll"));
     /** What the reader moves is told by itself, without the ways that a guess compared. */
-    const alone = () => { [ways, told] = [[], false]; };
+    const alone = () => { asked.tell(); [ways, told] = [[], false]; };
     time.element.addEventListener("input", alone, true);
     function set(gamma, rho) {
       stop();
@@ -744,7 +759,7 @@
       [line, ball] = [[], [...start, 0]];
       plane.paint();
       attention.paint();
-      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. Companions lead where it is blue, strangers where it is orange; the stronger the color, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
+      say(`The ball lies at γ = ${number(start[0], 2)}, ρ = ${number(start[1], 2)}, and q = ${number(q)}. From blue ground it rolls to companions, from orange to strangers; the stronger the color, the lower the ground. Put the ball anywhere, throw it, or let it roll.`);
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
@@ -789,14 +804,14 @@
     });
     const rolls = (step) => () => { alone(); start = [0, 0]; time.go(step); roll(); };
     reach.ball = { few: rolls(5), many: rolls(17) };
-    const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["That depends on q", "Companions’", "Strangers’"], right: 0, then: () => {
+    const asked = guess({ question: "The ball starts where all scores are equal. Into which valley does it roll?", options: ["Depends on q", "Companions’", "Strangers’"], right: 0, then: () => {
       [start, ways] = [[0, 0], []];
       time.go(5);
       roll(() => setTimeout(() => { [told, start, ways] = [true, [0, 0], [{ q, line }]]; time.go(17); roll(); }, still.matches ? 0 : 700));
     } });
     stage.append(columns([plane.canvas], asked.element, time.element,
       h("div", { class: "pa-pair" }, h("figure", { class: "pa-chart" }, h("figcaption", {}, "At equal scores, inputs push"), tug), h("figure", { class: "pa-chart" }, h("figcaption", {}, "Who listens"), attention.canvas)), sentence));
-    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start, pushes } };
+    return { fields: [], bare: true, repaint: () => { shade(); plane.paint(); attention.paint(); }, show: () => time.fit(17, 5), room: 255, outside: { way, at: (gamma, rho) => velocity(risk, beta, gamma, rho), setting: () => ({ D, C, q, beta }), ball: () => ball, started: () => start, pushes, ground: () => ends } };
   });
 
   // ---- known, then forgotten -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
   const { h, controls, dragged, listeners, palette, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
+  const APART = 0.2; // less than this between two scores, and a way has ended in the trough beside their line
   const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
 
   const FIELDS = [
@@ -75,14 +76,41 @@
     return Array.from({ length: (2 * n - 1) ** 2 }, (_, k) => columns[k % (2 * n - 1)][Math.floor(k / (2 * n - 1))]);
   }
 
-  /** Heights on n x n nodes, the first row at the top, as seen from above on a canvas, with light from the upper left.
-   * The color says on which side of the rising diagonal it is, and how low for this side: the lower, the stronger. */
-  function relief(canvas, heights, n, [near, far, plain]) {
+  /** From each of n x n nodes, `side` apart and the first row below, who leads where the flow between the nodes ends: 1, 0 or -1. */
+  function basins(velocities, n, side) {
+    const flow = velocities.map(({ gamma, rho }) => ({ gamma: gamma / Math.hypot(gamma, rho), rho: rho / Math.hypot(gamma, rho) })); // a steep wall is not to outvote the floor beside it
+    const at = (x, y, score) => { // between four nodes
+      const [i, j] = [x, y].map((u) => Math.min(n - 2, Math.floor(u)));
+      const [a, b] = [x - i, y - j];
+      const node = (p, q) => flow[q * n + p][score];
+      return (1 - b) * ((1 - a) * node(i, j) + a * node(i + 1, j)) + b * ((1 - a) * node(i, j + 1) + a * node(i + 1, j + 1));
+    };
+    return velocities.map((_, k) => {
+      let [x, y] = [k % n, Math.floor(k / n)];
+      for (let step = 0; step < 400 && Math.min(x, y) >= 0 && Math.max(x, y) <= n - 1; step++) {
+        const [u, w] = [at(x, y, "gamma"), at(x, y, "rho")];
+        const speed = Math.hypot(u, w) || 1;
+        [x, y] = [x + (0.2 * u) / speed, y + (0.2 * w) / speed];
+      }
+      return Math.abs(x - y) * side < Math.max(APART, 1.6 * side) ? 0 : Math.sign(x - y); // the trough is narrower than a cell
+    });
+  }
+
+  /** Heights on n x n nodes, the first row below, as seen from above on a canvas, with light from the upper left.
+   * The color says who leads in the end, of `ends`, and how low it is among these: the lower, the stronger. */
+  function relief(canvas, upward, ends, n, [near, far, plain]) {
+    const turned = (rows) => Array.from({ length: n }, (_, row) => rows.slice((n - 1 - row) * n, (n - row) * n)).flat();
+    const heights = turned(upward);
     const [least, most] = [Math.min(...heights), Math.max(...heights)];
     const fine = [1, 2, 4].reduce((height, by) => finer(height, (n - 1) * by + 1), heights.map((height) => (height - least) / (most - least || 1)));
     const wide = (canvas.width = canvas.height = 8 * (n - 1) + 1);
     const picture = new ImageData(wide, wide);
-    const right = (k) => Number((k % wide) + Math.floor(k / wide) > wide - 1);
+    const about = (k) => { // the mean of a node and those around it: between the nodes nothing sharper is known
+      const own = [-n - 1, -n, -n + 1, -1, 0, 1, n - 1, n, n + 1].map((by) => k + by).filter((other) => other in ends && Math.abs((other % n) - (k % n)) < 2);
+      return own.reduce((sum, other) => sum + ends[other], 0) / own.length;
+    };
+    const whose = [1, 2, 4].reduce((height, by) => finer(height, (n - 1) * by + 1), turned(ends.map((_, k) => about(k))));
+    const right = (k) => Number(whose[k] > 0);
     const lows = [0, 1].map((side) => fine.reduce((low, height, k) => (right(k) === side ? Math.min(low, height) : low), 1));
     const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
     fine.forEach((height, k) => {
@@ -90,7 +118,7 @@
       const slope = (step, at) => 0.035 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
       const [across, down] = [slope(1, x), slope(wide, y)];
       const light = clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.86, 1.08) ** (plain[0] < 128 ? 5 : 1); // 1 upon a plain
-      const own = 0.5 + 0.5 * Math.tanh(12 * ((x + y) / (wide - 1) - 1));
+      const own = clamp(0.5 + 0.5 * whose[k], 0, 1);
       const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - lows[right(k)] || 1), 0, 1) ** 1.6;
       picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light), 255], 4 * k);
     });
@@ -148,7 +176,7 @@
     const attention = listeners({ title: "Who listens to whom at the dot" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), h("div", { class: "pa-planar" }, ground, svg)),
-    h("p", { class: "pa-quiet" }, "On either side of the line, the stronger the color of the ground, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. A dot has the color of who leads in the end; above the line strangers lead at the start."),
+    h("p", { class: "pa-quiet" }, "Ground and dots have the color of who leads in the end: blue companions, orange strangers, gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. Above the line strangers lead at the start."),
     attention.element);
     attention.element.classList.add("pa-aside");
 
@@ -157,10 +185,10 @@
 
     function paint() {
       const parts = [];
-      const side = SIZE / (NODES - 1);
+      const side = SIZE / (NODES - 1); // of a cell, drawn
       const depth = plane.map((v) => v && Math.log(v.loss));
       const whole = depth.every((d) => d !== null);
-      if (whole) relief(ground, Array.from({ length: NODES }, (_, row) => depth.slice((NODES - 1 - row) * NODES, (NODES - row) * NODES)).flat(), NODES, colors());
+      if (whole) relief(ground, depth, basins(plane, NODES, (2 * RANGE) / (NODES - 1)), NODES, colors());
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
@@ -240,7 +268,7 @@
 
     const follow = (start) => downhill(risk, seen.diagonal, start, { longest: 0.015, most: 900, range: 2 * RANGE });
     /** Who leads at a point by enough to be told from the divide, along which a trough runs: 1 companions, -1 strangers. */
-    const leads = ({ gamma, rho }) => (Math.abs(gamma - rho) < 0.2 ? 0 : Math.sign(gamma - rho));
+    const leads = ({ gamma, rho }) => (Math.abs(gamma - rho) < APART ? 0 : Math.sign(gamma - rho));
 
     /** Starts all over the plane, one after the other, after a guess: who leads in the end of each. */
     async function sow() {
@@ -322,6 +350,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { velocity, downhill, contours, finer, relief });
+  Object.assign(window.patchAssociation, { velocity, downhill, basins, contours, finer, relief });
   mount("valleys", build);
 })();
