@@ -68,16 +68,17 @@ def test_pieces_are_found_by_keyboard_and_put_together(browser):
 
 
 def test_the_mouse_lights_the_piece_below_it(browser):
-    with opened(browser, "shuffle") as page:
+    with opened(browser, "shuffle", "#together=0") as page:
         heap = page.locator("canvas.pa-heap").first
         box = heap.bounding_box()
-        heap.hover(position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]})
+        spot = {"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]}
+        heap.hover(position=spot)
         page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[99] + 1}&`)")
         page.goto(page.url.partition("#")[0] + "#together=100")  # all lie where they were cut from
-        page.locator("canvas").nth(1).hover(
-            position={"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]}
-        )
+        page.locator("canvas").nth(1).hover(position=spot)
         page.wait_for_function("location.hash.includes('piece=100&')")
+        page.mouse.move(5, 5)  # it leaves, and nothing else asked for a piece
+        page.wait_for_function("location.hash.includes('piece=0&')")
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "positional"])

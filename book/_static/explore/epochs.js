@@ -56,7 +56,7 @@
       choose(((aim - 1 + move + N) % N) + 1);
     };
     const board = (kind) => {
-      const canvas = h("canvas", { width: 2 * PIXELS, height: 2 * PIXELS, role: "application", tabindex: 0, class: "pa-heap", onclick: pick, onpointermove: (event) => { if (event.pointerType === "mouse") pick(event); }, onkeydown: walk,
+      const canvas = h("canvas", { width: 2 * PIXELS, height: 2 * PIXELS, role: "application", tabindex: 0, class: "pa-heap", onclick: pick, onpointermove: (event) => { if (event.pointerType === "mouse" && !stage.classList.contains("pa-guessing")) pick(event); }, onkeydown: walk,
         "aria-label": `Similarity of the chosen patch to every other, ${kind} attention; arrow keys choose another patch` });
       const curves = chart({ title: "Map and answers; 100% is the end", xlabel: "epoch", height: 166, onpoint: (epoch) => { time.stop(); time.go(Math.round(epoch)); } });
       return { canvas, curves, element: h("figure", { class: "pa-chart pa-puzzle" }, h("figcaption", {}, `${kind[0].toUpperCase()}${kind.slice(1)} attention`), canvas, curves.element) };
