@@ -72,14 +72,14 @@
     let seen = {};
     let picked = -1;
     let pointed = -1; // the patch under the pointer: whom it listens to is shown
-    let resting = false; // a pointer that has just let a patch go asks for nothing until it leaves, or goes on after the training
+    let resting = []; // the two patches exchanged last: the pointer asks for nothing until it leaves, or goes on to others after the training
     let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
     const swap = (a, b) => {
       const letters = [...seen.sets];
       [letters[a], letters[b]] = [letters[b], letters[a]];
-      [picked, pointed, resting, run] = [-1, -1, true, null];
+      [picked, pointed, resting, run] = [-1, -1, [a, b], null];
       change({ sets: letters.join("") });
     };
     const painted = grid("Your sets: drag one onto another", (k) => {
@@ -89,8 +89,8 @@
     }, swap, (k) => point(k));
     const found = grid("What the scores say", null, null, (k) => point(k));
     const point = (k) => {
-      if (resting && k >= 0 && !(run?.step >= STEPS)) return;
-      resting = false;
+      if (k >= 0 && resting.length && (resting.includes(k) || !(run?.step >= STEPS))) return;
+      resting = [];
       if (k !== pointed && !stage.classList.contains("pa-guessing")) { pointed = k; draw(); }
     };
     const scores = listeners({ title: "Who listens to whom, a row for each patch" });
