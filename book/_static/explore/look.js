@@ -71,8 +71,8 @@
     const input = h("figure", { class: "pa-chart" }, asked, first.element,
       h("p", { class: "pa-turned" }, "The other class: the same scores, but patterns 1 and 2 have exchanged their roles"), second.element, h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
     const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
-    const mass = chart({ title: "Attention that tokens get, by kind, on average over both classes", height: 290, onpoint });
-    const margin = chart({ title: "Margin: above zero it is right", height: 190, onpoint });
+    const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
+    const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
     margin.element.classList.add("pa-aside");
     stage.append(time.element, panel.element, input, mass.element, margin.element);
 
@@ -132,7 +132,7 @@
       const without = gone();
       const weights = run.at(at);
       const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
-      asked.textContent = by < 0 ? "One input, sorted by kind: where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks, in either class`;
+      asked.textContent = by < 0 ? "Where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks, in either class`;
       const share = fill(first, tokens, seen.label, without, weights, by);
       fill(second, others, -seen.label, seen.removed === "before" ? without : new Set(), weights, by);
       const steps = run.found.risk.length - 1;
