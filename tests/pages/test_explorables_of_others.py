@@ -69,10 +69,9 @@ def test_pieces_are_found_by_keyboard_and_put_together(browser):
 
 def test_the_mouse_lights_the_piece_below_it(browser):
     with opened(browser, "shuffle", "#together=0") as page:
-        heap = page.locator("canvas.pa-heap").first
-        box = heap.bounding_box()
+        box = page.locator("canvas").first.bounding_box()
         spot = {"x": 1.5 / 14 * box["width"], "y": 7.5 / 14 * box["height"]}
-        heap.hover(position=spot)
+        page.locator("canvas").first.hover(position=spot)
         page.wait_for_function("location.hash.includes(`piece=${window.explorable.heap()[99] + 1}&`)")
         page.goto(page.url.partition("#")[0] + "#together=100")  # all lie where they were cut from
         page.locator("canvas").nth(1).hover(position=spot)
