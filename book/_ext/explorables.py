@@ -309,19 +309,13 @@ def encodings() -> dict:
 
 
 def training() -> dict:
-    """Two networks before training and after every epoch: cosines of encodings, recall, accuracy.
-
-    ``looks`` is the recall of the mean attention of the first layer's more local head after every epoch;
-    it is not recorded before training.
-    """
+    """Two networks before training and after every epoch: cosines of encodings, recall, accuracy."""
     found: dict = {}
     for kind, run in essay.networks().items():
         local = encoding_locality(run["encodings"][0])
-        found["chance"] = local.chance
         found[kind] = {
             "cosines": triangles([cosines(similarity(one)) for one in run["encodings"]]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
-            "looks": [max(at["attention"][0]) for at in run["metrics"]],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
         }
     return found

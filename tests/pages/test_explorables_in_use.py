@@ -101,7 +101,7 @@ def test_a_thumb_that_scrolls_answers_no_guess(browser, name):
 
 def test_a_curve_is_dragged_along(browser):
     with opened(browser, "descent", "#steps=100", reduced_motion="reduce") as page:
-        box = page.locator(".pa-chart svg").first.bounding_box()
+        box = page.locator(".pa-shown .pa-chart svg").first.bounding_box()
         page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 90)
         page.mouse.down()
         at = page.locator(".pa-player input").input_value()

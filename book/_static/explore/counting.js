@@ -96,20 +96,21 @@
       }
       const [spread, high_up] = [Math.sqrt(q * (D - C)), Y(0.6 * at(C))]; // from the middle to where a bell of normal shape bends
       parts.push(["path", { class: "pa-spread", d: `M${pixel(X(C - spread))} ${pixel(high_up)}H${pixel(X(C + spread))}m0 -5v10M${pixel(X(C - spread))} ${pixel(high_up - 5)}v10` }],
-        ["text", { class: "pa-quiet-word", x: pixel(X(C - spread) - 7), y: pixel(high_up + 5), "text-anchor": "end" }, `√${number(spread ** 2)} = ${number(spread, 2)} to either side`]);
+        ["text", { class: "pa-quiet-word", x: pixel(X(C - spread) - 7), y: pixel(high_up - 6), "text-anchor": "end" }, `√${number(spread ** 2)} = ${number(spread, 2)} to either side`]);
       parts.push(["text", { x: X(C) + 7, y: 20 }, "the label’s own set"], ["text", { class: "pa-wrong-words", x: X(0) - 12, y: 20, "text-anchor": "end" }, "here the sum is wrong"]);
       put(parts);
     }
     return { svg, draw };
   }
 
-  const FARTHEST = 3; // random features in units of C^2, as far as the curves go
-  const curves = new Map(); // by C and q: both exact errors at some numbers of patches, as far as they have come
-  function curveOf(C, q) {
-    const most = Math.min(1600, (FARTHEST * C * C) / q) + C; // patches: all of a law that is quickly computed
+  const FARTHEST = 3; // random features in units of C^2, as far as the curves go; farther where the setting lies farther
+  const curves = new Map(); // by C, q and reach: both exact errors at some numbers of patches, as far as they have come
+  function curveOf(C, q, far = FARTHEST) {
+    const key = `${C} ${q} ${far}`;
+    const most = Math.min(1600, (far * C * C) / q) + C; // patches: all of a law that is quickly computed
     const sizes = [...new Set(Array.from({ length: 49 }, (_, k) => C * Math.floor(2 + ((most / C - 2) * k) / 48)))];
-    if (!curves.has(`${C} ${q}`)) curves.set(`${C} ${q}`, { C, q, sizes: q > 0 ? sizes : [], xs: [], sum: [], sets: [] });
-    return curves.get(`${C} ${q}`);
+    if (!curves.has(key)) curves.set(key, { C, q, far, sizes: q > 0 ? sizes : [], xs: [], sum: [], sets: [] });
+    return curves.get(key);
   }
   const clutterOf = ({ D, C, q }) => (q * (D - C)) / C ** 2;
 
@@ -126,19 +127,19 @@
       change(next);
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
-    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.12, 0.23], 244);
+    const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.05, 0.12, 0.23, 0.5], 244);
     const errors = chart({ title: "How often each listener errs", xlabel: "random features, in units of C²", height: 205, onpoint: (x) => { // as many patches as that
       const { C, q } = seen;
       if (!(q > 0)) return;
       before = [];
-      change({ D: C * Math.max(2, Math.min(Math.floor(400 / C), Math.round(1 + (x * C) / q))) });
+      change({ D: C * Math.max(2, Math.min(Math.floor(400 / C), Math.floor(1.0001 + (x * C) / q))) });
     } });
     stage.append(panel.element,
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
       h("div", { class: "pa-answer" }, errors.element),
       h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
 
-    /** Both errors on the way to three times C squared, some sizes a frame. */
+    /** Both errors on the way to the end of the axis, some sizes a frame. */
     function compute(curve) {
       inFrames(say, () => shown === curve || past.includes(curve), (until) => {
         while (curve.xs.length < curve.sizes.length && performance.now() < until) {
@@ -154,13 +155,16 @@
     function plot() {
       const { D, C, q } = seen;
       const at = clutterOf(seen);
-      const far = shown.xs.filter((x) => x < at).length;
-      const put = (list, value) => [...list.slice(0, far), ...(at <= FARTHEST ? [value] : []), ...(playing ? [] : list.slice(far))]; // with the present setting's
+      const { far } = shown;
+      const gone = shown.xs.filter((x) => x < at).length;
+      const put = (list, value) => [...list.slice(0, gone), value, ...(playing ? [] : list.slice(gone))]; // with the present setting's
       const [xs, sum, sets] = [put(shown.xs, at), put(shown.sum, countingError(D, C, q)), put(shown.sets, listeningError(D, C, q))];
-      const others = past.map((one) => (one.q === q ? `of ${one.C}` : `of ${one.C} at q = ${number(one.q)}`)).join(" and ");
-      errors.draw({ x: [0, FARTHEST], at: at <= FARTHEST ? at : null, range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: BOUNDARY, name: `${BOUNDARY} C²` }],
-        curves: [{ xs, y: sets, look: "pa-same", name: "each set by itself", above: Math.max(0.03, (sets.at(-1) ?? 0) + 0.02) }, { xs, y: sum, look: "pa-label", name: "adding up", above: 0.31 },
-          ...past.map((one, k) => ({ xs: one.xs.map((x) => x + 1e-9), y: one.sum, look: "pa-noise pa-upon", name: k ? "" : `dots: sets ${others}`, above: 0.195 }))] });
+      const upon = past.filter((one) => one.far === far);
+      const others = upon.map((one) => (one.q === q ? one.C : `${one.C} at q = ${number(one.q)}`)).join(", ");
+      const covered = at >= BOUNDARY && at < BOUNDARY + far / 5 && BOUNDARY > far / 5; // by the cursor
+      errors.draw({ x: [0, far], at, range: [0, far > 6 ? 0.5 : 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],
+        curves: [{ xs, y: sets, look: "pa-same", name: "each set alone" }, { xs, y: sum, look: "pa-label", name: "adding up" },
+          ...upon.map((one, k) => ({ xs: one.xs.map((x) => x + 1e-9), y: one.sum, look: "pa-noise pa-upon", name: k ? "" : `dots: sets of ${others}` }))] });
     }
     function remember(curve) {
       if (curve.sizes.length) past = [curve, ...past.filter(({ C }) => C !== curve.C)].slice(0, 3);
@@ -186,9 +190,9 @@
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
       const clutter = clutterOf(seen);
       const side = clutter > BOUNDARY ? "beyond" : "within";
-      say(`On average ${number(q * (D - C))} random features stand against a signal of ${C}: ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C². ` +
-        `Counting all patches errs in ${percent(counting)} of the inputs; listening to each set by itself errs in ${percent(listening)}.` +
-        (listening > counting ? " Here listening is the worse: so many random sets speak with one voice." : ""));
+      const errs = (share) => (share === 0 ? "never errs" : share < 1e-6 ? "practically never errs" : `errs in ${percent(share)} of the inputs`);
+      say(`The square decides: ${number(q * (D - C))} random features are ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C², and adding up ${errs(counting)}. Each set by itself ${errs(listening)}` +
+        (listening > counting ? ": more, by its ties alone, which it loses and the sum gives to a coin." : "."));
     }
 
     return {
@@ -205,7 +209,7 @@
         plot();
       } },
       ready: true,
-      room: 270,
+      room: 255,
       repaint: draw,
       check({ D, C, q, seed: drawn }) {
         whole("D", D, 2, 1000);
@@ -216,10 +220,13 @@
       },
       show(setting) {
         seen = { ...setting };
-        const curve = curveOf(seen.C, seen.q);
+        let far = shown && shown.C === seen.C && shown.q === seen.q ? shown.far : FARTHEST; // under a hand the axis stays
+        while (far < clutterOf(seen)) far *= 2;
+        const curve = curveOf(seen.C, seen.q, far);
         if (shown && curve.C !== shown.C) remember(shown);
         past = past.filter(({ C }) => C !== curve.C);
         shown = curve;
+        panel.offer("D", [...new Set([...FIELDS[0].options, seen.D])].sort((a, b) => a - b));
         compute(curve);
         panel.offer("C", Array.from({ length: Math.min(seen.D - 1, 16) }, (_, k) => k + 1).filter((C) => C > 1 && seen.D % C === 0));
         panel.show(seen);

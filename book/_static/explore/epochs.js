@@ -10,7 +10,7 @@
   const HALF = epochs.vanilla.accuracy.findIndex((share) => share >= 0.5);
 
   const FIELDS = [
-    { key: "patch", label: "patch, row by row", value: 26, from: 1, to: N, step: 1 },
+    { key: "patch", label: "patch, row by row", value: 34, from: 1, to: N, step: 1 },
     { key: "epoch", value: 0 },
   ];
 
@@ -26,14 +26,15 @@
     return known.get(key);
   }
 
-  /** The ring of up to eight places around one, and how many of them are among as many most similar places. */
+  /** The ring of up to eight places around one, as many most similar places, and how many of these are in the ring or, outside it, at the mirror image. */
   function around(kind, epoch, at) {
     const K = cosinesAt(kind, epoch);
-    const apart = (k) => Math.max(Math.abs(Math.floor(k / SIDE) - Math.floor(at / SIDE)), Math.abs((k % SIDE) - (at % SIDE)));
+    const apart = (k, at) => Math.max(Math.abs(Math.floor(k / SIDE) - Math.floor(at / SIDE)), Math.abs((k % SIDE) - (at % SIDE)));
     const others = Array.from({ length: N }, (_, k) => k).filter((k) => k !== at);
-    const ring = others.filter((k) => apart(k) === 1).length;
+    const ring = others.filter((k) => apart(k, at) === 1).length;
     others.sort((a, b) => K[at * N + b] - K[at * N + a]);
-    return { ring, found: others.slice(0, ring).filter((k) => apart(k) === 1).length };
+    const near = others.slice(0, ring).map((k) => ({ k, beside: apart(k, at) === 1 }));
+    return { ring, near, found: near.filter(({ beside }) => beside).length, mirrored: near.filter(({ k, beside }) => !beside && apart(k, mirror(at)) < 2).length };
   }
 
   const mirror = (k) => k - (k % SIDE) + SIDE - 1 - (k % SIDE);
@@ -55,29 +56,29 @@
       choose(((aim - 1 + move + N) % N) + 1);
     };
     const board = (kind) => {
-      const canvas = h("canvas", { width: 2 * PIXELS, height: 2 * PIXELS, role: "application", tabindex: 0, class: "pa-heap", onclick: pick, onpointermove: (event) => { if (event.pointerType === "mouse") pick(event); }, onkeydown: walk,
+      const canvas = h("canvas", { width: 2 * PIXELS, height: 2 * PIXELS, role: "application", tabindex: 0, class: "pa-heap", onclick: pick, onpointermove: (event) => { if (event.pointerType === "mouse" && !stage.classList.contains("pa-guessing")) pick(event); }, onkeydown: walk,
         "aria-label": `Similarity of the chosen patch to every other, ${kind} attention; arrow keys choose another patch` });
       const curves = chart({ title: "Map and answers; 100% is the end", xlabel: "epoch", height: 166, onpoint: (epoch) => { time.stop(); time.go(Math.round(epoch)); } });
-      return { canvas, curves, element: h("figure", { class: "pa-chart pa-puzzle" }, h("figcaption", {}, `Like the chosen patch: ${kind}`), canvas, curves.element) };
+      return { canvas, curves, element: h("figure", { class: "pa-chart pa-puzzle" }, h("figcaption", {}, `${kind[0].toUpperCase()}${kind.slice(1)} attention`), canvas, curves.element) };
     };
     const boards = Object.fromEntries(KINDS.map((kind) => [kind, board(kind)]));
     const panel = controls(FIELDS, (key, value) => choose(Math.round(value)));
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
     stage.append(time.element, panel.element,
       h("div", { class: "pa-panels" }, ...Object.values(boards).map((one) => one.element)),
-      h("p", { class: "pa-quiet" }, "Blue: an encoding like that of the chosen patch, which is red; orange: the opposite. Dashed: its mirror image. Point at a square to choose it."));
+      h("p", { class: "pa-quiet" }, "Blue: an encoding like that of the chosen patch, which is red; orange: the opposite. Ringed: as many most similar places as it has neighbors, filled where they are neighbors. Dashed: its mirror image. Point at a square to choose it."));
 
-    function paint(canvas, K) {
+    function paint(canvas, K, near) {
       const context = canvas.getContext("2d");
       const style = getComputedStyle(canvas);
-      const [own, like, unlike] = ["--pa-label", "--pa-same", "--pa-other"].map((name) => style.getPropertyValue(name));
+      const [own, like, unlike, ink, paper] = ["--pa-label", "--pa-same", "--pa-other", "--pa-ink", "--pa-paper"].map((name) => style.getPropertyValue(name));
       const size = canvas.width / SIDE;
       const at = seen.patch - 1;
       context.clearRect(0, 0, canvas.width, canvas.height);
       const square = (k, shape, edge) => context[shape]((k % SIDE) * size + edge, Math.floor(k / SIDE) * size + edge, size - 2 * edge, size - 2 * edge);
       for (let k = 0; k < N; k++) {
         const cosine = K[at * N + k];
-        context.globalAlpha = k === at ? 1 : Math.min(1, Math.abs(cosine));
+        context.globalAlpha = k === at ? 1 : Math.min(1, Math.abs(cosine) ** 0.75);
         context.fillStyle = k === at ? own : cosine > 0 ? like : unlike;
         square(k, "fillRect", 2);
       }
@@ -87,11 +88,20 @@
       context.setLineDash([9, 6]);
       square(mirror(at), "strokeRect", 4.5);
       context.setLineDash([]);
+      for (const { k, beside } of near) { // rings on a ground that sets them off from any color
+        for (const [width, color] of [[9, paper], [4.5, ink]]) {
+          context.beginPath();
+          context.arc(((k % SIDE) + 0.5) * size, (Math.floor(k / SIDE) + 0.5) * size, size / 6, 0, 2 * Math.PI);
+          [context.lineWidth, context.strokeStyle, context.fillStyle] = [width, color, ink];
+          context.stroke();
+        }
+        if (beside) context.fill();
+      }
     }
 
     function draw() {
       for (const [kind, { canvas, curves }] of Object.entries(boards)) {
-        paint(canvas, cosinesAt(kind, seen.epoch));
+        paint(canvas, cosinesAt(kind, seen.epoch), around(kind, seen.epoch, seen.patch - 1).near);
         const until = playing ? seen.epoch : LAST;
         const share = (what, look, name, above) => ({ y: epochs[kind][what].map((y, epoch) => (epoch <= until ? y / epochs[kind][what][LAST] : NaN)), look, name, above });
         curves.draw({ x: [0, LAST], at: seen.epoch, range: [0, 1.1], format: percent, levels: [{ y: 1 }],
@@ -99,17 +109,19 @@
       }
     }
 
-    const share = (kind, what) => percent(epochs[kind][what][seen.epoch]);
-    const both = (what) => `${share("vanilla", what)} and ${share("positional", what)}`;
-    const looked = () => seen.epoch === 0 ? "" : ` Of the neighbors ${KINDS.map((kind) => percent(epochs[kind].looks[seen.epoch - 1])).join(" and ")} are among the places that the more local head of the first layer looks at most.`;
+    const both = (of) => KINDS.map(of);
     function sentence() {
-      const [ours, theirs] = KINDS.map((kind) => around(kind, seen.epoch, seen.patch - 1));
-      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${ours.found} of the ${ours.ring} neighbors of patch ${seen.patch} are among its ${ours.ring} most similar places with vanilla and ${theirs.found} with positional attention; over all patches ${both("recall")} are (chance: ${percent(epochs.chance)}).${looked()} Of the validation pictures ${both("accuracy")} are guessed right.${seen.epoch === HALF ? ` At the end of training ${KINDS.map((kind) => percent(epochs[kind].recall[LAST])).join(" and ")} of the neighbors will be found.` : ""}`;
+      const [answers, found] = ["accuracy", "recall"].map((what) => both((kind) => percent(epochs[kind][what][seen.epoch])).join(" and "));
+      const [ours, theirs] = both((kind) => `${Math.round((100 * epochs[kind].recall[seen.epoch]) / epochs[kind].recall[LAST])}%`);
+      const map = seen.epoch === LAST ? `the map is all there that there will be (${found} of all neighbors)` : `${ours} of the map that there will be is there with vanilla and ${theirs} with positional attention`;
+      const [one, other] = both((kind) => around(kind, seen.epoch, seen.patch - 1));
+      return `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${map}, and ${answers} of the pictures are guessed right. ` +
+        `Of the ${one.ring} neighbors of patch ${seen.patch}, ${one.found} and ${other.found} are among its ${one.ring} most similar places; ${one.mirrored} and ${other.mirrored} of these lie at its mirror image instead.`;
     }
 
     return {
       fields: FIELDS,
-      room: 440,
+      room: 300,
       guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, then: async () => {
         playing = true;
         await time.play(HALF);

@@ -332,7 +332,7 @@
     return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
   }
 
-  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x}], spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end, or `above` y at the right. */
+  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name, before}], spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end, or `above` y at the right. */
   function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
@@ -396,7 +396,7 @@
         parts.push(across(y, `pa-level ${look ?? ""}`));
         if (name && !beside.length) parts.push(word(right, Y(y) - 5, "end", name));
       }
-      for (const { x, name } of data.marks ?? []) parts.push(upright(x, "pa-mark"), ...(name ? [["text", { class: "pa-mark-name", x: pixel(X(x) + 6), y: top + 10 }, name]] : []));
+      for (const { x, name, before } of data.marks ?? []) parts.push(upright(x, "pa-mark"), ...(name ? [["text", { class: "pa-mark-name", x: pixel(X(x) + (before ? -6 : 6)), y: top + 10, "text-anchor": before ? "end" : "start" }, name]] : []));
       for (const { y, look, xs } of data.curves) {
         const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
         parts.push(["path", { class: `pa-curve ${look}`, d }]);
@@ -406,10 +406,11 @@
       }
       for (const { name, look, above } of data.curves) if (name && above != null) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
       let below = -Infinity; // the place of the name above
-      const ends = [...ended.map(({ name, look, y }) => [Y(y[y.findLastIndex(Number.isFinite)] ?? NaN), name, `pa-name ${look}`]), ...beside.map(({ y, name }) => [Y(y), name, "pa-quiet-word"])].filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
-      for (const [y, name, look] of ends) {
+      const end = (y) => y.findLastIndex(Number.isFinite);
+      const ends = [...ended.map(({ name, look, y, xs }) => [Y(y[end(y)] ?? NaN), name, `pa-name ${look}`, Math.min(right, X(xs ? xs[end(y)] : x0 + end(y)))]), ...beside.map(({ y, name }) => [Y(y), name, "pa-quiet-word", right])].filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
+      for (const [y, name, look, x] of ends) { // a name goes along with a curve that is still on its way
         below = Math.max(y + 4, below + 15);
-        parts.push(["text", { class: look, x: pixel(right + 7), y: pixel(below) }, name]);
+        parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(below) }, name]);
       }
       for (const { x, y, look } of data.spots ?? []) parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));

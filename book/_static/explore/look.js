@@ -1,7 +1,7 @@
 // Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
 (() => {
   "use strict";
-  const { h, controls, player, chart, inFrames, mount, still, refuse, finite, whole, seed, number, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const { h, controls, player, chart, inFrames, mount, still, refuse, finite, whole, seed, number, percent, forward, ShallowDescent, ceiling } = window.patchAssociation;
   const L = 20; // tokens of an input
   const KINDS = ["label-relevant", "confusion", "other"];
   const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
@@ -50,7 +50,7 @@
       if (now.size === L) return say(`One token has to stay.`, true);
       change({ gone: [...now].sort((a, b) => a - b).map((j) => j + 1).join(".") });
     };
-    const ask = (k) => { asking = k; draw(); };
+    const ask = (k) => { if (!stage.classList.contains("pa-guessing")) { asking = k; draw(); } };
     const tokens = Array.from({ length: L }, (_, k) => h("button", { type: "button", class: "pa-token",
       onclick: () => toggle(k), onkeydown: (event) => walk(event, k), onpointerenter: () => ask(k), onpointerleave: () => ask(-1), onfocus: () => ask(k), onblur: () => ask(-1) },
     h("span", { class: "pa-bar", "aria-hidden": "true" }), h("b")));
@@ -61,20 +61,25 @@
       tokens[(k + step + L) % L].focus();
     }
     const asked = h("figcaption", {}, "");
-    const groups = KINDS.map((kind, k) => ({ box: h("div", { class: "pa-tokens" }), said: h("p", { class: LOOKS[k] }) }));
-    const input = h("figure", { class: "pa-chart" }, asked, h("div", { class: "pa-kinds", role: "group", "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back" },
-      ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said))), h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
+    const row = (attributes) => {
+      const groups = KINDS.map((kind, k) => ({ box: h("div", { class: "pa-tokens" }), said: h("p", { class: LOOKS[k] }) }));
+      return { groups, element: h("div", { class: "pa-kinds", ...attributes }, ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said))) };
+    };
+    const first = row({ role: "group", "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back" });
+    const second = row({ class: "pa-kinds pa-low", role: "img" }); // the other class: patterns 1 and 2 exchange their roles, and keep their scores
+    const others = Array.from({ length: L }, () => h("span", { class: "pa-token" }, h("span", { class: "pa-bar" }), h("b")));
+    const input = h("figure", { class: "pa-chart" }, asked, first.element,
+      h("p", { class: "pa-turned" }, "The other class: the same scores, but patterns 1 and 2 have exchanged their roles"), second.element, h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
     const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
-    const mass = chart({ title: "Attention that tokens get, by kind", height: 300, onpoint });
-    const margin = chart({ title: "Margin: above zero it is right", height: 300, onpoint });
-    stage.append(time.element, panel.element, input,
-      h("div", { class: "pa-panels" },
-        mass.element, margin.element));
+    const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
+    const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
+    margin.element.classList.add("pa-aside");
+    stage.append(time.element, panel.element, input, mass.element, margin.element);
 
-    /** The fractions of the shown input: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
-    function shares(kept) {
+    /** The fractions of an input, by default the shown one: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
+    function shares(kept, label = seen.label) {
       const counts = new Float64Array(seen.patterns);
-      patterns.forEach((kind, k) => { if (kept(k)) counts[seen.label < 0 && kind < 2 ? 1 - kind : kind] += 1; });
+      patterns.forEach((kind, k) => { if (kept(k)) counts[own(kind, label)] += 1; });
       const total = counts.reduce((a, b) => a + b, 0);
       return counts.map((n) => n / total);
     }
@@ -85,49 +90,58 @@
       patterns.forEach((kind, k) => { if (!without.has(k)) counts[kind] += 1; });
       return counts;
     }
-    const own = (kind) => (seen.label < 0 && kind < 2 ? 1 - kind : kind); // the pattern that shows a kind
+    const own = (kind, label = seen.label) => (label < 0 && kind < 2 ? 1 - kind : kind); // the pattern that shows a kind
     /** Attention to each pattern, by the query pattern `by`, or by an average token where it is -1. */
     function paid(S, share, by) {
       return S.map((row) => (by < 0 ? row.reduce((sum, x, l) => sum + x * share[l], 0) : row[by]));
     }
 
-    function draw() {
-      if (!run || !run.kept.length) return;
-      const at = Math.min(time.step, run.found.risk.length - 1);
-      const without = gone();
-      const share = shares((k) => !without.has(k));
-      const { S } = forward(run.at(at), share);
-      const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
-      const received = paid(S, share, by);
+    /** Draw a row of tokens, those of a label without some; the fractions of the others. */
+    function fill({ groups, element }, tokens, label, without, weights, by) {
+      const share = shares((k) => !without.has(k), label);
+      const received = paid(forward(weights, share).S, share, by);
       const stay = L - without.size;
-      asked.textContent = by < 0 ? "One input, sorted by kind: where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks`;
       const given = [0, 0, 0];
       tokens.forEach((token, k) => {
-        const [kind, pattern] = [patterns[k], own(patterns[k])];
+        const [kind, pattern] = [Math.min(patterns[k], 2), own(patterns[k], label)];
         const out = without.has(k);
         const part = out ? 0 : received[pattern] / (share[pattern] * stay); // of one token
-        given[Math.min(kind, 2)] += part;
+        given[kind] += part;
         const [bar, name] = token.children;
-        token.className = `pa-token ${LOOKS[Math.min(kind, 2)]}${out ? " pa-gone" : ""}`;
+        token.className = `pa-token ${LOOKS[kind]}${out ? " pa-gone" : ""}`;
         bar.style.height = `${Math.min(100, (100 * part * stay) / 3)}%`;
         name.textContent = String(pattern + 1);
+        if (tokens === others) return;
         token.setAttribute("aria-pressed", out);
-        token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[Math.min(kind, 2)]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
+        token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[kind]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
       });
       groups.forEach(({ box, said }, k) => {
         const own = tokens.filter((token, j) => Math.min(patterns[j], 2) === k);
         if (own.length !== box.children.length || own[0] !== box.firstChild) box.replaceChildren(...own);
         box.parentNode.style.flexGrow = own.length;
         box.parentNode.hidden = !own.length;
-        said.replaceChildren(KINDS[k], h("b", {}, ` ${Math.round(100 * given[k])}%`));
+        said.replaceChildren(KINDS[k], h("b", {}, ` ${percent(given[k])}`));
       });
+      if (tokens === others) element.setAttribute("aria-label", `The other class: ${KINDS.map((kind, k) => `${kind} tokens get ${percent(given[k])}`).join(", ")} of the attention`);
+      return share;
+    }
+
+    function draw() {
+      if (!run || !run.kept.length) return;
+      const at = Math.min(time.step, run.found.risk.length - 1);
+      const without = gone();
+      const weights = run.at(at);
+      const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
+      asked.textContent = by < 0 ? "Where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks, in either class`;
+      const share = fill(first, tokens, seen.label, without, weights, by);
+      fill(second, others, -seen.label, seen.removed === "before" ? without : new Set(), weights, by);
       const steps = run.found.risk.length - 1;
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
       const cut = (y, xs) => (playing ? Array.from(y, (v, k) => ((xs ? xs[k] : k) <= at ? v : NaN)) : y);
       if (playing) say(`Step ${at}.`);
-      mass.draw({ x, at, range: [0, 1], curves: [{ y: cut(run.found.mass), look: "pa-signal", name: "relevant" }, { y: cut(run.found.confused), look: "pa-other", name: "confusion" }],
-        levels: b < a && !playing && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${number(ceiling(a, b))}` }] : [] });
+      mass.draw({ x, at, range: [0, 1], format: percent, curves: [{ y: cut(run.found.mass), look: "pa-signal", name: "relevant" }, { y: cut(run.found.confused), look: "pa-other", name: "confusion" }],
+        levels: b < a && !playing && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${percent(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
@@ -145,8 +159,8 @@
       if (!run.finished || playing) return `Step ${playing ? time.step : run.step} of ${seen.steps} …`;
       const end = found.mass.length - 1;
       const [a, b] = fractions();
-      const stop = fittedAt !== null ? `and stops at step ${fittedAt}, when every hinge is zero` : seen.loss === "hinge" ? `and at step ${end} the hinge is not yet zero` : `in ${end} steps, and goes on`;
-      const limit = !(b < a) ? "The majority that decides the label is gone, so nothing can be learned." : b > 0 ? `No keys and queries could bring it above ${number(ceiling(a, b))}.` : "Without confusion tokens nothing forbids 1.";
+      const stop = fittedAt !== null ? `, and training stops at step ${fittedAt}, when every hinge is zero` : seen.loss === "hinge" ? `, and the hinge is not yet zero` : "";
+      const limit = !(b < a) ? "Nothing can be learned: the majority that decides the label is gone." : b > 0 ? `A part: no keys and queries could bring it above ${percent(ceiling(a, b))}, as what lifts pattern 1 in one class lifts it in the other, where it confuses.` : "All of it, in the end: without confusion tokens nothing forbids that.";
       const without = gone();
       const weights = run.at(end);
       const [all, share] = [shares(() => true), shares((k) => !without.has(k))];
@@ -154,8 +168,8 @@
       const [[before, far], [after, near]] = [of(all), of(share)];
       const hand = without.size === 0 ? `The margin of this input ends at ${number(before)}.`
         : seen.removed === "before" ? `All inputs had ${without.size} of ${L} tokens taken away before training; the margin ends at ${number(after)}.`
-        : `You took away ${without.size} of ${L} tokens: the margin of this input goes from ${number(before)} to ${number(after)}, its attention to label-relevant tokens from ${number(far)} to ${number(near)}.`;
-      return `At α* = ${number(a)} and α# = ${number(b)} the attention to label-relevant tokens goes from ${number(found.mass[0])} to ${number(found.mass[end])} ${stop}. ${limit} ${hand}`;
+        : `You took away ${without.size} of ${L} tokens: the margin of this input goes from ${number(before)} to ${number(after)}, its attention to label-relevant tokens from ${percent(far)} to ${percent(near)}.`;
+      return `${limit} In ${end} steps the attention to label-relevant tokens goes from ${percent(found.mass[0])} to ${percent(found.mass[end])} on average over both classes${stop}. ${hand}`;
     }
 
     function work() {

@@ -54,11 +54,12 @@
       event.preventDefault();
       cells[(k + move + D) % D].focus();
     }
-    const draw = (letters, picked = -1, strength = null) => cells.forEach((cell, k) => {
+    const draw = (letters, picked = -1, strength = null, mates = []) => cells.forEach((cell, k) => {
       cell.style.opacity = strength ? strength(k) : "";
       cell.textContent = letters[k];
       cell.className = `pa-cell pa-set-${letters[k]}`;
       cell.classList.toggle("pa-picked", k === picked);
+      cell.classList.toggle("pa-mate", mates.includes(k));
       if (onpick) cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${letters[k]}`);
       if (onpick) cell.setAttribute("aria-pressed", k === picked);
     });
@@ -71,22 +72,27 @@
     let seen = {};
     let picked = -1;
     let pointed = -1; // the patch under the pointer: whom it listens to is shown
+    let resting = []; // the two patches exchanged last: the pointer asks for nothing until it leaves, or goes on to others after the training
     let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
     const swap = (a, b) => {
       const letters = [...seen.sets];
       [letters[a], letters[b]] = [letters[b], letters[a]];
-      picked = -1;
+      [picked, pointed, resting, run] = [-1, -1, [a, b], null];
       change({ sets: letters.join("") });
     };
-    const painted = grid("Your sets: drag a patch onto another, or choose two", (k) => {
+    const painted = grid("Your sets: drag one onto another", (k) => {
       if (picked >= 0) return swap(k, picked);
       picked = k;
       painted.draw(seen.sets, picked);
     }, swap, (k) => point(k));
     const found = grid("What the scores say", null, null, (k) => point(k));
-    const point = (k) => { if (k !== pointed && !stage.classList.contains("pa-guessing")) { pointed = k; draw(); } };
+    const point = (k) => {
+      if (k >= 0 && resting.length && (resting.includes(k) || !(run?.step >= STEPS))) return;
+      resting = [];
+      if (k !== pointed && !stage.classList.contains("pa-guessing")) { pointed = k; draw(); }
+    };
     const scores = listeners({ title: "Who listens to whom, a row for each patch" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
     const chosen = h("div", { class: "pa-tools" }, "Begin with: ", ...Object.entries(layouts).map(([name, letters]) =>
@@ -104,11 +110,12 @@
 
     function draw() {
       if (!run) return;
-      painted.draw(seen.sets, picked < 0 ? pointed : picked);
+      const mates = pointed < 0 ? [] : Array.from({ length: D }, (_, j) => j).filter((j) => j !== pointed && seen.sets[j] === seen.sets[pointed]);
+      painted.draw(seen.sets, picked < 0 ? pointed : picked, null, mates);
       const row = Array.from(run.A.slice(pointed * D, (pointed + 1) * D), Math.exp);
       found.caption.textContent = pointed < 0 ? "What the scores say" : `Whom patch ${pointed + 1} listens to`;
       if (pointed < 0) found.draw(reading());
-      else found.draw(seen.sets, pointed, (j) => Math.min(1, (1.5 * C * row[j]) / row.reduce((a, b) => a + b, 0)).toFixed(2));
+      else found.draw(seen.sets, pointed, (j) => Math.min(1, 0.12 + (1.5 * C * row[j]) / row.reduce((a, b) => a + b, 0)).toFixed(2), mates);
       scores.draw(D, C, (i, j) => run.A[i * D + j], (i, j) => seen.sets[i] === seen.sets[j], pointed);
     }
 
@@ -125,8 +132,9 @@
         } while (run.step < STEPS && performance.now() < until);
         draw();
         const { recall, exact } = run.association();
-        const who = exact ? `Every patch has found its three companions, at step ${foundAt}${earlier === null ? "" : `; in the arrangement before it was step ${earlier}`}` : `${number(100 * recall)}% of the companions are found`;
-        say(`${run.step < STEPS ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
+        const [here, there] = seen.sets === layouts.blocks ? ["blocks", "scatter"] : ["scatter", "blocks"];
+        const who = exact ? earlier === null ? `Every patch has found its three companions, at step ${foundAt}` : `Neither: the model does not know where a patch lies, and finds the ${here} at step ${foundAt}, the ${there} at step ${earlier}. Only the draws differ` : `${number(100 * recall)}% of the companions are found`;
+        say(`${run.step < STEPS && !(exact && earlier !== null) ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
         if (run.step >= STEPS) {
           finish();
           if (next) setTimeout(() => { if (run === mine && next) change({ sets: next }); }, 900);
@@ -137,7 +145,7 @@
 
     return {
       fields: FIELDS,
-      room: 235,
+      room: 300,
       guess: { question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => { // both, the guess first
         const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
         next = both[1];

@@ -34,6 +34,7 @@
   function build({ stage, say, change }) {
     let seen = {};
     let aim = 0; // the piece last asked for: keys may come faster than frames
+    let [held, passing] = [0, 0]; // the piece that was chosen, and the one that a mouse passes over
     let slots = []; // slots[k]: the piece that lies at place k of the heap
     const photograph = new Image();
     const ready = new Promise((done) => { photograph.onload = () => { draw(); done(); }; });
@@ -43,16 +44,19 @@
       const caption = h("figcaption", {}, title);
       return { canvas, caption, element: h("figure", { class: "pa-chart pa-puzzle" }, caption, canvas) };
     };
-    /** The piece under the pointer on any board: the one whose place is nearest. */
-    const pick = (event) => {
+    /** The piece under the pointer on any board, the one whose place is nearest; 0 where there is none. */
+    const under = (event) => {
       const at = boards.get(event.target);
       const box = event.target.getBoundingClientRect();
       const [c, r] = [event.clientX - box.left, event.clientY - box.top].map((x) => (x / box.width) * SIDE - 0.5);
       const far = (k) => { const [y, x] = at(k); return (y - r) ** 2 + (x - c) ** 2; };
       let piece = 0;
       for (let k = 1; k < N; k++) if (far(k) < far(piece)) piece = k;
-      if (piece + 1 !== seen.piece) change({ piece: piece + 1 });
+      return far(piece) < 1 ? piece + 1 : 0;
     };
+    /** A mouse lights pieces as it passes, and what was chosen again when it leaves; a click chooses, once more lets go. */
+    const pass = (piece) => { passing = piece; if (piece !== seen.piece) change({ piece }); };
+    const pick = (event) => { const piece = under(event); held = piece === held ? 0 : piece; pass(held); };
     const walk = (event) => {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       if (!move) return;
@@ -61,7 +65,7 @@
       aim = slots[at < 0 ? 0 : (at + move + N) % N] + 1;
       change({ piece: aim });
     };
-    const points = { class: "pa-heap", onpointermove: (event) => { if (event.pointerType === "mouse") pick(event); }, onclick: pick };
+    const points = { class: "pa-heap", onpointermove: (event) => { if (event.pointerType === "mouse" && !stage.classList.contains("pa-guessing")) pass(under(event) || held); }, onpointerleave: () => { if (passing) pass(held); }, onclick: pick };
     const heap = board("The pieces: point at one", "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike", {
       ...points, role: "application", tabindex: 0, onkeydown: walk });
     const trained = board("", "The pieces put together from the similarities of trained encodings", points);
@@ -130,8 +134,9 @@
       const name = NAMES[seen.encodings];
       const lit = seen.piece - 1;
       const beside = (i, j) => Math.abs(Math.floor(i / SIDE) - Math.floor(j / SIDE)) + Math.abs((i % SIDE) - (j % SIDE)) === 1;
-      const near = lit < 0 ? "" : ` Of the four pieces most like the lit one, ${["none is", "one is", "two are", "three are", "all are"][network(seen.encodings).nearest(lit).filter((j) => beside(lit, j)).length]} beside it in the photograph.`;
-      return `Of the ${seen.links} most similar pairs of ${name}’s encodings, ${ours.joined} are neighbors, and ${ours.right === N ? "every piece finds its place" : `${ours.right} of ${N} pieces (${percent(ours.right / N)}) find their place`}; before training ${theirs.joined} are, and ${theirs.right} of ${N} (${percent(theirs.right / N)}) do.${near}`;
+      const beside4 = lit < 0 ? 0 : network(seen.encodings).nearest(lit).filter((j) => beside(lit, j)).length;
+      const near = lit < 0 ? "" : `${["None", "One", "Two", "Three", "All"][beside4]} of the four pieces most like the lit one ${beside4 > 1 ? "lie" : "lies"} beside it in the photograph. `;
+      return `${near}Of the ${seen.links} most similar pairs of ${name}’s encodings, ${ours.joined} are neighbors, and ${ours.right === N ? "every piece finds its place" : `${ours.right} of ${N} pieces (${percent(ours.right / N)}) find their place`}; before training ${theirs.joined} are, and ${theirs.right} of ${N} (${percent(theirs.right / N)}) do.`;
     }
 
     return {
@@ -154,6 +159,7 @@
         const fresh = setting.seed !== seen.seed;
         seen = { ...setting };
         aim = seen.piece;
+        if (aim !== passing) [held, passing] = [aim, 0];
         panel.show(seen);
         if (fresh) {
           const random = uniform(7919 * seen.seed);
