@@ -45,8 +45,7 @@
     const time = player({ label: "step", onstep: () => draw() });
     stage.append(time.element, panel.element,
       h("div", { class: "pa-panels" },
-        scores.element, picture.element, errors.element), signal.element);
-    signal.element.classList.add("pa-aside");
+        scores.element, picture.element, errors.element, signal.element));
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
