@@ -217,6 +217,8 @@ def test_the_valleys_are_those_of_the_reduced_flow(browser):
             assert there["alpha"] == pytest.approx(alpha, rel=1e-7)
             assert [there["gamma"], there["rho"]] == pytest.approx([by_gamma, by_rho], rel=1e-5, abs=1e-9)
         line = np.array(page.evaluate("() => window.explorable.line()"))
+        page.wait_for_function("() => window.explorable.ends().length === 625")
+        assert set(page.evaluate("() => window.explorable.ends()")) == {-1, 0, 1}  # nodes at rest, too
     exact = flow_line(risk, 1.0, np.geomspace(1, 3000, 400))
     near = [np.hypot(exact.gamma - g, exact.rho - r).min() for g, r in line[5:100, :2]]
     assert max(near) < 0.02  # the strides of the page are 0.015 long

@@ -197,7 +197,7 @@
     const sum = (s) => s.reduce((a, b) => a + b, 0);
     const WAIT = 800; // an answer stands, before the next input comes
     let [round, shown, waiting, open, chosen] = [0, 0, false, false, sets.indexOf(sets[D / 2 + SIDE / 2])]; // one of a set that lies scattered
-    const tiles = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-tile", tabindex: -1, disabled: true, onclick: () => { chosen = k; trace(); } }));
+    const tiles = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-tile", tabindex: -1, disabled: true, onclick: () => { chosen = k; time.step <= GROW ? draw() : trace(); } }));
     const board = h("div", { class: "pa-game", role: "group", "data-main": true }, ...tiles);
     const rows = [["you", "you"], ["sum", "adds all up"], ["model", "the model"]].map(([who, words]) => {
       const marks = Array.from({ length: ROUNDS }, () => h("i"));

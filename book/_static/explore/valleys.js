@@ -78,7 +78,10 @@
 
   /** From each of n x n nodes, `side` apart and the first row below, who leads where the flow between the nodes ends: 1, 0 or -1. */
   function basins(velocities, n, side) {
-    const flow = velocities.map(({ gamma, rho }) => ({ gamma: gamma / Math.hypot(gamma, rho), rho: rho / Math.hypot(gamma, rho) })); // a steep wall is not to outvote the floor beside it
+    const flow = velocities.map(({ gamma, rho }) => { // a steep wall is not to outvote the floor beside it
+      const speed = Math.hypot(gamma, rho) || 1; // it is 0 where all scores are equal
+      return { gamma: gamma / speed, rho: rho / speed };
+    });
     const at = (x, y, score) => { // between four nodes
       const [i, j] = [x, y].map((u) => Math.min(n - 2, Math.floor(u)));
       const [a, b] = [x - i, y - j];
@@ -151,6 +154,7 @@
     let plane = null; // velocities on the grid, filled some at a time
     let line = null;
     let drawn = "";
+    let ends = []; // who leads where the flow from each node ends
     let ways = []; // of earlier starts on this ground: the two basins show themselves
     const colors = palette(stage, "same", "other", "stage");
     const ground = h("canvas", { class: "pa-ground", "aria-hidden": "true" });
@@ -173,7 +177,7 @@
       change({ gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE), rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE) });
     };
     dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
-    const attention = listeners({ title: "Who listens to whom at the dot" });
+    const attention = listeners({ title: "Who listens to whom along the way" });
     stage.append(panel.element, h("figure", { class: "pa-chart" },
       h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), h("div", { class: "pa-planar" }, ground, svg)),
     h("p", { class: "pa-quiet" }, "Ground and dots have the color of who leads in the end: blue companions, orange strangers, gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. Above the line strangers lead at the start."),
@@ -188,7 +192,7 @@
       const side = SIZE / (NODES - 1); // of a cell, drawn
       const depth = plane.map((v) => v && Math.log(v.loss));
       const whole = depth.every((d) => d !== null);
-      if (whole) relief(ground, depth, basins(plane, NODES, (2 * RANGE) / (NODES - 1)), NODES, colors());
+      if (whole) relief(ground, depth, (ends = basins(plane, NODES, (2 * RANGE) / (NODES - 1))), NODES, colors());
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
@@ -253,7 +257,7 @@
         path(inside, "pa-curve pa-signal"),
         ...(leaves >= 0 && last && share === 1 ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: share < 1 ? 8 : 4 })] : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
-      const { gamma, rho } = share < 1 ? end : seen;
+      const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : end ?? seen;
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
       attention.draw(seen.D, seen.C, (i, j) => (i === j ? seen.diagonal : same(i, j) ? gamma : rho), same);
     }
@@ -337,6 +341,7 @@
       },
       outside: {
         velocity: (gamma, rho) => velocity(risk, seen.diagonal, gamma, rho),
+        ends: () => ends,
         line: () => line.map(({ gamma, rho, alpha, loss, error }) => [gamma, rho, alpha, loss, error]),
       },
       code: (s) => [
