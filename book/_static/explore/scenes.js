@@ -839,7 +839,7 @@
       sizes.toReversed().forEach((n, row) => { // the sample that the guess is about stands first
         const top = row * (10 * STEP + HEAD) + HEAD;
         word(`${thousands(Number(n))} inputs`, 4, top - 9, "left", 600);
-        word(at ? `${count(n)} of 10 know all sets` : "", WIDE - 14, top - 9, "right", 600);
+        word(at ? `${count(n)} of ${runs[n].margin[0].length} know all sets` : "", WIDE - 14, top - 9, "right", 600);
         for (let s = 0; s < 10; s++) {
           const y = top + (s + 0.5) * STEP;
           [context.strokeStyle, context.lineWidth] = [color("line"), 1];
@@ -973,12 +973,11 @@
     function draw() {
       for (const { said, head, paint } of boards) {
         said.textContent = open ? `It looks ${WAYS[way(head)] ?? "elsewhere"}` : "Where does it look?";
-
         paint();
       }
       const [r, c] = cell(queries[place]);
       const aside = heads.filter((head) => way(head).some(Boolean)).map(({ rows }) => Math.max(...rows[place]) / 1000);
-      say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place.${everywhere ? " It is so from all nine places." : ""}`
+      say(open ? `${asked.tell()}From row ${r + 1}, column ${c + 1}, ${heads.length - aside.length} of ${heads.length} heads looks around its place. ${aside.length} look aside, and give ${percent(Math.min(...aside))} or more of their attention to one single place.${everywhere ? ` It is so from all ${queries.length} places.` : ""}`
         : "Four heads of ViT-Tiny look from the ringed place, on average over a thousand pictures. Point at a dot, and they look from there.");
     }
     const time = player({ label: "the ringed place", seconds: 5, words: "Walk", show: (k) => `${k + 1} of ${queries.length}`, onstep: (k) => { place = k; draw(); } });
