@@ -3,7 +3,8 @@
 ``config``  all settings and the presets; ``run``  from settings to a finished run, and back from its
 folder; ``trainer``, ``step``, ``feed``  the loop, a step, the batches
 ``checkpoint``, ``processes``, ``progress``, ``cli``  keeping, sharing, showing and starting it
-``together``  many runs of one network side by side; ``short``  short runs in double precision
+``together``, ``rows``, ``apart``, ``graphs``  many runs side by side
+``finite``  what failed first; ``short``  short runs in double precision
 """
 
 import lazy_loader
