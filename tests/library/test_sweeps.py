@@ -203,7 +203,8 @@ class Ticking:
         return self.now
 
     @contextmanager
-    def ready(self, cells):
+    def ready(self, cells, done):
+        assert len(done) == sum(self.begun) - self.finished
         self.now += 10
         self.cells = cells
         yield self
@@ -218,7 +219,7 @@ class Ticking:
         return [{"result": cell["seed"]} for cell in self.cells]
 
     def go(self, out, minutes):
-        began = self.now
+        began, self.finished = self.now, 0
         record = run_quietly(self.sweep, out, minutes=minutes, clock=self.clock)
         assert self.now - began <= 60 * minutes + 10
         return [(row["kind"], row["seed"]) for row in record.results]

@@ -157,8 +157,8 @@ def run_sweep(
     ------
     ValueError
         If something would be overwritten or cannot be resumed, if ``out`` is a folder, if two cells have the
-        same settings, if minutes are given to a sweep that cannot tell how long its cells take, if the backend
-        is none of the sweep's, or if its data are not at hand.
+        same settings, if minutes are given to a sweep that cannot tell how long its cells take, if the
+        backend is none of the sweep's, or if its data are not at hand.
     CellError
         If a cell fails. The cells before it are kept.
 
@@ -204,7 +204,7 @@ def run_sweep(
             cell = _cell_of(sweep, row) or {}
             result = {key: value for key, value in row.items() if key not in cell}
             journal.add(cell, result, begun.provenance["wall_s"])
-    started, before = time.perf_counter(), journal.wall_s
+    started, earlier_s = time.perf_counter(), journal.wall_s
     waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
     earlier = read(out).provenance["hardware"] if sweep.grows and resume and out.exists() else ""
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
@@ -225,7 +225,8 @@ def run_sweep(
         running = outcomes(sweep.run, waiting, jobs, backend)
     else:
         say = bar.write if progress else lambda said: None
-        running = nullcontext(fitting(sweep.beside, waiting, minutes, clock, say, began))
+        before = [{**json.loads(key), **result} for key, result in journal.done.items()]
+        running = nullcontext(fitting(sweep.beside, waiting, minutes, clock, say, began, before))
     try:
         with bar, running as finishing:
             for cell, result, error in finishing:
@@ -233,7 +234,7 @@ def run_sweep(
                     raise CellError(
                         f"cell {json.dumps(cell)} of sweep {sweep.name!r} failed: {error[0]}"
                     ) from (RuntimeError(error[1]))
-                journal.add(cell, result, before + time.perf_counter() - started)
+                journal.add(cell, result or {}, earlier_s + time.perf_counter() - started)
                 bar.update()
                 if sweep.grows:
                     record().save(out)

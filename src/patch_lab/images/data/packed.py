@@ -4,8 +4,8 @@ Small pictures whose JPEGs begin alike keep their headers once: JPEG number k is
 ``scan`` (``length`` bytes) and FF D9. ``header`` is the only one, or ``header0``, ``header1``, ... are
 several, and ``header_id`` says which. Then there are ``label``, ``n_train`` (the first so many are for
 training), for ImageNet's classes ``wnid`` and ``name``, for CIFAR-100's ``name`` alone.
-Larger pictures come as whole JPEGs, one after another, in ``jpeg``. Such JPEGs are lossy copies: say so beside
-every accuracy.
+Larger pictures come as whole JPEGs, one after another, in ``jpeg``. Such JPEGs are lossy copies: say so
+beside every accuracy.
 """
 
 from __future__ import annotations
