@@ -73,7 +73,9 @@ class Apart:
             if self.config.clip:
                 total = torch.linalg.vector_norm(norms)
                 nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, total)
-            rate = self.rates.index_select(0, number[None])[0, 0]
+            # A step that is only timed may lie beyond the end.
+            at = number.clamp(max=len(self.rates) - 1)[None]
+            rate = self.rates.index_select(0, at)[0, 0]
             for group in self.optimizer.param_groups:
                 group["lr"].copy_(rate * group.get("rate_factor", 1.0))
         self.optimizer.step()

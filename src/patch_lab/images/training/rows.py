@@ -193,25 +193,31 @@ class Rows:
             norms = squares.new_zeros(self.count, len(self.shapes)).index_add_(1, self.owner, squares)
             self.failure.look(number, each.detach(), norms)
             self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
-            rate = self.rates.index_select(0, number[None])[0]  # (R,)
-            correction = self.corrections.index_select(0, number[None])[0]  # (2,)
-            self.move(gradient, squares, rate[:, None], correction)
+            # A step that is only timed may lie beyond the end.
+            at = number.clamp(max=len(self.rates) - 1)[None]
+            rate = self.rates.index_select(0, at)[0]  # (R,)
+            correction = self.corrections.index_select(0, at)[0]  # (2,)
+            factor = torch.ones_like(rate)[:, None]  # (R, 1)
+            if self.config.clip:
+                factor = (self.config.clip / (squares.sum(dim=1, keepdim=True).sqrt() + 1e-6)).clamp(max=1)
+            kept = self.flat.detach(), self.mean, self.square
+            self.move(*kept, gradient, factor, rate[:, None], correction[:1], correction[1:])
 
-    def _move(self, gradient, squares, rate, correction):
-        """Clipping by each run's norm, then AdamW, or Adam with the decay in the gradient."""
-        clip, adam = self.config.clip, self.config.optimizer == "adam"
-        if clip:
-            gradient = gradient * (clip / (squares.sum(dim=1, keepdim=True).sqrt() + 1e-6)).clamp(max=1)
+    def _move(self, flat, mean, square, gradient, factor, rate, of_mean, of_square):
+        """AdamW, or Adam with the decay in the gradient; by entries, so that a compiler makes one pass."""
+        adam = self.config.optimizer == "adam"
+        gradient = gradient * factor
         if adam:
-            gradient = gradient + self.decay * self.flat
+            gradient = gradient + self.decay * flat
         if self.free is not None:
             gradient = gradient * self.free
-        self.mean.lerp_(gradient, 1 - _BETA1)
-        self.square.lerp_(gradient.square(), 1 - self.config.beta2)
-        by = (self.mean / correction[0]) / ((self.square / correction[1]).sqrt() + _EPS)
-        if not adam:
-            self.flat.mul_(1 - rate * self.decay)
-        self.flat.sub_(rate * by)
+        first = mean + (1 - _BETA1) * (gradient - mean)
+        second = square + (1 - self.config.beta2) * (gradient.square() - square)
+        by = (first / of_mean) / ((second / of_square).sqrt() + _EPS)
+        held = flat if adam else flat * (1 - rate * self.decay)
+        flat.copy_(held - rate * by)
+        mean.copy_(first)
+        square.copy_(second)
 
     def finished(self, models):
         """The models with their rows put back, on the CPU."""
