@@ -52,6 +52,7 @@ def chapter_numbers(contents: dict) -> dict[str, str]:
     return found
 
 
+_TO_ALPHA = "_TocTreeCollectorWithStyles__to_alpha"
 _STYLES = {
     "numerical": str,
     "romanupper": lambda count: ROMAN[count - 1],
@@ -72,6 +73,6 @@ def letters(app, env) -> list[str]:
 def setup(app) -> dict:
     """After the numbers are given, and before they are copied (homes.py, notes.py)."""
     # A private name: where the package changes it one day, a test finds two pages of one number.
-    TocTreeCollectorWithStyles._TocTreeCollectorWithStyles__to_alpha = lambda self, count: ROADS[count - 1]
+    setattr(TocTreeCollectorWithStyles, _TO_ALPHA, lambda self, count: ROADS[count - 1])
     app.connect("env-get-updated", letters, priority=850)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,9 +19,10 @@ whose notebook it is.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import nbformat
 from docutils import nodes
@@ -120,7 +121,7 @@ class Link(SphinxPostTransform):
         return copied
 
     def _lead_to_proof(self, box: nodes.Element) -> None:
-        label = next(iter(box["ids"]), None)
+        label = next(iter(box["ids"]), "")
         page = proofs(self.env).get(label)
         if page not in (None, self.env.docname):
             self._lead(box, "Proof", page, f"proof-{label}")
@@ -172,10 +173,10 @@ class NumberRole(SphinxRole):
         words = held[name]
         if "$" not in words:
             return [nodes.inline("", words, classes=["pasted-text"])], []
-        parsed = nodes.inline("", "", classes=["pasted-text"])
-        found, messages = self.inliner.parse(words, self.lineno, self.inliner, parsed)  # formulas in it
-        parsed += found
-        return [parsed], messages
+        box: Any = nodes.inline("", "", classes=["pasted-text"])
+        inliner: Any = self.inliner
+        box += inliner.parse(words, self.lineno, inliner, box)[0]  # formulas in it
+        return [box], []
 
 
 def notebook_of(directive: SphinxDirective):
@@ -245,7 +246,7 @@ class FigureOf(SphinxDirective):
         self.state.document.note_explicit_target(figure, figure)
         return [figure]
 
-    def _caption(self, own: str) -> list[nodes.Node]:
+    def _caption(self, own: str) -> Sequence[nodes.Node]:
         page = self.options.get("page")
         given = own.replace("{glue:text}`", f"{{number}}`{page}:" if page else "{number}`")
         text = self.content or StringList(given.splitlines(), self.env.docname)

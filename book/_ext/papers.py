@@ -18,7 +18,7 @@ repeats a box on another page: links lead to the first one. A built box carries 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -108,9 +108,10 @@ class Paper(SphinxDirective):
         if name in known and known[name] != (self.env.docname, label):
             raise self.error(f"{name} stands on {known[name][0]} already; :again: repeats it")
         known[name] = (self.env.docname, label)
-        if not hasattr(self.env, "proof_list"):
-            self.env.proof_list = {}
-        self.env.proof_list[label] = {  # for {prf:ref}: a word without a number, which is the name
+        env: Any = self.env
+        if not hasattr(env, "proof_list"):
+            env.proof_list = {}
+        env.proof_list[label] = {  # for {prf:ref}: a word without a number, which is the name
             "docname": self.env.docname,
             "countertype": "theorem",
             "realtype": name,
