@@ -108,7 +108,7 @@ def best_monotone_error(law: IntegerLaw) -> float:
 
 
 def threshold_error(law: IntegerLaw, threshold: float) -> float:
-    """The error of "+1 from ``threshold`` on" on a score g with this law of y g; a score on it is half an error.
+    """The error of "+1 from ``threshold`` on" on a score g with this law of y g; on it, half an error.
 
     Raises
     ------
