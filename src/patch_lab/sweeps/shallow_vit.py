@@ -92,12 +92,14 @@ def ends(runs) -> dict:
     return {**rounded(kept, 4), "fitted_at": [int(run.fitted_at[0]) for run in runs]}
 
 
-def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int, neurons: int) -> dict:
+def samples_cell(
+    head: str, relevant: float, N: int, rate: float, steps: int, neurons: int, trials: int = TRIALS
+) -> dict:
     """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
     data = designed("half", relevant)
     how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, neurons=neurons)
     how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
-    return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+    return ends([train_once(data, k, N, **how) for k in range(trials)])
 
 
 def start_cell(longest: float | None, value_error: float, score_error: float, N: int) -> dict:
@@ -181,7 +183,6 @@ def multinomial_cell(N: int) -> dict:
 
 _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_INPUTS)
 _NARROW = dict(test_inputs=FEWER_TESTS, num_neurons=FEWER_NEURONS)
-_POSITIONS = dict(head="per position", relevant=(0.28, 0.32, 0.4, 0.5), N=(8, 32, 128, 512))
 _COUNTS = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 #: What a head per position is trained with beside rate 3.0 and 1,500 steps; rate times steps stays.
@@ -215,15 +216,18 @@ SWEEPS = (
             (
                 "shallow-positions",
                 "with an a of its own for every position, at a smaller size",
-                grid(**_POSITIONS, rate=3.0, steps=1500, neurons=FEWER_NEURONS),
+                grid(
+                    **dict(head="per position", relevant=(0.28, 0.32, 0.4, 0.5), N=(8, 32, 128, 512)),
+                    **dict(rate=3.0, steps=1500, neurons=FEWER_NEURONS),
+                ),
             ),
             (
                 "shallow-positions-rates",
-                "with an a of its own for every position, at smaller rates and for as much longer",
+                "with an a of its own for every position, small alpha_*, at smaller rates and for as much longer",
                 tuple(
-                    {**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS}
+                    {**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS, "trials": 10}
                     for rate, steps in _SLOWER
-                    for cell in grid(**_POSITIONS)
+                    for cell in grid(head="per position", relevant=(0.28, 0.32), N=(8, 32, 128))
                 ),
             ),
         )
