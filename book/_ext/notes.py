@@ -256,7 +256,7 @@ class FigureOf(SphinxDirective):
 
 
 class ShownOf(SphinxDirective):
-    """``shown-of NAME`` shows the Markdown that the chapter's cell tagged ``shown-NAME`` displays."""
+    """``shown-of NAME`` shows the table, or the text, that the cell tagged ``shown-NAME`` displays."""
 
     required_arguments = 1
     option_spec: ClassVar = {"page": directives.unchanged}
@@ -264,18 +264,22 @@ class ShownOf(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         tag = f"shown-{self.arguments[0]}"
         chapter, notebook = notebook_of(self)
-        texts = [
-            "".join(output["data"]["text/markdown"])
+        outputs = [
+            output.data
             for cell in notebook.cells
             if tag in cell.metadata.get("tags", ())
             for output in cell.outputs
-            if "text/markdown" in output.get("data", {})
+            if {"text/markdown", "text/html"} & set(output.get("data", ()))
         ]
-        if not texts:
-            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays Markdown")
+        if not outputs:
+            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays a table or Markdown")
         box = nodes.container(classes=["cell_output", "pasted-text"])
-        lines = "\n\n".join(texts).splitlines()
-        self.state.nested_parse(StringList(lines, self.env.docname), self.content_offset, box)
+        for data in outputs:
+            if "text/html" in data:
+                box += nodes.raw("", "".join(data["text/html"]), format="html")
+            else:
+                lines = StringList("".join(data["text/markdown"]).splitlines(), self.env.docname)
+                self.state.nested_parse(lines, self.content_offset, box)
         return [box]
 
 
