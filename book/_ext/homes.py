@@ -296,10 +296,9 @@ class MoveOut(SphinxPostTransform):
         if name in (PROOFS, SOLUTIONS):
             for place in list(self.document.findall(Place)):
                 self._fill(place)
-        elif _has_homes(self.env, part) and not docname.endswith(SUFFIX):
-            if not _at_home(self.env, docname):
-                for move in moves(self.document, docname):
-                    self._leave(move)
+        elif _has_homes(self.env, part) and not _at_home(self.env, docname):
+            for move in moves(self.document, docname):
+                self._leave(move)
 
     def _leave(self, move: Move) -> None:
         """Put a link where something stood; for a solution, at the end of its exercise."""
