@@ -95,7 +95,7 @@ def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
     """The boxes of the papers' statements on a page; one that is repeated there is found on its own page."""
     found = []
     for box in BeautifulSoup(page, "html.parser").select("div.paper[data-name]"):
-        if box["id"].endswith("-again"):
+        if str(box["id"]).endswith("-again"):
             continue
         heading = box.select_one(".admonition-title")
         body = box.select_one(".paper-content")
