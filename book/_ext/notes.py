@@ -256,7 +256,7 @@ class FigureOf(SphinxDirective):
 
 
 class ShownOf(SphinxDirective):
-    """``shown-of NAME`` shows the tables or the Markdown that the chapter's cell tagged ``shown-NAME`` displays."""
+    """``shown-of NAME`` shows the tables and the Markdown of the chapter's cell tagged ``shown-NAME``."""
 
     required_arguments = 1
     option_spec: ClassVar = {"page": directives.unchanged}
