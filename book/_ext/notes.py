@@ -100,9 +100,9 @@ def purge(app, env, docname: str) -> None:
 
 
 class Link(SphinxPostTransform):
-    """Before any link is resolved: statements appear again, and lead to their proofs."""
+    """Before any link or chip is resolved: statements appear again, and lead to their proofs."""
 
-    default_priority = 2
+    default_priority = 1
 
     def run(self, **kwargs) -> None:
         for place in list(self.document.findall(Again)):
@@ -256,7 +256,7 @@ class FigureOf(SphinxDirective):
 
 
 class ShownOf(SphinxDirective):
-    """``shown-of NAME`` shows the table, or the text, that the cell tagged ``shown-NAME`` displays."""
+    """``shown-of NAME`` shows the tables and the Markdown of the chapter's cell tagged ``shown-NAME``."""
 
     required_arguments = 1
     option_spec: ClassVar = {"page": directives.unchanged}
@@ -264,23 +264,21 @@ class ShownOf(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         tag = f"shown-{self.arguments[0]}"
         chapter, notebook = notebook_of(self)
-        outputs = [
-            output.data
-            for cell in notebook.cells
-            if tag in cell.metadata.get("tags", ())
-            for output in cell.outputs
-            if {"text/markdown", "text/html"} & set(output.get("data", ()))
-        ]
-        if not outputs:
-            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays a table or Markdown")
         box = nodes.container(classes=["cell_output", "pasted-text"])
-        for data in outputs:
-            if "text/html" in data:
-                box += nodes.raw("", "".join(data["text/html"]), format="html")
-            else:
-                lines = StringList("".join(data["text/markdown"]).splitlines(), self.env.docname)
-                self.state.nested_parse(lines, self.content_offset, box)
+        for cell in notebook.cells:
+            if tag in cell.metadata.get("tags", ()):
+                for output in cell.outputs:
+                    self._show(output.get("data", {}), box)
+        if not box.children:
+            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays Markdown or HTML")
         return [box]
+
+    def _show(self, data: dict, box: nodes.Element) -> None:
+        if "text/markdown" in data:
+            lines = "".join(data["text/markdown"]).splitlines()
+            self.state.nested_parse(StringList(lines, self.env.docname), self.content_offset, box)
+        elif "text/html" in data:
+            box += nodes.raw("", "".join(data["text/html"]), format="html")
 
 
 def setup(app) -> dict:
