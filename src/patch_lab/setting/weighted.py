@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 from scipy.optimize import root_scalar
 
-from patch_association._validate import divides, fits_memory, made_of, positive_int, probability
+from patch_association._validate import divides, finite, fits_memory, made_of, positive_int, probability
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.linear import linear_error
 
@@ -105,6 +105,36 @@ def best_monotone_error(law: IntegerLaw) -> float:
     """
     plus, minus = _both_labels(law)
     return (1 - float(np.abs(np.cumsum(plus) - np.cumsum(minus)).max())) / 2
+
+
+def threshold_error(law: IntegerLaw, threshold: float) -> float:
+    """The error of "+1 from ``threshold`` on" on a score g with this law of y g; on it, half an error.
+
+    Raises
+    ------
+    ValueError
+        If the threshold is no finite number.
+    """
+    at = finite("threshold", threshold)
+    plus, minus = _both_labels(law)
+    score = np.arange(plus.size) - plus.size // 2
+    below = (score < at) + (score == at) / 2
+    return float(plus @ below + minus @ (1 - below)) / 2
+
+
+def best_threshold(law: IntegerLaw) -> tuple[float, float]:
+    """The least ``threshold_error`` and, of the thresholds that reach it, the one nearest to the middle.
+
+    The scores of the two labels are mirror images, so that minus it does as well. Between two scores it is
+    the number halfway. For weights that are not negative, where a high score never speaks for -1, the error
+    is that of :func:`best_monotone_error`.
+    """
+    made_of("law", law, "IntegerLaw", "start", "mass")
+    reach = max(abs(law.start), abs(law.start + law.mass.size - 1))
+    errors = [threshold_error(law, twice / 2) for twice in range(2 * reach + 2)]
+    least = min(errors)
+    nearest = next(twice / 2 for twice, error in enumerate(errors) if error <= least + 1e-12)
+    return least, nearest
 
 
 def best_arbitrary_error(law: IntegerLaw) -> float:

@@ -56,10 +56,12 @@ FILES = {
     "shallow_vit": (
         "shallow-samples",
         "shallow-positions",
+        "shallow-positions-rates",
         "shallow-start",
         "shallow-times",
         "shallow-attention",
         "shallow-variants",
+        "shallow-variants-rates",
         "shallow-multinomial",
     ),
     "shallow_removal": ("shallow-removal", "shallow-removal-noisy"),

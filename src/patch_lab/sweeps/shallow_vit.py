@@ -92,12 +92,14 @@ def ends(runs) -> dict:
     return {**rounded(kept, 4), "fitted_at": [int(run.fitted_at[0]) for run in runs]}
 
 
-def samples_cell(head: str, relevant: float, N: int, rate: float, steps: int, neurons: int) -> dict:
+def samples_cell(
+    head: str, relevant: float, N: int, rate: float, steps: int, neurons: int, trials: int = TRIALS
+) -> dict:
     """Figure 1(a): test loss, training loss and attention mass of every trial, and when it fitted."""
     data = designed("half", relevant)
     how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, neurons=neurons)
     how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
-    return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
+    return ends([train_once(data, k, N, **how) for k in range(trials)])
 
 
 def start_cell(longest: float | None, value_error: float, score_error: float, N: int) -> dict:
@@ -144,10 +146,17 @@ def attention_cell(num_patterns: int, head: str, counts: str) -> dict:
     return {**ends(runs), "steps": list(steps), "mean_mass": rounded(mean, 4)}
 
 
-def variants_cell(head: str, relevant: float, variant: str, N: int) -> dict:
-    """Figure 3 and Proposition 1: the test loss of every variant over alpha_* and N, few confusion tokens."""
+def variants_cell(
+    head: str, relevant: float, variant: str, N: int, rate: float | None = None, steps: int | None = None
+) -> dict:
+    """Figure 3 and Proposition 1: the test loss of every variant over alpha_* and N, few confusion tokens.
+
+    Without ``rate`` and ``steps`` those of the first record: 0.1 and 8,000 with one head, 3.0 and 1,500 with
+    a head per position.
+    """
     data = designed("few", relevant, num_tokens=50)
-    rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
+    if rate is None or steps is None:
+        rate, steps = (0.1, 8000) if head == "shared" else (3.0, 1500)
     how: dict[str, Any] = dict(rate=rate, steps=steps, head=head, variant=variant, neurons=100)
     how |= dict(tests=FEWER_TESTS, batch=SMALLER_BATCH)
     return ends([train_once(data, k, N, **how) for k in range(TRIALS)])
@@ -176,6 +185,17 @@ _SIZE = dict(num_neurons=NEURONS, batch=BATCH, trials=TRIALS, test_inputs=TEST_I
 _NARROW = dict(test_inputs=FEWER_TESTS, num_neurons=FEWER_NEURONS)
 _COUNTS = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
+#: What a head per position is trained with beside rate 3.0 and 1,500 steps; rate times steps stays.
+_SLOWER = ((1.0, 4500), (0.3, 15_000))
+#: The same for one head, beside rate 0.1 and 8,000 steps.
+_SHARED_RATES = ((0.3, 2667), (0.03, 26_667))
+_VARIANTS = tuple(
+    dict(head=head, relevant=a, variant=variant, N=N)
+    for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 32, 128)))
+    for a in ((0.08, 0.16, 0.32) if head == "shared" else (0.08, 0.32))
+    for variant in (*VARIANTS, "convolution")
+    for N in sizes
+)
 
 SWEEPS = (
     *(
@@ -199,6 +219,15 @@ SWEEPS = (
                 grid(
                     **dict(head="per position", relevant=(0.28, 0.32, 0.4, 0.5), N=(8, 32, 128, 512)),
                     **dict(rate=3.0, steps=1500, neurons=FEWER_NEURONS),
+                ),
+            ),
+            (
+                "shallow-positions-rates",
+                "with an a of its own for every position, small alpha_*, at smaller rates and as much longer",
+                tuple(
+                    {**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS, "trials": 10}
+                    for rate, steps in _SLOWER
+                    for cell in grid(head="per position", relevant=(0.28, 0.32), N=(8, 32, 128))
                 ),
             ),
         )
@@ -238,12 +267,19 @@ SWEEPS = (
     Sweep(
         name="shallow-variants",
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
+        cells=_VARIANTS,
+        run=variants_cell,
+        data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
+        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
+    ),
+    Sweep(
+        name="shallow-variants-rates",
+        summary="The same five networks at other rates, both heads; rate times steps stays.",
         cells=tuple(
-            dict(head=head, relevant=a, variant=variant, N=N)
-            for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 32, 128)))
-            for a in ((0.08, 0.16, 0.32) if head == "shared" else (0.08, 0.32))
-            for variant in (*VARIANTS, "convolution")
-            for N in sizes
+            {**cell, "rate": rate, "steps": steps}
+            for slower in (0, 1)
+            for cell in _VARIANTS
+            for rate, steps in [(_SHARED_RATES if cell["head"] == "shared" else _SLOWER)[slower]]
         ),
         run=variants_cell,
         data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
