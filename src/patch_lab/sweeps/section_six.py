@@ -42,7 +42,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -78,23 +78,28 @@ SOURCES = {
 
 def data() -> dict:
     """Where the pictures come from, once both files are at hand, as they were registered."""
-    from patch_lab.images.data import ENVIRONMENT, data_root
-
     for name in SETS:
-        own = sorted(data_root().glob(f"{name}[!0-9]*npz"))
-        found = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
-        if found != FILES[name]:
-            there = (
-                f"{own[0]} has the sha256 {found}"
-                if found
-                else f"{data_root()} holds {len(own)} files {name}*.npz"
-            )
-            raise ValueError(
-                f"this sweep is made from {SOURCES[name]}, sha256 {FILES[name]}. {ENVIRONMENT} must name the "
-                f"folder with that file, and {there}"
-            )
+        checked(name)
     together = hashlib.sha256("".join(FILES[name] for name in SETS).encode()).hexdigest()
     return {"source": "; ".join(SOURCES[name] for name in SETS), "sha256": together}
+
+
+def checked(name: str) -> None:
+    """Refuse to go on without the registered file of a set."""
+    from patch_lab.images.data import ENVIRONMENT, data_root
+
+    own = sorted(data_root().glob(f"{name}[!0-9]*npz"))
+    found = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
+    if found != FILES[name]:
+        there = (
+            f"{own[0]} has the sha256 {found}"
+            if found
+            else f"{data_root()} holds {len(own)} files {name}*.npz"
+        )
+        raise ValueError(
+            f"this sweep is made from {SOURCES[name]}, sha256 {FILES[name]}. {ENVIRONMENT} must name the "
+            f"folder with that file, and {there}"
+        )
 
 
 @lru_cache(maxsize=1)
@@ -279,6 +284,46 @@ def run(**cell) -> dict:
         return runs.run()[0]
 
 
+#: Epochs of the run that was made before the design above, in the time that there was.
+ALONE = 185
+
+
+def alone_cell(attention: str, epochs: int, seed: int) -> dict:
+    """One run of the loop of ``train``, with nothing beside it.
+
+    Returns
+    -------
+    dict
+        ``test_accuracy`` after the last epoch, ``test_n``, ``parameters``, ``metrics`` by epoch,
+        ``locality`` of P, ``positions``, and ``images_per_s``, the median over epochs.
+    """
+    from patch_lab.images.training.config import TrainConfig, preset
+    from patch_lab.images.training.run import train
+
+    own = dict(attention=attention, epochs=epochs, seed=seed, compile=True)
+    made = train(
+        TrainConfig(**preset("cifar100").as_dict() | own | MACHINE), progress=False, data=pictures("cifar100")
+    )
+    return kept_alone(made.record, made.model.get_parameter("positions")[0].detach())
+
+
+def kept_alone(record: dict, P) -> dict:
+    """What is kept of the record of such a run."""
+    speeds = [epoch["images_per_s"] for epoch in record["timing"]]
+    found = {
+        "test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"],
+        "parameters": record["parameters"], "metrics": record["metrics"], "locality": record["locality"],
+        "images_per_s": float(np.median(speeds)),
+    }  # fmt: skip
+    return rounded(found, 4) | {"test_accuracy": record["test"]["accuracy"], "positions": encode(P)}
+
+
+def one_file(name: str) -> dict:
+    """Where the pictures of one set come from, once its file is at hand."""
+    checked(name)
+    return {"source": SOURCES[name], "sha256": FILES[name]}
+
+
 SWEEPS = (
     Sweep(
         name="section-six",
@@ -295,5 +340,15 @@ SWEEPS = (
         backends=(),
         grows=True,
         beside=SideBySide(alike, 10, ready, least),
+    ),
+    Sweep(
+        name="cifar100_positional_185",
+        summary="The paper's ViT with positional attention for 185 epochs on CIFAR-100 (JPEG).",
+        cells=grid(attention="positional", epochs=ALONE, seed=0),
+        run=alone_cell,
+        config={"preset": "cifar100", "precision": "bf16", "compile": True},
+        data=partial(one_file, "cifar100"),
+        device="cuda",
+        backends=(),
     ),
 )  # fmt: skip
