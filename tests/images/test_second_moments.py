@@ -43,7 +43,7 @@ def test_a_shuffle_hides_nothing_from_them():
 
 
 def test_the_record_that_ships():
-    """Labels are not needed to find most neighbors: more of them than the learned P of the ViT beside it finds."""
+    """Labels are not needed to find most neighbors, more than the learned P of the ViT beside it has."""
     found, alone = records.load("second-moments"), records.load("cifar100_positional_185")
     assert len(found) == 12
     for row in found.where(pictures_used=10_000):

@@ -1,4 +1,4 @@
-"""The grid from unlabeled pictures of CIFAR-10 and CIFAR-100: what recall of learned P is to be held against."""
+"""The grid from unlabeled pictures of CIFAR-10 and CIFAR-100: a baseline for learned P."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZES = (100, 1000, 10_000)
 
 
 def cell(data: str, pictures_used: int, tile: int) -> dict:
-    """Correlations of gray patch means over the first training pictures, shuffled by a fixed shuffle of tiles.
+    """Correlations of gray patch means over the first training pictures, in tiles of one fixed shuffle.
 
     Returns
     -------
