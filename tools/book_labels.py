@@ -6,12 +6,16 @@ A test holds the numbers to those of the built pages.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 import yaml
-from notebooks import ROOT
+from notebooks import MEASURES, ROOT
+
+sys.path.append(str(ROOT / "book" / "_ext"))
+from lettering import chapter_numbers, letter
 
 #: What shares one counter, as _config.yml has it (prf_realtyp_to_countertyp), and what is not numbered.
 COUNTED = ("theorem", "lemma", "proposition", "corollary", "conjecture", "definition", "assumption", "remark")
@@ -32,11 +36,15 @@ class Label:
 
 @dataclass
 class Book:
-    """What all chapters share: where they stand, what their labels mean, how works are cited."""
+    """What all chapters share: where they stand, what their labels mean, how works are cited.
+
+    ``statements`` are the papers' own, by their names.
+    """
 
     address: str
-    numbers: dict[str, int]
+    numbers: dict[str, str]
     labels: dict[str, Label] = field(default_factory=dict)
+    statements: dict[str, Label] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     works: dict[str, str] = field(default_factory=dict)
 
@@ -78,17 +86,14 @@ def read_book() -> Book:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     owner, repository = config["repository"]["url"].rstrip("/").split("/")[-2:]
-    numbered = [c["file"] for part in contents["parts"] if part.get("numbered") for c in part["chapters"]]
-    book = Book(
-        f"https://{owner}.github.io/{repository}/", {file: k for k, file in enumerate(numbered, start=1)}
-    )
-    files = [contents["root"], *(c["file"] for part in contents["parts"] for c in part["chapters"])]
-    for file in files:
-        text = ROOT / f"{file}.md"
+    book = Book(f"https://{owner}.github.io/{repository}/", chapter_numbers(contents))
+    chapters = [{"file": contents["root"]}, *(c for part in contents["parts"] for c in part["chapters"])]
+    for chapter in chapters:
+        file = chapter["file"]
         if file in book.numbers:
-            _read_labels(book, file, nbformat.read(text.with_suffix(".ipynb"), as_version=4))
+            _read_labels(book, file, [notes["file"] for notes in chapter.get("sections", ())])
         else:
-            source = text.read_text(encoding="utf-8")
+            source = (ROOT / f"{file}.md").read_text(encoding="utf-8")
             book.titles[file] = _title(source)
             for label, words in SECTION.findall(source):  # a page without code has no other labels
                 book.labels[label] = Label(words, f"{book.page(file)}#{label}")
@@ -101,49 +106,72 @@ def _title(text: str) -> str:
     return found[1] if found else ""
 
 
-def _read_labels(book: Book, file: str, notebook) -> None:
-    page, chapter = book.page(file), book.numbers[file]
-    counts = {"proof": 0, "exercise": 0, "equation": 0, "figure": 0}
-
-    def count(kind: str) -> str:
-        counts[kind] += 1
-        return f"{chapter}.{counts[kind]}"
-
-    def note(label: str | None, words: str, anchor: str | None = None) -> None:
-        if label:
-            book.labels[label] = Label(words, f"{page}#{anchor or label}")
-
-    def walk(lines: list[str]) -> None:
-        waiting = None
-        for piece in pieces(lines):
-            if isinstance(piece, Block):
-                kind = piece.name.removeprefix("prf:")
-                if kind in COUNTED:
-                    note(piece.options.get("label"), f"{kind.capitalize()} {count('proof')}")
-                elif kind == "exercise":
-                    note(piece.options.get("label"), f"Exercise {count('exercise')}")
-                elif kind == "figure":
-                    note(piece.options.get("name"), f"Figure {count('figure')}")
-                elif kind == "math" and "label" in piece.options:
-                    note(
-                        piece.options["label"], f"({count('equation')})", f"equation-{piece.options['label']}"
-                    )
-                walk(piece.body)
-            elif target := TARGET.match(piece):
-                waiting = target["label"]
-            elif equation := EQUATION.match(piece):
-                note(equation["label"], f"({count('equation')})", f"equation-{equation['label']}")
-            elif waiting and piece.startswith("#"):
-                note(waiting, piece.lstrip("# "))
-                waiting = None
-
-    for cell in notebook.cells:
+def _read_labels(book: Book, file: str, notes: list[str]) -> None:
+    """Note every label of a chapter and of its notes, which go on with its numbers."""
+    reading = _Numbers(book, book.numbers[file])
+    reading.page = book.page(file)
+    measured = False  # figures of the last section stand in the notes
+    for cell in nbformat.read(ROOT / f"{file}.ipynb", as_version=4).cells:
         if cell.cell_type == "markdown":
             if file not in book.titles and (title := _title(cell.source)):
                 book.titles[file] = title
-            walk(cell.source.splitlines())
-        elif figure := figure_of(cell):
-            note(figure.get("name"), f"Figure {count('figure')}")
+            measured = measured or f"## {MEASURES}" in cell.source.splitlines()
+            reading.walk(cell.source.splitlines())
+        elif (figure := figure_of(cell)) and not measured:
+            reading.note(figure.get("name"), f"Figure {reading.count('figure')}")
+    for name in notes:
+        source = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+        reading.page = book.page(name)
+        book.titles[name] = _title(source)
+        reading.walk(source.splitlines())
+
+
+class _Numbers:
+    """The running numbers of one chapter, and the labels that get them."""
+
+    def __init__(self, book: Book, chapter: str):
+        self.book, self.chapter = book, chapter
+        self.counts = {"proof": 0, "exercise": 0, "equation": 0, "figure": 0}
+        self.page = ""
+
+    def count(self, kind: str) -> str:
+        self.counts[kind] += 1
+        counted = self.counts[kind]
+        return f"{self.chapter}.{letter(counted) if kind == 'proof' else counted}"
+
+    def note(self, label: str | None, words: str, anchor: str | None = None) -> None:
+        if label:
+            self.book.labels[label] = Label(words, f"{self.page}#{anchor or label}")
+
+    def walk(self, lines: list[str]) -> None:
+        waiting = None
+        for piece in pieces(lines):
+            if isinstance(piece, Block):
+                self._block(piece)
+            elif target := TARGET.match(piece):
+                waiting = target["label"]
+            elif equation := EQUATION.match(piece):
+                self.note(equation["label"], f"({self.count('equation')})", f"equation-{equation['label']}")
+            elif waiting and piece.startswith("#"):
+                self.note(waiting, piece.lstrip("# "))
+                waiting = None
+
+    def _block(self, block: Block) -> None:
+        kind, label = block.name.removeprefix("prf:"), block.options.get("label")
+        if kind in COUNTED:
+            self.note(label, f"{kind.capitalize()} {self.count('proof')}")
+        elif kind == "paper" and "again" not in block.options:
+            self.book.statements[block.title] = Label(block.title, f"{self.page}#{label}")
+            self.note(label, block.title)
+        elif kind == "exercise":
+            self.note(label, f"Exercise {self.count('exercise')}")
+        elif kind == "figure":
+            self.note(block.options.get("name"), f"Figure {self.count('figure')}")
+        elif kind == "figure-of":
+            self.note(block.options.get("name", block.title), f"Figure {self.count('figure')}")
+        elif kind == "math" and label:
+            self.note(label, f"({self.count('equation')})", f"equation-{label}")
+        self.walk(block.body)
 
 
 def figure_of(cell) -> dict | None:

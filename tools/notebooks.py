@@ -20,6 +20,9 @@ from patch_lab._files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# The last section of a chapter that has notes: run and compared, and not on its page (book/_ext/notes.py).
+MEASURES = "What the notes and the verdicts measure"
+
 # What a notebook says about itself. The interpreter's version is left out: it would change with
 # every machine that executes the chapter. The lexer colors the code on the page.
 NOTEBOOK_METADATA = {

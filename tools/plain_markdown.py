@@ -74,6 +74,14 @@ class Chapter:
             label = block.options.get("label")
             words = self.book.labels[label].words if label else kind.capitalize()
             text = f"**{words}{f' ({block.title})' if block.title else ''}.** {self.plain(body)}"
+        elif kind == "paper":
+            source = self.book.works["li2023" if block.title.endswith("(Li)") else "jelassi2022"]
+            titled = f" ({block.options['title']})" if "title" in block.options else ""
+            claims = "".join(self._claim(claim) for claim in block.options.get("claim", "").split())
+            text = f"**{block.title}{titled}**, {source}. {self.plain(body)} {claims}".rstrip()
+        elif kind == "road":
+            needs = " and ".join(self._page(f"book/{name}", "") for name in block.title.split())
+            text = f"*A side road, beyond the papers. You need {needs}. Skip this unless {self.plain(body)}*"
         elif kind == "proof":
             text = f"*Proof.* {self.plain(body)} ∎"
         elif kind == "solution":
@@ -126,12 +134,13 @@ class Chapter:
             return f"[{words or label.words}]({label.address})"
         if role == "doc":
             page = posixpath.normpath(posixpath.join("/", posixpath.dirname(self.file), target))[1:]
-            if page not in self.book.titles:
-                raise NotPlain(f"{self.file}: there is no page {page!r}")
-            return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
+            return self._page(page, words)
+        if role == "paper":
+            if target not in self.book.statements:
+                raise NotPlain(f"{self.file}: no box states {target!r}")
+            return f"[{words or target}]({self.book.statements[target].address})"
         if role == "claim":
-            part = shipped()[target].chapter.partition("/")[0]
-            return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{target}))"
+            return self._claim(target)
         if role.startswith("cite"):
             works = "; ".join(self.book.works[work] for work in target.split(","))
             return f"[{works}]({self.book.page('book/references')})"
@@ -139,6 +148,15 @@ class Chapter:
             name = target.removeprefix("~")
             return f"`{words or (name.rpartition('.')[2] if target.startswith('~') else name)}`"
         raise NotPlain(f"{self.file}: the edition does not know the role {role!r}")
+
+    def _page(self, page: str, words: str) -> str:
+        if page not in self.book.titles:
+            raise NotPlain(f"{self.file}: there is no page {page!r}")
+        return f"[{words or self.book.titles[page]}]({self.book.page(page)})"
+
+    def _claim(self, claim: str) -> str:
+        part = shipped()[claim].chapter.partition("/")[0]
+        return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{claim}))"
 
     def _prose(self, text: str, follows: set[str] | None = None) -> list:
         """Markdown cells, and display cells for what a run decides: computed numbers, claims, findings.

@@ -20,6 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from browser import ROOT, SITE, BrowserMissing, chromium, settle
 
+sys.path.append(str(ROOT / "book" / "_ext"))
+from lettering import all_pages
+
 OUT = SITE / "book.pdf"
 
 FONT = {"Type": "Font", "Subtype": "Type1", "BaseFont": "Helvetica"}  # of the pages' numbers
@@ -69,7 +72,7 @@ TITLE = """h1 => {
 def contents() -> list[str]:
     """The pages in their order."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    pages = [toc["root"], *(one["file"] for part in toc["parts"] for one in part["chapters"])]
+    pages = all_pages(toc)
     return [page for page in pages if not page.startswith(ON_SCREEN_ONLY)]
 
 

@@ -1,12 +1,7 @@
-"""What guides a reader: a sentence beside each link to a neighbor, an index for the search, a page for the
-impatient, and a list of pages for language models (``llms.txt``).
+"""What guides a reader: a sentence beside each link to a neighbor, an index for the search, and a list of
+pages for language models (``llms.txt``).
 
-All of it is taken from the finished pages, the ledger and the table of symbols; nothing is typed twice. ::
-
-    :::{impatient} setting
-    :::
-
-lists the chapters of a part: the question of each, and what it finds.
+All of it is taken from the finished pages, the ledger and the table of symbols; nothing is typed twice.
 """
 
 from __future__ import annotations
@@ -18,12 +13,10 @@ import re
 from pathlib import Path
 
 import yaml
-from docutils import nodes
-from findings import raw
+from bs4 import BeautifulSoup
 from front import plain, short
-from homes import PROOFS, SOLUTIONS
+from lettering import all_pages, pages_of
 from notation import load as load_notation
-from sphinx.util.docutils import SphinxDirective
 from tips import bare
 
 from patch_lab.ledger import SOURCES, shipped
@@ -34,7 +27,7 @@ CLAIMS, NOTATION = "book/claims", "book/letters"
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
 STATEMENT = re.compile(
-    r'<div class="proof \w+ admonition" id="(?P<id>[^"]+)">\s*<p class="admonition-title">'
+    r'<div class="proof (?!paper)\w+ admonition" id="(?P<id>[^"]+)">\s*<p class="admonition-title">'
     r"(?P<title>.*?)</p>(?P<body>.*?)</section>",
     re.S,
 )
@@ -50,20 +43,6 @@ NEIGHBOR = re.compile(
     r'(?:\s*<p class="pa-about">.*?</p>)?',
     re.S,
 )
-PLACE = re.compile(r'(<div class="pa-impatient" data-part="(?P<part>\w+)">).*?(<!-- /impatient -->)', re.S)
-
-
-class Impatient(SphinxDirective):
-    """Where the summary of a part will stand."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        part = self.arguments[0]
-        if not any(name.startswith(f"book/{part}/") for name in self.env.found_docs):
-            raise self.error(f"there is no part {part!r}")
-        place = f'<div class="pa-impatient" data-part="{part}"><!-- /impatient --></div>'
-        return [raw(place)]
 
 
 def words(markup: str) -> str:
@@ -93,12 +72,6 @@ def question(page: str) -> str | None:
     return next((sentence for sentence in last if sentence.removesuffix("</span>").endswith("?")), None)
 
 
-def finding(page: str) -> str | None:
-    """What a chapter finds, as HTML."""
-    found = FINDS.search(page)
-    return found and flowing(" ".join(re.findall(r"<p>(.*?)</p>", found[1], re.S)))
-
-
 def about(page: str) -> str:
     """A page in a sentence: its question, else its first sentence."""
     if asked := question(page):
@@ -118,19 +91,26 @@ def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:
     return NEIGHBOR.sub(with_sentence, page)
 
 
-def summary(part: str, pages: dict[str, str], titles: dict[str, str], order: list[str]) -> str:
-    """The chapters of a part, each in a question and its answer."""
+def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
+    """The boxes of the papers' statements on a page; one that is repeated there is found on its own page."""
     found = []
-    for name in (name for name in order if name.startswith(f"book/{part}/")):
-        if name.rpartition("/")[2] in (PROOFS, SOLUTIONS):
+    for box in BeautifulSoup(page, "html.parser").select("div.paper[data-name]"):
+        if str(box["id"]).endswith("-again"):
             continue
-        page, link = pages[name], posixpath.relpath(f"{name}.html", "book")
-        asked, answer = question(page), finding(page)
-        if asked is None or answer is None:
-            raise ValueError(f'{name}: expected a question before the first figure, and "What we find"')
-        found.append(f'<h3><a href="{link}">{titles[name]}</a></h3>')
-        found.append(f"<p><em>{asked}</em> {answer}</p>")
-    return "\n".join(found)
+        heading = box.select_one(".admonition-title")
+        body = box.select_one(".paper-content")
+        words_of_it = plain(" ".join(heading.get_text(" ").split()))  # type: ignore[union-attr]
+        found.append(
+            {
+                "title": words_of_it,
+                "names": [box["data-name"], str(box["data-name"]).removesuffix(" (Li)")],
+                "page": name,
+                "id": box["id"],
+                "of": title,
+                "text": words(str(body))[:260],
+            }
+        )
+    return found
 
 
 def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
@@ -151,6 +131,7 @@ def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
             )
     seen: set[tuple[str, str]] = set()
     for name, page in pages.items():
+        found += stated_by_papers(name, page, titles[name])
         for box in (*STATEMENT.finditer(page), *FIGURE.finditer(page)):
             if (box["id"], words(box["title"])) in seen:  # a statement is repeated above its proof
                 continue
@@ -183,7 +164,7 @@ def listing(contents: dict, title: str, address: str, titles: dict, sentences: d
     lines = [f"# {title}", "", f"> {words(sentences[contents['root']])}", ""]
     for part in contents["parts"]:
         lines += [f"## {part['caption']}", ""]
-        for name in (chapter["file"] for chapter in part["chapters"]):
+        for name in pages_of(part):
             lines.append(f"- [{titles[name]}]({address}{name}.html): {words(sentences[name])}")
         lines.append("")
     return "\n".join(lines)
@@ -194,15 +175,12 @@ def guide(app, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html":
         return
     out, contents = Path(app.outdir), yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
-    order = [contents["root"], *(one["file"] for part in contents["parts"] for one in part["chapters"])]
+    order = all_pages(contents)
     pages = {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in order}
     titles = {name: app.env.titles[name].astext() for name in order}
     sentences = {name: about(page) for name, page in pages.items()}
     for name, page in pages.items():
-        new = PLACE.sub(
-            lambda found: found[1] + summary(found["part"], pages, titles, order) + found[3],
-            neighbors(name, page, sentences),
-        )
+        new = neighbors(name, page, sentences)
         if new != page:
             (out / f"{name}.html").write_text(new, encoding="utf-8")
     entries = json.dumps(index(pages, titles), ensure_ascii=False)
@@ -215,6 +193,5 @@ def guide(app, error: Exception | None) -> None:
 
 def setup(app) -> dict:
     """After the tips, which copy statements out of the pages."""
-    app.add_directive("impatient", Impatient)
     app.connect("build-finished", guide, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,6 +21,8 @@ from typing import Any
 
 import yaml
 from docutils import nodes
+from notes import SUFFIX
+from papers import paper_node
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -29,7 +31,7 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 OPENING, VERDICTS, MORE = "Appendix: ", "Verdicts", "More exercises"
 PROOFS, SOLUTIONS = "proofs", "solutions"
-_STATEMENTS = tuple(NODE_TYPES.values())
+_STATEMENTS = (paper_node, *NODE_TYPES.values())
 #: Both packages give every box's body the same id.
 _REPEATED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
 
@@ -127,7 +129,7 @@ def chapters(app, part: str) -> list[str]:
         one["file"]
         for block in contents["parts"]
         for one in block["chapters"]
-        if block.get("numbered") and one["file"].startswith(f"{part}/")
+        if block.get("numbered") and one["file"].startswith(f"{part}/") and not one.get("sections")
     ]
 
 
@@ -162,7 +164,7 @@ def shorten(app, env) -> list[str]:
         if name in (PROOFS, SOLUTIONS):
             places = env.get_doctree(docname).findall(Place)
             gone = {place.parent["ids"][0] for place in places if not _content(env, place)}
-        elif _has_homes(env, part):
+        elif _has_homes(env, part) and not _at_home(env, docname):
             found = moves(env.get_doctree(docname), docname)
             gone = {name for move in found for name in _section_ids(move.node)}
         else:
@@ -176,7 +178,7 @@ def settle(app, env) -> list[str]:
     held: dict[str, dict[str, nodes.Element]] = {}
     for docname in env.found_docs:
         part, _, name = docname.rpartition("/")
-        if name in (PROOFS, SOLUTIONS) or not _has_homes(env, part):
+        if name in (PROOFS, SOLUTIONS) or not _has_homes(env, part) or _at_home(env, docname):
             continue
         for move in moves(env.get_doctree(docname), docname):
             page = f"{part}/{move.page}"
@@ -204,6 +206,11 @@ def _by_id(moved: nodes.Element) -> dict[str, nodes.Element]:
 
 def _has_homes(env, part: str) -> bool:
     return {f"{part}/{PROOFS}", f"{part}/{SOLUTIONS}"} <= env.found_docs
+
+
+def _at_home(env, docname: str) -> bool:
+    """Whether nothing of a page moves: notes, and a chapter that has notes of its own."""
+    return docname.endswith(SUFFIX) or f"{docname}{SUFFIX}" in env.found_docs
 
 
 def _section_ids(node: nodes.Element) -> list[str]:
@@ -289,9 +296,10 @@ class MoveOut(SphinxPostTransform):
         if name in (PROOFS, SOLUTIONS):
             for place in list(self.document.findall(Place)):
                 self._fill(place)
-        elif _has_homes(self.env, part):
-            for move in moves(self.document, docname):
-                self._leave(move)
+        elif _has_homes(self.env, part) and not docname.endswith(SUFFIX):
+            if not _at_home(self.env, docname):
+                for move in moves(self.document, docname):
+                    self._leave(move)
             show_first_figure(self.document)
 
     def _leave(self, move: Move) -> None:

@@ -50,31 +50,10 @@
     if (closed) target.scrollIntoView();
   };
 
-  // A label may have moved to another page since somebody linked to it.
-  const here = document.currentScript.src;
-  const follow = () => {
-    let label;
-    try {
-      label = decodeURIComponent(location.hash.slice(1));
-    } catch {
-      return; // `%ZZ` is no letter, and no label
-    }
-    if (!label || document.getElementById(label)) return;
-    const table = document.createElement("script");
-    table.src = new URL("addresses.js", here).href;
-    table.onload = () => {
-      const page = Object.hasOwn(window.pageOfLabel, label) ? window.pageOfLabel[label] : undefined;
-      const target = page && new URL(`../${page}.html#${label}`, here);
-      if (target && target.pathname !== location.pathname) location.replace(target);
-    };
-    document.head.append(table);
-  };
-
-  addEventListener("hashchange", () => { unfold(); follow(); });
+  addEventListener("hashchange", unfold);
   addEventListener("load", () => {
     mark();
     unfold();
-    follow();
     addEventListener("resize", mark);
     document.addEventListener("toggle", mark, true);
     document.addEventListener("click", () => setTimeout(mark, 50));

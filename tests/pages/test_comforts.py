@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from addresses import MOVED
 from browser import SITE, page_names
 from page_visits import _axe_findings as axe_findings
 from page_visits import open_page, set_theme, shown
@@ -142,6 +141,5 @@ def test_a_number_is_not_found_in_a_longer_one(browser):
 def test_the_list_for_language_models_has_every_page_and_a_sentence():
     text = (SITE / "llms.txt").read_text(encoding="utf-8")
     lines = re.findall(r"^- \[(.+)\]\(https://\S+/(book/\S+\.html)\): (.+)$", text, re.M)
-    elsewhere = {"book/index.html", "search.html", *(f"{name}.html" for name in MOVED)}
-    assert {address for _, address, _ in lines} == set(page_names()) - elsewhere
+    assert {address for _, address, _ in lines} == set(page_names()) - {"book/index.html", "search.html"}
     assert all(len(sentence.split()) > 2 and "<" not in sentence for _, _, sentence in lines)

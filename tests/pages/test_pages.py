@@ -8,6 +8,7 @@ import pytest
 import yaml
 from browser import ROOT, SITE, bytes_of, page_names, settle
 from bs4 import BeautifulSoup
+from lettering import all_pages
 from page_visits import DESK, PHONE, open_page, set_theme, shown
 
 #: One page of each kind, which `make test` visits; `make test-all` visits all of them.
@@ -25,10 +26,7 @@ FILE_NAME = re.compile(r"\.(png|svg|jpe?g|gif|webp)\b|/|\b[0-9a-f]{16,}", re.IGN
 def test_every_page_of_the_contents_is_built():
     """The tests below run over what was built; this one makes sure that it is the whole book."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [contents["root"]] + [
-        chapter["file"] for part in contents["parts"] for chapter in part["chapters"]
-    ]
-    missing = [file for file in files if not (SITE / f"{file}.html").exists()]
+    missing = [file for file in all_pages(contents) if not (SITE / f"{file}.html").exists()]
     assert not missing, f"not built: {', '.join(missing)}; run `make book` first"
 
 
