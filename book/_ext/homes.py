@@ -296,11 +296,9 @@ class MoveOut(SphinxPostTransform):
         if name in (PROOFS, SOLUTIONS):
             for place in list(self.document.findall(Place)):
                 self._fill(place)
-        elif _has_homes(self.env, part) and not docname.endswith(SUFFIX):
-            if not _at_home(self.env, docname):
-                for move in moves(self.document, docname):
-                    self._leave(move)
-            show_first_figure(self.document)
+        elif _has_homes(self.env, part) and not _at_home(self.env, docname):
+            for move in moves(self.document, docname):
+                self._leave(move)
 
     def _leave(self, move: Move) -> None:
         """Put a link where something stood; for a solution, at the end of its exercise."""
@@ -372,24 +370,6 @@ def _bare(node: nodes.Element) -> nodes.Element:
         box += inner.children[1:]
         inner.replace_self(box)
     return node
-
-
-def show_first_figure(document: nodes.document) -> None:
-    """The cells above a chapter's first figure go below what it finds."""
-    finds = next((one for one in document.findall(nodes.admonition) if "find" in one["classes"]), None)
-    if finds is None:
-        return
-    siblings, early = finds.parent.children, []
-    for node in siblings[: siblings.index(finds)]:
-        if not isinstance(node, nodes.container) or "cell" not in node["classes"]:
-            continue
-        if not any(isinstance(one, nodes.figure) for one in node.findall(nodes.figure)):
-            early.append(node)
-    for node in early:
-        finds.parent.remove(node)
-    at = finds.parent.index(finds) + 1
-    for node in reversed(early):
-        finds.parent.insert(at, node)
 
 
 def repair(app, doctree: nodes.document, docname: str) -> None:

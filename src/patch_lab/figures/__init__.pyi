@@ -45,6 +45,7 @@ from .patches import (
     draw_sets as draw_sets,
 )
 from .setting import (
+    draw_model as draw_model,
     draw_normal_error as draw_normal_error,
     plot_first_step as plot_first_step,
     plot_learned_matrices as plot_learned_matrices,

@@ -4,14 +4,82 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from scipy.stats import norm
 
 from patch_association.structure import Partition
 from patch_lab.figures.patches import draw_matrix
-from patch_lab.figures.style import COLORS, PAPER, label_ticks, look, new_figure
+from patch_lab.figures.style import COLORS, INK, PAPER, label_ticks, look, new_figure, set_palette
 
 _SCORES, _GRAM = r"$\mathbf{A}$ or mean $\mathbf{S}$", r"$\mathbf{P}\mathbf{P}^\top$"
+
+
+def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) -> None:
+    """Model (T) on one input, in numbers: what patches show, the attention, what rows hear, the output.
+
+    Parameters
+    ----------
+    shown : array_like, shape (D,)
+        ``<v, X_j>``.
+    attention : array_like, shape (D, D)
+        S, rows sum to one. The diagonal is framed: it is not trained.
+    sets : Partition
+        Which patches belong together: companions in blue, strangers in orange.
+    row : int, default 0
+        The row that is followed, counted from 0.
+    degree : int, default 3
+        p of the activation ``z -> z ** p``.
+    """
+    u, S = np.asarray(shown, dtype=np.float64), np.asarray(attention, dtype=np.float64)
+    D = len(u)
+    z = D * S @ u  # (D, D) @ (D,) -> (D,)
+    table, heard, cubed = 2.6, 2.6 + D + 1.6, 2.6 + D + 3.9
+    for j in range(D):
+        _cell(ax, 0, j, _signed(u[j], 0), (*to_rgb(set_palette(sets.num_sets)[sets.labels[j]]), 0.6))
+        for i in range(D):
+            own = "same set" if sets.labels[i] == sets.labels[j] else "other sets"
+            tint = 0.15 + 0.85 * min(1.0, S[i, j] / S.max())
+            _cell(ax, table + j, i, f"{S[i, j]:.2f}".lstrip("0"), (*to_rgb(COLORS[own]), 0.55 * tint))
+        ax.text(heard, j + 0.5, _signed(z[j], 1), ha="center", va="center", color=INK)
+        ax.text(cubed, j + 0.5, _signed(z[j] ** degree, 1), ha="center", va="center", color=INK)
+        ax.add_patch(
+            Rectangle((table + j, j), 1, 1, fill=False, edgecolor=COLORS["noise"], linewidth=1.6, zorder=3)
+        )
+    ax.add_patch(
+        Rectangle(
+            (table - 0.06, row - 0.03), D + 0.12, 1.06, fill=False, edgecolor=INK, linewidth=2.2, zorder=4
+        )
+    )
+    arrow = {"arrowstyle": "-|>", "color": COLORS["noise"], "shrinkA": 0, "shrinkB": 0}
+    middle = row + 0.5
+    for start, end in ((1.15, table - 0.2), (table + D + 0.15, heard - 0.6), (heard + 0.6, cubed - 0.75)):
+        ax.annotate("", (end, middle), (start, middle), arrowprops=arrow)
+    total = cubed + 2.3
+    ax.annotate("", (total - 0.75, D / 2), (cubed + 0.75, D / 2), arrowprops=arrow)
+    ax.text(
+        total, D / 2, _signed((z**degree).sum(), 0), ha="center", va="center", fontweight="bold", color=INK
+    )
+    for x, words in (
+        (0.5, "patches show\n" r"$\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
+        (table + D / 2, "one table of attention\n" r"$S_{ij}$, the same for all images"),
+        (heard, "rows hear\n" r"$D\,\sum_j S_{ij}\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
+        (cubed, "cubed\n" r"$\sigma$"),
+        (total, "added\n" r"$F(\mathbf{X})$"),
+    ):
+        ax.text(x, -0.35, words, ha="center", va="bottom", color=INK)
+    ax.set(xlim=(-0.6, total + 1), ylim=(D + 0.15, -1.6), aspect="equal")
+    ax.axis("off")
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else "0"
+
+
+def _cell(ax: Axes, x: float, y: float, words: str, ground) -> None:
+    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=ground, edgecolor=PAPER, linewidth=1.5))
+    ax.text(x + 0.5, y + 0.5, words, ha="center", va="center", color=INK)
 
 
 def draw_normal_error(ax: Axes, clutter) -> None:
