@@ -41,6 +41,7 @@ FILES = {
         "cifar10_study_rates",
         "cifar10_study_rates_wide",
     ),
+    "section_six": ("section-six", "cifar100_positional_185"),
     "study_swapped": ("cifar10_study_swapped",),
     "starts": (
         "cifar10_starts_rates",
