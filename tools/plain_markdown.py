@@ -18,7 +18,7 @@ from patch_lab.ledger import shipped
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
 #: Claims that a plain paragraph links to, and those of them that no setting can change.
-CLAIM, ALWAYS = re.compile(r"#claim-([\w.-]+)\)"), ("proved here", "definition", "assumption")
+CLAIM, ALWAYS = re.compile(r"#claim-([\w.-]+)\)"), ("proved here", "observation", "definition", "assumption")
 FINDS = "**What we find.**"
 
 

@@ -1,13 +1,17 @@
 """Show the ledger of claims on a page, read while the book is built: no page can disagree with it.
 
 ``claims-totals``       how many claims have each verdict, those of the papers apart from the book's own
-``claims-table``        the claims of a part, with verdict and reason; options ``part``, ``chapter``,
-``source`` ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
+``claims-table``        the claims of a part; options ``part``, ``chapter``, ``source``
+``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
 ``claims-filter``       choices, and a search, that hide what is not asked for from the tables of the page
 ``claims-trust``        what still trusts which engine
+``claims-outcomes``     the words that other ledgers use too, with how many claims have each
 ``claims-map``          how many claims of each part have each verdict
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
+``claims-headlines``    claims chosen by the page, in short; the ids are its content
+``claims-falls``        what falls if a claim falls, as a picture and a table
+``claims-answers``      what authors and other teams have answered
 ``claims-cards``        the claims of a part, each with reason, knobs and evidence; option ``part``
 
 The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which
@@ -21,18 +25,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
 from findings import raw
-from homes import title_of
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import NODE_TYPES
 
-from patch_lab.ledger import ENGINES, SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_lab.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_lab.ledger.answers import ROLES
 from patch_lab.ledger.cli import as_csv
 from patch_lab.prose import plain
 
@@ -69,7 +74,7 @@ COUNTED = {"holds only if": "under a condition", "fails as stated": "not as stat
 
 def digest(ledger: Ledger) -> str:
     """A name for the ledger's present content."""
-    content = json.dumps([claim.as_dict() for claim in ledger], sort_keys=True)
+    content = json.dumps(ledger.entries(), sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -188,7 +193,10 @@ class ClaimsCards(LedgerDirective):
         if claim.turned:
             tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
             box += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
+        if claim.outcome:
+            box += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
         box += self._rests(claim)
+        box += [self.paragraph(said(answer), "pa-knobs") for answer in shipped().answers(claim.id)]
         numbers = [[one.name, one.show(), one.show_basis()] for one in claim.evidence.values()]
         if numbers:
             rows = [self.row([[self.paragraph(text)] for text in cells]) for cells in numbers]
@@ -209,6 +217,15 @@ class ClaimsCards(LedgerDirective):
                 line += card_link(self.env.app.builder, self.env.docname, other, [nodes.Text(one)])
             line += nodes.Text(". " if ids else "")
         return [line] if line.astext() else []
+
+
+def said(answer) -> str:
+    """An answer in a paragraph."""
+    where = f" ({answer.at})" if answer.at else ""
+    became = f" What we changed: {answer.became}" if answer.became else ""
+    return (
+        f"{answer.by}, {ROLES[answer.role]}, on {answer.date}{where}: {answer.outcome}. {answer.says}{became}"
+    )
 
 
 def card_link(builder, docname: str, claim, words: list[nodes.Node], **options) -> nodes.reference:
@@ -306,6 +323,126 @@ class ClaimsTrust(LedgerDirective):
             more = f", and {rest} more rest on these" if rest else ""
             said.append(f"{checked} proofs were checked by {name}{more}.")
         return [self.paragraph(" ".join(said))]
+
+
+class ClaimsHeadlines(LedgerDirective):
+    """The claims that the page names, a line each: where, verdict, what it says, and the way to its card."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        self.claims()  # notes the ledger, so that the page is built again when it changes
+        items = []
+        for name in filter(None, map(str.strip, self.content)):
+            try:
+                claim = shipped()[name]
+            except ValueError as error:
+                raise self.error(str(error)) from None
+            line = self.paragraph(f"{claim.where}, {SOURCES[claim.source]}: {claim.statement} ")
+            badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
+            condition = self.paragraph(claim.heading[len(claim.standing) :]).children
+            link = card_link(self.env.app.builder, self.env.docname, claim, [nodes.Text("why")])
+            line += [badge, *condition, nodes.Text(" \u00b7 "), link]
+            items.append(nodes.list_item("", line))
+        return [nodes.enumerated_list("", *items, classes=["pa-headlines"])]
+
+
+class ClaimsFalls(LedgerDirective):
+    """What falls if a claim falls: a picture of who rests on whom, and the same as a table."""
+
+    #: Width of a column of the picture, height of a row, radius of a dot, in pixels.
+    COLUMN, ROW, DOT = 150, 16, 4
+
+    def run(self) -> list[nodes.Node]:
+        ledger, claims = shipped(), {claim.id: claim for claim in self.claims()}
+        carrying = sorted(
+            (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.falls_with(one))
+        )
+        rows = []
+        for one in carrying:
+            claim, falls = claims[one], ledger.falls_with(one)
+            line = nodes.paragraph("")
+            for number, other in enumerate(falls):
+                line += nodes.Text(", " if number else "")
+                words: list[nodes.Node] = [nodes.Text(other)]
+                line += card_link(self.env.app.builder, self.env.docname, ledger[other], words)
+            count = nodes.paragraph("", f"{len(falls)}")
+            rows.append(self.row([self.place(claim), [count], [line]]))
+        table = self.table(("if this falls", "so many fall", "with it"), (30, 10, 60), rows)
+        return [raw(self._picture(ledger, claims)), table]
+
+    def _picture(self, ledger: Ledger, claims: dict) -> str:
+        """Dots in columns: what rests on nothing to the left, everything else right of all it rests on."""
+        known = [one for one in claims if ledger.carries(one) or claims[one].rests_on]
+        depth: dict[str, int] = {}
+
+        def level(one: str) -> int:
+            if one not in depth:
+                depth[one] = 1 + max(map(level, claims[one].rests_on), default=-1)
+            return depth[one]
+
+        columns: dict[int, list[str]] = {}
+        for one in known:
+            columns.setdefault(level(one), []).append(one)
+        place = {
+            one: (self.COLUMN * column + 2 * self.DOT, self.ROW * (number + 1))
+            for column, ids in columns.items()
+            for number, one in enumerate(ids)
+        }
+        height = self.ROW * (max(map(len, columns.values()), default=0) + 1)
+        width = self.COLUMN * len(columns)
+        lines = [
+            f'<path d="M{place[ground][0]} {place[ground][1]}L{place[one][0]} {place[one][1]}"/>'
+            for one in known
+            for ground in claims[one].rests_on
+        ]
+        dots = []
+        for one, (x, y) in place.items():
+            page = f"book/claims/{claims[one].chapter.partition('/')[0]}"
+            address = self.env.app.builder.get_relative_uri(self.env.docname, page)
+            name = one.removeprefix("jelassi2022-").removeprefix("li2023-").removeprefix("ours-")
+            dots.append(
+                f'<a href="{address}#claim-{one}" class="pa-{claims[one].family}">'
+                f'<circle cx="{x}" cy="{y}" r="{self.DOT}"/>'
+                f'<text x="{x + 2 * self.DOT}" y="{y + self.DOT}">{name}</text></a>'
+            )
+        said = (
+            f"{len(known)} claims as dots in {len(columns)} columns, joined by {len(lines)} lines: each line "
+            "leads from a claim to one further right that rests on it."
+        )
+        return (
+            f'<svg class="pa-falls" role="img" viewBox="0 0 {width} {height}" aria-label="{said}">'
+            f"<title>{said}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg>"
+        )
+
+
+class ClaimsAnswers(LedgerDirective):
+    """What authors and others have answered, the newest first."""
+
+    def run(self) -> list[nodes.Node]:
+        self.claims()
+        answers = sorted(shipped().answers(), key=lambda answer: answer.date, reverse=True)
+        if not answers:
+            return [nodes.paragraph("", "No answer has come yet.")]
+        items = []
+        for answer in answers:
+            claim = shipped()[answer.claim]
+            link = card_link(self.env.app.builder, self.env.docname, claim, [nodes.Text(claim.id)])
+            line = nodes.paragraph("", "", link, nodes.Text(". "), *self.paragraph(said(answer)).children)
+            items.append(nodes.list_item("", line))
+        return [nodes.bullet_list("", *items)]
+
+
+class ClaimsOutcomes(LedgerDirective):
+    """The words of the common vocabulary: what each says, and how many claims have it."""
+
+    def run(self) -> list[nodes.Node]:
+        found = [claim.outcome for claim in self.claims()]
+        rows = [
+            self.row([[self.paragraph(text)] for text in (word, meaning, f"{found.count(word)}")])
+            for word, meaning in OUTCOMES.items()
+        ]
+        return [self.table(("word", "what it says here", "claims"), (15, 70, 15), rows)]
 
 
 class ClaimsMap(LedgerDirective):
@@ -412,7 +549,7 @@ def write_downloads(app, error: Exception | None) -> None:
     """After a build: the ledger as files."""
     if error is None and app.builder.format == "html":
         static = Path(app.outdir) / "_static"
-        entries = [claim.as_dict() for claim in shipped()]
+        entries = shipped().entries()
         (static / "claims.json").write_text(json.dumps(entries, indent=1), encoding="utf-8")
         (static / "claims.csv").write_text(as_csv(shipped()), encoding="utf-8")
 
@@ -429,6 +566,12 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     return [name for name, metadata in env.metadata.items() if metadata.get("ledger_digest", now) != now]
 
 
+def title_of(app, chapter: str) -> str:
+    """The title of a chapter, as it is written."""
+    text = Path(app.srcdir, f"{chapter}.md").read_text(encoding="utf-8")
+    return re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
+
+
 def setup(app) -> dict:
     """Register the directives."""
     app.add_directive("claims-totals", ClaimsTotals)
@@ -437,6 +580,10 @@ def setup(app) -> dict:
     app.add_directive("claims-filter", ClaimsFilter)
     app.add_directive("claims-downloads", ClaimsDownloads)
     app.add_directive("claims-map", ClaimsMap)
+    app.add_directive("claims-headlines", ClaimsHeadlines)
+    app.add_directive("claims-falls", ClaimsFalls)
+    app.add_directive("claims-answers", ClaimsAnswers)
+    app.add_directive("claims-outcomes", ClaimsOutcomes)
     app.add_directive("claims-trust", ClaimsTrust)
     app.add_directive("claims-cards", ClaimsCards)
     app.add_node(Chip)

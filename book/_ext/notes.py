@@ -29,6 +29,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from drawings import draw
+from ledger import Chip
 from papers import paper_node
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -38,6 +39,8 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 SUFFIX = "_notes"
 MEASURES = "What the notes and the verdicts measure"
+#: Both packages give every box's body the same id.
+_REPEATED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
 STATEMENTS = (paper_node, *NODE_TYPES.values())
 
 
@@ -115,6 +118,8 @@ class Link(SphinxPostTransform):
 
     def _copy(self, label: str) -> nodes.Element:
         copied = statement(self.env, label).deepcopy()
+        for chip in list(copied.findall(Chip)):  # a claim has one chip
+            chip.parent.remove(chip)
         for link in copied.findall():
             if isinstance(link, nodes.Element) and "refdoc" in link:
                 link["refdoc"] = self.env.docname
@@ -281,6 +286,26 @@ class ShownOf(SphinxDirective):
             box += nodes.raw("", "".join(data["text/html"]), format="html")
 
 
+def repair(app, doctree: nodes.document, docname: str) -> None:
+    """Drop the repeated ids, and set the opening word of every proof apart: plain text has no style."""
+    for box in doctree.findall(nodes.Element):
+        if _REPEATED_IDS & set(box.get("ids", ())):
+            box["ids"] = [name for name in box["ids"] if name not in _REPEATED_IDS]
+    opening = "Proof."
+    for proof in doctree.findall(proof_node):
+        first = next(proof.findall(nodes.Text), None)
+        if first is not None and first.startswith(opening):
+            word = nodes.inline("", opening, classes=["pa-proof-opening"])
+            first.parent.replace(first, [word, nodes.Text(first.astext()[len(opening) :])])
+
+
+def leave_out_texts(app, config) -> None:
+    """Of a chapter's pair the notebook is the page: it has the outputs."""
+    root = Path(app.srcdir)
+    for notebook in (root / "book").rglob("*.ipynb"):
+        config.exclude_patterns.append(notebook.relative_to(root).with_suffix(".md").as_posix())
+
+
 def setup(app) -> dict:
     """Register the directives and what links them."""
     app.add_node(Again)
@@ -290,7 +315,9 @@ def setup(app) -> dict:
     app.add_role("number", NumberRole())
     app.add_transform(LeaveOut)
     app.add_post_transform(Link)
+    app.connect("config-inited", leave_out_texts, priority=100)
     app.connect("env-purge-doc", purge)
     app.connect("env-get-updated", number, priority=900)
+    app.connect("doctree-resolved", repair)
     app.connect("html-page-context", arrows)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

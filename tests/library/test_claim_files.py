@@ -167,9 +167,61 @@ def test_what_falls_with_a_claim(tmp_path):
     assert mine.falls_with("ours-first") == ["ours-third", "ours-second"]
     assert mine.falls_with("ours-third") == []
     assert mine.trusting("flint") == ["ours-third", "ours-first", "ours-second"] and not mine.trusting("coq")
-    assert [one["rests_on"] for one in (claim.as_dict() for claim in mine)][1] == []
+    assert [one["rests_on"] for one in mine.entries()][1] == []
+    assert mine.carries("ours-first") == ["ours-second"] and mine.entries()[1]["carries"] == ["ours-second"]
     header, first, *_ = as_csv(mine).splitlines()
     assert "checked_by,rests_on" in header and "ours-second" in first
+
+
+ANSWER = {
+    "claim": "ours-first", "by": "A. Author", "role": "author", "date": "2026-12-01", "says": "We disagree.",
+    "outcome": "falsified",
+}  # fmt: skip
+
+
+def test_an_answer_stands_with_its_claim_and_a_damaged_one_is_refused(tmp_path):
+    def answered(**changed):
+        lines = [
+            f"{key} = {json.dumps(value)}" for key, value in (ANSWER | changed).items() if value is not None
+        ]
+        (tmp_path / "mine.answers.toml").write_text("[[answer]]\n" + "\n".join(lines))
+        return Ledger.at(write(tmp_path / "mine.toml", ENTRY))
+
+    (told,) = answered().answers("ours-first")
+    assert (
+        told.says == "We disagree." and told.at == "" and answered().entries()[0]["answers"] == [vars(told)]
+    )
+    for changed, message in (
+        ({"role": "king"}, "answer 1: role must be one of author, team, reader, got 'king'"),
+        ({"outcome": "no"}, "outcome must be one of verified, toy, falsified, inconclusive, got 'no'"),
+        ({"date": "today"}, "date must be like 2026-11-26, got 'today'"),
+        ({"says": " "}, "says of an answer must be a text"),
+        ({"by": None}, "by is missing; the keys are claim, by, role, date, says, outcome, at, became"),
+        ({"verdict": "x"}, "unknown key 'verdict'"),
+        ({"claim": "ours-gone"}, "an answer to 'ours-gone', which the ledger does not have"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            answered(**changed)
+
+
+def test_a_claim_has_one_word_of_the_common_vocabulary_and_a_horizon(tmp_path):
+    def one(verdict, **more):
+        entry = ENTRY | {"verdict": verdict, "knobs": [KNOB]} | more
+        mine = Ledger.at(write(tmp_path / "mine.toml", entry), record=True)
+        mine.chapter("notes")
+        mine.check("ours-first", {"x": exact("x", 1), "seeds": exact("seeds", 5)})
+        return mine["ours-first"].outcome, mine["ours-first"].horizon
+
+    name = KNOB["name"]
+    assert one("proved here") == ("verified", "all that the statement names: a proof")
+    assert one("observation")[0] == "verified" and one("not testable")[0] == "inconclusive"
+    assert one("held in every run within its hypotheses") == ("verified", f"{name}: 5 of them")
+    assert one("holds only if", condition="it rains")[0] == one("fails as stated")[0] == "falsified"
+    assert one("not run at this size", outcome="toy", horizon="{seeds} seeds") == ("toy", "5 seeds")
+    with pytest.raises(
+        ValueError, match="outcome must be one of verified, toy, falsified, inconclusive, got 'ye"
+    ):
+        one("undecided", outcome="yes")
 
 
 def test_a_claim_that_rests_on_nothing(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +13,23 @@ import pytest
 import patch_association
 from patch_lab import sweeps
 from patch_lab.cli import COMMANDS, main
-from patch_lab.ledger import VERDICTS, shipped
+from patch_lab.ledger import OUTCOMES, VERDICTS, shipped
 from patch_lab.sweeps import Sweep
 
 
 def test_claims_as_json(capsys):
     assert main(["claims", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert rows == [claim.as_dict() for claim in shipped()]
+    assert rows == shipped().entries()
+    by_id = {row["id"]: row for row in rows}
+    for row in rows:  # who rests on whom, both ways
+        assert all(row["id"] in by_id[ground]["carries"] for ground in row["rests_on"])
+        assert all(row["id"] in by_id[other]["rests_on"] for other in row["carries"])
+        assert set(row["carries"]) <= set(row["falls_with_it"])
+        assert (row["outcome"] in OUTCOMES) == (row["kind"] == "claim") and row["horizon"]
+        said = [row[key] for key in ("condition", "because", "reading", "horizon")]
+        said += [knob[key] for knob in row["knobs"] for key in ("tried", "moved")]
+        assert not re.search(r"\{[a-z_]\w*(:[^{}]*)?\}", re.sub(r"\$[^$]*\$", "", " ".join(said))), row["id"]
     assert all({"id", "source", "statement", "chapter", "verdict", "evidence"} <= row.keys() for row in rows)
     assert all((row["verdict"] in VERDICTS) == (row["kind"] == "claim") for row in rows)
 

@@ -1,4 +1,4 @@
-// Model (1) of the second theory on its exact population without token noise: the twin of `shallow_vit/network.py`,
+// Model (1) of the second theory on its exact population without token noise: the twin of `shallow/network.py`,
 // with no page in it. A token is its pattern, so an input is the fractions of its M patterns; with fixed counts there are
 // two inputs, one of each class. The patterns are the first M basis vectors: column j of a matrix is what it does to
 // pattern j. A matrix is a list of rows.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from patch_association.intervals import mean
+from patch_lab.estimates import mean_share
 from patch_lab.figures.style import COLORS, INK, draw_estimate, tints
 
 #: What a patch is to another -> the quantity whose color it has, and how light.
@@ -19,7 +20,7 @@ _RELATIONS = {
 }
 
 
-def draw_errors(ax, errors, kinds, marks: dict[str, float]) -> None:
+def draw_errors(ax, errors, kinds, marks: dict[str, float], trials: int) -> None:
     """The error of each kind of network, seed by seed, with its mean and interval.
 
     Parameters
@@ -30,11 +31,15 @@ def draw_errors(ax, errors, kinds, marks: dict[str, float]) -> None:
     kinds : sequence of str
     marks : dict
         Errors to mark by a vertical line, by name; each has a dash of its own.
+    trials : int
+        Test inputs, the same for all networks, which the intervals include.
     """
     for place, values in enumerate(errors):
         values = np.asarray(values)
         ax.plot(values, np.full(len(values), place), "|", color=COLORS["noise"], markersize=7)
-        draw_estimate(ax, place, mean(values), horizontal=True, fmt="o", markersize=4, color=INK)
+        draw_estimate(
+            ax, place, mean_share(trials, values), horizontal=True, fmt="o", markersize=4, color=INK
+        )
     for (name, value), dash in zip(marks.items(), ("-", "--", ":")):
         ax.axvline(value, color=COLORS["label"], linewidth=1.0, linestyle=dash, label=name)
     ax.set_yticks(range(len(kinds)), kinds)
@@ -66,7 +71,7 @@ def draw_shares(ax, shares, relations, kinds) -> None:
     ax.set_xlim(0, 1)
 
 
-def draw_networks(axes, rows, marks: dict[str, float]) -> None:
+def draw_networks(axes, rows, marks: dict[str, float], trials: int) -> None:
     """Networks as rows: error; AUC of every head; what P P^T and the function itself recall of the sets.
 
     Parameters
@@ -77,10 +82,12 @@ def draw_networks(axes, rows, marks: dict[str, float]) -> None:
         are encodings, ``gram_recall`` (R,).
     marks : dict
         Errors to mark, by name, and ``chance``, the recall of who knows nothing.
+    trials : int
+        Test inputs, the same for all networks.
     """
     names = [row["name"] for row in rows]
     errors = {name: value for name, value in marks.items() if name != "chance"}
-    draw_errors(axes[0], [row["error"] for row in rows], names, errors)
+    draw_errors(axes[0], [row["error"] for row in rows], names, errors, trials)
     for place, row in enumerate(rows):
         auc = np.asarray(row["auc"])  # (R, layers, heads)
         for layer in range(auc.shape[1]):

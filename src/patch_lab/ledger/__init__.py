@@ -10,13 +10,14 @@ At the recorded parameters a number that differs by more than its tolerance stop
 the card shows yours beside the recorded one. A ledger of one's own: :meth:`Ledger.at`.
 """
 
-from patch_lab.ledger.evidence import Number, exact, sampled
+from patch_lab.ledger.evidence import Number, deterministic, exact, mean_of_runs, off_runs, sampled
 from patch_lab.ledger.ledger import PARTS, Ledger, chapter, check, shipped
-from patch_lab.ledger.table import ENGINES, SOURCES, VERDICTS, Claim, escaped
+from patch_lab.ledger.table import ENGINES, OUTCOMES, SOURCES, VERDICTS, Claim, escaped
 from patch_lab.ledger.verdict import Card
 
 __all__ = [
     "ENGINES",
+    "OUTCOMES",
     "PARTS",
     "SOURCES",
     "VERDICTS",
@@ -26,8 +27,11 @@ __all__ = [
     "Number",
     "chapter",
     "check",
+    "deterministic",
     "escaped",
     "exact",
+    "mean_of_runs",
+    "off_runs",
     "sampled",
     "shipped",
 ]

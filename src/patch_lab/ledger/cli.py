@@ -23,6 +23,8 @@ COLUMNS = (
     "condition",
     "because",
     "reading",
+    "outcome",
+    "horizon",
     "checked_by",
 )
 
@@ -42,7 +44,7 @@ def run(arguments) -> int:
     """Print the ledger in the form that was asked for; 0."""
     ledger = Ledger.at(arguments.ledger) if arguments.ledger else shipped()
     if arguments.json:
-        print(json.dumps([claim.as_dict() for claim in ledger], indent=1))  # ASCII, whatever reads it
+        print(json.dumps(ledger.entries(), indent=1))  # ASCII, whatever reads it
         return 0
     text = as_csv(ledger) if arguments.csv else as_text(ledger)
     print(spelled(text, sys.stdout.encoding or "utf-8"), end="")
@@ -53,13 +55,13 @@ def as_csv(ledger: Ledger) -> str:
     """One line a claim, the evidence as one text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, "rests_on", "knobs", "evidence"])
+    writer.writerow([*COLUMNS, "rests_on", "carries", "knobs", "evidence"])
     for claim in ledger:
         row = claim.as_dict()
         evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence.values())
         knobs = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
-        rests_on = " ".join(claim.rests_on)
-        writer.writerow([*(row[column] for column in COLUMNS), rests_on, knobs, evidence])
+        ways = " ".join(claim.rests_on), " ".join(ledger.carries(claim.id))
+        writer.writerow([*(row[column] for column in COLUMNS), *ways, knobs, evidence])
     return out.getvalue()
 
 

@@ -16,6 +16,15 @@ from patch_association.intervals import Estimate, rounded
 from patch_lab._files import write_atomically
 from patch_lab.prose import number, typeset
 
+#: How a number was obtained, and what a reader sees of it where it has no interval.
+KINDS = {
+    "exact": "exact",
+    "deterministic run": "deterministic run",
+    "mean of runs": "mean of runs, no interval",
+    "read off runs": "read off runs, no interval",
+    "sampled": "",
+}
+
 
 @dataclass(frozen=True)
 class Number:
@@ -26,7 +35,11 @@ class Number:
     name : str
         What was measured, with its setting: "error at $D = 64$, $C = 4$". Mathematics between dollar signs.
     value : float or int
-    kind : "exact" or "sampled"
+    kind : str
+        A key of :data:`KINDS`. "exact": computed, with nothing drawn and nothing trained. "deterministic
+        run": read off a process without randomness, such as descent on the population from a stated start.
+        "mean of runs", "read off runs" (a count, an extreme, one value): of trainings, networks or draws as
+        they came, without an interval. "sampled": with an interval, or n or seeds.
     tolerance : float
         How far a fresh value may lie from the recorded one.
     n : int, optional
@@ -67,9 +80,9 @@ class Number:
                 f"evidence {self.name!r} must have a unit in words and at most 17 digits, "
                 f"got {self.unit!r} and {self.digits!r}"
             )
-        if self.kind not in ("exact", "sampled") or not 0 <= self.tolerance < math.inf:
+        if self.kind not in KINDS or not 0 <= self.tolerance < math.inf:
             raise ValueError(
-                f"evidence {self.name!r} must be exact or sampled with a tolerance of at least 0, "
+                f"evidence {self.name!r} must be one of {', '.join(KINDS)}, with a tolerance of at least 0, "
                 f"got {self.kind!r} and {self.tolerance!r}"
             )
 
@@ -121,9 +134,9 @@ class Number:
         return f"{text} {self.unit}".strip()
 
     def show_basis(self) -> str:
-        """How it was obtained: "exact", or interval, n and seeds."""
-        if self.kind == "exact":
-            return "exact"
+        """How it was obtained: the word for its kind, or interval, n and seeds."""
+        if self.kind != "sampled":
+            return KINDS[self.kind]
         parts = []
         if self._rounded:
             parts.append("95% [{1}, {2}]".format(*self._rounded))
@@ -216,12 +229,32 @@ def write_run(path: Path, run: ChapterRun) -> None:
 
 
 def exact(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
-    """A number that was computed without sampling; integers must be reproduced exactly."""
+    """A number that was computed: nothing drawn, nothing trained; integers must be reproduced exactly."""
+    return _plain("exact", name, value, unit, digits, rtol)
+
+
+def deterministic(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+    """A number read off a process without randomness: descent on the population, a flow."""
+    return _plain("deterministic run", name, value, unit, digits, rtol)
+
+
+def mean_of_runs(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+    """A mean over trainings, networks or draws that is given without an interval."""
+    return _plain("mean of runs", name, value, unit, digits, rtol)
+
+
+def off_runs(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+    """A count, an extreme or a single value read off trainings, networks or draws."""
+    return _plain("read off runs", name, value, unit, digits, rtol)
+
+
+def _plain(kind: str, name: str, value, unit: str, digits: int, rtol: float) -> Number:
+    """A number without an interval; integers, and whether something holds, must be reproduced exactly."""
     if isinstance(value, (Integral, np.bool_)):  # bool is an Integral
-        return Number(name, int(value), "exact", 0, unit=unit)
+        return Number(name, int(value), kind, 0, unit=unit)
     value = _real(name, value)
     tolerance = max(rtol * abs(value), 1e-15) if math.isfinite(value) else 0
-    return Number(name, value, "exact", tolerance, unit=unit, digits=digits)
+    return Number(name, value, kind, tolerance, unit=unit, digits=digits)
 
 
 def sampled(

@@ -16,6 +16,8 @@ An entry holds
 ``knobs``       of a measured claim: what it was tried against, tables of ``name`` (one of :data:`KNOBS`),
                 ``tried`` (the values) and ``moved`` (what changed); ``{key}`` is filled as in ``because``
 ``checked_by``  of a proved claim: which of :data:`ENGINES` did the computation; the weakest where two did
+``outcome``     of a claim: one of :data:`OUTCOMES` where it is not the one that :attr:`Claim.outcome` gives
+``horizon``     of a claim: what was tested, in words, where the knobs do not say it
 ``rests_on``    the ids of the entries that its proof, or its verdict, uses
 
 A ledger of one's own may name a file of BibTeX entries before its claims, ``bibliography = "papers.bib"``,
@@ -46,6 +48,7 @@ VERDICTS = {
     "proved by computer": "holds",
     "held in every run within its hypotheses": "holds",
     "seen in one network": "holds",
+    "observation": "holds",
     "holds only if": "conditional",
     "fails as stated": "fails",
     "undecided": "untested",
@@ -53,8 +56,24 @@ VERDICTS = {
     "not run at this size": "untested",
 }
 
-#: The verdict words of what has a proof.
-PROVED = ("proved here", "proved by computer")
+#: The verdict words of what has a proof; only the first two are theorems.
+PROVED = ("proved here", "proved by computer", "observation")
+
+#: The one word that other ledgers use as well, and what it says here.
+OUTCOMES = {
+    "verified": "proved, or held wherever the statement itself says that it was tried",
+    "toy": "seen to hold at sizes or lengths far below those that the statement is about",
+    "falsified": "false as stated, though it may hold under a condition, which then stands with the verdict",
+    "inconclusive": "tried or not, nothing was decided",
+}
+_OUTCOME_OF = {
+    "proved here": "verified",
+    "proved by computer": "verified",
+    "observation": "verified",
+    "seen in one network": "verified",
+    "holds only if": "falsified",
+    "fails as stated": "falsified",
+}
 
 #: Who makes the claim.
 SOURCES = {
@@ -119,6 +138,8 @@ class Claim:
     knobs: tuple[Knob, ...] = ()
     checked_by: str | None = None
     rests_on: tuple[str, ...] = ()
+    given_outcome: str = ""
+    given_horizon: str = ""
     evidence: Mapping[str, Number] = field(default_factory=dict)
     parameters: Mapping = field(default_factory=dict)
     cited: str = ""
@@ -154,6 +175,35 @@ class Claim:
         return f"{self.standing} {filled}" if filled else self.standing
 
     @property
+    def outcome(self) -> str | None:
+        """The verdict in one of :data:`OUTCOMES`; None for a definition, an assumption, or without evidence.
+
+        What a paper says of growing sizes and "held in every run" held at ours: "toy". The book's own
+        measured claims name their sizes.
+        """
+        if self.kind != "claim" or self.standing == UNEXAMINED:
+            return None
+        if self.given_outcome:
+            return self.given_outcome
+        if self.verdict == "held in every run within its hypotheses":
+            return "verified" if self.source == "ours" else "toy"
+        return _OUTCOME_OF.get(self.standing, "inconclusive")
+
+    @property
+    def horizon(self) -> str:
+        """What was tested, in words: beyond it a verdict that rests on runs claims nothing."""
+        if self.standing == UNEXAMINED or self.kind != "claim":
+            return "used, not tested" if self.kind != "claim" else ""
+        if self.given_horizon:
+            return self._fill(self.given_horizon)
+        if self.verdict in PROVED:
+            return "all that the statement names: a proof"
+        if self.knobs:
+            return "; ".join(f"{knob.name}: {knob.tried}" for knob in self.turned)
+        given = ", ".join(f"{key} = {value}" for key, value in self.parameters.items() if key != "PRESET")
+        return f"the setting of its chapter alone ({given})" if given else "the setting of its chapter alone"
+
+    @property
     def measured(self) -> bool:
         """Whether the verdict rests on runs, so that another run could have moved it."""
         if self.verdict in ("held in every run within its hypotheses", "seen in one network"):
@@ -177,15 +227,19 @@ class Claim:
 
     def as_dict(self) -> dict:
         """The claim with its evidence as JSON values, its reason filled in."""
-        plain = {name.name: getattr(self, name.name) for name in fields(self) if name.name != "cited"}
+        unsaid = ("cited", "given_outcome", "given_horizon")
+        plain = {name.name: getattr(self, name.name) for name in fields(self) if name.name not in unsaid}
         numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
         return plain | {
             "verdict": self.verdict if self.standing == self.verdict else None,
+            "condition": self.heading[len(self.standing) :].strip(),
             "because": self.reason if self.because else "",
             "reading": self.reason if self.reading else "",
             "requires": list(self.requires),
             "knobs": [vars(knob) for knob in self.turned],
             "rests_on": list(self.rests_on),
+            "outcome": self.outcome,
+            "horizon": self.horizon,
             "parameters": dict(self.parameters),
             "evidence": numbers,
         }
@@ -263,6 +317,7 @@ def _surname(name: str) -> str:
 
 def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
     known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters", "cited")]
+    known = [name.removeprefix("given_") for name in known]
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
@@ -276,7 +331,8 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
         raise ValueError(f"{missing[0]} is missing")
     for condition in conditions:
         requires.parse(condition)
-    claim = Claim(**texts, requires=tuple(conditions), knobs=knobs, rests_on=tuple(rests_on))
+    given = {f"given_{key}": texts.pop(key) for key in ("outcome", "horizon") if key in texts}
+    claim = Claim(**texts, **given, requires=tuple(conditions), knobs=knobs, rests_on=tuple(rests_on))
     _check_words(claim, sources)
     claim = replace(claim, cited=sources[claim.source])
     return claim
@@ -324,7 +380,8 @@ def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
             f"got {claim.checked_by!r}"
         )
     if claim.kind != "claim":
-        if not claim.reading or claim.verdict or claim.because or claim.condition or claim.knobs:
+        spoken = (claim.verdict, claim.because, claim.condition, claim.knobs)
+        if not claim.reading or any((*spoken, claim.given_outcome, claim.given_horizon)):
             article = "an" if claim.kind[0] in "aeiou" else "a"
             raise ValueError(
                 f"{article} {claim.kind} has a reading, and no verdict, because, condition or knobs"
@@ -334,6 +391,8 @@ def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
         raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {claim.verdict!r}")
     if not claim.because or claim.reading:
         raise ValueError("a claim has a because, and no reading")
+    if claim.given_outcome and claim.given_outcome not in OUTCOMES:
+        raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {claim.given_outcome!r}")
     if bool(claim.condition) != (claim.verdict == "holds only if"):
         raise ValueError(
             "a condition goes with the verdict 'holds only if', and that verdict with a condition"

@@ -22,9 +22,9 @@ def attention_ceiling(relevant: float, confusion: float) -> tuple[float, float]:
     smaller : float
         alpha_* / (alpha_* + alpha_#): no query token can exceed it in both classes.
     mean : float
-        The supremum of the mass averaged over queries and classes: with r = alpha_* / alpha_# and
-        t = (r + sqrt(r) + 1) / sqrt(r) it is
-        nd r / (1 + r) + alpha_* r t / (r t + 1) + alpha_# r / (r + t). No W_K and W_Q attain it.
+        The supremum of the mass averaged over queries and classes, which no W_K and W_Q attain. With
+        r = alpha_* / alpha_#, t = (r + sqrt(r) + 1) / sqrt(r) and nd = 1 - alpha_* - alpha_# it is
+        nd r / (1 + r) + alpha_* r t / (r t + 1) + alpha_# r / (r + t).
     """
     a, b = _fractions(relevant, confusion)
     if b == 0:

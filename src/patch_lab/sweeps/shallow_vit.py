@@ -223,7 +223,7 @@ SWEEPS = (
             ),
             (
                 "shallow-positions-rates",
-                "with an a of its own for every position, small alpha_*, at smaller rates and as much longer",
+                "with an a of its own for every position, small alpha_*, at smaller rates",
                 tuple(
                     {**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS, "trials": 10}
                     for rate, steps in _SLOWER

@@ -1,9 +1,10 @@
 """Pictures: where they come from, and what is done to them before a model sees them.
 
-``sets``  pictures in memory, and the validation split; ``folder``  pictures read as training goes on
+``sets``                                pictures in memory, and the validation split
+``folder``                              pictures read as training goes on
 ``embedded``, ``packed``, ``official``  where sets come from
-``augment``, ``policies``  augmentation
-``permutation``  grid shuffles
+``augment``, ``policies``               augmentation
+``permutation``                         grid shuffles
 """
 
 from __future__ import annotations
