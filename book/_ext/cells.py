@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
 class Fold(nodes.General, nodes.Element):
@@ -48,8 +49,36 @@ def fold(app, doctree: nodes.document, docname: str) -> None:
         cell.append(folded)
 
 
+def show_first_figure(document: nodes.document) -> None:
+    """The cells above a chapter's first figure go below what it finds."""
+    finds = next((one for one in document.findall(nodes.admonition) if "find" in one["classes"]), None)
+    if finds is None:
+        return
+    siblings, early = finds.parent.children, []
+    for node in siblings[: siblings.index(finds)]:
+        if not isinstance(node, nodes.container) or "cell" not in node["classes"]:
+            continue
+        if not any(isinstance(one, nodes.figure) for one in node.findall(nodes.figure)):
+            early.append(node)
+    for node in early:
+        finds.parent.remove(node)
+    at = finds.parent.index(finds) + 1
+    for node in reversed(early):
+        finds.parent.insert(at, node)
+
+
+class FirstFigure(SphinxPostTransform):
+    """On every page that says what it finds."""
+
+    default_priority = 3
+
+    def run(self, **kwargs) -> None:
+        show_first_figure(self.document)
+
+
 def setup(app) -> dict:
     """Before the drawings are put in, which ends what can be told from the nodes."""
     app.add_node(Fold, html=(visit_fold, depart_fold))
+    app.add_post_transform(FirstFigure)
     app.connect("doctree-resolved", fold, priority=400)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
 from findings import raw
-from homes import title_of
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -564,6 +564,12 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     """The pages that were built from another ledger than today's."""
     now = digest(shipped())
     return [name for name, metadata in env.metadata.items() if metadata.get("ledger_digest", now) != now]
+
+
+def title_of(app, chapter: str) -> str:
+    """The title of a chapter, as it is written."""
+    text = Path(app.srcdir, f"{chapter}.md").read_text(encoding="utf-8")
+    return re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
 
 
 def setup(app) -> dict:

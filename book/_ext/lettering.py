@@ -71,7 +71,7 @@ def letters(app, env) -> list[str]:
 
 
 def setup(app) -> dict:
-    """After the numbers are given, and before they are copied (homes.py, notes.py)."""
+    """After the numbers are given, and before they are copied (notes.py)."""
     # A private name: where the package changes it one day, a test finds two pages of one number.
     setattr(TocTreeCollectorWithStyles, _TO_ALPHA, lambda self, count: ROADS[count - 1])
     app.connect("env-get-updated", letters, priority=850)

@@ -29,6 +29,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from drawings import draw
+from ledger import Chip
 from papers import paper_node
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -38,6 +39,8 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 SUFFIX = "_notes"
 MEASURES = "What the notes and the verdicts measure"
+#: Both packages give every box's body the same id.
+_REPEATED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
 STATEMENTS = (paper_node, *NODE_TYPES.values())
 
 
@@ -100,9 +103,9 @@ def purge(app, env, docname: str) -> None:
 
 
 class Link(SphinxPostTransform):
-    """Before any link is resolved: statements appear again, and lead to their proofs."""
+    """Before any link or chip is resolved: statements appear again, and lead to their proofs."""
 
-    default_priority = 2
+    default_priority = 1
 
     def run(self, **kwargs) -> None:
         for place in list(self.document.findall(Again)):
@@ -115,6 +118,8 @@ class Link(SphinxPostTransform):
 
     def _copy(self, label: str) -> nodes.Element:
         copied = statement(self.env, label).deepcopy()
+        for chip in list(copied.findall(Chip)):  # a claim has one chip
+            chip.parent.remove(chip)
         for link in copied.findall():
             if isinstance(link, nodes.Element) and "refdoc" in link:
                 link["refdoc"] = self.env.docname
@@ -256,7 +261,7 @@ class FigureOf(SphinxDirective):
 
 
 class ShownOf(SphinxDirective):
-    """``shown-of NAME`` shows the table, or the text, that the cell tagged ``shown-NAME`` displays."""
+    """``shown-of NAME`` shows the tables and the Markdown of the chapter's cell tagged ``shown-NAME``."""
 
     required_arguments = 1
     option_spec: ClassVar = {"page": directives.unchanged}
@@ -264,23 +269,41 @@ class ShownOf(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         tag = f"shown-{self.arguments[0]}"
         chapter, notebook = notebook_of(self)
-        outputs = [
-            output.data
-            for cell in notebook.cells
-            if tag in cell.metadata.get("tags", ())
-            for output in cell.outputs
-            if {"text/markdown", "text/html"} & set(output.get("data", ()))
-        ]
-        if not outputs:
-            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays a table or Markdown")
         box = nodes.container(classes=["cell_output", "pasted-text"])
-        for data in outputs:
-            if "text/html" in data:
-                box += nodes.raw("", "".join(data["text/html"]), format="html")
-            else:
-                lines = StringList("".join(data["text/markdown"]).splitlines(), self.env.docname)
-                self.state.nested_parse(lines, self.content_offset, box)
+        for cell in notebook.cells:
+            if tag in cell.metadata.get("tags", ()):
+                for output in cell.outputs:
+                    self._show(output.get("data", {}), box)
+        if not box.children:
+            raise self.error(f"{chapter} has no cell tagged {tag!r} that displays Markdown or HTML")
         return [box]
+
+    def _show(self, data: dict, box: nodes.Element) -> None:
+        if "text/markdown" in data:
+            lines = "".join(data["text/markdown"]).splitlines()
+            self.state.nested_parse(StringList(lines, self.env.docname), self.content_offset, box)
+        elif "text/html" in data:
+            box += nodes.raw("", "".join(data["text/html"]), format="html")
+
+
+def repair(app, doctree: nodes.document, docname: str) -> None:
+    """Drop the repeated ids, and set the opening word of every proof apart: plain text has no style."""
+    for box in doctree.findall(nodes.Element):
+        if _REPEATED_IDS & set(box.get("ids", ())):
+            box["ids"] = [name for name in box["ids"] if name not in _REPEATED_IDS]
+    opening = "Proof."
+    for proof in doctree.findall(proof_node):
+        first = next(proof.findall(nodes.Text), None)
+        if first is not None and first.startswith(opening):
+            word = nodes.inline("", opening, classes=["pa-proof-opening"])
+            first.parent.replace(first, [word, nodes.Text(first.astext()[len(opening) :])])
+
+
+def leave_out_texts(app, config) -> None:
+    """Of a chapter's pair the notebook is the page: it has the outputs."""
+    root = Path(app.srcdir)
+    for notebook in (root / "book").rglob("*.ipynb"):
+        config.exclude_patterns.append(notebook.relative_to(root).with_suffix(".md").as_posix())
 
 
 def setup(app) -> dict:
@@ -292,7 +315,9 @@ def setup(app) -> dict:
     app.add_role("number", NumberRole())
     app.add_transform(LeaveOut)
     app.add_post_transform(Link)
+    app.connect("config-inited", leave_out_texts, priority=100)
     app.connect("env-purge-doc", purge)
     app.connect("env-get-updated", number, priority=900)
+    app.connect("doctree-resolved", repair)
     app.connect("html-page-context", arrows)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,16 +1,20 @@
 """Attacks on the statements of the chapter on companions, by enumeration and search without the library."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
-from enumeration import positive_inputs, predictions
+from enumeration import consecutive_sets, inputs, positive_inputs, predictions
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from patch_association.exact.risk import PopulationRisk
+from patch_association.structure import Partition
 from patch_lab.dynamics.first_move import lower_edge, upper_edge
+from patch_lab.dynamics.outcomes import by_kind, first_steps, mean_first_steps, outcomes
+from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 from patch_lab.setting.optimality import cubic_form
 
@@ -194,3 +198,49 @@ def test_strangers_die_out_like_one_over_time():
     off = np.abs(rho + np.log(taus) - constant)
     assert off[0] > off[2] and off[2] < 0.02
     assert abs(gamma[2] - BETA) < abs(gamma[0] - BETA) and abs(gamma[2] - BETA) < 0.02
+
+
+def test_every_outcome_is_listed_once_with_its_chance():
+    partition = Partition(np.arange(6) // 2)
+    s, y, chance = outcomes(partition, 0.3)
+    ours = {}
+    for signs, label, one in zip(s, y, chance):
+        key = (*signs, label)
+        ours[key] = ours.get(key, 0) + one
+    theirs = {}
+    for probability, label, _, signs in inputs(consecutive_sets(6, 2), Fraction(3, 10)):
+        key = (*map(float, signs), float(label))
+        theirs[key] = theirs.get(key, 0) + float(probability)
+    assert ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < 1e-15 for key in ours)
+    with pytest.raises(ValueError, match="q"):
+        outcomes(partition, 1.5)
+
+
+def test_the_step_worked_by_hand():
+    four = Partition([0, 0, 1, 1])
+    assert by_kind(mean_first_steps(four, 0.5), four) == (1 / 8, -3 / 8)
+    assert by_kind(mean_first_steps(four, 1.0), four) == (-1 / 4, -1 / 4)  # the sets do not show
+    six = Partition([0, 0, 1, 1, 2, 2])
+    assert by_kind(first_steps((1, 1, -1, 0, 0, 0)), six) == pytest.approx((11 / 36, -7 / 36))
+    assert by_kind(first_steps((1, 1, -1, -1, -1, 0)), six) == pytest.approx((-23 / 36, 13 / 36))
+
+
+@pytest.mark.parametrize(("D", "C", "q"), [(4, 2, 0.5), (6, 2, 0.8), (6, 3, 0.4), (9, 3, 0.2)])
+def test_the_step_by_hand_is_the_limit_of_a_small_diagonal(D, C, q):
+    partition = Partition.random(D, C, seed=1)
+    limit = np.divide(small_diagonal_drift(D, C, q, 1e-4, linear=0.0), 3e-12)
+    assert by_kind(mean_first_steps(partition, q), partition) == pytest.approx(limit, rel=1e-6, abs=1e-9)
+
+
+def test_the_step_of_one_image_is_that_of_automatic_differentiation():
+    s = torch.tensor([1.0, 1.0, -1.0, -1.0, -1.0, 0.0], dtype=torch.float64)
+    eps, alpha = 1e-5, 1e-3
+    A = (math.log1p(eps) * torch.eye(6, dtype=torch.float64)).requires_grad_()
+    z = 6 * alpha * torch.softmax(A, dim=1) @ s
+    torch.log1p(torch.exp(-(z**3).sum())).backward()
+    six = Partition(
+        [0, 0, 1, 1, 2, 2]
+    )  # single entries have a term besides that cancels over each kind of pair
+    assert by_kind(-A.grad.numpy() / (3 * eps * alpha**3), six) == pytest.approx(
+        by_kind(first_steps(s), six), abs=1e-3
+    )

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from patch_association.structure import Partition
 from patch_lab.figures import (
     CATEGORIES,
     COLORS,
+    draw_feedback,
+    draw_first_steps,
+    draw_image_steps,
+    draw_loudness,
     draw_matrix,
+    draw_score_paths,
+    draw_sketch,
     look,
     new_figure,
     use_style,
@@ -59,3 +66,67 @@ def test_a_figure_is_the_same_bytes_every_time():
         return file.getvalue()
 
     assert drawn() == drawn()
+
+
+def words(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_the_table_of_first_steps_says_each_fraction_on_its_color():
+    _, ax = new_figure()
+    steps = np.where(np.eye(4) + np.eye(4)[::-1] > 0, 0.125, -0.375)  # companions {1, 4} and {2, 3}
+    draw_first_steps(ax, steps, Partition([0, 1, 1, 0]))
+    assert words(ax)[:4] == ["frozen", "−3/8", "−3/8", "+1/8"]  # the diagonal is never read
+    cells = np.array([to_rgb(cell.get_facecolor()) for cell in ax.patches]).reshape(4, 4, 3)
+    assert np.allclose(cells[0, 3], to_rgb(COLORS["same set"]))
+    assert np.allclose(cells[2, 0], to_rgb(COLORS["other sets"]))
+
+
+def test_scores_are_named_at_their_own_curves():
+    from types import SimpleNamespace
+
+    _, ax = new_figure()
+    steps = np.array([0, 9, 99])
+    draw_score_paths(ax, SimpleNamespace(steps=steps, gamma=steps / 100, rho=-steps / 300))
+    ends = {text.get_text(): text.xy for text in ax.texts}
+    assert ends["companions"] == (100, 0.99) and ends["strangers"] == (100, -0.33)
+
+
+@pytest.mark.parametrize(("vote", "loudest"), [(1.0, "signal"), (-1.0, "label")])
+def test_the_patch_that_agrees_with_the_vote_has_the_steepest_tangent(vote, loudest):
+    _, ax = new_figure()
+    draw_loudness(ax, vote, 0.5, "")
+    pieces = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() > 3]
+    slopes = {line.get_color(): np.ptp(line.get_ydata()) / np.ptp(line.get_xdata()) for line in pieces}
+    assert len(slopes) == 3 and max(slopes, key=slopes.get) == COLORS[loudest]
+    assert slopes[COLORS[loudest]] == pytest.approx(3 * 1.5**2)  # the cubic's, at one and a half
+
+
+def test_an_image_shows_its_signs_and_its_two_steps():
+    _, (top, bottom) = new_figure(2, 1)
+    draw_image_steps((top, bottom), (1, 1, -1, 0), Partition([0, 0, 1, 1]), (0.5, -0.25), "a title")
+    assert words(top) == ["+1", "+1", "−1"] and len(top.patches) == 5  # four patches and the frame
+    frame = top.patches[-1]
+    assert frame.get_x() < 0 and 2 < frame.get_x() + frame.get_width() < 2.35  # the signal set, no more
+    assert [bar.get_width() for bar in bottom.patches] == [0.5, -0.25]
+    assert words(bottom) == ["+0.50", "−0.25"]
+
+
+def test_the_feedback_is_drawn_relative_to_its_first_step():
+    _, ax = new_figure()
+    growth, slope, pace = np.array([[2, 4, 8, 16], [0.5, 0.4, 0.2, 0.05], [1, 1.3, 0.9, 0.2]])
+    draw_feedback(ax, [100, 200, 400, 800], growth, slope, pace)
+    assert np.allclose([line.get_ydata() for line in ax.lines[:3]], [growth / 2, slope / 0.5, pace])
+    assert ax.get_ylabel() == "relative to step 100"
+
+
+def test_the_lemma_runs_along_all_three_events():
+    _, ax = new_figure()
+    draw_sketch(ax)
+    bar, *boxes = ax.patches[:4]
+    assert "Lemma 4.3" in words(ax)[0] and [one for one in words(ax) if one.startswith("Event")] == [
+        "Event I", "Event II", "Event III",
+    ]  # fmt: skip
+    lefts = [box.get_x() for box in boxes]
+    assert lefts == sorted(lefts) and bar.get_x() <= lefts[0]
+    assert bar.get_x() + bar.get_width() >= boxes[-1].get_x() + boxes[-1].get_width() - 1e-9

@@ -6,12 +6,18 @@ from .dynamics import (
     draw_drift_map as draw_drift_map,
     draw_entries as draw_entries,
     draw_events as draw_events,
+    draw_feedback as draw_feedback,
     draw_figure_four as draw_figure_four,
+    draw_first_steps as draw_first_steps,
     draw_frames as draw_frames,
+    draw_image_steps as draw_image_steps,
+    draw_loudness as draw_loudness,
     draw_paths as draw_paths,
     draw_portrait as draw_portrait,
     draw_power_law as draw_power_law,
     draw_rate_map as draw_rate_map,
+    draw_score_paths as draw_score_paths,
+    draw_sketch as draw_sketch,
     draw_steps_needed as draw_steps_needed,
     label_events as label_events,
 )
@@ -66,6 +72,7 @@ from .tables import (
 )
 from .transfer import (
     draw_pretraining as draw_pretraining,
+    draw_pulls as draw_pulls,
     plot_complexities as plot_complexities,
     plot_dilution as plot_dilution,
     plot_heads as plot_heads,

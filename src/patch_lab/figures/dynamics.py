@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, SymLogNorm, to_rgba
+from matplotlib.colors import SymLogNorm
+from matplotlib.patches import Rectangle
 
 from patch_association.structure import Partition
 from patch_lab.figures.patches import draw_matrix, draw_sets
@@ -21,6 +23,9 @@ from patch_lab.figures.style import (
     look,
     looks,
 )
+
+#: The ground of what is not trained, and how much flatter a panel of :func:`draw_loudness` shows a slope.
+_FROZEN, _ASPECT = "#C9CDD6", 6.4
 
 _SCALARS = (("gamma", "same set", r"$\gamma$"), ("rho", "other sets", r"$\rho$"))
 
@@ -118,17 +123,14 @@ def label_events(ax: Axes, found: dict) -> None:
 
 
 def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
-    """The reduced flow over (gamma, rho) in gray on alpha* in violet, and a path through it in black.
+    """The reduced flow over (gamma, rho) in gray, and a path through it in black.
 
-    ``flow`` is (gamma_dot, rho_dot, alpha*), each (len(rhos), len(gammas)); ``path`` a pair of arrays, the
-    scores of a run; ``mark`` a point (gamma, rho) on it.
+    ``flow`` is (gamma_dot, rho_dot), each (len(rhos), len(gammas)); ``path`` a pair of arrays, the scores
+    of a run; ``mark`` a point (gamma, rho) on it.
     """
-    by_gamma, by_rho, alpha = (np.ma.masked_invalid(np.asarray(part)) for part in flow)
+    by_gamma, by_rho = (np.ma.masked_invalid(np.asarray(part)) for part in flow)
     lines = {"color": COLORS["noise"], "linewidth": 0.7, "density": 0.7, "arrowsize": 0.8}
     ax.streamplot(np.asarray(gammas), np.asarray(rhos), by_gamma, by_rho, **lines)
-    veils = ListedColormap([to_rgba(COLORS["feature"], opacity) for opacity in np.linspace(0, 0.6, 9)])
-    ground = ax.contourf(gammas, rhos, alpha, levels=9, cmap=veils, zorder=0)  # one ink: it follows the page
-    ax.figure.colorbar(ground, ax=ax, label=r"best $\alpha$", format="%.3g")
     ax.plot(*path, color=INK, linewidth=2.4)
     if mark is not None:
         ax.plot(*mark, marker="o", color=INK, markerfacecolor=PAPER, markersize=7)
@@ -137,13 +139,161 @@ def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> 
     ax.set(xlim=(gammas[0], gammas[-1]), ylim=(rhos[0], rhos[-1]), xlabel=r"$\gamma$", title=title)
 
 
+# ---- the first step, worked by hand ---------------------------------------------------------------
+
+
+def draw_first_steps(ax: Axes, steps, partition: Partition) -> None:
+    """The first change of every score as a table of fractions, blue above zero, orange below.
+
+    The diagonal is gray. ``steps`` is (D, D); what stands on the diagonal is not read, because it is frozen.
+    """
+    steps = np.asarray(steps, dtype=float)
+    D = partition.num_patches
+    for i, j in np.ndindex(D, D):
+        frozen = i == j
+        ground = _FROZEN if frozen else COLORS["same set" if steps[i, j] > 0 else "other sets"]
+        ax.add_patch(Rectangle((j + 0.5, i + 0.5), 1, 1, facecolor=ground, edgecolor=PAPER, linewidth=2))
+        words = "frozen" if frozen else _signed_fraction(float(steps[i, j]))
+        ax.text(j + 1, i + 1, words, ha="center", va="center", color=INK if frozen else PAPER)
+    ax.set(xlim=(0.5, D + 0.5), ylim=(D + 0.5, 0.5), aspect="equal")
+    ax.set(xlabel="patch $j$", ylabel="row of patch $i$", xticks=range(1, D + 1), yticks=range(1, D + 1))
+    ax.tick_params(length=0)
+    for edge in ax.spines.values():
+        edge.set_visible(False)
+
+
+def _signed_fraction(value: float) -> str:
+    """+1/8, −3/8, 0: a float that is a fraction of small denominator."""
+    part = Fraction(value).limit_denominator(1000)
+    return f"{'−' if part < 0 else '+'}{abs(part)}" if part else "0"
+
+
+def draw_score_paths(ax: Axes, run) -> None:
+    """gamma and rho of a run against 1 + t, each named at its end."""
+    for name, key, _ in _SCALARS:
+        word = {"same set": "companions", "other sets": "strangers"}[key]
+        ax.plot(1 + run.steps, getattr(run, name), label=word, **_line(key))
+    ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.set(xscale="log", xlim=(1, 1 + run.steps[-1]), xlabel="1 + step of gradient descent", ylabel="score")
+    label_ends(ax)
+
+
+def draw_loudness(ax: Axes, vote: float, diagonal: float, title: str, reach: float = 2.0) -> None:
+    """The cubic, and its slope where a patch hears ``vote`` plus ``diagonal`` times its own sign.
+
+    One dot with a piece of tangent for each of the three signs.
+    """
+    x = np.linspace(-reach, reach, 201)
+    ax.plot(x, x**3, color=COLORS["noise"], linewidth=1.2)
+    way = np.sign(vote)
+    signs = ((-1, "label", "shows −1"), (0, "noise", "shows nothing"), (1, "signal", "shows +1"))
+    for sign, key, words in signs:
+        heard = vote + diagonal * sign
+        slope = 3 * heard**2
+        ends = heard + np.array([-0.3, 0.3]) / np.hypot(1, slope / _ASPECT)  # equally long on the page
+        ax.plot(ends, heard**3 + slope * (ends - heard), color=COLORS[key], linewidth=3.5)
+        ax.plot(heard, heard**3, marker="o", markersize=7, color=COLORS[key])
+        offset = {1: (-10 * way, 2 * way), 0: (11, -8), -1: (4 * way, -14 * way)}[int(sign * way)]
+        side = "left" if offset[0] > 0 else "right"
+        place: dict = {"textcoords": "offset points", "va": "center", "ha": side, "color": COLORS[key]}
+        ax.annotate(words, (heard, heard**3), offset, **place)
+    ax.axvline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.set(xlim=(-reach, reach), ylim=(-(reach**3) * 0.8, reach**3 * 0.8), yticks=[], title=title)
+    ax.set(xlabel="what patch $i$ hears", xticks=[0])
+
+
+def draw_image_steps(axes, signs, partition: Partition, steps, title: str) -> None:
+    """One image above, its patches in a row and the first set framed; below, the mean step of each kind.
+
+    ``signs`` is (D,) of -1, 0 and 1, the signal set first; ``steps`` the pair (companions, strangers).
+    """
+    top, bottom = axes
+    for patch, (sign, label) in enumerate(zip(signs, partition.labels)):
+        ground = {1: COLORS["signal"], -1: COLORS["label"], 0: PAPER}[int(sign)]
+        left = patch + 0.35 * label
+        top.add_patch(Rectangle((left, 0), 1, 1, facecolor=ground, edgecolor=INK, linewidth=0.9))
+        if sign:
+            top.text(left + 0.5, 0.5, "+1" if sign > 0 else "−1", ha="center", va="center", color=PAPER)
+    C, D = partition.set_size, partition.num_patches
+    frame: dict = {"fill": False, "edgecolor": COLORS["signal"], "linewidth": 2.4}
+    top.add_patch(Rectangle((-0.12, -0.12), C + 0.24, 1.24, **frame))
+    top.set(xlim=(-0.3, D + 0.35 * partition.num_sets), ylim=(-0.25, 1.25), aspect="equal", title=title)
+    top.axis("off")
+    names = (("companions", "same set"), ("strangers", "other sets"))
+    for place, ((_, key), value) in enumerate(zip(names, steps)):
+        bottom.barh(place, value, height=0.62, color=COLORS[key])
+        side = 1 if value >= 0 else -1
+        bottom.annotate(
+            f"{'−' if value < 0 else '+'}{abs(value):.2f}", (value, place), (5 * side, 0), va="center",
+            textcoords="offset points", ha="left" if side > 0 else "right", color=COLORS[key],
+        )  # fmt: skip
+    bottom.axvline(0, color=INK, linewidth=0.9)
+    bottom.set(xlim=(-1, 1), ylim=(1.6, -0.6), xticks=[0], yticks=(0, 1), xlabel="first change of the score")
+    bottom.set_yticklabels([name for name, _ in names])
+    bottom.tick_params(length=0)
+    bottom.spines["left"].set_visible(False)
+
+
+def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
+    """What drives and what brakes the step of a companion's score, each (n,) and relative to the first step.
+
+    ``growth`` is Gamma G^(p-1), ``slope`` the mean slope of the loss, ``pace`` the step itself.
+    """
+    steps = np.asarray(steps)
+    curves = [np.asarray(values) / np.asarray(values)[0] for values in (growth, slope, pace)]
+    top = float(np.ceil(2 * (curves[2].max() + 0.7)) / 2)
+    for values, key, width in zip(curves, ("signal", "label", "same set"), (1.8, 1.8, 3)):
+        ax.plot(steps, values, color=COLORS[key], linewidth=width)
+    ax.axhline(1, color=COLORS["noise"], linewidth=0.6)
+    over = int(np.argmax(curves[0] > 0.88 * top)) or len(steps) - 1
+    summit, middle = int(curves[2].argmax()), int(np.argmax(curves[1] < 0.6)) or len(steps) - 1
+    falling = summit + int(np.argmax(curves[2][summit:] < 0.9 * curves[2][summit]))
+    names = (
+        (over, 0, "signal", r"feedback $\Gamma G^{p-1}$", (-8, 0), "right"),
+        (middle, 1, "label", r"brake $w$", (-8, -8), "right"),
+        (falling, 2, "same set", "step of a\ncompanion's score", (8, 8), "left"),
+    )
+    for at, which, key, words, offset, side in names:
+        ax.annotate(words, (steps[at], curves[which][at]), offset, textcoords="offset points", ha=side,
+                    va="center", color=COLORS[key])  # fmt: skip
+    ax.set(xscale="log", xlim=(steps[0], steps[-1]), ylim=(0, top), xlabel="step of gradient descent")
+    ax.set_ylabel(f"relative to step {steps[0]:,}")
+
+
+def draw_sketch(ax: Axes) -> None:
+    """The plan of the paper's proof on an axis of time: one lemma along all of it, three events in turn."""
+    ax.set(xlim=(0, 3), ylim=(-1.15, 1.15))
+    ax.axis("off")
+    ax.add_patch(Rectangle((0.02, 0.4), 2.86, 0.6, facecolor=COLORS["same set"]))
+    lemma = r"Lemma 4.3 at every step: $\gamma$ gains more than $|\rho|$  →  item 1, association"
+    ax.text(1.45, 0.7, lemma, ha="center", va="center", color=PAPER)
+    ax.annotate("", (3, 0), (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.6})
+    ax.text(3, 0.2, "steps", ha="right", va="center")
+    events = (
+        ("Event I", r"$\alpha$ grows," + "\na linear model", "feature"),
+        ("Event II", r"$\gamma$ grows," + "\n" + r"past every $|\rho|$", "same set"),
+        ("Event III", r"$\alpha$ grows, risk → 0:" + "\nitem 2, accuracy", "feature"),
+    )
+    for place, (name, words, key) in enumerate(events):
+        frame: dict = {"fill": False, "edgecolor": COLORS[key], "linewidth": 2}
+        ax.add_patch(Rectangle((0.02 + 0.97 * place, -1.1), 0.92, 0.9, **frame))
+        middle: dict = {"ha": "center", "va": "center", "color": COLORS[key]}
+        ax.text(0.48 + 0.97 * place, -0.36, name, weight="bold", **middle)
+        ax.text(0.48 + 0.97 * place, -0.77, words, **middle)
+    for place, letter in ((0.965, r"$\mathcal{T}_0$"), (1.935, r"$\mathcal{T}_1$")):
+        ax.plot([place, place], [-1.1, 0.12], color=INK, linewidth=1.2, linestyle=":")
+        ax.text(place + 0.02, 0.2, letter, ha="center", va="center")
+
+
 # ---- the realistic process, and beside the idealized one --------------------------------------------
 
 
 def draw_figure_four(axes, partition: Partition, scores, steps, errors, cosines) -> None:
     """One row of Figure 4: the sets in a square image, the learned A sorted by them, test error, cos(v, w*).
 
-    Sorted, because the scores of scattered sets look like noise in the order of the image.
+    Sorted, because the scores of scattered sets look like noise in the order of the image. Of three axes
+    none is left for the cosine.
     """
     side = isqrt(partition.num_patches)
     draw_sets(axes[0], partition, side, partition.num_patches // side, numbers=partition.num_patches <= 36)
@@ -155,6 +305,8 @@ def draw_figure_four(axes, partition: Partition, scores, steps, errors, cosines)
     draw_band(axes[2], steps, errors, "label")
     axes[2].axhline(0.01, color=COLORS["noise"], linestyle=":", linewidth=1.3)
     axes[2].set(yscale="log", ylim=(2e-3, 1), xlabel="step", title="test error")
+    if len(axes) < 4:
+        return
     draw_band(axes[3], steps, cosines, "feature")
     axes[3].set(ylim=(-0.6, 1.05), xlabel="step", title=r"$\cos(\mathbf{v}, \mathbf{w}^\star)$")
 

@@ -17,7 +17,7 @@ _SCORES, _GRAM = r"$\mathbf{A}$ or mean $\mathbf{S}$", r"$\mathbf{P}\mathbf{P}^\
 
 
 def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) -> None:
-    """Model (T) on one input, as numbers: what patches show, one table of attention, what rows hear, the output.
+    """Model (T) on one input, in numbers: what patches show, the attention, what rows hear, the output.
 
     Parameters
     ----------

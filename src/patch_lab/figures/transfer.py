@@ -118,6 +118,28 @@ def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
     label_ends(ax)
 
 
+def draw_pulls(ax: Axes, cosines: dict, title: str) -> None:
+    """Directions of v as arrows of one length: the feature to the right, all noise up.
+
+    Parameters
+    ----------
+    cosines : dict
+        (name, quantity of :data:`COLORS`) -> cosine with the feature.
+    """
+    for place, ((name, key), cosine) in enumerate(cosines.items()):
+        tip = (cosine, (1 - cosine**2) ** 0.5)
+        arrow = {"arrowstyle": "-|>", "color": COLORS[key], "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", tip, (0, 0), arrowprops=arrow)
+        side = "left" if cosine > 0 else "right"
+        ax.annotate(
+            name, tip, (5 if cosine > 0 else -5, 9 - 11 * (place == 2)), textcoords="offset points",
+            ha=side, va="center", color=COLORS[key],
+        )  # fmt: skip
+    ax.axvline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.set(xlim=(-1.75, 1.75), ylim=(0, 1.2), aspect="equal", title=title, xticks=[], yticks=[])
+    ax.set_xlabel(r"along the feature $\rightarrow$")
+
+
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
     """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma."""
     _target(ax, limit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from patch_association.training.steps import Constant
 from patch_lab.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
+from patch_lab.transfer.clipped import Clipped
 from patch_lab.transfer.discovery import (
     FoundSets,
     coactivation,
@@ -264,6 +266,26 @@ def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
     alpha, noise = two_numbers(torch.from_numpy(first_moment(X, y)), data)
     # Uniform attention reads the plain sum, and the activation keeps its sign.
     return Outcome(exact_error(BlockAttention.uniform(data.partition), data.q, float(alpha), float(noise)))
+
+
+def without_the_sets(data: SpatialData, seeds: int, *, linear: float = TRANSFER.linear) -> dict:
+    """Errors of three learners that are not told the sets: name -> (sizes (K,), errors (S, K)).
+
+    The likelihood of sets has an eighth of the ``seeds``, the two that are trained a 24th. Training from
+    scratch has the rates and the diagonal that validation sets chose at 36 patches.
+    """
+    seeds, D = positive_int("seeds", seeds, minimum=24), data.partition.num_patches
+    step = Clipped(0.5 / D**2, score_rate=512 * 0.5)
+    scratch = partial(from_scratch, step=step, steps=250, diagonal=3.0, linear=linear, draws=4000)
+    learners = {
+        "likelihood of sets": (by_search, [D // 2, 3 * D // 4, D, 3 * D // 2], seeds // 8),
+        "from scratch": (scratch, [200, 400, 800], seeds // 24),
+        "logistic regression": (partial(by_logistic, penalties=(1e-2, 1e-1, 1.0)), [32, 128], seeds // 24),
+    }
+    return {
+        name: (sizes, error_table(learner, data, sizes, range(count)))
+        for name, (learner, sizes, count) in learners.items()
+    }
 
 
 def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What leaves the way of reading arrives: proofs, notes, solutions and cards stand on their pages, once."""
+"""What leaves the way of reading arrives: proofs, solutions and cards stand on their pages, once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
-from notebooks import chapters, name_of
+from notebooks import MEASURES, chapters, name_of
 from page_visits import shown
 
 from patch_lab.ledger import shipped
@@ -23,10 +23,14 @@ def page(name: str) -> BeautifulSoup:
 
 
 def pages_of(chapter: str) -> list[BeautifulSoup]:
-    """The chapter, and what stands under its title on the pages of its part."""
-    part, _, name = chapter.partition("/")
-    homes = [page(f"{part}/{kind}").find(id=f"of-{name}") for kind in ("proofs", "solutions")]
-    return [page(chapter), *filter(None, homes)]
+    """The chapter, and its notes."""
+    return [page(chapter), page(f"{chapter}_notes")]
+
+
+def sources_of(text) -> str:
+    """What the chapter and its notes say, as it is written."""
+    notes = text.with_name(f"{text.stem}_notes.md")
+    return text.read_text(encoding="utf-8") + notes.read_text(encoding="utf-8")
 
 
 def labels(text: str) -> set[str]:
@@ -38,22 +42,34 @@ def labels(text: str) -> set[str]:
 
 
 @every_chapter
-def test_every_label_has_its_content_and_its_old_address(text):
-    found = pages_of(name_of(text))
-    for label in labels(text.read_text(encoding="utf-8")):
-        assert found[0].find(id=label) is not None, f"the old address #{label} leads nowhere"
-        at = [place for one in found for place in one.find_all(id=label)]
-        shown = [place for place in at if place.name != "span" or not place.find_parent(class_="pa-moved")]
-        assert any(place.get_text(strip=True) or place.find("svg") for place in shown), f"{label} is lost"
+def test_every_label_has_its_content_on_the_chapter_or_in_its_notes(text):
+    for label in labels(sources_of(text)):
+        places = [place for one in pages_of(name_of(text)) for place in one.find_all(id=label)]
+        assert any(place.get_text(strip=True) or place.find("svg") for place in places), f"{label} is lost"
 
 
 @every_chapter
 def test_proofs_and_solutions_stand_once(text):
-    source = text.read_text(encoding="utf-8")
-    for written, box in (("{prf:proof}", "div.proof:not([id])"), ("{solution}", "div.solution")):
-        shown = sum(len(one.select(box)) for one in pages_of(name_of(text)))
-        assert shown == source.count(written), written
+    source = sources_of(text)
+    shown = sum(len(one.select("div.proof:not([id])")) for one in pages_of(name_of(text)))
+    assert shown == source.count("{prf:proof}") + source.count("{proof-of}")
+    assert len(page(f"{name_of(text)}_notes").select("div.solution")) == source.count("{solution}")
     assert page(name_of(text)).select("div.solution") == []
+
+
+@every_chapter
+def test_what_is_measured_for_the_notes_is_not_on_the_chapters_page(text):
+    assert MEASURES in text.read_text(encoding="utf-8")
+    titles = [title.get_text() for title in page(name_of(text)).select("h2")]
+    assert titles and not [title for title in titles if MEASURES in title]
+
+
+@cache
+def chips(claim: str) -> list:
+    """Every chip of a claim, on chapters and in their notes."""
+    names = [name_of(text) for text in chapters()]
+    pages = [*names, *(f"{name}_notes" for name in names)]
+    return [chip for name in pages for chip in page(name).select(f'a.pa-chip[href$="#claim-{claim}"]')]
 
 
 def spaced(text: str) -> str:
@@ -69,8 +85,7 @@ def test_every_claim_has_a_card_with_its_evidence_and_a_chip(claim):
     assert [row[1:] for row in rows] == shown
     if claim.kind == "claim":
         assert card.select_one(".pa-verdict-head strong").get_text() == claim.standing
-        chips = page(claim.chapter).select(f'a.pa-chip[href$="#claim-{claim.id}"]')
-        assert len(chips) == 1 and claim.standing in chips[0]["title"]
+        assert len(chips(claim.id)) == 1 and claim.standing in chips(claim.id)[0]["title"]
 
 
 @pytest.mark.parametrize("reach", ["focus", "hover"])
