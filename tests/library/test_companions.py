@@ -10,10 +10,18 @@ from enumeration import consecutive_sets, inputs, positive_inputs, predictions
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+from patch_association.data import random_feature
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
+from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.first_move import lower_edge, upper_edge
-from patch_lab.dynamics.outcomes import by_kind, first_steps, mean_first_steps, outcomes
+from patch_lab.dynamics.outcomes import (
+    by_kind,
+    descend_by_enumeration,
+    first_steps,
+    mean_first_steps,
+    outcomes,
+)
 from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 from patch_lab.setting.optimality import cubic_form
@@ -244,3 +252,18 @@ def test_the_step_of_one_image_is_that_of_automatic_differentiation():
     assert by_kind(-A.grad.numpy() / (3 * eps * alpha**3), six) == pytest.approx(
         by_kind(first_steps(s), six), abs=1e-3
     )
+
+
+def test_descent_on_every_score_is_descent_on_three_scalars():
+    partition, w = Partition.random(6, 2, seed=3), random_feature(4, seed=1)
+    A, v = descend_by_enumeration(
+        partition, 0.4, w, diagonal=1.5, alpha=0.1, rate=0.02, steps=20, degree=5, linear=0.05
+    )
+    ours = descend_population(
+        PopulationRisk(6, 2, 0.4, 5, 0.05), Constant(0.02), steps=20, diagonal=1.5, alpha=0.1, progress=False
+    )
+    inside = partition.same_set & ~np.eye(6, dtype=bool)
+    assert np.allclose(A[:, inside], ours.gamma[:, None], atol=1e-12)
+    assert np.allclose(A[:, ~partition.same_set], ours.rho[:, None], atol=1e-12)
+    assert np.allclose(v, ours.alpha[:, None] * w.numpy(), atol=1e-12)
+    assert np.ptp(ours.gamma) > 1e-3 and (A[:, np.eye(6, dtype=bool)] == 1.5).all()

@@ -16,6 +16,7 @@ from patch_lab.figures import (
     draw_image_steps,
     draw_loudness,
     draw_matrix,
+    draw_pulls,
     draw_score_paths,
     draw_sketch,
     look,
@@ -130,3 +131,12 @@ def test_the_lemma_runs_along_all_three_events():
     lefts = [box.get_x() for box in boxes]
     assert lefts == sorted(lefts) and bar.get_x() <= lefts[0]
     assert bar.get_x() + bar.get_width() >= boxes[-1].get_x() + boxes[-1].get_width() - 1e-9
+
+
+def test_pulls_are_arrows_of_one_length_on_the_side_of_their_cosines():
+    _, ax = new_figure()
+    draw_pulls(ax, {("first", "noise"): -0.6, ("cube", "same set"): 0.8}, "a title")
+    tips = np.array([arrow.xy for arrow in ax.texts if arrow.arrow_patch is not None])
+    assert np.allclose(tips, [(-0.6, 0.8), (0.8, 0.6)])
+    named = {text.get_text(): text.get_ha() for text in ax.texts if text.get_text()}
+    assert named == {"first": "right", "cube": "left"}

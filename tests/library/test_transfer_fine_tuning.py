@@ -19,6 +19,7 @@ from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
 from patch_lab.transfer.many_values import errors_under, two_numbers
+from patch_lab.transfer.pulls import pulls
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
 GAUSSIAN = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 12, 5)))
@@ -191,3 +192,16 @@ def test_the_two_numbers_are_the_parts_of_the_value_vector(dim, seed, noise_std)
     )
     with pytest.raises(ValueError, match=f"law's {dim} dimensions"):
         two_numbers(value[..., :-1], data)
+
+
+def test_two_pulls_are_those_of_vectors_with_orthogonal_noise():
+    for shown, expected in (((1, 1, -1, 0, 0, 0), (1, 31)), ((1, 1, -1, -1, -1, 0), (-1, -41))):
+        patches = np.column_stack([shown, np.eye(6)])  # along w*, then one noise direction a patch
+        sets = patches.reshape(3, 2, 7).sum(axis=1)  # (L, d)
+        first = sets.sum(axis=0)
+        cube = ((sets @ first) ** 2) @ sets
+        found = pulls(sets[:, 0], 2)
+        for vector, pull, feature in zip((first, cube), found, expected):
+            assert pull.feature == vector[0] == feature
+            assert pull.noise == (vector[1:] ** 2).sum()
+            assert pull.cosine == pytest.approx(vector[0] / np.linalg.norm(vector))

@@ -1,6 +1,6 @@
 """Two pulls of gradient descent on the value vector, worked out on one sample with perfectly sharp attention.
 
-Both patches of a set hear the set's sum s_l = n_l w* + noise of squared length C, the noise of different
+The patches of a set hear the set's sum s_l = n_l w* + noise of squared length C, the noise of different
 sets orthogonal, as it nearly is in a high dimension. At a tiny v the activation has one slope for all sets,
 and v is pulled along the sum of all s_l. Later the cube's slope is proportional to <v, s_l>^2.
 """
@@ -15,7 +15,7 @@ from patch_association._validate import positive_int
 
 
 class Pull(NamedTuple):
-    """A direction of v: ``weights`` of the sets (L,), its part along w*, its squared length of noise."""
+    """A direction of v: the ``weights`` of the sets (L,), its part along w*, its noise's squared length."""
 
     weights: np.ndarray
     feature: float
