@@ -10,7 +10,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint proofs execute words replay anywhere notebooks lab play full bench bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint proofs execute words replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -74,6 +74,9 @@ full: set-up  ## run every chapter once with PRESET = "full", and say how long i
 
 bench: set-up  ## time the library against the obvious ways, into benchmarks/latest.json; KEEP=1 for the book's page
 	@$(PY) benchmarks/run.py $(if $(KEEP),--keep)
+
+bench-gpu: set-up  ## time training at the paper's size on a GPU, into benchmarks/gpu.json: nine minutes
+	@$(PY) benchmarks/gpu.py
 
 bench-book: set-up  ## time set-up, builds, tests and pages: 25 minutes; PARTS="pages" for some, KEEP=1 as above
 	@$(PY) benchmarks/book.py $(PARTS) $(if $(KEEP),--keep)

@@ -51,7 +51,7 @@ def bench_gradient_of_model_1() -> Iterator[dict]:
 
 
 def bench_trials_in_a_batch() -> Iterator[dict]:
-    """Ten networks at once against one after the other: it pays for small tensors, not at the paper's."""
+    """Ten networks at once against one after the other: it pays for small ones."""
     for neurons, num_tokens, batch in ((32, 10, 4), (100, 50, 20), (1000, 100, 20)):
         weights, tokens = _case(neurons, num_tokens, batch, trials=10)
         data = PatternData(num_tokens, 0.4, 0.1)

@@ -289,7 +289,8 @@ class ShownOf(SphinxDirective):
 def repair(app, doctree: nodes.document, docname: str) -> None:
     """Drop the repeated ids, and set the opening word of every proof apart: plain text has no style."""
     for box in doctree.findall(nodes.Element):
-        if _REPEATED_IDS & set(box.get("ids", ())):
+        titled = isinstance(box, nodes.section) and isinstance(next(iter(box.children), None), nodes.title)
+        if not titled and _REPEATED_IDS & set(box.get("ids", ())):
             box["ids"] = [name for name in box["ids"] if name not in _REPEATED_IDS]
     opening = "Proof."
     for proof in doctree.findall(proof_node):

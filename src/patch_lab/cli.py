@@ -95,6 +95,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend", default="loky", choices=("loky", "dask"),
         help="what runs them: processes, or a Dask cluster (default: loky, processes)",
     )  # fmt: skip
+    parser.add_argument(
+        "--minutes", type=float, metavar="M",
+        help="make as many whole cells as fit into M minutes, going on with the record; never half a cell",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(run=_sweep)
 
@@ -117,12 +121,15 @@ def _sweep(arguments) -> int:
         print(f"{out} is finished: {len(record)} results; --overwrite makes it again")
         return 0
     print(f"{sweep.name}: {_size(sweep)}", flush=True)
-    options = {key: getattr(arguments, key) for key in ("resume", "overwrite", "jobs", "backend")}
+    options = {key: getattr(arguments, key) for key in ("resume", "overwrite", "jobs", "backend", "minutes")}
     try:
         record = run_sweep(sweep, out, **options, progress=not arguments.quiet)
     except CellError as error:
         print(f"patch-association: {error}", file=sys.stderr)
         return 1
+    if not len(record):
+        print(f"no cell fits into {arguments.minutes:g} minutes here, and none was begun")
+        return 3
     print(f"wrote {out}: {len(record)} results in {record.provenance['wall_s']:.0f} s")
     return 0
 

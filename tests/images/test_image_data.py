@@ -77,6 +77,17 @@ def test_the_packed_file(packed, monkeypatch):
     )
     with pytest.raises(ValueError, match="train_size must be at most 8 for packed.npz, got 9"):
         load("cifar10", train_size=9)
+    hundred = path.with_name("cifar100_small.npz")
+    with np.load(path) as arrays:
+        np.savez(hundred, **arrays, name=np.array([b"apple"] * 9 + [b"baby"]))
+    path.rename(path.with_name("cifar10_small.npz"))
+    both = {name: load(name, hundred.parent) for name in ("cifar10", "cifar100")}
+    assert (
+        torch.equal(both["cifar100"].train_images, data.train_images)
+        and "CIFAR-100" in both["cifar100"].origin
+    )
+    assert both["cifar100"].classes[9] == "baby" and both["cifar10"].classes[9] == "truck"
+    path.with_name("cifar10_small.npz").rename(path)
     with pytest.raises(ValueError, match="packed.npz is a packed cifar10 file, and svhn was asked for"):
         load("svhn")
 

@@ -9,8 +9,10 @@ import torch
 from PIL import Image
 from training import TINY, same_model, toy_set
 
+from patch_association.images import layers
 from patch_association.images.locality import locality, similarity
 from patch_lab.images.training import run as training
+from patch_lab.images.training.checkpoint import load_checkpoint
 from patch_lab.images.training.feed import make_feed
 from patch_lab.images.training.processes import OneProcess
 from patch_lab.images.training.run import train
@@ -145,5 +147,33 @@ def test_a_folder_of_pictures_trains_and_resumes(tmp_path, choice):
 
 
 def test_a_loss_that_is_not_finite_stops_the_run():
-    with pytest.raises(ValueError, match=r"the training loss is (nan|inf) in epoch 1: lower lr"):
-        train(replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0), progress=False)
+    hot = replace(TINY, lr=1e30, clip=0.0, warmup_epochs=0.0)
+    with pytest.raises(
+        ValueError, match=r"loss is (nan|inf) in step 2 \(epoch 1\), and all was finite before: lower lr"
+    ):
+        train(hot, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("precision", "advice"), [("float32", "lower lr"), ("bf16", "try precision=float32$")]
+)
+def test_a_gradient_that_is_not_finite_names_its_step_and_parameter(tmp_path, monkeypatch, precision, advice):
+    """The backward pass of one layer's attention fails once, as that of a fused kernel has."""
+    real, calls = layers.attend, []
+
+    def failing(q, k, v, scale):
+        mixed = real(q, k, v, scale)
+        if mixed.requires_grad:
+            calls.append(0)
+            if len(calls) == 2 * 7 + 1:  # two layers: the first one in the eighth step
+                mixed.register_hook(lambda gradient: gradient * float("nan"))
+        return mixed
+
+    monkeypatch.setattr(layers, "attend", failing)
+    config = replace(TINY, attention="vanilla", depth=2, precision=precision, checkpoint_seconds=0.0)
+    said = rf"step 8 \(epoch 2\), .*first in blocks\.0\.attention\.value\.bias \(layer 1\), in .*{advice}"
+    with pytest.raises(ValueError, match=said):
+        train(config, tmp_path, progress=False)
+    monkeypatch.undo()
+    kept = load_checkpoint(tmp_path)  # the newest is from before
+    assert kept is not None and all(weight.isfinite().all() for weight in kept["model"].values())

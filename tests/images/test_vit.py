@@ -1,9 +1,13 @@
 """The ViT: exactly one difference between its two kinds, and what it returns."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
 from patch_association.attention import positional_attention, self_attention
+from patch_association.images import layers
 from patch_association.images.layers import PositionalAttention, SelfAttention
 from patch_association.images.vit import ViT, ViTConfig, patches, shifts
 from patch_lab.images.data.permutation import GridPermutation
@@ -185,3 +189,45 @@ def test_without_encodings_a_shuffle_of_the_patches_changes_nothing():
     assert not torch.allclose(ViT(small(), seed=0)(images), ViT(small(), seed=0)(shuffled))
     with pytest.raises(ValueError, match="no scores"):
         small(attention="positional", positions="none")
+
+
+def test_fused_attention_runs_by_named_backends_and_never_by_cudnns(monkeypatch):
+    seen, real = [], layers.F.scaled_dot_product_attention
+
+    def noting(*tensors, **options):
+        flags = torch.backends.cuda
+        seen.append((flags.cudnn_sdp_enabled(), flags.flash_sdp_enabled(), flags.mem_efficient_sdp_enabled(),
+                     flags.math_sdp_enabled()))  # fmt: skip
+        return real(*tensors, **options)
+
+    monkeypatch.setattr(layers.F, "scaled_dot_product_attention", noting)
+    vit = ViT(ViTConfig.named("reader", image_size=8, patch_size=2, depth=2))
+    vit(torch.randn(2, 3, 8, 8)).sum().backward()
+    assert seen == [(False, True, True, True)] * 2
+    source = Path(layers.__file__).parents[2]
+    calls = [
+        path.name for path in source.rglob("*.py") if "scaled_dot_product_attention(" in path.read_text()
+    ]
+    assert calls == ["layers.py"]
+
+
+@pytest.mark.parametrize("attention", ["vanilla", "positional"])
+def test_scores_over_the_root_of_the_width_and_two_gelus(attention):
+    c = ViTConfig.named("reader", image_size=8, patch_size=2, attention=attention)
+    usual, other = (ViT(replace(c, **own), seed=1) for own in ({}, dict(score_scale="width", two_gelus=True)))
+    x = torch.randn(3, 16, c.width)
+    with torch.no_grad():
+        for model in (usual, other):
+            model.blocks[0].attention.query_key.bias.zero_()
+        # Four heads: the root of the width is twice that of a head's, as if queries were halved.
+        usual.blocks[0].attention.query_key.weight[: c.width] /= 2
+        S, expected = (model.blocks[0].attention.attention(x) for model in (other, usual))
+        torch.testing.assert_close(S, expected)
+        own = other.blocks[0].attention
+        mixed = own(x, None)[0] if attention == "vanilla" else own(x, x[0])[0]
+        given = usual.blocks[0].attention
+        torch.testing.assert_close(mixed, given(x, None)[0] if attention == "vanilla" else given(x, x[0])[0])
+        one, two = usual.blocks[0].mlp(x), other.blocks[0].mlp(x)
+        torch.testing.assert_close(two, torch.nn.functional.gelu(one))
+    with pytest.raises(ValueError, match="score_scale must be one of head, width, got 'patch'"):
+        replace(c, score_scale="patch")

@@ -187,7 +187,7 @@ def plain(cell):
 
 def test_every_file_of_sweeps_is_registered():
     folder = Path(journal.__file__).parent
-    own = {"__init__", "sweep", "outcomes", "journal", "catalog", "transfer_cells", "vit_tiny"}
+    own = {"__init__", "sweep", "outcomes", "journal", "catalog", "timed", "transfer_cells", "vit_tiny"}
     assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
     for file, ours in FILES.items():
         assert all(registry()[name].name == name for name in ours)

@@ -1,5 +1,6 @@
 """Model (1) and its gradient by hand, against the printed formula and autograd."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from patch_association.shallow import (
     Weights,
     initial_weights,
     loss_and_gradient,
+    network,
     output,
     stack,
 )
@@ -196,3 +198,17 @@ def test_a_skip_connection_changes_the_gates_and_the_gradient_of_the_rows_alone(
             Q @ X.T @ by_score.T @ X, K @ X.T @ by_score @ X]  # fmt: skip
     for ours, theirs in zip(told, slopes):
         assert (ours - theirs).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_trials_one_after_the_other_are_those_at_once(monkeypatch, shared):
+    """Large networks are computed trial by trial: here any network is large, and then none."""
+    data = PatternData(10, 0.4, 0.1)
+    weights = initial_weights(data, range(3), num_neurons=8)
+    tokens = data.sample(5, 0) if shared else stack(data.sample(5, seed) for seed in range(3))
+    found = []
+    for large in (0, 10**9):
+        monkeypatch.setattr(network, "LARGE", large)
+        value, F, gradient = loss_and_gradient(weights, tokens)
+        found.append([value, F, *(getattr(gradient, name) for name in ("output", "value", "key", "query"))])
+    assert all(a.shape == b.shape and torch.allclose(a, b, atol=1e-12) for a, b in zip(*found))

@@ -1,6 +1,7 @@
 """Sweeps: interrupted anywhere, resumed, side by side, they end as if nothing had happened."""
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from small_sweeps import CELLS, measure, run_quietly, sweep
 
 from patch_lab.records import read
 from patch_lab.sweeps import CellError, Sweep, grid, journal, run_sweep
+from patch_lab.sweeps.timed import SideBySide
 
 
 @pytest.fixture
@@ -183,3 +185,77 @@ def test_what_is_no_result_and_no_setting(tmp_path):
         Sweep("mine", "mine", ({"k": object()},), print)
     with pytest.raises(ValueError, match="must be dicts of settings, as grid makes them"):
         Sweep("mine", "mine", (1, 2), print)
+
+
+# --- as many whole cells as fit
+
+
+class Ticking:
+    """Cells that take their time on a clock of their own: ten seconds to set up, then what was announced."""
+
+    def __init__(self, each=100.0, more=20.0, kinds=("a", "b")):
+        self.now, self.each, self.more, self.begun = 0.0, each, more, []
+        cells = grid(kind=kinds, seed=range(3))
+        beside = SideBySide(lambda one, other: one["kind"] == other["kind"], 3, self.ready)
+        self.sweep = Sweep("timed", "Timed.", cells, print, grows=True, beside=beside)
+
+    def clock(self):
+        return self.now
+
+    @contextmanager
+    def ready(self, cells, done):
+        assert len(done) == sum(self.begun) - self.finished
+        self.now += 10
+        self.cells = cells
+        yield self
+
+    def seconds(self):
+        kind = 1 if self.cells[0]["kind"] == "a" else 4
+        return kind * (self.each + self.more * (len(self.cells) - 1))
+
+    def run(self):
+        self.begun.append(len(self.cells))
+        self.now += self.seconds()
+        return [{"result": cell["seed"]} for cell in self.cells]
+
+    def go(self, out, minutes):
+        began, self.finished = self.now, 0
+        record = run_quietly(self.sweep, out, minutes=minutes, clock=self.clock)
+        assert self.now - began <= 60 * minutes + 10
+        return [(row["kind"], row["seed"]) for row in record.results]
+
+
+def test_as_many_whole_cells_as_fit(out):
+    """140 s are needed for three at once, 154 believed; 120 (132) for two; 100 (110) for one."""
+    ticking = Ticking()
+    assert ticking.go(out, 1) == [] and ticking.begun == []  # not one fits
+    assert ticking.go(out, 2.6) == [("a", 0), ("a", 1)] and ticking.begun == [2]
+    # What is left of the first kind, then nothing of the second, which takes four times as long.
+    assert ticking.go(out, 5) == [("a", 0), ("a", 1), ("a", 2)] and ticking.begun == [2, 1]
+    Path(f"{out}.partial").unlink()  # another machine has the record alone
+    whole = ticking.go(out, 60)
+    assert whole == [(kind, seed) for kind in "ab" for seed in range(3)] and ticking.begun == [2, 1, 3]
+    assert ticking.go(out, 1) == whole and ticking.begun == [2, 1, 3]
+
+
+def test_a_later_cell_that_fits_is_made(out):
+    """Those of the second kind, which come first here, take too long."""
+    ticking = Ticking(kinds=("b", "a"))
+    assert ticking.go(out, 5) == [("a", 0), ("a", 1), ("a", 2)]
+
+
+def test_minutes_are_for_sweeps_that_know_how_long_they_take(out):
+    with pytest.raises(ValueError, match="sweep 'demo' takes no minutes"):
+        run_quietly(sweep(), out, minutes=1)
+    ticking = Ticking()
+    with pytest.raises(ValueError, match="minutes must be"):
+        ticking.go(out, -1)
+
+
+def test_a_failed_cell_of_several_keeps_those_before(out):
+    ticking = Ticking(kinds=("a", "b"))
+    real = ticking.run
+    ticking.run = lambda: real() if ticking.cells[0]["kind"] == "a" else 1 / 0
+    with pytest.raises(CellError, match='"kind": "b", "seed": 0.*ZeroDivisionError'):
+        ticking.go(out, 60)
+    assert len(read(out)) == 3

@@ -7,7 +7,6 @@ import re
 import pytest
 import yaml
 from browser import ROOT, SITE, bytes_of, page_names, settle
-from bs4 import BeautifulSoup
 from lettering import all_pages
 from page_visits import DESK, PHONE, open_page, set_theme, shown
 
@@ -116,7 +115,7 @@ def test_punctuation_stays_with_its_formula(browser):
     assert count > 50 and parted == []
 
 
-# --- The front page draws in: a picture that learns, and findings with their figures
+# --- The front page draws in: a picture that learns, and two doors
 
 
 INDEX = SITE / "book" / "index.html"
@@ -126,12 +125,11 @@ def test_it_is_light(browser):
     assert bytes_of(browser, INDEX) <= 2_000_000
 
 
-def test_its_picture_moves_by_itself_once_and_leads_to_the_essay(browser):
+def test_its_picture_moves_by_itself_once(browser):
     with shown(browser, "book/index.html", viewport=DESK) as page:
         page.wait_for_function(
             "document.querySelector('.pa-sentence')?.textContent.startsWith('After training, 364')"
         )
-        assert page.locator("[data-scene=heap] a").first.get_attribute("href").startswith("next_to.html")
 
 
 def test_the_picture_is_there_without_script(browser):
@@ -139,14 +137,12 @@ def test_the_picture_is_there_without_script(browser):
         assert page.locator(".pa-explorable svg[aria-label]").first.is_visible()
 
 
-def test_every_finding_has_its_figure_and_leads_to_it():
-    soup = BeautifulSoup(INDEX.read_text(encoding="utf-8"), "html.parser")
-    findings = soup.select(".pa-finding")
-    assert 6 <= len(findings) <= 8
-    for finding in findings:
-        picture = (INDEX.parent / finding.img["src"]).resolve()
-        assert picture.read_text(encoding="utf-8").rstrip().endswith("</svg>")
-        address, _, label = finding.a["href"].partition("#")
-        there = BeautifulSoup((INDEX.parent / address).read_text(encoding="utf-8"), "html.parser")
-        assert there.find(id=label), f"{address} has no {label}"
-        assert len(finding.img["alt"].split()) >= 3
+@pytest.mark.parametrize(
+    "size", [{"width": 1280, "height": 800}, {"width": 390, "height": 844}], ids=["desk", "phone"]
+)
+def test_both_doors_stand_on_the_first_screen(browser, size):
+    with shown(browser, "book/index.html", viewport=size) as page:
+        doors = page.locator("a.door")
+        boxes = [doors.nth(k).bounding_box() for k in range(doors.count())]
+        assert [doors.nth(k).get_attribute("href") for k in range(2)] == ["next_to.html", "paper.html"]
+        assert len(boxes) == 2 and all(box["y"] + box["height"] <= size["height"] for box in boxes)

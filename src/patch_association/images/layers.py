@@ -8,7 +8,32 @@ from __future__ import annotations
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
+
+#: What may compute fused attention, the first that can. cuDNN's is left out: in bfloat16 its backward pass
+#: has given NaN after some epochs (heads of 32 numbers, 64 tokens; one NVIDIA H200, PyTorch 2.11), where
+#: these three train.
+FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+
+
+def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
+    """softmax(scale Q K^T) V, by PyTorch's fused attention with backends that are named: :data:`FUSED`.
+
+    Parameters
+    ----------
+    q, k, v : (..., N, d_h) tensors
+    scale : float
+
+    Returns
+    -------
+    (..., N, d_h) tensor
+    """
+    # On a CPU in bfloat16 the backward pass of the fused product takes longer than all else together.
+    if v.dtype == torch.bfloat16 and v.device.type == "cpu" and v.requires_grad:
+        return torch.softmax(q @ k.transpose(-1, -2) * scale, dim=-1) @ v
+    with sdpa_kernel(FUSED, set_priority=True):
+        return F.scaled_dot_product_attention(q, k, v, scale=scale)
 
 
 class Attention(nn.Module):
@@ -20,22 +45,25 @@ class Attention(nn.Module):
         W_Q and W_K of all heads.
     value, output : Linear(width, width)
         W_V of all heads, and the mixing of the heads.
+    scale : float
+        What scores are multiplied by: 1/sqrt(width / heads), as is usual, or 1/sqrt(width).
     """
 
-    def __init__(self, width: int, heads: int):
+    def __init__(self, width: int, heads: int, over_width: bool = False):
         super().__init__()
         self.heads = heads
+        self.scale = (width if over_width else width // heads) ** -0.5
         self.query_key = nn.Linear(width, 2 * width)
         self.value = nn.Linear(width, width)
         self.output = nn.Linear(width, width)
 
     def attention(self, source: torch.Tensor) -> torch.Tensor:
-        """S = softmax(Q K^T / sqrt(d_h)) per head, d_h = width / heads, from ``source`` (..., N, width).
+        """S = softmax(scale Q K^T) per head, from ``source`` (..., N, width).
 
         Returns (..., H, N, N).
         """
         q, k = self._queries_keys(source)
-        return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, dim=-1)
+        return torch.softmax(q @ k.transpose(-1, -2) * self.scale, dim=-1)
 
     def _queries_keys(self, source):
         qk = self.query_key(source)  # (..., N, 2 width)
@@ -60,16 +88,12 @@ class SelfAttention(Attention):
         """
         z = x if P is None else x + P
         v = self.value(z).unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, N, H d_h) -> (B, H, N, d_h)
-        S = None
-        # On a CPU in bfloat16 the backward pass of the fused product takes longer than all else together.
-        slow = v.dtype == torch.bfloat16 and v.device.type == "cpu" and v.requires_grad
-        if want_attention or slow:
-            S = self.attention(z)
-            mixed = S @ v
-        else:
+        S = self.attention(z) if want_attention else None
+        if S is None:
             q, k = self._queries_keys(z)
-            mixed = F.scaled_dot_product_attention(q, k, v)
-        S = S if want_attention else None
+            mixed = attend(q, k, v, self.scale)
+        else:
+            mixed = S @ v
         return self.output(mixed.transpose(1, 2).flatten(2)), S  # (B, H, N, d_h) -> (B, N, H d_h)
 
 
@@ -99,7 +123,9 @@ class PositionalAttention(Attention):
         v = v.reshape(self.heads, -1, N)  # (H, d_h B, N)
         if S is None and self.heads * N > B * width:
             parts = zip(*(x.split(max(1, B * width // N)) for x in (*self._queries_keys(P), v)))
-            mixed = torch.cat([checkpoint(_mix, *part, use_reentrant=False) for part in parts])
+            mixed = torch.cat(
+                [checkpoint(_mix, *part, scale=self.scale, use_reentrant=False) for part in parts]
+            )
         else:
             S = self.attention(P) if S is None else S
             mixed = v @ S.transpose(1, 2)  # (H, d_h B, N) @ (H, N, N)
@@ -107,9 +133,9 @@ class PositionalAttention(Attention):
         return mixed.view(B, N, width), S
 
 
-def _mix(q, k, v):
+def _mix(q, k, v, scale):
     """V S^T for some heads, (h, N, d_h) twice and (h, d_h B, N) -> (h, d_h B, N); S in float32 at least."""
-    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(1, 2)
+    scores = (q * scale) @ k.transpose(1, 2)
     S = torch.softmax(scores, dim=-1, dtype=torch.promote_types(scores.dtype, torch.float32))
     return v @ S.to(v.dtype).transpose(1, 2)
 
@@ -118,15 +144,28 @@ class Block(nn.Module):
     """One pre-norm layer: x + attention(norm(x)), then x + MLP(norm(x)), with GELU inside.
 
     In training a picture misses either branch with probability ``drop``, or has it divided by 1 - drop.
+    ``over_width`` is of :class:`Attention`; with ``two_gelus`` one more follows the MLP.
     """
 
-    def __init__(self, width: int, heads: int, mlp_width: int, positional: bool, eps=1e-6, drop: float = 0.0):
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        mlp_width: int,
+        positional: bool,
+        eps=1e-6,
+        drop: float = 0.0,
+        over_width: bool = False,
+        two_gelus: bool = False,
+    ):
         super().__init__()
         self.drop = drop
         self.attention_norm = nn.LayerNorm(width, eps=eps)
-        self.attention = (PositionalAttention if positional else SelfAttention)(width, heads)
+        self.attention = (PositionalAttention if positional else SelfAttention)(width, heads, over_width)
         self.mlp_norm = nn.LayerNorm(width, eps=eps)
         self.mlp = nn.Sequential(nn.Linear(width, mlp_width), nn.GELU(), nn.Linear(mlp_width, width))
+        if two_gelus:
+            self.mlp.append(nn.GELU())
 
     def forward(self, x, P, extra):
         """(B, N, width) -> (B, N, width), and S or None; ``extra`` goes to the attention."""

@@ -16,6 +16,7 @@ _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads
 _ATTENTIONS = ("vanilla", "positional", "uniform", "shifts")
 _POSITIONS = ("paper", "input", "layers", "none")
 _POOLINGS = ("mean", "cls")
+_SCALES = ("head", "width")
 #: Down and right by head: :func:`shifts`.
 STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
@@ -50,6 +51,10 @@ class ViTConfig:
         P starts as N(0, position_std^2); 0.02 is the usual choice for ViTs.
     drop_path : float
         Stochastic depth: the share of pictures that miss a branch of the last layer in training, less before.
+    score_scale : "head" or "width"
+        Scores are divided by the root of a head's width, as is usual, or of the whole width.
+    two_gelus : bool
+        Whether another GELU follows the MLP.
 
     Raises
     ------
@@ -71,13 +76,16 @@ class ViTConfig:
     pooling: str = "mean"
     position_std: float = 0.02
     drop_path: float = 0.0
+    score_scale: str = "head"
+    two_gelus: bool = False
 
     def __post_init__(self):
         for name in _SIZES:
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
         probability("drop_path", self.drop_path)
-        for name, allowed in (("attention", _ATTENTIONS), ("positions", _POSITIONS), ("pooling", _POOLINGS)):
+        choices = dict(attention=_ATTENTIONS, positions=_POSITIONS, pooling=_POOLINGS, score_scale=_SCALES)
+        for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if self.attention == "positional" and self.positions == "none":
@@ -176,9 +184,12 @@ class ViT(nn.Module):
         if c.pooling == "cls":
             self.class_token = nn.Parameter(torch.empty(c.width))
         self.blocks: Any = nn.ModuleList(
-            Block(c.width, c.heads, c.mlp_width, c.attention != "vanilla", drop=c.drop_path * k / c.depth)
+            Block(
+                c.width, c.heads, c.mlp_width, c.attention != "vanilla", drop=c.drop_path * k / c.depth,
+                over_width=c.score_scale == "width", two_gelus=c.two_gelus,
+            )
             for k in range(1, c.depth + 1)
-        )
+        )  # fmt: skip
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
         self.head = nn.Linear(c.width, c.num_classes)
         self._known_attention = None

@@ -276,9 +276,35 @@ def loss_and_gradient(
         If an argument is of another class, or a word or the margin does not fit.
     """
     check_inputs(weights, tokens)
+    value, F, _, gradient = one_pass(weights, tokens, attention, loss, margin)
+    return value, F, gradient
+
+
+#: Entries of the largest array of a trial, (n, L, m), from which trials are computed one after the other: one
+#: of them then fills a core's cache, and those of all would be read from memory.
+LARGE = 500_000
+
+
+def one_pass(weights, tokens, attention, loss="hinge", margin=1.0, attention_moves: bool = True):
+    """The loss (R,), F and its slope (R, n), and the gradient: all trials at once, or by trial where large.
+
+    The parameters are those of :func:`loss_and_gradient` and :func:`backward`.
+    """
+    R, m = weights.output.shape[:2]
+    large = len(tokens) * tokens.num_tokens * m > LARGE and weights.output.device.type == "cpu"
+    if R > 1 and large:
+        parts = [
+            one_pass(weights.trial(r), tokens.trial(r), attention, loss, margin, attention_moves)
+            for r in range(R)
+        ]
+        value, F, slope, gradients = zip(*parts)
+        names = [field.name for field in fields(Weights)]
+        joined = (torch.cat([getattr(each, name) for each in gradients]) for name in names)
+        return torch.cat(value), torch.cat(F), torch.cat(slope), Weights(*joined)
     passed = forward(weights, tokens, attention)
     value, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)
-    return value, passed.F, backward(weights, tokens, passed, slope, attention)
+    gradient = backward(weights, tokens, passed, slope, attention, attention_moves)
+    return value, passed.F, slope, gradient
 
 
 def _with_trials(X):

@@ -68,6 +68,14 @@ class Tokens:
         noisy = None if self.noisy is None else self.noisy.to(device=device)
         return replace(self, **moved, pattern=self.pattern.to(device=device), noisy=noisy)
 
+    def trial(self, r: int) -> Tokens:
+        """The inputs of trial r alone, still with an axis of trials; shared inputs as they are."""
+        if self.y.ndim == 1:
+            return self
+        names = ("X", "y", "share", "probability", "pattern", "noisy")
+        cut = lambda values: values if values is None or len(values) == 1 else values[r : r + 1]
+        return replace(self, **{name: cut(getattr(self, name)) for name in names})
+
     def chunks(self, size: int) -> Iterator[Tokens]:
         """These inputs in parts of at most ``size``, each counting what it counts here.
 

@@ -13,7 +13,7 @@ import torch
 
 from patch_association._streams import Stream, generator
 from patch_association._validate import finite, one_of, positive_int
-from patch_association.shallow.network import Weights, backward, check_inputs, forward, loss_and_slope, output
+from patch_association.shallow.network import Weights, check_inputs, loss_and_slope, one_pass, output
 from patch_association.shallow.population import measure
 from patch_association.shallow.tokens import Tokens
 
@@ -168,8 +168,7 @@ def train(
         if t == steps:
             break
         part = tokens if B == N else tokens.take(_batch(draw, tokens, N, B))
-        passed = forward(weights, part, attention)
-        value, slope = loss_and_slope(passed.F, part.y, part.probability, loss, margin)
+        value, _, slope, gradient = one_pass(weights, part, attention, loss, margin, moves)
         if not bool((value < LOSS_LIMIT).all()):
             raise ValueError(f"rate must be smaller than {rate:g}: the loss left all bounds at step {t}")
         if loss == "hinge":
@@ -183,7 +182,7 @@ def train(
             fitted_at[~still] = -1
             if (fitted_at >= 0).all():
                 break
-        weights = weights.moved(backward(weights, part, passed, slope, attention, moves), rate, moves)
+        weights = weights.moved(gradient, rate, moves)
     if not kept or kept[-1] != t:
         note(t)
     table = np.array(rows).transpose(1, 0, 2)  # (T, columns, R) -> (columns, T, R)

@@ -11,10 +11,11 @@ k is the prefactor, D in (T). Nothing of size N D d is made but X itself.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import islice
 from operator import add
 
@@ -78,7 +79,7 @@ def loss_and_gradients(X, y, scores, value, degree=DEFAULT.degree, linear=DEFAUL
 
 @contextmanager
 def workers(device, num_chunks: int):
-    """(A pool whose threads take a chunk each, their number); None on a GPU and for few chunks.
+    """(A pool whose threads take a chunk each, their number); None on a GPU and for a single chunk.
 
     Chunks are small, and an operation split among torch's own threads waits for the slowest of them:
     on a busy machine that costs more than the operation. One thread a chunk does not wait.
@@ -89,13 +90,19 @@ def workers(device, num_chunks: int):
         return
     torch.set_num_threads(1)
     try:
-        if num_chunks < 2 * threads:
-            yield None
-            return
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            yield pool, threads
+        yield None if num_chunks == 1 else (_pool(threads), threads)
     finally:
         torch.set_num_threads(threads)
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for work: to start them takes as long as a small chunk."""
+    return ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has none of the threads
 
 
 def total(chunks, pool, *arguments) -> Totals:
@@ -174,13 +181,22 @@ def transposed_times(X, weights):
 
 # Bytes of X in a chunk: read from memory once and from cache the second time.
 CHUNK_BYTES = 8_000_000
+_SHARED = 4  # chunks come in such numbers, so that two threads, or four, have as many each
 
 
 def chunk_size(shape, element_size: int, device) -> int:
-    """Inputs of each seed that make 8 MB, on a GPU 128 times that; at least one."""
+    """Inputs of each seed that make 8 MB at most, on a GPU 128 times that; at least one.
+
+    Inputs that fill more than one chunk are divided evenly into a multiple of four. It depends on the shape
+    alone: sums have the same order whatever the number of threads.
+    """
     seeds, n, D, d = shape
     room = CHUNK_BYTES * (128 if device.type == "cuda" else 1)
-    return min(n, max(1, room // (seeds * D * d * element_size)))
+    most = min(n, max(1, room // (seeds * D * d * element_size)))
+    if most == n or device.type == "cuda":
+        return most
+    chunks = _SHARED * -(-n // (_SHARED * most))
+    return -(-n // chunks)
 
 
 def check_shapes(X, y, scores, value) -> None:

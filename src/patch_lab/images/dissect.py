@@ -41,7 +41,7 @@ class Inside:
     def logits(self) -> torch.Tensor:
         """Q K^T / sqrt(d_h), (B, H, T, T); of positional attention (1, H, T, T)."""
         q, k = self.block.attention._queries_keys(self.z if self.P is None else self.P[None])
-        return q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+        return q @ k.transpose(-1, -2) * self.block.attention.scale
 
     def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
         """The four parts of the logits by the names of :data:`PARTS`: query part, then key part.
@@ -71,7 +71,7 @@ class Inside:
         q, k = project(position)
         of_all = project(self.z)
         parts = {"position": (q, k), "content": (of_all[0] - q, of_all[1] - k)}
-        scale = q.shape[-1] ** -0.5
+        scale = self.block.attention.scale
         return {
             f"{one}-{other}": parts[one][0] @ parts[other][1].transpose(-1, -2) * scale
             for one in parts

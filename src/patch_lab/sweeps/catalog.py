@@ -41,6 +41,8 @@ FILES = {
         "cifar10_study_rates",
         "cifar10_study_rates_wide",
     ),
+    "section_six": ("section-six", "cifar100_positional_185"),
+    "second_moments": ("second-moments",),
     "study_swapped": ("cifar10_study_swapped",),
     "starts": (
         "cifar10_starts_rates",

@@ -48,7 +48,12 @@ def outcomes(run, cells: list[dict], jobs: int, backend: str):
 def measure(run, cell: dict) -> dict:
     """The result of a cell, run on one thread, as a record gives it back."""
     with _one_thread():
-        result = plain(run(**cell), "its result")
+        return as_recorded(run(**cell))
+
+
+def as_recorded(result) -> dict:
+    """What a cell returned, as a record gives it back."""
+    result = plain(result, "its result")
     result = {"value": result} if isinstance(result, (int, float)) else result
     if not isinstance(result, dict):
         raise ValueError(

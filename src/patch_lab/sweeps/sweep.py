@@ -7,16 +7,18 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
 from tqdm import tqdm
 
-from patch_association._validate import positive_int
+from patch_association._validate import finite, positive_int
 from patch_lab.records import Record, load, names, provenance, read
 from patch_lab.sweeps.journal import Journal
 from patch_lab.sweeps.outcomes import BACKENDS, outcomes, plain
+from patch_lab.sweeps.timed import SideBySide, fitting
 
 
 class CellError(RuntimeError):
@@ -51,6 +53,8 @@ class Sweep:
     grows : bool
         For a sweep of many hours: its record holds the cells that are finished, and resuming one goes on with
         the rest.
+    beside : SideBySide, optional
+        How cells run beside each other on one device, and how long they take: such a sweep takes minutes.
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Sweep:
     packages: tuple[str, ...] = ()
     backends: tuple[str, ...] = BACKENDS
     grows: bool = False
+    beside: SideBySide | None = None
 
     def __post_init__(self):
         cells = tuple(plain(cell, f"a cell of sweep {self.name!r}") for cell in self.cells)
@@ -120,6 +125,8 @@ def run_sweep(
     backend: str = "loky",
     progress: bool = True,
     limit: int | None = None,
+    minutes: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Record:
     """Run a sweep's cells and write its record to ``out``.
 
@@ -140,12 +147,18 @@ def run_sweep(
         or the scheduler that its configuration names, else ``jobs`` local workers.
     limit : int, optional
         Stop after this many new cells, leaving the rest to ``resume``.
+    minutes : float, optional
+        Make as many whole cells as fit into these minutes, for a sweep that says how its cells run side by
+        side; a record that is there is gone on with. No cell is shortened, and none begun that cannot end.
+    clock : callable
+        The seconds that count.
 
     Raises
     ------
     ValueError
         If something would be overwritten or cannot be resumed, if ``out`` is a folder, if two cells have the
-        same settings, if the backend is none of the sweep's, or if its data are not at hand.
+        same settings, if minutes are given to a sweep that cannot tell how long its cells take, if the
+        backend is none of the sweep's, or if its data are not at hand.
     CellError
         If a cell fails. The cells before it are kept.
 
@@ -158,7 +171,14 @@ def run_sweep(
     >>> record.column("square").tolist()
     [1, 4, 9]
     """
-    out = Path(out)
+    out, began = Path(out), clock()
+    if minutes is not None:
+        if sweep.beside is None or not sweep.grows:
+            raise ValueError(
+                f"sweep {sweep.name!r} takes no minutes: its cells do not say how long they take"
+            )
+        finite("minutes", minutes, minimum=0)
+        resume = not overwrite
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
     partial = out.with_name(out.name + ".partial")
 
@@ -184,7 +204,7 @@ def run_sweep(
             cell = _cell_of(sweep, row) or {}
             result = {key: value for key, value in row.items() if key not in cell}
             journal.add(cell, result, begun.provenance["wall_s"])
-    started, before = time.perf_counter(), journal.wall_s
+    started, earlier_s = time.perf_counter(), journal.wall_s
     waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
     earlier = read(out).provenance["hardware"] if sweep.grows and resume and out.exists() else ""
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
@@ -201,14 +221,20 @@ def run_sweep(
             data=data,
         )
 
+    if sweep.beside is None:
+        running = outcomes(sweep.run, waiting, jobs, backend)
+    else:
+        say = bar.write if progress else lambda said: None
+        before = [{**json.loads(key), **result} for key, result in journal.done.items()]
+        running = nullcontext(fitting(sweep.beside, waiting, minutes, clock, say, began, before))
     try:
-        with bar, outcomes(sweep.run, waiting, jobs, backend) as finishing:
+        with bar, running as finishing:
             for cell, result, error in finishing:
                 if error:
                     raise CellError(
                         f"cell {json.dumps(cell)} of sweep {sweep.name!r} failed: {error[0]}"
                     ) from (RuntimeError(error[1]))
-                journal.add(cell, result, before + time.perf_counter() - started)
+                journal.add(cell, result or {}, earlier_s + time.perf_counter() - started)
                 bar.update()
                 if sweep.grows:
                     record().save(out)

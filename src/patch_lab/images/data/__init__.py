@@ -30,9 +30,9 @@ def load(
     ----------
     name : str
         "photographs" and "digits" ship with dependencies and need no download. "cifar10",
-        "cifar100" and "svhn" are the official files in ``root``. "cifar10" may be, and "tiny-imagenet"
-        is, one packed file (:mod:`patch_lab.images.data.packed`): then ``root`` is that file, or the folder
-        with ``cifar10*.npz`` or ``tiny_imagenet*.npz``.
+        "cifar100" and "svhn" are the official files in ``root``. "cifar10" and "cifar100" may be, and
+        "tiny-imagenet" is, one packed file (:mod:`patch_lab.images.data.packed`): then ``root`` is that
+        file, or the folder with ``cifar10*.npz``, ``cifar100*.npz`` or ``tiny_imagenet*.npz``.
     root : path, optional
         The folder of the official files, or a packed file; by default what the
         environment variable PATCH_ASSOCIATION_DATA says, else the user's cache folder.
@@ -60,7 +60,9 @@ def load(
 
         return getattr(embedded, name)().limited(train_size, test_size)
     folder = data_root(root)
-    packed = sorted(folder.glob(f"{name.replace('-', '_')}*.npz")) if folder.is_dir() else []
+    # "cifar10" is no beginning of "cifar100": a file's name goes on with something else than a digit.
+    own = f"{name.replace('-', '_')}[!0-9]*npz"
+    packed = sorted(folder.glob(own)) if folder.is_dir() else []
     if len(packed) > 1:
         raise ValueError(
             f"{folder} holds several packed files ({', '.join(p.name for p in packed)}): name one"

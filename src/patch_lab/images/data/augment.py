@@ -85,13 +85,17 @@ def draw(choice: str, n: int, size: int, generator: torch.Generator) -> Draws:
 
 
 def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
-    """Apply draws to uint8 pictures (B, c, H, W), one draw a picture; uint8 of the same shape."""
+    """Apply draws to uint8 pictures (B, c, H, W), one draw a picture; uint8 of the same shape.
+
+    The draws lie where the pictures do, or on the CPU: then each operation of a policy is computed for those
+    pictures alone that drew it.
+    """
     if images.dtype != torch.uint8 or images.ndim != 4:
         raise ValueError(
             f"images must be uint8 of shape (B, c, H, W), got {images.dtype} of {tuple(images.shape)}"
         )
     if draws.top is not None and draws.left is not None:
-        images = _shift_flip(images, draws)
+        images = _shift_flip(images, draws.to(images.device))
     if draws.operation is not None and draws.value is not None:
         values = images.float()
         for i in range(draws.operation.shape[1]):

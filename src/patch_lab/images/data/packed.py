@@ -3,13 +3,18 @@
 Small pictures whose JPEGs begin alike keep their headers once: JPEG number k is its header, its part of
 ``scan`` (``length`` bytes) and FF D9. ``header`` is the only one, or ``header0``, ``header1``, ... are
 several, and ``header_id`` says which. Then there are ``label``, ``n_train`` (the first so many are for
-training), and for ImageNet's classes ``wnid`` and ``name``. Larger pictures come as whole JPEGs, one after
-another, in ``jpeg``. Such JPEGs are lossy copies: say so beside every accuracy.
+training), for ImageNet's classes ``wnid`` and ``name``, for CIFAR-100's ``name`` alone.
+Larger pictures come as whole JPEGs, one after another, in ``jpeg``. Such JPEGs are lossy copies: say so
+beside every accuracy.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +25,7 @@ from patch_association.images.weights import read_arrays
 from patch_lab.images.data.sets import ImageSet, prefix
 
 _CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+_AT_ONCE = 500  # pictures that a thread decodes before it asks for more
 #: What each array is: kinds of NumPy's types, and axes.
 _FORMS = {
     **dict.fromkeys(("scan", "jpeg", "header"), ("u", 1)),
@@ -30,7 +36,9 @@ _FORMS = {
 
 
 def load_packed(path, train_size: int | None = None, test_size: int | None = None) -> ImageSet:
-    """Read a packed set: "cifar10", or "tiny-imagenet" where it has ``wnid``; decodes what is asked for.
+    """Read a packed set: "tiny-imagenet" has ``wnid``, "cifar100" a ``name``, "cifar10" neither.
+
+    What is asked for is decoded, on all cores.
 
     Raises
     ------
@@ -42,9 +50,10 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     n, n_train = len(arrays["label"]), int(arrays["n_train"])
     heads = _headers(arrays, path)
     which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
-    imagenet = "wnid" in arrays
+    imagenet, hundred = "wnid" in arrays, "name" in arrays
     with whole(f"{path} is not a whole packed file"):
-        classes = tuple(name.decode() for name in arrays["wnid"]) if imagenet else _CIFAR10
+        named = arrays["wnid"] if imagenet else arrays.get("name", [])
+        classes = tuple(name.decode() for name in named) if hundred or imagenet else _CIFAR10
     _consistent(arrays, path, "scan")
     if (
         not 0 < n_train < n == len(which)
@@ -60,8 +69,12 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     a = prefix("train_size", train_size, n_train, path.name)
     b = prefix("test_size", test_size, n - n_train, path.name)
     train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))
-    name = "tiny-imagenet" if imagenet else "cifar10"
-    origin = f"100 classes of Tiny ImageNet ({path.name})" if imagenet else "JPEG re-encoded CIFAR-10"
+    name = "tiny-imagenet" if imagenet else "cifar100" if hundred else "cifar10"
+    origin = {
+        "tiny-imagenet": f"100 classes of Tiny ImageNet ({path.name})",
+        "cifar100": "JPEG re-encoded CIFAR-100",
+        "cifar10": "JPEG re-encoded CIFAR-10",
+    }[name]
     return ImageSet(name, origin, classes, *train, *test)
 
 
@@ -118,17 +131,32 @@ def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch
     """Pictures first, ..., first + n - 1, all of the first one's size, and their labels."""
     from PIL import Image
 
-    ends = np.cumsum(arrays["length"], dtype=np.int64)
-    body, pictures, size = arrays[content].tobytes(), [], None
-    for k in range(first, first + n):
-        file = io.BytesIO(jpeg(k, body[ends[k] - int(arrays["length"][k]) : ends[k]]))
-        said = f"{path}: picture {k} cannot be decoded"
-        with whole(said), Image.open(file, formats=["JPEG"]) as picture:
-            size = size or picture.size
-            # Known before anything is decoded: no file makes us decode more than a small square.
-            if picture.size != size or size[0] != size[1] or size[0] > 1024:
-                raise ValueError(f"it has {picture.size} pixels")
-            fits_memory(f"{n:,} such pictures", 6 * n * size[0] ** 2, 1)
-            pictures.append(np.asarray(picture.convert("RGB")))
-    images = np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))  # (n, H, W, 3) -> (n, 3, H, W)
+    lengths = arrays["length"].tolist()
+    body, starts = arrays[content].tobytes(), [0, *itertools.accumulate(lengths)]
+
+    @contextmanager
+    def opened(k):
+        file = io.BytesIO(jpeg(k, body[starts[k] : starts[k + 1]]))
+        with whole(f"{path}: picture {k} cannot be decoded"), Image.open(file, formats=["JPEG"]) as picture:
+            yield picture
+
+    with opened(first) as picture:
+        size = picture.size
+        # Known before anything is decoded: no file makes us decode more than a small square.
+        if size[0] != size[1] or size[0] > 1024:
+            raise ValueError(f"it has {size} pixels")
+        fits_memory(f"{n:,} such pictures", 6 * n * size[0] ** 2, 1)
+    images = np.empty((n, 3, size[1], size[0]), dtype=np.uint8)
+
+    def decode(part):
+        for k in part:
+            with opened(k) as picture:
+                if picture.size != size:
+                    raise ValueError(f"it has {picture.size} pixels")
+                images[k - first] = np.asarray(picture.convert("RGB")).transpose(2, 0, 1)  # (H, W, 3)
+
+    every = range(first, first + n)
+    with ThreadPoolExecutor(min(32, os.cpu_count() or 1)) as pool:  # a decoder lets go of the interpreter
+        for _ in pool.map(decode, (every[k : k + _AT_ONCE] for k in range(0, n, _AT_ONCE))):
+            pass
     return torch.from_numpy(images), torch.from_numpy(arrays["label"][first : first + n].astype(np.int64))

@@ -106,12 +106,31 @@ def _signed(operation, value, generator):
 
 
 def apply(images: torch.Tensor, operation: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Apply to each picture its own operation (a place in ``OPERATIONS``) with its own signed strength."""
+    """Apply to each picture its own operation (a place in ``OPERATIONS``) with its own signed strength.
+
+    Draws that lie on the CPU say who drew what without waiting for a device: an operation is then computed
+    for those pictures alone. Elsewhere it is computed for all pictures and kept for those that drew it.
+    """
+    colors = OPERATIONS[_NUMBER["Brightness"] :]
+    if operation.device.type == "cpu":
+        out = images.clone()
+        moving = (operation >= _NUMBER["ShearX"]) & (operation <= _NUMBER["Rotate"])
+        for name, chosen in [("", moving), *((name, operation == _NUMBER[name]) for name in colors)]:
+            own = chosen.nonzero()[:, 0]
+            if not len(own):
+                continue
+            there, drawn = own.to(images.device), value[own].to(images.device)
+            few = images[there]
+            made = (
+                _COLORS[name](few, drawn[:, None, None, None])
+                if name
+                else _move(few, operation[own].to(images.device), drawn)
+            )
+            out[there] = made
+        return out
     out = _move(images, operation, value)
     number = operation[:, None, None, None]
-    for name in OPERATIONS[_NUMBER["Brightness"] :]:
-        # Every operation is computed for all pictures and kept for those that drew it: the work is
-        # small next to a training step, and nothing waits for the device to say who drew what.
+    for name in colors:
         out = torch.where(number == _NUMBER[name], _COLORS[name](out, value[:, None, None, None]), out)
     return out
 

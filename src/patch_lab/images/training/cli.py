@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
         metavar="NAME",
-        help="smoke, cifar10, cifar10-cnn, cifar100, svhn or imagenet; without it, the defaults below",
+        help="smoke, cifar10, cifar10-cnn, cifar100, svhn, vit-cifar, imagenet; without it, those below",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="for the record and the checkpoints")
     parser.add_argument(

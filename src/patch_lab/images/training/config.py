@@ -14,7 +14,7 @@ from patch_lab.images import AUGMENTATIONS, STARTS, VALUES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
-_OPTIMIZERS, _SCHEDULES = ("adamw", "sgd"), ("cosine", "triangle")
+_OPTIMIZERS, _SCHEDULES = ("adamw", "adam", "sgd"), ("cosine", "triangle")
 _OF_THE_VIT = [
     "attention",
     "patch_size",
@@ -27,6 +27,8 @@ _OF_THE_VIT = [
     "shared_positions",
     "position_std",
     "drop_path",
+    "score_scale",
+    "two_gelus",
 ]
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
 FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
@@ -44,14 +46,15 @@ class TrainConfig:
     ``tile_seed``; it acts after ``augment``.
 
     Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
-    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``drop_path`` change where they
+    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``two_gelus`` change where they
     are given; ``start``, ``values`` and ``margin`` say where it starts
     (:func:`~patch_lab.images.starts.start_like`; layers are scaled on the first training pictures).
 
     Training: ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P)
-    and betas (0.9, ``beta2``), or "sgd", with its own Nesterov momentum and quick norms, as ``residual_cnn``
-    likes it (:func:`~patch_lab.images.training.step.make_optimizer`); a linear warm-up over
-    ``warmup_epochs``, then, by ``schedule``, a "cosine" down to zero or the other side of a "triangle";
+    and betas (0.9, ``beta2``), "adam", with an L2 decay of every parameter, or "sgd", with its own Nesterov
+    momentum and quick norms, as ``residual_cnn`` likes it
+    (:func:`~patch_lab.images.training.step.make_optimizer`); a linear warm-up over ``warmup_epochs``, then,
+    by ``schedule``, a "cosine" down to ``lr_last`` or the other side of a "triangle";
     ``lookahead`` averages weights on the way (:class:`~patch_lab.images.training.step.Lookahead`);
     ``ema`` is the decay of a running average of weights, which is what is evaluated (0: none), and
     ``mixup`` the alpha with which two pictures of a batch are mixed (0: not at all);
@@ -95,6 +98,8 @@ class TrainConfig:
     shared_positions: bool | None = None
     position_std: float | None = None
     drop_path: float | None = None
+    score_scale: str | None = None
+    two_gelus: bool | None = None
     start: str = "usual"
     values: str = "usual"
     margin: float = 3.0
@@ -102,6 +107,7 @@ class TrainConfig:
     batch_size: int = 128
     optimizer: str = "adamw"
     lr: float = 1e-3
+    lr_last: float = 0.0
     weight_decay: float = 0.05
     beta2: float = 0.999
     warmup_epochs: float = 5.0
@@ -129,6 +135,7 @@ class TrainConfig:
             seed_number(name, getattr(self, name))
         for name in (
             "lr",
+            "lr_last",
             "weight_decay",
             "warmup_epochs",
             "clip",
@@ -249,6 +256,15 @@ PRESETS: dict[str, TrainConfig] = {
     # The permuted pictures of Figure 5 need patch_size=2: add --set patch_size=2 --set tile=S.
     "cifar100": TrainConfig(dataset="cifar100", augment="autoaugment-cifar10", **_SMALL_IMAGES),
     "svhn": TrainConfig(dataset="svhn", augment="autoaugment-svhn", **_SMALL_IMAGES),
+    # What a public training of this very shape uses (GitHub omihub777/ViT-CIFAR, ab9043ea): P from N(0, 1), a
+    # class token, scores over the root of the width, a GELU after either layer of an MLP, Adam with L2 decay,
+    # no clipping, nothing held out. Different here: the rate moves at every step, matrices start as Xavier's.
+    "vit-cifar": TrainConfig(
+        dataset="cifar10", augment="autoaugment-cifar10", vit="small", patch_size=4, epochs=200,
+        batch_size=128, val_size=0, attention="vanilla", pooling="cls", position_std=1.0, score_scale="width",
+        two_gelus=True, optimizer="adam", lr=1e-3, lr_last=1e-5, weight_decay=5e-5, warmup_epochs=5.0,
+        clip=0.0,
+    ),
     # Several GPUs, the official files; RandAugment on top of random windows.
     "imagenet": TrainConfig(
         dataset="imagenet", vit="tiny", augment="randaugment", epochs=300, batch_size=1024, val_size=10000,

@@ -93,6 +93,23 @@ class ResidentFeed(Feed):
             images = self.shuffled(images).unflatten(0, chosen.shape)  # (n share, ...) -> (n, share, ...)
             yield from zip(images, self.labels[numbers].view(chosen.shape))
 
+    def whole(self, epoch: int, at_once: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The pictures of an epoch in its order, (n, c, H, W) uint8, and their labels (n,), on the device.
+
+        They are those of :meth:`epoch`, made ``at_once`` pictures at a time. Draws stay on the CPU: who drew
+        which operation is known there, and no more is computed.
+        """
+        generator = self.generator(epoch)
+        order = self.order(generator)
+        draws = self.draws(epoch, order, generator)
+        numbers = order.flatten()
+        places = torch.arange(len(numbers)).split(at_once)
+        parts = [
+            self.shuffled(augment(self.images[numbers[part].to(self.place.device)], draws[part]))
+            for part in places
+        ]
+        return torch.cat(parts), self.labels[numbers.to(self.place.device)]
+
     def draws(self, epoch: int, order: torch.Tensor, generator: torch.Generator) -> Draws:
         """What is drawn for the pictures of an epoch.
 

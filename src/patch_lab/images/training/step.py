@@ -12,14 +12,17 @@ from torch.nn import functional as F
 
 from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
+from patch_lab.images.training.finite import FirstFailure
 
 _MOMENTUM, _NORM_RATE = 0.85, 64.0  # of SGD
 _FIRST, _LAST = 0.2, 0.07  # shares of the peak at which a triangle begins and ends
 _EVERY, _HELD = 5, 0.95  # steps between two looks ahead, and what is held at the end of training for each
 
 
-def learning_rate(step: int, total: int, warmup: int, peak: float, schedule: str = "cosine") -> float:
-    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to zero.
+def learning_rate(
+    step: int, total: int, warmup: int, peak: float, schedule: str = "cosine", last: float = 0.0
+) -> float:
+    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to ``last``.
 
     The ``schedule`` "triangle" rises from a fifth of the peak, and falls linearly to 7% of it (airbench,
     arXiv:2404.00498).
@@ -29,11 +32,13 @@ def learning_rate(step: int, total: int, warmup: int, peak: float, schedule: str
         return peak * (least + (1 - least) * (step + 1) / warmup)
     if schedule == "triangle":
         return peak * (1 - (1 - _LAST) * (step + 1 - warmup) / max(1, total - warmup))
-    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+    return last + (peak - last) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
 
 
 def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
-    """AdamW that decays matrices and kernels, and neither biases, norms nor positional encodings; or SGD.
+    """AdamW that decays matrices and kernels, not biases, norms and positional encodings; or Adam; or SGD.
+
+    Adam adds the decay times the weights to the gradient, of every parameter ("L2").
 
     SGD has Nesterov's momentum 0.85 and decays every parameter. Biases of batch norms learn at 64 times the
     rate, with a decay as much smaller, as in airbench (arXiv:2404.00498). A group's rate is the run's times
@@ -52,6 +57,14 @@ def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
             chosen = [learned[name] for name in learned if name in fast]
             groups.append({"params": chosen, "rate_factor": _NORM_RATE, "weight_decay": decay})
         return torch.optim.SGD(groups, lr=config.lr, momentum=_MOMENTUM, nesterov=True, fused=fused)
+    if config.optimizer == "adam":
+        return torch.optim.Adam(
+            learned.values(),
+            lr=config.lr,
+            betas=(0.9, config.beta2),
+            weight_decay=config.weight_decay,
+            fused=fused,
+        )
     decay, free = [], []
     for name, parameter in learned.items():
         (decay if parameter.ndim >= 2 and name != "positions" else free).append(parameter)
@@ -159,6 +172,8 @@ class TrainStep:
     sums : (3,) float64 tensor on the device
         Summed loss, right answers and pictures since it was last set to zero. Reading it waits for
         the device, so it is read once in a while.
+    failure : FirstFailure
+        Of steps since this object was made.
     """
 
     def __init__(self, model, optimizer, config, mean, std):
@@ -167,9 +182,12 @@ class TrainStep:
         self.type = precision_type(config, self.device)
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)
+        self.failure = FirstFailure([], self.device)
 
-    def __call__(self, images: torch.Tensor, labels: torch.Tensor, rate: float, share: float = 1.0) -> None:
-        """One step with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,).
+    def __call__(
+        self, images: torch.Tensor, labels: torch.Tensor, rate: float, share: float = 1.0, number: int = 0
+    ) -> None:
+        """Step ``number`` with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,).
 
         With a ``share`` below 1 each picture is mixed with that at the other end of the batch
         (mixup, arXiv:1710.09412); what counts as right is the larger one's label.
@@ -185,10 +203,23 @@ class TrainStep:
                 other = F.cross_entropy(logits, labels.flip(0), label_smoothing=smoothing)
                 loss = share * loss + (1 - share) * other
         loss.backward()
+        gradients = [p.grad for p in self.parameters if p.grad is not None]
+        norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
+        if not self.failure.names:
+            self._name(gradients)
+        self.failure.look(number, loss.detach().float()[None], norms[self.forward].float()[None])
         if self.config.clip:
-            nn.utils.clip_grad_norm_(self.parameters, self.config.clip)
+            nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, torch.linalg.vector_norm(norms))
         self.optimizer.step()
         self.sums += _sums(loss.detach() * len(labels), logits.detach(), labels)
+
+    def _name(self, gradients) -> None:
+        """Which gradient is whose, in the order of the forward pass."""
+        place = {id(gradient): k for k, gradient in enumerate(gradients)}
+        named = [(name, p) for name, p in self.model.named_parameters() if id(p.grad) in place]
+        self.forward = torch.tensor([place[id(p.grad)] for _, p in named], device=self.device)
+        plain = [name.removeprefix("module.").removeprefix("_orig_mod.") for name, _ in named]
+        self.failure = FirstFailure(plain, self.device)
 
     def autocast(self):
         """The precision's context, for training steps and evaluation alike."""

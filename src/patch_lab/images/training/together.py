@@ -1,31 +1,57 @@
-"""Many runs of one network side by side: each is a row of one tensor, and a step of all is one step.
+"""Many runs side by side on one device: a step of all is one step, recorded once and launched as one.
 
-A small ViT keeps a GPU busy for a small part of a step; twenty-five of them cost little more than one. Each
+A small ViT keeps a GPU busy for a small part of a step; ten of them cost little more than a few. Runs of one
+network are rows of one tensor (:class:`~patch_lab.images.training.rows.Rows`), others have a stream each. A
 run sees the batches, the start and the rates that :func:`~patch_lab.images.training.run.train` gives it.
+Pictures are augmented and shuffled an epoch ahead, beside the steps. A step reads its batch by a counter on
+the device, and what is measured is fetched while the next epoch is under way.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
-from torch.func import functional_call
-from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from patch_lab.images.data.augment import normalize
+from patch_lab.images.training.apart import Apart
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
+from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot
 from patch_lab.images.training.processes import processes
+from patch_lab.images.training.rows import Rows
 from patch_lab.images.training.step import learning_rate
 from patch_lab.images.training.trainer import started
 
-_OWN = ("seed", "lr", "start", "values", "margin")  # what may differ from run to run
-_EVALUATED, _WARM = 250, 3  # pictures of each run at once; steps before a graph is recorded
-_BETA1, _EPS = 0.9, 1e-8
+_OWN = (
+    "seed",
+    "lr",
+    "start",
+    "values",
+    "margin",
+    "position_std",
+    "tile",
+    "tile_seed",
+)  # of rows of one tensor
+_SHARED = (
+    "epochs",
+    "batch_size",
+    "val_size",
+    "train_size",
+    "test_size",
+    "dataset",
+    "root",
+    "device",
+    "threads",
+)
+_EVALUATED, _AUGMENTED, _TIMED = 250, 4096, 30  # pictures at once, of each run; pictures at once; steps
 
 
 @dataclass
@@ -38,12 +64,21 @@ class Row:
         As it is after the last step, on the CPU.
     metrics : list of dict
         By epoch ``train_loss`` and ``train_accuracy``, and ``val_accuracy`` where pictures are held out.
-    test_accuracy : float
+    right : (test pictures,) array of bool
+        Which test pictures the finished model names correctly.
+    failed : str or None
+        What was no longer finite, where, and what may help. Such a run has no meaning from there on.
     """
 
     model: nn.Module
     metrics: list[dict]
-    test_accuracy: float
+    right: np.ndarray
+    failed: str | None = None
+
+    @property
+    def test_accuracy(self) -> float:
+        """The share of test pictures that the finished model names correctly."""
+        return float(self.right.mean())
 
 
 def train_together(
@@ -52,18 +87,19 @@ def train_together(
     models: Sequence[nn.Module] | None = None,
     frozen: Sequence[Sequence[str]] | None = None,
 ) -> list[Row]:
-    """Train ViTs that differ in seed, rate and start as one; on a GPU a step is recorded once and replayed.
+    """Train several networks as one; on a GPU a step of all is recorded once and replayed.
 
     Parameters
     ----------
     configs : sequence of TrainConfig
-        Of ViTs with AdamW in float32; they differ in ``seed``, ``lr``, ``start``, ``values`` and ``margin``
-        alone. Runs of one seed see the same batches.
+        They agree in data, epochs and batch size. ViTs of one shape and recipe, which differ in ``seed``,
+        ``lr``, ``start``, ``values``, ``margin``, ``position_std`` and the shuffle alone, are rows of one
+        tensor. Runs of one seed and one shuffle see the same batches.
     data : ImageSet
-    models : sequence of ViT, optional
+    models : sequence of modules, optional
         Where the runs start, in place of what ``configs`` say.
     frozen : sequence of sequences of str, optional
-        For each run the names of parameters that stay as they are.
+        For each run, a ViT, the names of parameters that stay as they are.
 
     Returns
     -------
@@ -73,7 +109,7 @@ def train_together(
     Raises
     ------
     ValueError
-        On settings that do not go side by side, and when a loss is no longer finite.
+        On settings that do not go side by side, and when a loss or a gradient is no longer finite.
 
     Examples
     --------
@@ -85,31 +121,345 @@ def train_together(
     >>> [len(run.metrics) for run in runs]
     [1, 1]
     """
-    first, place = _alike(configs), processes(configs[0].device)
-    seeds = sorted({config.seed for config in configs})
-    feeds = {s: ResidentFeed(data, next(c for c in configs if c.seed == s), place) for s in seeds}
-    if models is None:
-        models = [started(config, feeds[config.seed]) for config in configs]
-    rows = _Rows(models, frozen or [()] * len(configs), configs, place.device)
-    which = torch.tensor([seeds.index(config.seed) for config in configs], device=place.device)
-    step = _Step(rows, which, first, feeds[seeds[0]])
-    metrics: list[list[dict]] = [[] for _ in configs]
-    for epoch in range(first.epochs):
-        for batches in zip(*(feeds[s].epoch(epoch, 0) for s in seeds)):
-            step(batches)
-        loss, right, count = step.read()
-        if not all(map(math.isfinite, loss)):
-            bad = [configs[k] for k, each in enumerate(loss) if not math.isfinite(each)]
-            raise ValueError(
-                f"the training loss is not finite in epoch {epoch + 1} with lr {bad[0].lr}: lower it"
-            )
-        for k, row in enumerate(metrics):
-            row.append({"train_loss": loss[k] / count, "train_accuracy": right[k] / count})
-        if first.val_size:
-            for row, accuracy in zip(metrics, step.accuracy([feeds[s].evaluation("val") for s in seeds])):
-                row[-1]["val_accuracy"] = accuracy
-    test = step.accuracy([feeds[s].evaluation("test") for s in seeds])
-    return [Row(*each) for each in zip(rows.models(models), metrics, test)]
+    with Together(configs, data, models, frozen) as runs:
+        return runs.run()
+
+
+class Together:
+    """Several runs that are ready to go: how long they take is known before they begin.
+
+    Parameters
+    ----------
+    configs, data, models, frozen : as in :func:`train_together`
+    tokens : torch.dtype
+        What tokens are kept in between the layers of a ViT that computes in bfloat16.
+    """
+
+    def __init__(self, configs, data, models=None, frozen=None, tokens=torch.float32):
+        self.first, self.place = _alike(configs), processes(configs[0].device)
+        self.configs, self.device = list(configs), self.place.device
+        keys = [_pictures(config) for config in configs]
+        self.keys = sorted(set(keys), key=keys.index)
+        self.feeds = [ResidentFeed(data, configs[keys.index(key)], self.place) for key in self.keys]
+        which = [self.keys.index(key) for key in keys]
+        self.models = models or [started(c, self.feeds[w]) for c, w in zip(configs, which)]
+        feed, self.steps = self.feeds[0], self.feeds[0].steps
+        self.groups = _groups(self.configs)
+        rates = torch.tensor([_rates(config, self.steps) for config in configs]).T  # (steps, runs)
+        frozen = frozen or [()] * len(configs)
+        self.engines: list[Any] = []
+        for group in self.groups:
+            kind = Rows if configs[group[0]].model == "vit" else Apart
+            own = [[things[k] for k in group] for things in (self.models, self.configs, frozen)]
+            place = torch.tensor([which[k] for k in group], device=self.device)
+            rate = rates[:, group].to(self.device)
+            self.engines.append(kind(own[0], own[1], own[2], rate, place, tokens))
+        shape = (data.channels, data.image_size, data.image_size)
+        S, B = len(self.feeds), self.first.batch_size
+        # What a recorded step reads: the pictures of an epoch, and how many steps there were.
+        self.images = torch.zeros(S, self.steps, B, *shape, dtype=torch.uint8, device=self.device)
+        self.labels = torch.zeros(S, self.steps, B, dtype=torch.int64, device=self.device)
+        self.masks = [self._no_masks(engine) for engine in self.engines]
+        self.number = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.mean, self.std = feed.mean, feed.std
+        self.branches = Branches(len(self.engines), self.device)
+        self.ahead = ThreadPoolExecutor(1) if self.device.type == "cuda" else None
+        self.stream = torch.cuda.Stream() if self.ahead else None
+        self.val = _Evaluation(self, "val") if self.first.val_size else None
+        self.step: Callable[[], None] | None = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.ahead:
+            self.ahead.shutdown(cancel_futures=True)
+
+    def _no_masks(self, engine):
+        """(S, steps, 2 depth, B) ones where branches are left out at random, to be drawn; else None."""
+        if not engine.config.drop_path:
+            return None
+        shape = (len(self.feeds), self.steps, 2 * engine.shape.depth, self.first.batch_size)
+        return torch.ones(shape, device=self.device)
+
+    def changed(self) -> list[torch.Tensor]:
+        """What a step changes."""
+        parts = [engine.changed() for engine in self.engines]
+        return [self.number, *(each for part in parts for each in part)]
+
+    def _step(self) -> None:
+        at = (self.number % self.steps)[None]
+        x = normalize(self.images.index_select(1, at)[:, 0], self.mean, self.std)  # (S, B, c, H, W)
+        y = self.labels.index_select(1, at)[:, 0]
+        for k, engine in enumerate(self.engines):
+            masks = self.masks[k]
+            kept = None if masks is None else masks.index_select(1, at)[:, 0]  # (S, 2 depth, B)
+            with self.branches.branch(k):
+                engine.update(x, y, kept, self.number)
+        self.branches.join()
+        self.number += 1
+
+    def start(self) -> Callable[[], None]:
+        """Put the first epoch in place, and record a step, which is returned; a second call does no more."""
+        if self.step is None:
+            self._put(self._prepared(0))
+            self.step = recorded(self._step, self.changed, self.device)
+        return self.step
+
+    def seconds(self) -> float:
+        """How long the whole run takes from now on, measured here; it leaves no trace."""
+        step = self.start()
+        kept = snapshot(self.changed())
+        steps, each = min(_TIMED, self.steps), math.inf
+        for _ in range(2):  # the better one counts
+            began = self._clock()
+            for _ in range(steps):
+                step()
+            each = min(each, (self._clock() - began) / steps)
+        put_back(self.changed(), kept)
+        began = self._clock()
+        self._prepared(1)
+        prepared = self._clock() - began
+        began = self._clock()
+        if self.val:
+            self.val.count()
+        epoch = self.steps * each + self._clock() - began
+        # With a GPU the pictures of the next epoch are made beside the steps, which they slow down.
+        return self.first.epochs * (epoch + prepared)
+
+    def _clock(self) -> float:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def run(self, keep_failed: bool = False) -> list[Row]:
+        """Train to the end.
+
+        Parameters
+        ----------
+        keep_failed : bool
+            Go on with the others when one run is no longer finite; its ``failed`` says what happened.
+
+        Raises
+        ------
+        ValueError
+            When a run is no longer finite, unless it is kept; in any case when all are.
+        """
+        step = self.start()
+        metrics: list[list[dict]] = [[] for _ in self.configs]
+        reports: list[_Report] = []
+        for epoch in range(self.first.epochs):
+            coming = self._soon(epoch + 1)
+            for _ in range(self.steps):
+                step()
+            reports.append(_Report(self, None if self.val is None else self.val.count()))
+            if len(reports) > 1 or self.ahead is None:
+                self._take(reports.pop(0), metrics, keep_failed)
+            if coming is not None:
+                self._put(coming())
+        for report in reports:
+            self._take(report, metrics, keep_failed)
+        test = _Evaluation(self, "test")
+        test.count()
+        right = test.right.cpu().numpy()
+        failed = self._failed()
+        models: dict[int, nn.Module] = {}
+        for group, engine in zip(self.groups, self.engines):
+            models |= dict(zip(group, engine.finished([self.models[k] for k in group])))
+        return [Row(models[k], metrics[k], right[k], failed[k]) for k in range(len(self.configs))]
+
+    def _failed(self) -> list[str | None]:
+        found: dict[int, str | None] = {}
+        for group, engine in zip(self.groups, self.engines):
+            low = engine.type == torch.bfloat16
+            found |= dict(zip(group, engine.failure.said(self.steps, engine.config, low)))
+        return [found[k] for k in range(len(self.configs))]
+
+    def _take(self, report, metrics, keep_failed) -> None:
+        """The metrics of an epoch, which may be that before the one under way."""
+        rows = report.read()
+        if not all(math.isfinite(row["train_loss"]) for row in rows) or report.broken:
+            failed = self._failed()
+            if not keep_failed or all(failed):
+                number, said = next((k, said) for k, said in enumerate(failed) if said)
+                raise ValueError(
+                    f"run {number + 1} of {len(failed)}, with lr {self.configs[number].lr:g}: {said}"
+                )
+        for row, each in zip(metrics, rows):
+            row.append(each)
+
+    def _soon(self, epoch: int):
+        """What gives the pictures of an epoch, which a GPU begins to make now; None after the last."""
+        if epoch == self.first.epochs:
+            return None
+        if self.ahead is None:
+            return lambda: self._prepared(epoch)
+        return self.ahead.submit(self._prepared, epoch).result
+
+    def _prepared(self, epoch: int):
+        """Pictures (S, steps, B, c, H, W), labels and masks of an epoch, and the event that they are made."""
+        if self.stream is None:
+            return (*self._made(epoch), None)
+        with torch.cuda.stream(self.stream):
+            made, event = self._made(epoch), torch.cuda.Event()
+            event.record()
+        return (*made, event)
+
+    def _made(self, epoch: int):
+        pairs = [feed.whole(epoch, _AUGMENTED) for feed in self.feeds]
+        masks = [
+            None if mask is None else self._masks(engine, epoch)
+            for mask, engine in zip(self.masks, self.engines)
+        ]
+        return [images for images, _ in pairs], [labels for _, labels in pairs], masks
+
+    def _masks(self, engine, epoch: int) -> torch.Tensor:
+        """What `train` draws: for each step, by seed, epoch and step, the branches that a picture keeps."""
+        depth, drop = engine.shape.depth, engine.config.drop_path
+        drops = torch.tensor([drop * k / depth for k in range(1, depth + 1)]).repeat_interleave(2)[:, None]
+        found = []
+        for feed in self.feeds:
+            for step in range(self.steps):
+                at = np.random.SeedSequence([feed.config.seed, epoch, step, self.place.rank])
+                generator = torch.Generator().manual_seed(int(at.generate_state(1)[0]))
+                drawn = torch.rand(2 * depth, self.first.batch_size, generator=generator)
+                found.append((drawn >= drops).float() / (1 - drops))
+        return torch.stack(found).unflatten(0, (len(self.feeds), -1)).to(self.device)
+
+    def _put(self, made) -> None:
+        """The pictures of an epoch to where a step finds them, behind the steps of the one before."""
+        images, labels, masks, event = made
+        if event is not None:
+            torch.cuda.current_stream().wait_event(event)
+        for place, (x, y) in enumerate(zip(images, labels)):
+            self.images[place].copy_(x.view_as(self.images[place]))
+            self.labels[place].copy_(y.view_as(self.labels[place]))
+        for mine, drawn in zip(self.masks, masks):
+            if mine is not None:
+                mine.copy_(drawn)
+        if event is not None:
+            for each in (*images, *labels, *(mask for mask in masks if mask is not None)):
+                each.record_stream(torch.cuda.current_stream())
+
+
+class _Evaluation:
+    """The held-out or the test pictures of every run; a pass over them is recorded when it comes again."""
+
+    def __init__(self, runs: Together, split: str):
+        self.runs, pictures = runs, [list(feed.evaluation(split)) for feed in runs.feeds]
+        images, labels = (
+            torch.stack([torch.cat(part) for part in parts]) for parts in zip(*(zip(*p) for p in pictures))
+        )
+        self.count_all = labels.shape[1]
+        short = -self.count_all % _EVALUATED if self.count_all > _EVALUATED else 0
+        at_once = min(_EVALUATED, self.count_all)
+        shown = nn.functional.pad(
+            images, (0, 0) * 3 + (0, short)
+        )  # nobody is right about a picture of class -1
+        self.images = shown.unflatten(1, (-1, at_once))  # (S, passes, b, c, H, W)
+        self.labels = nn.functional.pad(labels, (0, short), value=-1).unflatten(1, (-1, at_once))
+        self.passes, device = self.images.shape[1], runs.device
+        self.number = torch.zeros((), dtype=torch.int64, device=device)
+        total = len(runs.configs)
+        self.bits = torch.zeros(total, self.passes, at_once, dtype=torch.bool, device=device)
+        self.order = torch.tensor([k for group in runs.groups for k in group], device=device)
+        self.step, self.times = None, 0
+
+    @torch.no_grad()
+    def _pass(self) -> None:
+        x = normalize(self.images.index_select(1, self.number[None])[:, 0], self.runs.mean, self.runs.std)
+        y = self.labels.index_select(1, self.number[None])[:, 0]
+        right = []
+        for engine in self.runs.engines:
+            if hasattr(engine, "model"):  # batch norms have statistics
+                engine.model.eval()
+            right.append(engine.logits(x).argmax(dim=-1) == y[engine.which])  # (runs, b)
+            if hasattr(engine, "model"):
+                engine.model.train()
+        sorted_back = torch.zeros_like(self.bits[:, 0]).index_copy_(0, self.order, torch.cat(right))
+        self.bits.index_copy_(1, self.number[None], sorted_back[:, None])
+        self.number += 1
+
+    def count(self) -> torch.Tensor:
+        """(runs,) how many are right, on the device. What is counted often is recorded."""
+        self.number.zero_()
+        if self.times == 1:
+            self.step = recorded(self._pass, lambda: [self.number, self.bits], self.runs.device)
+        self.times += 1
+        for _ in range(self.passes):
+            (self.step or self._pass)()
+        return self.right.sum(dim=1)
+
+    @property
+    def right(self) -> torch.Tensor:
+        """(runs, pictures) bool: the answers of the last count."""
+        return self.bits.flatten(1)[:, : self.count_all]
+
+
+class _Report:
+    """What an epoch has measured, on its way from the device; reading it waits for that epoch alone."""
+
+    def __init__(self, runs: Together, val_right):
+        self.count = runs.steps * runs.first.batch_size
+        self.held_out = 0 if runs.val is None else runs.val.count_all
+        order = torch.argsort(torch.tensor([k for group in runs.groups for k in group]))
+        sums = torch.cat([engine.sums for engine in runs.engines], dim=1)  # (2, runs), group by group
+        bad = torch.cat([engine.failure.step for engine in runs.engines])
+        rows = [*sums, bad.double()]
+        held = None if val_right is None else val_right.double()  # in the order of the runs
+        self.order = order
+        self.host = self._sent(torch.stack(rows))
+        self.held = None if held is None else self._sent(held)
+        self.event = None
+        if runs.device.type == "cuda":
+            self.event = torch.cuda.Event()
+            self.event.record()
+        for engine in runs.engines:
+            engine.sums.zero_()
+        self.broken = False
+
+    @staticmethod
+    def _sent(tensor):
+        if tensor.device.type != "cuda":
+            return tensor.clone()
+        return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+
+    def read(self) -> list[dict]:
+        """The metrics of each run."""
+        if self.event is not None:
+            self.event.synchronize()
+        loss, right, bad = self.host[:, self.order].tolist()
+        self.broken = any(step >= 0 for step in bad)
+        rows = [{"train_loss": a / self.count, "train_accuracy": b / self.count} for a, b in zip(loss, right)]
+        if self.held is not None:
+            for row, each in zip(rows, self.held.tolist()):
+                row["val_accuracy"] = each / self.held_out
+        return rows
+
+
+def _pictures(config: TrainConfig) -> tuple:
+    """What the pictures that a run sees depend on."""
+    return config.seed, config.tile, config.tile_seed, config.augment
+
+
+def _rates(config: TrainConfig, steps: int) -> list[float]:
+    """The learning rate of every step of a run."""
+    total, warmup = config.epochs * steps, math.ceil(config.warmup_epochs * steps)
+    return [learning_rate(k, total, warmup, config.lr, config.schedule, config.lr_last) for k in range(total)]
+
+
+def _groups(configs) -> list[list[int]]:
+    """The numbers of runs that are rows of one tensor; any other network is a group of its own."""
+    groups: list[list[int]] = []
+    for number, config in enumerate(configs):
+        for group in groups:
+            first = configs[group[0]]
+            if config.model == "vit" and replace(config, **{n: getattr(first, n) for n in _OWN}) == first:
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    return groups
 
 
 def _alike(configs) -> TrainConfig:
@@ -117,144 +467,20 @@ def _alike(configs) -> TrainConfig:
     if not configs:
         raise ValueError("configs must hold one run at least")
     first = configs[0]
-    own = {name: getattr(first, name) for name in _OWN}
     for config in configs:
-        if replace(config, **own) != first:
-            raise ValueError(f"runs side by side may differ in {', '.join(_OWN)} alone")
-    wanted = dict(model="vit", optimizer="adamw", precision="float32", lookahead=False, mirrored_test=False)
-    wanted |= dict(ema=0.0, mixup=0.0, drop_path=None)
-    for name, value in wanted.items():
-        if getattr(first, name) != value:
-            raise ValueError(f"{name} must be {value!r} side by side, got {getattr(first, name)!r}")
-    if first.attention not in ("vanilla", "positional"):
-        raise ValueError(f"attention must learn its scores side by side, got {first.attention!r}")
-    return first
-
-
-class _Rows:
-    """The parameters of R models as the rows of one tensor (R, n), with AdamW's averages of gradients."""
-
-    def __init__(self, models, frozen, configs, device):
-        self.template = models[0].to(device)
-        shapes = {name: p.shape for name, p in self.template.named_parameters()}
-        for names in frozen:
-            if unknown := set(names) - set(shapes):
+        for name in _SHARED:
+            if getattr(config, name) != getattr(first, name):
                 raise ValueError(
-                    f"frozen must name parameters, {', '.join(shapes)}, got {', '.join(unknown)}"
+                    f"runs side by side must agree in {', '.join(_SHARED)}, got {name} "
+                    f"{getattr(first, name)!r} and {getattr(config, name)!r}"
                 )
-        self.shapes, self.sizes = shapes, [shape.numel() for shape in shapes.values()]
-        row = lambda model: torch.cat([p.detach().flatten() for p in model.parameters()])
-        self.flat = torch.stack([row(model).to(device) for model in models]).requires_grad_()
-        self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
-        each = lambda numbers: torch.repeat_interleave(torch.tensor(numbers), torch.tensor(self.sizes))
-        self.free = torch.stack([each([float(n not in names) for n in shapes]) for names in frozen]).to(
-            device
-        )
-        decays = each([float(len(shape) >= 2 and n != "positions") for n, shape in shapes.items()]).to(device)
-        self.decay = configs[0].weight_decay * decays * self.free
-        self.peak = torch.tensor([[config.lr] for config in configs], device=device)  # (R, 1)
-
-    def logits(self, images):
-        """(R, B, classes) for the pictures (R, B, c, H, W) of each run."""
-        parts = self.flat.split(self.sizes, dim=1)
-        named = {name: part.unflatten(1, shape) for (name, shape), part in zip(self.shapes.items(), parts)}
-        with sdpa_kernel(SDPBackend.MATH):
-            return torch.vmap(lambda p, x: functional_call(self.template, p, (x,)))(named, images)
-
-    def models(self, models):
-        """The models with their rows put back, on the CPU."""
-        for model, row in zip(models, self.flat.detach().cpu()):
-            model.cpu()
-            nn.utils.vector_to_parameters(row, model.parameters())
-            yield model.eval()
-
-
-class _Step:
-    """One step of all runs: forward, backward, clipping by each run's norm, AdamW with each run's rate."""
-
-    def __init__(self, rows, which, config, feed):
-        self.rows, self.which, self.config, self.feed = rows, which, config, feed
-        device, shape = which.device, (int(which.max()) + 1, config.batch_size)
-        picture = (feed.data.channels, feed.data.image_size, feed.data.image_size)
-        # Where a recorded step finds what changes from step to step.
-        self.images = torch.zeros(*shape, *picture, dtype=torch.uint8, device=device)
-        self.labels = torch.zeros(shape, dtype=torch.int64, device=device)
-        self.now = torch.zeros(3, device=device)  # the rate as a share of the peak, AdamW's two corrections
-        self.sums = torch.zeros(2, len(which), dtype=torch.float64, device=device)
-        self.total = config.epochs * feed.steps
-        self.warmup = math.ceil(config.warmup_epochs * feed.steps)
-        self.done = self.seen = 0
-        self.replay = self._update if device.type != "cuda" else None
-
-    def __call__(self, batches) -> None:
-        """A step on a batch of each seed: pairs of (B, c, H, W) uint8 and (B,)."""
-        for place, (images, labels) in enumerate(batches):
-            self.images[place].copy_(images)
-            self.labels[place].copy_(labels)
-        share = learning_rate(self.done, self.total, self.warmup, 1.0, self.config.schedule)
-        self.done, self.seen = self.done + 1, self.seen + self.config.batch_size
-        corrections = [1 - beta**self.done for beta in (_BETA1, self.config.beta2)]
-        self.now.copy_(torch.tensor([share, *corrections]))
-        if self.replay is None:
-            self.replay = self._recorded()
-        self.replay()
-
-    def _update(self) -> None:
-        rows, clip = self.rows, self.config.clip
-        x = normalize(self.images, self.feed.mean, self.feed.std)[
-            self.which
-        ]  # (S, B, c, H, W) -> (R, B, ...)
-        y = self.labels[self.which]
-        logits = rows.logits(x)  # (R, B, classes)
-        smoothing = self.config.label_smoothing
-        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none", label_smoothing=smoothing)
-        each = loss.view_as(y).mean(dim=1)
-        gradient = torch.autograd.grad(each.sum(), rows.flat)[0] * rows.free
-        with torch.no_grad():
-            if clip:
-                gradient *= (clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
-            rate = rows.peak * self.now[0]
-            rows.mean.lerp_(gradient, 1 - _BETA1)
-            rows.square.lerp_(gradient.square(), 1 - self.config.beta2)
-            by = (rows.mean / self.now[1]) / ((rows.square / self.now[2]).sqrt() + _EPS)
-            rows.flat.mul_(1 - rate * rows.decay).sub_(rate * by * rows.free)
-            self.sums += torch.stack(
-                [each.double() * y.shape[1], (logits.argmax(-1) == y).double().sum(dim=1)]
-            )
-
-    def _recorded(self) -> Callable[[], None]:
-        """The step as a CUDA graph. It is run before it is recorded, and that leaves no trace."""
-        changed = (self.rows.flat, self.rows.mean, self.rows.square, self.sums)
-        kept = [each.detach().clone() for each in changed]
-        aside = torch.cuda.Stream()
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):
-            for _ in range(_WARM):
-                self._update()
-        torch.cuda.current_stream().wait_stream(aside)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._update()
-        with torch.no_grad():
-            for each, before in zip(changed, kept):
-                each.copy_(before)
-        return graph.replay
-
-    def read(self) -> tuple[list[float], list[float], int]:
-        """Summed loss and right answers of each run, and how many pictures, since they were last read."""
-        (loss, right), count = self.sums.tolist(), self.seen
-        self.sums.zero_()
-        self.seen = 0
-        return loss, right, count
-
-    @torch.no_grad()
-    def accuracy(self, evaluations) -> list[float]:
-        """Of each run, on the batches of its seed."""
-        right, count = torch.zeros(len(self.which), device=self.which.device), 0
-        for batches in zip(*evaluations):
-            images, labels = (torch.stack(each) for each in zip(*batches))  # (S, b, ...)
-            for x, y in zip(images.split(_EVALUATED, dim=1), labels.split(_EVALUATED, dim=1)):
-                x = normalize(x, self.feed.mean, self.feed.std)[self.which]
-                right += (self.rows.logits(x).argmax(-1) == y[self.which]).sum(dim=1)
-                count += y.shape[1]
-        return (right / count).tolist()
+        wanted: dict[str, Any] = dict(lookahead=False, mirrored_test=False, ema=0.0, mixup=0.0)
+        if config.model == "vit":
+            if config.optimizer == "sgd":
+                raise ValueError("optimizer must be adamw or adam for ViTs side by side, got 'sgd'")
+            if config.attention not in ("vanilla", "positional"):
+                raise ValueError(f"attention must learn its scores side by side, got {config.attention!r}")
+        for name, value in wanted.items():
+            if getattr(config, name) != value:
+                raise ValueError(f"{name} must be {value!r} side by side, got {getattr(config, name)!r}")
+    return first

@@ -140,7 +140,8 @@ class Trainer:
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
-        return learning_rate(step, self.total, self.warmup, self.config.lr, self.config.schedule)
+        c = self.config
+        return learning_rate(step, self.total, self.warmup, c.lr, c.schedule, c.lr_last)
 
     def run(self, bar) -> bool:
         """Train to the end, or until the time is up or somebody asks for a stop; says whether to the end."""
@@ -170,7 +171,8 @@ class Trainer:
             at = (self.config.seed, self.epoch, self.step_number)
             if self.config.drop_path:  # what is left out of a step depends on the step alone, too
                 torch.manual_seed(int(np.random.SeedSequence([*at, self.place.rank]).generate_state(1)[0]))
-            self.step(images, labels, self.rate(self.done), mixing_share(self.config.mixup, *at))
+            share = mixing_share(self.config.mixup, *at)
+            self.step(images, labels, self.rate(self.done), share, self.done)
             self.step_number += 1
             if self.average is not None:
                 self.average.after(self.plain, self.done)
@@ -182,10 +184,7 @@ class Trainer:
     def _close_epoch(self, bar):
         loss, right, count = self.place.sum(self.step.sums.clone()).tolist()
         self.step.sums.zero_()
-        if not math.isfinite(loss):
-            # Compiled convolutions in bfloat16 have given NaN on a CPU (PyTorch 2.13), where others train.
-            ways = "lower lr or raise warmup_epochs" + self.config.compile * ", or leave compile out"
-            raise ValueError(f"the training loss is {loss} in epoch {self.epoch + 1}: {ways}")
+        self._check_finite()
         row = {"epoch": self.epoch + 1, "lr": self.rate(self.done - 1)}
         row |= {"train_loss": loss / count, "train_accuracy": right / count}
         self._clock()
@@ -206,6 +205,10 @@ class Trainer:
         if self.epoch < self.config.epochs:
             self.record(finished=False)
 
+    def _check_finite(self):
+        # Compiled convolutions in bfloat16 have given NaN on a CPU (PyTorch 2.13), where others train.
+        self.step.failure.check(self.feed.steps, self.config, self.step.type == torch.bfloat16)
+
     def _clock(self):
         now = time.perf_counter()
         self.spent = self.before + now - self.started
@@ -225,7 +228,8 @@ class Trainer:
         return stop
 
     def save(self) -> None:
-        """Write a checkpoint (process 0; the others wait until it is on the disk)."""
+        """Write a checkpoint, if all was finite so far (process 0; others wait until it is on the disk)."""
+        self._check_finite()
         self.saved = time.perf_counter()
         if self.out is not None and self.place.rank == 0:
             self._clock()

@@ -1,0 +1,253 @@
+"""R Vision Transformers of one shape as rows of one tensor: every product is one batched product.
+
+What is computed is what :class:`~patch_association.images.vit.ViT` computes under autocast: products in the
+precision of the run; norms, softmax of positional attention, loss and, unless asked otherwise, tokens in
+float32. Weights, AdamW's averages and all sums are in float32 at least.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from patch_association.images.layers import attend
+from patch_association.images.vit import patches
+from patch_lab.images.training.finite import FirstFailure
+from patch_lab.images.training.graphs import compiled
+from patch_lab.images.training.step import precision_type
+
+_BETA1, _EPS = 0.9, 1e-8
+_WHOLE = (
+    64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
+)
+
+
+class Rows:
+    """ViTs that differ in seed, rate and start, side by side.
+
+    Parameters
+    ----------
+    models : sequence of ViT
+        At their starts; of one configuration.
+    configs : sequence of TrainConfig
+    frozen : sequence of sequences of str
+        For each run the names of parameters that stay as they are.
+    rates : (steps, R) tensor
+        The learning rate of every step, on the device.
+    which : (R,) tensor
+        The place of each run's pictures among the sets of pictures.
+    tokens : torch.dtype
+        What tokens are kept in between layers.
+    """
+
+    def __init__(self, models, configs, frozen, rates, which, tokens=torch.float32):
+        self.config, self.count = configs[0], len(models)
+        self.shape, self.device, self.rates, self.which = models[0].config, rates.device, rates, which
+        self.shapes = {name: p.shape for name, p in models[0].named_parameters()}
+        for names in frozen:
+            if unknown := set(names) - set(self.shapes):
+                raise ValueError(
+                    f"frozen must name parameters, {', '.join(self.shapes)}, got {', '.join(unknown)}"
+                )
+        self.used = [-(-shape.numel() // _WHOLE) * _WHOLE for shape in self.shapes.values()]
+        self.type = precision_type(self.config, self.device)
+        self.tokens = tokens if self.type != torch.float32 else torch.float32
+        self.flat = torch.stack([self._row(model) for model in models]).to(self.device).requires_grad_()
+        self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
+        every, decayed = self.config.optimizer == "adam", self._decayed()
+        decay = self._each([float(every or name in decayed) for name in self.shapes])  # (n,)
+        self.decay = self.config.weight_decay * decay.to(self.device)
+        self.free = None
+        if any(frozen):
+            free = torch.stack([self._each([float(n not in names) for n in self.shapes]) for names in frozen])
+            self.free = free.to(self.device)  # (R, n)
+            self.decay = self.decay * self.free
+        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]
+        self.owner = owner.to(self.device)  # (n / 64,): whose every 64 numbers are
+        self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
+        self.failure = FirstFailure(list(self.shapes), self.device, self.count)
+        steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
+        corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
+        self.corrections = corrections.float().to(self.device)  # (steps, 2)
+        self.losses = compiled(self._losses, self.config.compile)
+        self.move = compiled(self._move, self.config.compile)
+
+    def _decayed(self) -> set[str]:
+        return {name for name, shape in self.shapes.items() if len(shape) >= 2 and name != "positions"}
+
+    def _each(self, numbers) -> torch.Tensor:
+        """(n,): a number for each parameter, as often as it has entries."""
+        return torch.repeat_interleave(torch.tensor(numbers), torch.tensor(self.used))
+
+    def _row(self, model) -> torch.Tensor:
+        padded = (
+            F.pad(p.detach().flatten(), (0, used - p.numel()))
+            for p, used in zip(model.parameters(), self.used)
+        )
+        return torch.cat(list(padded))
+
+    def _named(self, flat) -> dict[str, torch.Tensor]:
+        """Parameters by name, (R, *shape)."""
+        parts = zip(self.shapes.items(), flat.split(self.used, dim=1))
+        own = lambda part, n: part if part.shape[1] == n else part[:, :n]
+        return {name: own(part, shape.numel()).unflatten(1, shape) for (name, shape), part in parts}
+
+    def changed(self) -> list[torch.Tensor]:
+        """What a step changes."""
+        kept = self.failure
+        return [self.flat, self.mean, self.square, self.sums, kept.step, kept.loss, kept.norms]
+
+    def logits(self, images: torch.Tensor, kept: torch.Tensor | None = None) -> torch.Tensor:
+        """(R, B, classes) in float32, of normalized pictures (S, B, c, H, W).
+
+        Parameters
+        ----------
+        images : (S, B, c, H, W) tensor
+        kept : (S, 2 depth, B) tensor, optional
+            By what each branch is multiplied, picture by picture (stochastic depth).
+        """
+        return self._logits(self.flat, images, kept)
+
+    def _logits(self, flat, images, kept):
+        c, R, B = self.shape, self.count, images.shape[1]
+        w = self._named(flat)
+        low = w if self.type == torch.float32 else self._named(flat.to(self.type))
+        x = patches(images.flatten(0, 1), c.patch_size).to(self.type)  # (S B, N, c p p)
+        x = x.unflatten(0, (-1, B))[self.which].flatten(1, 2)  # -> (R, B N, c p p)
+        x = _linear(x, low, "embed").to(self.tokens)
+        if c.pooling == "cls":
+            token = w["class_token"][:, None, None].expand(R, B, 1, c.width).to(x.dtype)
+            x = torch.cat([x.unflatten(1, (B, -1)), token], dim=2).flatten(1, 2)  # (R, B (N + 1), width)
+        if c.positions == "input" or (c.positions == "paper" and c.attention == "vanilla"):
+            x = _plus(x, w["positions"][:, 0], B)
+        m = None if kept is None else kept[self.which]  # (R, 2 depth, B)
+        for layer in range(c.depth):
+            name = f"blocks.{layer}."
+            P = w["positions"][:, 0 if c.shared_positions else layer]  # (R, N, width)
+            z = _norm(x, w, name + "attention_norm")
+            if c.attention == "positional":
+                mixed = self._positional(z.to(self.type), P.to(self.type), low, name + "attention.", B)
+            else:
+                z = _plus(z, P, B) if c.positions == "layers" else z
+                mixed = self._vanilla(z.to(self.type), low, name + "attention.", B)
+            x = x + _kept(mixed, m, 2 * layer)
+            z = _norm(x, w, name + "mlp_norm").to(self.type)
+            z = _linear(F.gelu(_linear(z, low, name + "mlp.0")), low, name + "mlp.2")
+            x = x + _kept(F.gelu(z) if c.two_gelus else z, m, 2 * layer + 1)
+        x = x.unflatten(1, (B, -1))  # (R, B, N, width)
+        pooled = x[:, :, -1] if c.pooling == "cls" else x.mean(dim=2)
+        return _linear(_norm(pooled, w, "norm").to(self.type), low, "head").float()
+
+    def _scale(self) -> float:
+        c = self.shape
+        return (c.width if c.score_scale == "width" else c.width // c.heads) ** -0.5
+
+    def _vanilla(self, z, low, name, B):
+        """Definition 3.1: (R, B N, width) -> the same; the runs are folded into the batch."""
+        c = self.shape
+        weight = torch.cat([low[name + "query_key.weight"], low[name + "value.weight"]], dim=1)
+        bias = torch.cat([low[name + "query_key.bias"], low[name + "value.bias"]], dim=1)
+        qkv = torch.baddbmm(bias[:, None], z, weight.mT)  # (R, B N, 3 width)
+        qkv = qkv.view(self.count * B, -1, 3, c.heads, c.width // c.heads)
+        q, k, v = (part.transpose(1, 2) for part in qkv.unbind(2))  # (R B, H, N, d_h)
+        mixed = attend(q, k, v, self._scale())
+        return _linear(mixed.transpose(1, 2).reshape(z.shape), low, name + "output")
+
+    def _positional(self, z, P, low, name, B):
+        """Definition 3.2: as in PositionalAttention, channels first: nothing is permuted in memory."""
+        c, R, N = self.shape, self.count, P.shape[1]
+        qk = _linear(P, low, name + "query_key").view(R, N, 2, c.heads, -1)
+        q, k = (part.transpose(1, 2) for part in qk.unbind(2))  # (R, H, N, d_h)
+        S = (
+            torch.softmax((q @ k.mT).float() * self._scale(), dim=-1).to(self.type).flatten(0, 1)
+        )  # (R H, N, N)
+        v = torch.baddbmm(low[name + "value.bias"][:, :, None], low[name + "value.weight"], z.mT)
+        v = v.view(R * c.heads, -1, N)  # (R, H d_h, B N) -> (R H, d_h B, N)
+        mixed = torch.bmm(v, S.mT).view(R, c.width, B * N)
+        return _linear(mixed.mT, low, name + "output")
+
+    def _losses(self, flat, images, labels, kept):
+        """The mean loss of each run (R,), and right answers (R,)."""
+        logits = self._logits(flat, images, kept)
+        smoothing = self.config.label_smoothing
+        loss = F.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), reduction="none", label_smoothing=smoothing
+        )
+        right = (logits.detach().argmax(dim=-1) == labels).sum(dim=1)
+        return loss.view_as(labels).mean(dim=1), right
+
+    def update(self, images, labels, kept, number) -> None:
+        """One step of all runs.
+
+        Parameters
+        ----------
+        images, labels : (S, B, c, H, W) normalized, and (S, B)
+        kept : as in :meth:`logits`
+        number : () int64 tensor
+            Steps since the start.
+        """
+        each, right = self.losses(self.flat, images, labels[self.which], kept)
+        gradient = torch.autograd.grad(each.sum(), self.flat)[0]
+        with torch.no_grad():
+            squares = gradient.view(self.count, -1, _WHOLE).square().sum(dim=-1)  # (R, n / 64)
+            norms = squares.new_zeros(self.count, len(self.shapes)).index_add_(1, self.owner, squares)
+            self.failure.look(number, each.detach(), norms)
+            self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
+            # A step that is only timed may lie beyond the end.
+            at = number.clamp(max=len(self.rates) - 1)[None]
+            rate = self.rates.index_select(0, at)[0]  # (R,)
+            correction = self.corrections.index_select(0, at)[0]  # (2,)
+            factor = torch.ones_like(rate)[:, None]  # (R, 1)
+            if self.config.clip:
+                factor = (self.config.clip / (squares.sum(dim=1, keepdim=True).sqrt() + 1e-6)).clamp(max=1)
+            kept = self.flat.detach(), self.mean, self.square
+            self.move(*kept, gradient, factor, rate[:, None], correction[:1], correction[1:])
+
+    def _move(self, flat, mean, square, gradient, factor, rate, of_mean, of_square):
+        """AdamW, or Adam with the decay in the gradient; by entries, so that a compiler makes one pass."""
+        adam = self.config.optimizer == "adam"
+        gradient = gradient * factor
+        if adam:
+            gradient = gradient + self.decay * flat
+        if self.free is not None:
+            gradient = gradient * self.free
+        first = mean + (1 - _BETA1) * (gradient - mean)
+        second = square + (1 - self.config.beta2) * (gradient.square() - square)
+        by = (first / of_mean) / ((second / of_square).sqrt() + _EPS)
+        held = flat if adam else flat * (1 - rate * self.decay)
+        flat.copy_(held - rate * by)
+        mean.copy_(first)
+        square.copy_(second)
+
+    def finished(self, models):
+        """The models with their rows put back, on the CPU."""
+        for model, row in zip(models, self.flat.detach().cpu()):
+            model.cpu()
+            with torch.no_grad():
+                for p, part in zip(model.parameters(), row.split(self.used)):
+                    p.copy_(part[: p.numel()].view_as(p))
+            yield model.eval()
+
+
+def _linear(x, weights, name):
+    """(R, M, in) -> (R, M, out)."""
+    return torch.baddbmm(weights[name + ".bias"][:, None], x, weights[name + ".weight"].mT)
+
+
+def _norm(x, weights, name):
+    """Layer norm of (R, M, width) with each run's own scale and shift, in float32."""
+    z = F.layer_norm(x.float(), x.shape[-1:], eps=1e-6)
+    return z * weights[name + ".weight"][:, None] + weights[name + ".bias"][:, None]
+
+
+def _plus(x, P, B):
+    """Tokens (R, B N, width) plus positions (R, N, width)."""
+    return (x.unflatten(1, (B, -1)) + P[:, None].to(x.dtype)).flatten(1, 2)
+
+
+def _kept(branch, m, number):
+    """A branch (R, B N, width) with every picture's factor, (R, 2 depth, B)."""
+    if m is None:
+        return branch
+    by = m[:, number, :, None, None].to(branch.dtype)
+    return (branch.unflatten(1, (m.shape[-1], -1)) * by).flatten(1, 2)
