@@ -36,7 +36,7 @@ NOT_TEXT = (
 
 #: Elements whose numbers something else answers for: computations, references, titles with running numbers.
 ANSWERED = (
-    ".pasted-text, .cell_output, .pa-verdict, .pa-claims, .pa-totals, a, .caption-number, "
+    ".pasted-text, .cell_output, .pa-verdict, .pa-claims, .pa-totals, .pa-headlines, a, .caption-number, "
     ".section-number, .admonition-title, cite, .citation, table.pa-conventions, .pa-timed, h1, h2, h3, h4"
 )
 
