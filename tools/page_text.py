@@ -120,6 +120,8 @@ def typed_numbers(html: str) -> list[str]:
             if re.search("[.%]", match[0]) and not _is_name(text, match)
         ]
     for element in main.select(PROSE):
+        if element.find_parent("td"):
+            continue
         if element.find(PROSE.split(", ")):
             for inner in element.find_all(PROSE.split(", ")):
                 inner.replace_with(NavigableString("\u25c7"))
