@@ -28,6 +28,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from patch_association.images.vit import ViT, ViTConfig
 from patch_lab._files import write_atomically
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.sets import ImageSet
@@ -37,7 +38,7 @@ from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.step import TrainStep, make_optimizer
 from patch_lab.images.training.together import Together
-from patch_lab.images.training.trainer import started
+from patch_lab.images.training.trainer import make_model, started
 from patch_lab.records import hardware
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
@@ -170,8 +171,7 @@ def _together(configs, data, tokens=torch.float32) -> dict:
 def _operations(config: TrainConfig, data: ImageSet) -> float:
     """Of an image, forward and backward; those that are done once for a batch have their share."""
     if config.model == "vit":
-        shape = started(config, ResidentFeed(data, replace(config, device="cpu"), processes("cpu"))).config
-        return vit_flops(shape).step(config.batch_size) / config.batch_size
+        return vit_flops(_shape(config, data)).step(config.batch_size) / config.batch_size
     from torch.utils.flop_counter import FlopCounterMode
 
     from patch_lab.images import convolution
@@ -180,6 +180,12 @@ def _operations(config: TrainConfig, data: ImageSet) -> float:
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         model(torch.zeros(1, data.channels, data.image_size, data.image_size))
     return 3.0 * counter.get_total_flops()
+
+
+def _shape(config: TrainConfig, data: ImageSet) -> ViTConfig:
+    model = make_model(config, len(data.classes), data.image_size, data.channels)
+    assert isinstance(model, ViT)
+    return model.config
 
 
 def by_loop(config: TrainConfig, data: ImageSet) -> dict:
@@ -210,8 +216,7 @@ def by_timm(config: TrainConfig, data: ImageSet) -> dict:
         print(f"torchvision: {error}")
     from timm.models.vision_transformer import VisionTransformer
 
-    c = started(replace(config, device="cpu"), ResidentFeed(data, config, processes("cpu"))).config
-    assert isinstance(c.width, int)
+    c = _shape(config, data)
     place = processes(config.device)
     model: nn.Module = VisionTransformer(
         img_size=c.image_size, patch_size=c.patch_size, num_classes=c.num_classes, embed_dim=c.width,

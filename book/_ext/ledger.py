@@ -414,8 +414,8 @@ class ClaimsFalls(LedgerDirective):
             "leads from a claim to one further right that rests on it."
         )
         return (
-            f'<svg class="pa-falls" role="img" viewBox="0 0 {width} {height}" aria-label="{said}">'
-            f"<title>{said}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg>"
+            f'<div class="pa-falls"><svg role="img" viewBox="0 0 {width} {height}" aria-label="{said}">'
+            f"<title>{said}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg></div>"
         )
 
 

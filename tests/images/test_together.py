@@ -200,6 +200,32 @@ def test_compiled_it_is_the_same(data):
                 assert a["train_loss"] == pytest.approx(b["train_loss"], abs=1e-4)
 
 
+def test_a_gradient_that_cannot_be_compiled_is_said(data, monkeypatch):
+    """The backward pass is compiled when it is first asked for."""
+
+    class Fails(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            raise RuntimeError("no kernel for the way back")
+
+    def half_a_compiler(function, **options):
+        found = lambda *arguments: function(*arguments)
+        if function.__name__ == "_losses":
+            found = lambda *arguments: (Fails.apply(function(*arguments)[0]), function(*arguments)[1])
+        return found
+
+    config = replace(SHORT, epochs=1)
+    expected = train_together([config], data)[0]
+    monkeypatch.setattr(torch, "compile", half_a_compiler)
+    with pytest.warns(NotRecorded, match="_losses is not compiled: no kernel for the way back"):
+        found = train_together([replace(config, compile=True)], data)[0]
+    assert found.metrics == expected.metrics
+
+
 def test_a_compiler_that_fails_is_said(monkeypatch):
     def no_compiler(function, **options):
         def call(*arguments):

@@ -259,3 +259,11 @@ def test_a_failed_cell_of_several_keeps_those_before(out):
     with pytest.raises(CellError, match='"kind": "b", "seed": 0.*ZeroDivisionError'):
         ticking.go(out, 60)
     assert len(read(out)) == 3
+
+
+def test_a_sweep_for_a_gpu_says_so_before_any_cell(out, monkeypatch):
+    counted, calls = counting()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="sweep 'demo' runs on a GPU, and PyTorch finds none here"):
+        run_quietly(replace(sweep(counted), device="cuda"), out)
+    assert calls == [] and os.listdir(out.parent) == []

@@ -221,3 +221,24 @@ def test_large_sets_reach_the_limits_of_the_bounds(q):
 def test_weights_of_nearly_one_size_win_at_most_half_a_step(weights, C, q):
     error = weighted.best_monotone_error(weighted.weighted_law(np.array(weights), C, q))
     assert error >= _loud((len(weights) - 1) * C, q, C) - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("weights", "q", "equal"), [((3, 3, 3, 4), 0.5, 0.1334), ((3,) * 5 + (4,), 0.31, 0.1340)]
+)
+def test_unequal_weights_win_only_with_a_threshold_off_the_middle(weights, q, equal):
+    """Every input of both labels, one by one: the error at each threshold, and which is least."""
+    law = weighted.weighted_law(np.array(weights), 2, q)
+    score, chance = law.support, law.mass
+
+    def error(at):
+        wrong = [(score < at) + (score == at) / 2, (-score > at) + (-score == at) / 2]
+        return sum(float(chance @ each) for each in wrong) / 2
+
+    least, threshold = weighted.best_threshold(law)
+    assert threshold == 1.5 and least == pytest.approx(error(1.5), abs=1e-12)
+    assert least == pytest.approx(weighted.best_monotone_error(law), abs=1e-12)
+    assert least == pytest.approx(min(error(half / 2) for half in range(40)), abs=1e-12)
+    assert least < round(equal, 4) < weighted.threshold_error(law, 0) == pytest.approx(error(0), abs=1e-12)
+    with pytest.raises(ValueError, match="threshold"):
+        weighted.threshold_error(law, math.nan)

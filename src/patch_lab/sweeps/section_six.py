@@ -300,10 +300,9 @@ def alone_cell(attention: str, epochs: int, seed: int) -> dict:
     from patch_lab.images.training.config import TrainConfig, preset
     from patch_lab.images.training.run import train
 
-    own = dict(attention=attention, epochs=epochs, seed=seed, compile=True)
-    made = train(
-        TrainConfig(**preset("cifar100").as_dict() | own | MACHINE), progress=False, data=pictures("cifar100")
-    )
+    own: dict[str, Any] = preset("cifar100").as_dict() | MACHINE
+    own |= dict(attention=attention, epochs=epochs, seed=seed, compile=True)
+    made = train(TrainConfig(**own), progress=False, data=pictures("cifar100"))
     return kept_alone(made.record, made.model.get_parameter("positions")[0].detach())
 
 

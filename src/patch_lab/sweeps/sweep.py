@@ -199,6 +199,9 @@ def run_sweep(
     if begun is not None and len(begun) == len(keys):
         journal.close(remove=True)
         return begun
+    if sweep.device.startswith("cuda") and not _gpu():
+        journal.close(remove=not journal.done)
+        raise ValueError(f"sweep {sweep.name!r} runs on a GPU, and PyTorch finds none here")
     if begun:
         for row in begun:
             cell = _cell_of(sweep, row) or {}
@@ -249,6 +252,12 @@ def run_sweep(
     finally:
         journal.close(remove=saved or not journal.done)
     return found
+
+
+def _gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def _machines(earlier: str, here: str) -> str:

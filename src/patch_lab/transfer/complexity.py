@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from patch_association._validate import finite, fits_memory, listed, positive_int, probability, real_array
 from patch_association.intervals import Estimate
@@ -20,9 +21,11 @@ def sample_complexity(
 ) -> Estimate:
     """N*: where the mean error over seeds crosses ``target``, by interpolation linear in log N between sizes.
 
-    Infinite when no size reaches it. The interval is the percentile bootstrap over seeds; its upper end is
-    infinite when too many resamples never cross. Where a seed is either right or wrong altogether it wants
-    some two hundred seeds: two dozen cover half of the time.
+    Infinite when no size reaches it. The interval is the bootstrap over seeds with expanded percentiles
+    (:func:`expanded`); its upper end is infinite when too many resamples never cross. Simulated at 95%, it
+    covers 93 to 95 times of a hundred at 10 and 20 seeds that are right or wrong alike often. Where wrong
+    seeds are as rare as a target of 5% it wants some two hundred: a hundred cover nine times in ten, two
+    dozen half of the time.
 
     Parameters
     ----------
@@ -43,8 +46,24 @@ def sample_complexity(
     draws = generator.integers(0, len(e), (resamples, len(e)))
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([_crossing(N, e[d].mean(axis=0), target) for d in draws])
-    low, high = np.quantile(crossings, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    tail = expanded(level, len(e))
+    low, high = np.quantile(crossings, [tail, 1 - tail], method="inverted_cdf")
     return Estimate(_crossing(N, e.mean(axis=0), target), float(low), float(high), len(e), level)
+
+
+def expanded(level: float, n: int) -> float:
+    """What to leave out at either end of a percentile bootstrap of n values, so that it covers ``level``.
+
+    Percentiles of few values are too narrow, by the factor sqrt((n - 1) / n) and for want of Student's tails;
+    this is the correction of Hesterberg (2015).
+
+    Examples
+    --------
+    >>> round(expanded(0.95, 10), 4), round(expanded(0.95, 10_000), 4)
+    (0.0086, 0.025)
+    """
+    factor = math.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1)
+    return float(stats.norm.cdf(-factor))
 
 
 def crossing(sizes, mean_errors, target: float) -> float:
@@ -184,7 +203,8 @@ def slope_interval(
             slopes.append(np.polyfit(x, np.log(draw), 1)[0])
     if not slopes:
         raise ValueError(f"no resample reaches the target {target} at every D: an interval needs some")
-    low, high = np.quantile(slopes, [(1 - level) / 2, (1 + level) / 2])
+    tail = expanded(level, min(map(len, errors)))
+    low, high = np.quantile(slopes, [tail, 1 - tail])
     return (float(np.polyfit(x, np.log(value), 1)[0]), float(low), float(high), 1 - len(slopes) / resamples)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -75,8 +76,12 @@ class ImageSet:
         """Mean and standard deviation per channel of the training pictures, on a scale of 0 to 1.
 
         Exact: from the counts of the 256 levels. A running float32 sum over millions of pixels
-        loses digits.
+        loses digits. Computed once: several runs side by side ask for them.
         """
+        return self._statistics
+
+    @cached_property
+    def _statistics(self) -> tuple[torch.Tensor, torch.Tensor]:
         levels = torch.arange(256, dtype=torch.float64) / 255
         channels = self.train_images.transpose(0, 1).flatten(1)  # (n, c, H, W) -> (c, n H W)
         weights = torch.stack([torch.bincount(c, minlength=256).double() for c in channels])

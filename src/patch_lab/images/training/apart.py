@@ -35,7 +35,7 @@ class Apart:
         self.parameters = list(learned.values())
         self.sums = torch.zeros(2, 1, dtype=torch.float64, device=self.device)
         self.failure = FirstFailure(list(learned), self.device)
-        self.losses = compiled(self._losses, self.config.compile)
+        self.slopes = compiled(self._losses, self.config.compile, self._slopes)
 
     def changed(self) -> list[torch.Tensor]:
         """What a step changes; what the optimizer keeps is made in the first step."""
@@ -59,14 +59,20 @@ class Apart:
         loss = F.cross_entropy(logits[0], labels[0], label_smoothing=self.config.label_smoothing)
         return loss, (logits.detach().argmax(dim=-1) == labels).sum(dim=1)
 
+    def _slopes(self, losses):
+        def slopes(*arguments):
+            loss, right = losses(*arguments)
+            return loss.detach(), right, torch.autograd.grad(loss, self.parameters)
+
+        return slopes
+
     def update(self, images, labels, kept, number) -> None:
         """One step; the arguments are those of :meth:`Rows.update`."""
         labels = labels.index_select(0, self.which)  # (1, B)
-        loss, right = self.losses(images, labels)
-        gradients = torch.autograd.grad(loss, self.parameters)
+        loss, right, gradients = self.slopes(images, labels)
         with torch.no_grad():
             norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
-            self.failure.look(number, loss.detach()[None], norms.float()[None])
+            self.failure.look(number, loss[None], norms.float()[None])
             self.sums += torch.stack([loss.double()[None] * labels.shape[1], right.double()])
             for p, gradient in zip(self.parameters, gradients):
                 p.grad = gradient

@@ -104,8 +104,17 @@ class Branches:
                 torch.cuda.current_stream().wait_stream(stream)
 
 
-def compiled(function: Callable, wanted: bool) -> Callable:
-    """``function`` by torch.compile where that is wanted and works.
+def compiled(
+    function: Callable, wanted: bool, around: Callable[[Callable], Callable] = lambda each: each
+) -> Callable:
+    """``around(function)`` with the function by torch.compile where that is wanted and works.
+
+    Parameters
+    ----------
+    function : callable
+    wanted : bool
+    around : callable
+        Makes what is called of the function: a gradient is compiled when it is first asked for.
 
     Warns
     -----
@@ -113,18 +122,19 @@ def compiled(function: Callable, wanted: bool) -> Callable:
         If the compiler fails at the first call; then the function itself is called, from then on.
     """
     if not wanted:
-        return function
+        return around(function)
     made: list[Callable] = []  # what is called from the second time on
 
     def call(*arguments):
         if made:
             return made[0](*arguments)
-        fast = torch.compile(function, dynamic=False)
+        fast = around(torch.compile(function, dynamic=False))
         try:
             found = fast(*arguments)
         except Exception as error:
             warnings.warn(f"{function.__name__} is not compiled: {str(error)[:500]}", NotRecorded, 2)
-            found, fast = function(*arguments), function
+            fast = around(function)
+            found = fast(*arguments)
         made.append(fast)
         return found
 

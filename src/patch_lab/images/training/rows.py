@@ -69,7 +69,7 @@ class Rows:
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
         corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
         self.corrections = corrections.float().to(self.device)  # (steps, 2)
-        self.losses = compiled(self._losses, self.config.compile)
+        self.slopes = compiled(self._losses, self.config.compile, _slopes)
         self.move = compiled(self._move, self.config.compile)
 
     def _decayed(self) -> set[str]:
@@ -186,12 +186,11 @@ class Rows:
         number : () int64 tensor
             Steps since the start.
         """
-        each, right = self.losses(self.flat, images, labels[self.which], kept)
-        gradient = torch.autograd.grad(each.sum(), self.flat)[0]
+        each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = gradient.view(self.count, -1, _WHOLE).square().sum(dim=-1)  # (R, n / 64)
             norms = squares.new_zeros(self.count, len(self.shapes)).index_add_(1, self.owner, squares)
-            self.failure.look(number, each.detach(), norms)
+            self.failure.look(number, each, norms)
             self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
             at = number.clamp(max=len(self.rates) - 1)[None]
@@ -227,6 +226,16 @@ class Rows:
                 for p, part in zip(model.parameters(), row.split(self.used)):
                     p.copy_(part[: p.numel()].view_as(p))
             yield model.eval()
+
+
+def _slopes(losses):
+    """The losses of all runs, their right answers, and the gradient by the flat weights."""
+
+    def slopes(flat, *arguments):
+        each, right = losses(flat, *arguments)
+        return each.detach(), right, torch.autograd.grad(each.sum(), flat)[0]
+
+    return slopes
 
 
 def _linear(x, weights, name):

@@ -165,6 +165,8 @@ class Together:
         self.branches = Branches(len(self.engines), self.device)
         self.ahead = ThreadPoolExecutor(1) if self.device.type == "cuda" else None
         self.stream = torch.cuda.Stream() if self.ahead else None
+        if self.ahead:  # what lies on the device is read from another stream
+            torch.cuda.synchronize()
         self.val = _Evaluation(self, "val") if self.first.val_size else None
         self.step: Callable[[], None] | None = None
 
