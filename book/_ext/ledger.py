@@ -243,7 +243,9 @@ class ClaimChip(SphinxRole):
             claim = shipped()[self.text]
         except (KeyError, ValueError):
             return [], [self.inliner.reporter.error(f"there is no claim {self.text!r}", line=self.lineno)]
-        self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
+        about = self.env.metadata[self.env.docname]
+        about["ledger_digest"] = digest(shipped())
+        about["claims_shown"] = [*about.get("claims_shown", ()), claim.id]
         return [Chip("", claim=claim.id)], []
 
 
@@ -267,15 +269,16 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
 
 
 class Chips(SphinxPostTransform):
-    """Chips become links, those of a statement in its title; claims of a chapter without one are listed."""
+    """Chips become links, those of a statement in its title; claims that have one nowhere are listed."""
 
     default_priority = 2
 
     def run(self, **kwargs) -> None:
-        known, shown = shipped(), set()
+        known = shipped()
+        pages = [about for page, about in self.env.metadata.items() if page != "book/paper"]
+        shown = {claim for about in pages for claim in about.get("claims_shown", ())}
         for place in list(self.document.findall(Chip)):
             claim = known[place["claim"]]
-            shown.add(claim.id)
             title = _title_above(place)
             made = chip(self.app.builder, self.env.docname, claim, named=title is None)
             if title is None:
