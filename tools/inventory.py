@@ -5,9 +5,10 @@
     tools/inventory.py --write before.json      # of this tree
     tools/inventory.py --compare before.json    # names what is in it and is here no more
 
-Claims, labels, statements, proofs, exercises, solutions, figures, equations, glued numbers, explorables, scenes,
-records and evidence are sets of names: what moves from page to page is no loss. What goes on purpose stands in
-``tools/gone.txt``, a line ``kind name reason`` each. The exit status is 1 where anything else is gone.
+Claims, labels, statements, proofs, exercises, solutions, figures, equations, glued numbers, explorables,
+scenes, records and evidence are sets of names: what moves from page to page is no loss. What goes on
+purpose stands in ``tools/gone.txt``, a line of kind, name and reason each. The exit status is 1 where
+anything else is gone.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from book_labels import COUNTED
+from notebooks import ROOT
+
 GONE = ROOT / "tools" / "gone.txt"
 OPENED = re.compile(r"^(:{3,}|`{3,})\{([\w:.-]+)\}\s*(.*)$")
 OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
-STATEMENTS = {
-    "paper", "definition", "theorem", "lemma", "proposition", "corollary", "remark", "assumption", "conjecture",
-}  # fmt: skip
+STATEMENTS = {"paper", *COUNTED}
 #: Directives whose argument is their name.
 NAMED = {"explorable": "explorable", "scene": "scene", "moving": "moving", "solution": "solution"}
 #: What is found anywhere in a page's text, by its kind.
@@ -99,7 +100,7 @@ def given_up() -> set[tuple[str, str]]:
 
 def main() -> int:
     """Write an inventory, or compare one with this tree."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("root", nargs="?", type=Path, default=ROOT)
     parser.add_argument("--write", type=Path, metavar="FILE")
     parser.add_argument("--compare", type=Path, metavar="FILE")
