@@ -1,6 +1,5 @@
 // A figure opens in full size: by a click on its drawing or by its button. Escape closes it, and the focus goes
-// back to where it was (that is what a modal <dialog> does). Arrow keys turn the pages of the book, and a figure
-// that a question stands before (book/_ext/predictions.py) is shown when the reader has chosen.
+// back to where it was (that is what a modal <dialog> does). Arrow keys turn the pages of the book.
 (() => {
   const open = (figure, button) => {
     const dialog = document.createElement("dialog"), close = document.createElement("button");

@@ -11,8 +11,6 @@ from page_visits import open_page, set_theme, shown
 
 pytestmark = pytest.mark.slow
 
-LONGER = SITE / "book" / "dynamics" / "longer.html"
-FIGURE = "fig-limits-lifetimes"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
