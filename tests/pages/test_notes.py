@@ -93,7 +93,7 @@ def test_every_claim_has_a_card_with_its_evidence_and_a_chip(claim):
 
 @pytest.mark.parametrize("reach", ["focus", "hover"])
 def test_a_chip_says_its_verdict_in_full(browser, reach):
-    with shown(browser, "book/dynamics/limits.html") as tab:
+    with shown(browser, "book/dynamics/longer.html") as tab:
         chip = tab.locator("a.pa-chip.pa-conditional").first
         said = chip.get_attribute("title")
         getattr(chip, reach)()
