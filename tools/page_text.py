@@ -36,7 +36,7 @@ NOT_TEXT = (
 
 #: Elements whose numbers something else answers for: computations, references, titles with running numbers.
 ANSWERED = (
-    ".pasted-text, .cell_output, .pa-verdict, .pa-claims, .pa-totals, a, .caption-number, "
+    ".pasted-text, .cell_output, .pa-verdict, .pa-claims, .pa-totals, .pa-headlines, a, .caption-number, "
     ".section-number, .admonition-title, cite, .citation, table.pa-conventions, .pa-timed, h1, h2, h3, h4"
 )
 
@@ -120,6 +120,8 @@ def typed_numbers(html: str) -> list[str]:
             if re.search("[.%]", match[0]) and not _is_name(text, match)
         ]
     for element in main.select(PROSE):
+        if element.find_parent("td"):
+            continue
         if element.find(PROSE.split(", ")):
             for inner in element.find_all(PROSE.split(", ")):
                 inner.replace_with(NavigableString("\u25c7"))

@@ -22,6 +22,7 @@ from tips import bare
 from patch_lab.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
+TOGGLE = '<summary><span class="toctree-toggle"'  # of the theme's sidebar, which gives it no name
 CLAIMS, NOTATION = "book/claims", "book/letters"
 
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
@@ -180,7 +181,7 @@ def guide(app, error: Exception | None) -> None:
     titles = {name: app.env.titles[name].astext() for name in order}
     sentences = {name: about(page) for name, page in pages.items()}
     for name, page in pages.items():
-        new = neighbors(name, page, sentences)
+        new = neighbors(name, page, sentences).replace(TOGGLE, f'<summary aria-label="Notes">{TOGGLE[9:]}')
         if new != page:
             (out / f"{name}.html").write_text(new, encoding="utf-8")
     entries = json.dumps(index(pages, titles), ensure_ascii=False)
