@@ -18,7 +18,10 @@ from patch_lab.ledger import shipped
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
 #: Claims that a plain paragraph links to, and those of them that no setting can change.
-CLAIM, ALWAYS = re.compile(r"#claim-([\w.-]+)\)"), ("proved here", "observation", "definition", "assumption")
+CLAIM, ALWAYS = (
+    re.compile(r"book/claims/\w+\.html#([\w.-]+)\)"),
+    ("proved here", "observation", "definition", "assumption"),
+)
 FINDS = "**What we find.**"
 
 
@@ -156,7 +159,7 @@ class Chapter:
 
     def _claim(self, claim: str) -> str:
         part = shipped()[claim].chapter.partition("/")[0]
-        return f"([claim]({self.book.page(f'book/claims/{part}')}#claim-{claim}))"
+        return f"([claim]({self.book.page(f'book/claims/{part}')}#{claim}))"
 
     def _prose(self, text: str, follows: set[str] | None = None) -> list:
         """Markdown cells, and display cells for what a run decides: computed numbers, claims, findings.

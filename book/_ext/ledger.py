@@ -187,7 +187,7 @@ class ClaimsCards(LedgerDirective):
         condition = claim.heading[len(claim.standing) :] if claim.kind == "claim" else ""
         where = f"{condition} \u00b7 {claim.where}, {SOURCES[claim.source]}"
         head = nodes.paragraph("", "", nodes.strong("", verdict), *self.paragraph(where).children)
-        box = nodes.container("", classes=["pa-verdict", f"pa-{claim.family}"], ids=[f"claim-{claim.id}"])
+        box = nodes.container("", classes=["pa-verdict", f"pa-{claim.family}"], ids=[claim.id])
         box += nodes.container("", head, classes=["pa-verdict-head"])
         box += [self.paragraph(text) for text in (claim.statement, claim.reason) if text]
         if claim.turned:
@@ -232,7 +232,24 @@ def card_link(builder, docname: str, claim, words: list[nodes.Node], **options) 
     """A link to the card of a claim."""
     page = f"book/claims/{claim.chapter.partition('/')[0]}"
     address = builder.get_relative_uri(docname, page)
-    return nodes.reference("", "", *words, refuri=f"{address}#claim-{claim.id}", internal=True, **options)
+    link = VerdictLink if "verdict" in options.get("classes", ()) else nodes.reference
+    return link("", "", *words, refuri=f"{address}#{claim.id}", internal=True, **options)
+
+
+class VerdictLink(nodes.reference):
+    """A chip's link, which says of which claim it is: ``data-claim``."""
+
+
+def visit_verdict(translator, node: VerdictLink) -> None:
+    """Open the link."""
+    translator.visit_reference(node)
+    claim = node["refuri"].rpartition("#")[2]
+    translator.body[-1] = translator.body[-1].replace("<a ", f'<a data-claim="{claim}" ', 1)
+
+
+def depart_verdict(translator, node: VerdictLink) -> None:
+    """Close it."""
+    translator.depart_reference(node)
 
 
 class ClaimChip(SphinxRole):
@@ -264,7 +281,7 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
     verdict = CHIPS.get(claim.standing, claim.standing)
     word = nodes.inline("", f"{name if named else ''}{verdict}", classes=["pasted-text"])
     condition = plain(claim.heading.replace("$", ""))
-    classes = ["pa-chip", f"pa-{claim.family}"]
+    classes = ["verdict", "pa-chip", f"pa-{claim.family}"]
     return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
 
 
@@ -405,7 +422,7 @@ class ClaimsFalls(LedgerDirective):
             address = self.env.app.builder.get_relative_uri(self.env.docname, page)
             name = one.removeprefix("jelassi2022-").removeprefix("li2023-").removeprefix("ours-")
             dots.append(
-                f'<a href="{address}#claim-{one}" class="pa-{claims[one].family}">'
+                f'<a href="{address}#{one}" class="pa-{claims[one].family}">'
                 f'<circle cx="{x}" cy="{y}" r="{self.DOT}"/>'
                 f'<text x="{x + 2 * self.DOT}" y="{y + self.DOT}">{name}</text></a>'
             )
@@ -590,6 +607,7 @@ def setup(app) -> dict:
     app.add_directive("claims-trust", ClaimsTrust)
     app.add_directive("claims-cards", ClaimsCards)
     app.add_node(Chip)
+    app.add_node(VerdictLink, html=(visit_verdict, depart_verdict), latex=(visit_verdict, depart_verdict))
     app.add_role("claim", ClaimChip())
     app.add_post_transform(Chips)
     app.add_directive("claims-errata", ClaimsErrata)

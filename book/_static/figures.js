@@ -1,6 +1,5 @@
 // A figure opens in full size: by a click on its drawing or by its button. Escape closes it, and the focus goes
-// back to where it was (that is what a modal <dialog> does). Arrow keys turn the pages of the book, and a figure
-// that a question stands before (book/_ext/predictions.py) is shown when the reader has chosen.
+// back to where it was (that is what a modal <dialog> does). Arrow keys turn the pages of the book.
 (() => {
   const open = (figure, button) => {
     const dialog = document.createElement("dialog"), close = document.createElement("button");
@@ -50,54 +49,8 @@
     if (target) location.href = target.href;
   };
 
-  const ask = (box) => {
-    const figure = document.getElementById(box.dataset.figure ?? ""), answer = box.querySelector("details");
-    const choices = [...box.querySelectorAll("input")], said = box.querySelector("[role=status]");
-    const [commit, skip] = ["Commit to it", "Just show me"].map((text) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "pa-commit";
-      button.textContent = text;
-      return button;
-    });
-    // What a chapter finds stands right below its first figure, and would give the answer away.
-    const finds = figure && document.querySelector(".bd-article div.find");
-    const below = finds && figure.compareDocumentPosition(finds) & Node.DOCUMENT_POSITION_FOLLOWING;
-    const veiled = [figure, below && finds].filter(Boolean);
-    const linked = figure && location.hash === `#${figure.id}`;
-    const reveal = () => {
-      veiled.forEach((part) => {
-        part.classList.remove("pa-veiled");
-        part.inert = false;
-      });
-      answer.open = true;
-      commit.remove();
-      skip.remove();
-    };
-    commit.disabled = true;
-    box.addEventListener("change", () => { commit.disabled = false; });
-    commit.onclick = () => {
-      const chosen = choices.find((choice) => choice.checked), right = choices[Number(box.dataset.right) - 1];
-      const text = (choice) => choice.parentElement.textContent.trim();
-      choices.forEach((choice) => { choice.disabled = true; });
-      said.textContent = chosen === right ? `As you predicted: ${text(right)}`
-        : `You predicted "${text(chosen)}"; it is "${text(right)}"`;
-      reveal();
-    };
-    skip.onclick = reveal;
-    answer.before(commit, skip);
-    if (linked) reveal();
-    else veiled.forEach((part) => {
-      part.classList.add("pa-veiled");
-      part.inert = true;  // a blur hides nothing from who hears the page
-    });
-    addEventListener("hashchange", () => { if (figure && location.hash === `#${figure.id}`) reveal(); });
-    answer.addEventListener("toggle", () => { if (answer.open) reveal(); });
-  };
-
   addEventListener("load", () => {
     document.querySelectorAll("article.bd-article figure").forEach(offer);
-    document.querySelectorAll(".pa-predict").forEach(ask);
     document.addEventListener("keydown", turn);
   });
 })();

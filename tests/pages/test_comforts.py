@@ -11,57 +11,6 @@ from page_visits import open_page, set_theme, shown
 
 pytestmark = pytest.mark.slow
 
-LONGER = SITE / "book" / "dynamics" / "longer.html"
-FIGURE = "fig-limits-lifetimes"
-
-
-VEILED = """figure => figure.inert && [...figure.children].every(part =>
-  getComputedStyle(part).visibility === 'hidden' || getComputedStyle(part).filter.startsWith('blur'))"""
-
-
-def test_a_reader_commits_and_then_sees_the_figure(browser):
-    with open_page(browser, LONGER) as tab:
-        box, figure = tab.locator(".pa-predict"), tab.locator(f"#{FIGURE}")
-        assert figure.evaluate(VEILED) and not box.locator("details p").first.is_visible()
-        commit = box.get_by_role("button", name="Commit to it")
-        assert commit.is_disabled()
-        box.locator("input").first.focus()
-        tab.keyboard.press("Space")
-        tab.keyboard.press("ArrowDown")  # to the second choice
-        assert figure.evaluate(VEILED), "to choose is not yet to commit"
-        commit.focus()
-        tab.keyboard.press("Enter")
-        assert not figure.evaluate(VEILED) and box.locator("details p").first.is_visible()
-        said = box.get_by_role("status").inner_text()
-        assert "You predicted" in said and "It levels off." in said and "It sinks" in said
-
-
-def test_what_a_chapter_finds_waits_for_the_guess_at_its_first_figure(browser):
-    with open_page(browser, SITE / "book" / "transfer" / "fine_tuning.html") as tab:
-        finds = tab.locator("div.find")
-        assert finds.evaluate(VEILED)
-        tab.get_by_role("button", name="Just show me").first.click()
-        assert not finds.evaluate(VEILED)
-    with open_page(browser, LONGER) as tab:  # here the question is about a later figure
-        assert not tab.locator("div.find").evaluate(VEILED)
-
-
-def test_who_predicts_right_is_told_so_and_nobody_has_to(browser):
-    with open_page(browser, LONGER) as tab:
-        tab.locator(".pa-predict input").nth(2).check()
-        tab.get_by_role("button", name="Commit to it").click()
-        assert tab.locator(".pa-predict [role=status]").inner_text().startswith("As you predicted")
-    with open_page(browser, LONGER) as tab:
-        tab.get_by_role("button", name="Just show me").click()
-        assert not tab.locator(f"#{FIGURE}").evaluate(VEILED)
-
-
-def test_without_script_a_question_has_a_folded_answer(browser):
-    with shown(browser, "book/dynamics/longer.html", java_script_enabled=False) as tab:
-        assert tab.locator(f"#{FIGURE} svg").is_visible()
-        assert not tab.locator(".pa-predict details p").first.is_visible()
-        tab.locator(".pa-predict summary").click()
-        assert tab.locator(".pa-predict details p").first.is_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

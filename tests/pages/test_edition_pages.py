@@ -23,7 +23,7 @@ from notebooks import write_notebook
 pytestmark = pytest.mark.slow
 
 BOOK = read_book()
-CHAPTER = "book/dynamics/limits"
+CHAPTER = "book/dynamics/longer"
 PICTURES = """n => n === [...document.querySelectorAll(".jp-OutputArea img")].filter(
   image => image.naturalWidth > 100 && image.alt).length"""
 

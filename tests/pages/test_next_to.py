@@ -128,17 +128,14 @@ def test_a_piece_that_is_pulled_takes_others_along_and_swings_back(browser):
 
 def test_a_moment_of_the_text_moves_its_scene(browser):
     with essay(browser, "strings", reduced_motion="reduce") as (page, place):
-        place.get_by_role("button", name="Show them").press("Enter")  # instead of a guess
         for at in ("answers", "map"):
             link = page.locator(f"a[data-of=strings][data-at={at}]")
             link.press("Enter")
             assert str(of(page, "strings", "epoch()")) in link.inner_text().split()
     with essay(browser, "valleys", reduced_motion="reduce") as (page, place):
-        place.get_by_role("button", name="Show them").press("Enter")
         page.locator("a[data-of=ball][data-at=many]").press("Enter")
         page.wait_for_function("() => window.explorables.ball.setting().q === 0.9")
     with essay(browser, "forgotten", reduced_motion="reduce") as (page, place):
-        place.get_by_role("button", name="Show them").press("Enter")
         page.locator("a[data-of=forgotten][data-at=lit]").press("Enter")
         assert of(page, "forgotten", "lit()")["8000"] == 10
     with essay(browser, "network", reduced_motion="reduce", viewport=PHONE) as (page, place):

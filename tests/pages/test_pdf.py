@@ -9,7 +9,7 @@ from pypdf import PdfReader
 
 
 def test_chapters_are_printed(browser, tmp_path):
-    chapters = ["book/transfer/mismatch", "book/transfer/proofs"]
+    chapters = ["book/transfer/mismatch", "book/transfer/mismatch_notes"]
     assert set(chapters) < set(contents())
     titles = print_book(browser, chapters, tmp_path / "two.pdf")
     printed = PdfReader(tmp_path / "two.pdf")

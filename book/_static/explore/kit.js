@@ -653,16 +653,6 @@
       box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
-      const below = stage.querySelector(".pa-guess [aria-pressed]") && box.closest("[data-scene]")?.nextElementSibling;
-      const ways = box.nextElementSibling; // in a chapter there are none, and its text does not wait
-      if (below?.matches("p") && ways.childElementCount) { // whoever guesses, plays with a scene or asks for it may read on
-        const skip = h("button", { type: "button", class: "pa-skip" }, "The lines below wait for your guess. ", h("u", {}, "Show them"));
-        const show = (waits) => { below.inert = waits; below.classList.toggle("pa-waits", waits); skip.style.visibility = waits ? "" : "hidden"; };
-        ways.prepend(skip);
-        show(true);
-        skip.addEventListener("click", () => show(false));
-        for (const type of ["input", "pointerdown", "keydown", "moved"]) stage.addEventListener(type, (event) => { if (event.key !== "Tab") show(false); });
-      }
       const read = (hash) => {
         const found = readAddress(explorable.fields, hash);
         explorable.check?.(found);

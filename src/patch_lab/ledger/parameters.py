@@ -213,7 +213,7 @@ ONLY = {
     },
     "dynamics/companions": {"size": _sizes(3, 2), "q": SOME_CHANCE},
     "dynamics/ends": {"size": _sizes(3, 2), "diagonal": POSITIVE},
-    "dynamics/limits": {"q": SOME_CHANCE, "hard": SOME_CHANCE, "edge": SOME_CHANCE},
+    "dynamics/longer": {"q": SOME_CHANCE, "hard": SOME_CHANCE, "edge": SOME_CHANCE},
     "dynamics/idealized": {
         "linear": POSITIVE,
         "diagonals": _numbers(
@@ -256,7 +256,7 @@ BETWEEN = {
             lambda x: x["vit"] or x["scores"] != "vanilla", {"scores": ("vanilla",), "vit": ()},
         ),
     ),
-    "dynamics/limits": (
+    "dynamics/longer": (
         Relation(
             "q < edge <= hard", lambda x: x["q"] < x["edge"] <= x["hard"],
             {"q": (0.8,), "edge": (0.3, 0.9), "hard": (0.1,)},
