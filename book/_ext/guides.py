@@ -67,7 +67,7 @@ def question(page: str) -> str | None:
     """The question of a chapter, as HTML: it ends a paragraph above the first cell or figure."""
     if FINDS.search(page) is None:
         return None
-    opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
+    opening = re.split(r'<div class="cell|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
     last = (SENTENCES.split(flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
     return next((sentence for sentence in last if sentence.removesuffix("</span>").endswith("?")), None)
@@ -96,7 +96,7 @@ def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
     """The boxes of the papers' statements on a page; one that is repeated there is found on its own page."""
     found = []
     for box in BeautifulSoup(page, "html.parser").select("div.paper[data-name]"):
-        if str(box["id"]).endswith("-again"):
+        if str(box["id"]).endswith("-again") or box.find_parent(class_="pa-proof-of"):
             continue
         heading = box.select_one(".admonition-title")
         body = box.select_one(".paper-content")
@@ -104,7 +104,7 @@ def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
         found.append(
             {
                 "title": words_of_it,
-                "names": [box["data-name"], str(box["data-name"]).removesuffix(" (Li)")],
+                "names": [box["data-name"]],
                 "page": name,
                 "id": box["id"],
                 "of": title,
