@@ -109,9 +109,6 @@ class Chapter:
             }
             page = self.book.page(there[kind])
             return f"[Move it yourself, in the online book]({page})."
-        elif kind == "predict":
-            choices, _, answer = body.partition("\n\n")
-            return f"**Predict.** {block.title}\n\n{choices}\n\n{_folded('Answer', self.plain(answer))}"
         elif kind == "literalinclude":
             shown = (ROOT / Path(self.file).parent / block.title).read_text(encoding="utf-8")
             start, end = (block.options[key].strip('"') for key in ("start-after", "end-before"))

@@ -49,7 +49,7 @@ STYLE = """
   h1, h2, h3, .admonition-title { break-after: avoid; }
   .bd-article pre, .bd-article pre * { white-space: pre-wrap !important; font-size: 8pt !important; }
   .pa-drawing svg { max-width: 100%; height: auto; }
-  details:not([open], .pa-fold, .pa-predict details) > summary::after { content: " (folded, as online)"; }
+  details:not([open], .pa-fold) > summary::after { content: " (folded, as online)"; }
 """
 PREPARE = """address => {
   for (const link of document.querySelectorAll("article a[href]")) {

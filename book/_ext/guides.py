@@ -67,7 +67,7 @@ def question(page: str) -> str | None:
     """The question of a chapter, as HTML: it ends a paragraph above the first cell or figure."""
     if FINDS.search(page) is None:
         return None
-    opening = re.split(r'<div class="(?:cell|pa-predict)|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
+    opening = re.split(r'<div class="cell|<figure', page.partition("</h1>")[2], maxsplit=1)[0]
     paragraphs = re.findall(r"<p>(.*?)</p>", opening, re.S)
     last = (SENTENCES.split(flowing(paragraph))[-1] for paragraph in reversed(paragraphs))
     return next((sentence for sentence in last if sentence.removesuffix("</span>").endswith("?")), None)

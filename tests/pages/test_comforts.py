@@ -12,7 +12,6 @@ from page_visits import open_page, set_theme, shown
 pytestmark = pytest.mark.slow
 
 
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_figure_opens_in_full_size_and_gives_the_focus_back(browser, theme):
     with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
