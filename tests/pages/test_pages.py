@@ -115,6 +115,17 @@ def test_punctuation_stays_with_its_formula(browser):
     assert count > 50 and parted == []
 
 
+@pytest.mark.parametrize("name", ["book.css", "claims.css"])
+def test_a_style_sheet_closes_what_it_opens(browser, name):
+    """A rule that is left open swallows all that follow: on a wide screen none of them would hold."""
+    sheet = (SITE / "_static" / name).read_text(encoding="utf-8")
+    with shown(browser, "book/index.html") as page:
+        count = (
+            "text => { const all = new CSSStyleSheet(); all.replaceSync(text); return all.cssRules.length; }"
+        )
+        assert page.evaluate(count, f"{sheet}\n.pa-last {{ color: red; }}") == page.evaluate(count, sheet) + 1
+
+
 # --- The front page draws in: a picture that learns, and two doors
 
 
