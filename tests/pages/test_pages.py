@@ -109,10 +109,10 @@ PARTED = """() => {
 
 
 def test_punctuation_stays_with_its_formula(browser):
-    with shown(browser, "book/dynamics/companions.html", viewport=PHONE) as page:
+    with shown(browser, "book/dynamics/idealized.html", viewport=PHONE) as page:
         settle(page)
         count, parted = page.evaluate(PARTED)
-    assert count > 30 and parted == []
+    assert count > 50 and parted == []
 
 
 @pytest.mark.parametrize("name", ["book.css", "claims.css"])

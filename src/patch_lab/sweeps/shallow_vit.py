@@ -196,6 +196,12 @@ _VARIANTS = tuple(
     for variant in (*VARIANTS, "convolution")
     for N in sizes
 )
+#: How the five networks are trained, at whatever rates.
+_VARIANTS_ARE: dict = dict(
+    run=variants_cell,
+    data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
+    config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
+)
 
 SWEEPS = (
     *(
@@ -268,9 +274,7 @@ SWEEPS = (
         name="shallow-variants",
         summary="Figure 3 and Proposition 1: success of five networks over alpha_* and N, both heads.",
         cells=_VARIANTS,
-        run=variants_cell,
-        data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
-        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
+        **_VARIANTS_ARE,
     ),
     Sweep(
         name="shallow-variants-rates",
@@ -284,9 +288,7 @@ SWEEPS = (
             if not (slower and cell["head"] != "shared")
             or (cell["N"] == 128 and cell["variant"] != "identity")
         ),
-        run=variants_cell,
-        data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
-        config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
+        **_VARIANTS_ARE,
     ),
     Sweep(
         name="shallow-multinomial",
