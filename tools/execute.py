@@ -1,8 +1,9 @@
 """Execute chapters and write their notebooks: ``tools/execute.py [book/part/chapter.md ...]``.
 
 The ``.md`` is the source; the notebook gets its cells, runs from top to bottom in a fresh kernel,
-and is replaced in one step. What a re-run would change for no reason (timestamps, the interpreter's
-version, random cell ids) is not stored, so an unchanged chapter gives an empty ``git diff``.
+and is replaced in one step; the ``.md`` is brought into the form in which jupytext writes it. What a
+re-run would change for no reason (timestamps, the interpreter's version, random cell ids) is not stored,
+so an unchanged chapter gives an empty ``git diff``.
 
 While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
 everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs;
@@ -21,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import nbformat
-from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_notebook
+from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_pair
 
 from patch_lab._files import write_atomically
 
@@ -64,7 +65,7 @@ def _check(paths: list[Path]) -> int:
     for problem in problems:
         print(problem)
     print(
-        "Run `make execute`: some notebooks differ from their text."
+        "Run `make words`, or `make execute` where code changed: some pairs are not as their text says."
         if problems
         else f"{len(paths)} chapters agree with their notebooks."
     )
@@ -98,15 +99,18 @@ def write_prose(path: Path) -> bool:
         raise ChapterFailed(f"{name_of(path)} has no notebook yet: make execute CHAPTERS={path}")
     old = nbformat.read(target, as_version=4)
     before, after = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (old, notebook))
-    if [(cell.source, cell.metadata) for cell in before] != [(cell.source, cell.metadata) for cell in after]:
+    if _code(before) != _code(after):
         raise ChapterFailed(
             f"{name_of(path)} has changed in its code, not in its words alone: make execute CHAPTERS={path}"
         )
     for ran, cell in zip(before, after):
         cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
-    if differs := nbformat.writes(old) != nbformat.writes(notebook):
-        write_notebook(notebook, target)
-    return differs
+    return write_pair(notebook, path)
+
+
+def _code(cells: list) -> list:
+    """What outputs depend on; captions and alt texts are words."""
+    return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
 
 
 def _execute_all(paths: list[Path], allow_slow: bool) -> int:
@@ -169,7 +173,7 @@ def execute(path: Path) -> None:
                     )
     # The kernel reports its own version; the file keeps what notebook_from_text gave it.
     notebook.metadata = notebook_from_text(path).metadata
-    write_notebook(notebook, path.with_suffix(".ipynb"))
+    write_pair(notebook, path)
 
 
 @contextmanager
