@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -32,11 +33,12 @@ def edits(path: Path) -> list[str]:
     found, text = read_notebook(file), notebook_from_text(path).cells
     if found is None:
         return []
-    said, before = {_key(cell) for cell in text}, [_key(cell) for cell in _committed(file)]
+    said, committed = {_key(cell) for cell in text}, _committed(file)
+    before, made = [_key(cell) for cell in committed], {_key(cell) for cell in _made(committed)}
     lost = [
         f"cell {number}: {_brief(cell)}"
         for number, cell in _foreign(found.cells)
-        if _key(cell) not in said | set(before)
+        if _key(cell) not in said | made
     ]
     kept = [key for key in before if key in said]  # by the .md
     left = [key for key in map(_key, found.cells) if key in set(kept)]
@@ -61,7 +63,8 @@ def take(path: Path) -> bool:
     notebook, text = nbformat.read(file, as_version=4), notebook_from_text(path).cells
     old = {cell.get("id") for cell in notebook.cells} | set(own_ids(_committed(file)))
     here = {_key(cell) for cell in notebook.cells}
-    if newer := [cell for cell in text if cell.id not in old and _key(cell) not in here]:
+    newer = [cell for cell in text if cell.id not in old and _key(cell) not in here]
+    if newer and path.read_text(encoding="utf-8") != _head(path):
         raise BothEdited("\n".join(f"  in {path.name}: {_brief(cell)}" for cell in newer))
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     for cell in notebook.cells:
@@ -81,9 +84,7 @@ def read_notebook(file: Path):
 
 def as_run(notebook, path: Path) -> bool:
     """Whether all code of a notebook is what the tools ran, so that its outputs are those of its code."""
-    committed = _committed(path.with_suffix(".ipynb"))
-    foreign = {number for number, _ in _foreign(committed)}
-    made = {cell.source.strip() for number, cell in enumerate(committed, start=1) if number not in foreign}
+    made = {cell.source.strip() for cell in _made(_committed(path.with_suffix(".ipynb")))}
     new = [cell for _, cell in _foreign(notebook.cells) if cell.cell_type == "code"]
     return all(cell.source.strip() in made for cell in new)
 
@@ -96,21 +97,33 @@ def _foreign(cells: list) -> list[tuple]:
     ]
 
 
+def _made(cells: list) -> list:
+    foreign = {number for number, _ in _foreign(cells)}
+    return [cell for number, cell in enumerate(cells, start=1) if number not in foreign]
+
+
 def _committed(file: Path) -> list:
     """The cells of the last commit's notebook; none without git, or while two sides are merged."""
+    held = (
+        None
+        if any(_git(file, "rev-parse", "--verify", "--quiet", head) for head in _MERGING)
+        else _head(file)
+    )
+    return nbformat.reads(held, as_version=4).cells if held else []
 
-    def git(*words):
-        return subprocess.run(
+
+def _head(file: Path) -> str | None:
+    """A file as the last commit has it."""
+    return _git(file, "show", f"HEAD:./{file.name}")
+
+
+def _git(file: Path, *words: str) -> str | None:
+    """What git says; None where it fails, or is not there."""
+    with suppress(OSError):
+        said = subprocess.run(
             ["git", *words], cwd=file.parent, capture_output=True, text=True, encoding="utf-8"
         )
-
-    try:
-        if any(git("rev-parse", "--verify", "--quiet", head).returncode == 0 for head in _MERGING):
-            return []
-        held = git("show", f"HEAD:./{file.name}")
-    except OSError:
-        return []
-    return nbformat.reads(held.stdout, as_version=4).cells if held.returncode == 0 else []
+        return said.stdout if said.returncode == 0 else None
 
 
 def _key(cell) -> tuple[str, str, str]:
