@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -48,20 +49,33 @@ def name_of(path: Path) -> str:
 def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     """The notebook that a chapter's ``.md`` describes, without outputs.
 
-    Cell ids follow from the cells' own content, so that executing again changes no line of the file.
+    Cell ids follow from the cells' own content, so that executing again changes no line of the file, and so
+    that a cell whose id does not follow was edited in the notebook (``edits.py``).
     """
     notebook = jupytext.read(path, fmt="md:myst")
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    seen: Counter[str] = Counter()
     for cell in notebook.cells:
         if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
             cell.metadata.mystnb.figure.caption = caption.strip()  # `caption: |` ends in an empty line
-        content = f"{cell.cell_type}\n{cell.source}"
-        digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
-        cell.id = digest.hexdigest()[:12]
-        seen[content] += 1
+    for cell, own in zip(notebook.cells, own_ids(notebook.cells)):
+        cell.id = own
     return notebook
+
+
+def own_ids(cells: list, figures: bool = True) -> list[str]:
+    """What the ids of cells are, by their kind, their source, and what is said of a figure."""
+    seen: Counter[str] = Counter()
+    found = []
+    for cell in cells:
+        about = cell.metadata.get("mystnb")
+        content = f"{cell.cell_type}\n{cell.source}" + (
+            f"\n{json.dumps(about, sort_keys=True)}" if about else ""
+        )
+        digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
+        found.append(digest.hexdigest()[:12])
+        seen[content] += 1
+    return found
 
 
 def text_from_notebook(notebook: nbformat.NotebookNode) -> str:
