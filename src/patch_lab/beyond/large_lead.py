@@ -1,9 +1,9 @@
 """Companions lead at every large size: the limit of many patches, at all scores, and runs beside it.
 
 C and the mean number of random features are fixed, D is large. A state is known by two ratios: what all
-silent patches count over what the sets count that show something, b = D exp(-p (gamma - rho)), and what a patch
-pays to itself over what it pays to a companion, lam = exp(beta - gamma). The notes "companions lead at every
-step" of the chapter on Theorem 4.1 state and prove what is computed here.
+silent patches count over what the sets count that show something, b = D exp(-p (gamma - rho)), and what a
+patch pays to itself over what it pays to a companion, lam = exp(beta - gamma). The notes "companions lead at
+every step" of the chapter on Theorem 4.1 state and prove what is computed here.
 """
 
 from __future__ import annotations
