@@ -192,6 +192,15 @@ def test_single_rate_steps_from_the_papers_start_lead_from_the_first_on(C, p, nu
     assert run.gamma[-1] > 0
 
 
+def test_gamma_rises_before_the_entry_and_on_the_face():
+    limit = LoudSets(2, 3.6)
+    for lam in (0.01, 0.5, 0.9):
+        b = limit.entry(lam)
+        above, below = (limit.signs(1 / (1 + b * factor), lam)["inside"] for factor in (1.01, 0.99))
+        assert 1e-6 < b < 1 and above > 0 > below
+    assert limit.entry(2.0) == limit.entry(limit.face(2.5)) == 0.0
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="set_size must be at least 2, got 1"):
         LoudSets(1, 1.0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -162,6 +163,21 @@ class LoudSets(Sparse):
             "slope": np.ones_like(R),
         }
         return {name: float(mass @ value) for name, value in values.items()}
+
+    def entry(self, lam: float) -> float:
+        """The b below which gamma may fall in the limit, at this lam: it rises wherever b is larger.
+
+        Zero where it rises at all b from 1e-6 on; looked for up to 1e4, on a grid.
+        """
+        bs = np.geomspace(1e4, 1e-6, 41)
+
+        def inside(log_b):
+            return self.signs(1 / (1 + math.exp(log_b)), lam)["inside"]
+
+        for above, below in pairwise(np.log(bs)):
+            if inside(below) <= 0:
+                return math.exp(root_scalar(inside, bracket=(below, above), xtol=1e-9).root)
+        return 0.0
 
     @cached_property
     def window(self) -> float:
