@@ -1,8 +1,8 @@
-// What scrolls in its own box (a wide equation, a table of evidence, a wide figure on a phone) must be
+// What scrolls in its own box (a wide equation, a table of evidence) must be
 // reachable with the Tab key.
 (() => {
   const BOXES = "div.math, span.math, .pa-verdict table, .bd-article .cell_output table:not(.pa-table > table), " +
-    ".pa-drawing, .pa-table, div.highlight pre, .pst-scrollable-table-container";
+    ".pa-table, div.highlight pre, .pst-scrollable-table-container";
 
   // In a line of text a formula may break between its parts: it scrolls where one of them is wider than the line.
   const scrolls = (box) => box.matches("span.math")
