@@ -10,7 +10,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint proofs execute words replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint proofs execute words text replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -46,6 +46,9 @@ execute: set-up  ## run the chapters and write their notebooks; CHAPTERS="book/p
 
 words: set-up  ## write changed prose into the notebooks, and run nothing
 	@$(PY) tools/execute.py --text-only $(CHAPTERS)
+
+text: set-up  ## take what was edited in notebooks over into their .md
+	@$(PY) tools/execute.py --from-notebooks $(CHAPTERS)
 
 replay: set-up  ## run every notebook alone in an empty folder and compare all its outputs
 	@$(PY) tools/replay.py $(CHAPTERS)

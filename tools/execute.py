@@ -1,12 +1,14 @@
 """Execute chapters and write their notebooks: ``tools/execute.py [book/part/chapter.md ...]``.
 
 The ``.md`` is the source; the notebook gets its cells, runs from top to bottom in a fresh kernel,
-and is replaced in one step. What a re-run would change for no reason (timestamps, the interpreter's
-version, random cell ids) is not stored, so an unchanged chapter gives an empty ``git diff``.
+and is replaced in one step; the ``.md`` is brought into the form in which jupytext writes it. What a
+re-run would change for no reason (timestamps, the interpreter's version, random cell ids) is not stored,
+so an unchanged chapter gives an empty ``git diff``.
 
 While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
 everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs;
 ``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have.
+What was edited in a notebook is written over by neither: ``--from-notebooks`` takes it over into the ``.md``.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import nbformat
-from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_notebook
+import edits
+from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_pair
 
 from patch_lab._files import write_atomically
 
@@ -40,12 +42,15 @@ def main() -> int:
     parser.add_argument("chapters", nargs="*", type=Path, metavar="book/PART/CHAPTER.md")
     parser.add_argument("--check", action="store_true", help="compare the pairs, execute nothing")
     parser.add_argument("--text-only", action="store_true", help="write changed prose, execute nothing")
+    parser.add_argument("--from-notebooks", action="store_true", help="take over edits of notebooks")
     parser.add_argument("--allow-slow", action="store_true", help=f"accept chapters over {LIMIT_S} s")
     arguments = parser.parse_args()
     paths = [_chapter(path, parser) for path in arguments.chapters] or chapters()
     if not paths:
         print("There is no chapter yet: book/<part>/<chapter>.md")
         return 0
+    if arguments.from_notebooks:
+        return _take_over(paths)
     if arguments.text_only:
         return _write_prose(paths)
     return _check(paths) if arguments.check else _execute_all(paths, arguments.allow_slow)
@@ -64,7 +69,7 @@ def _check(paths: list[Path]) -> int:
     for problem in problems:
         print(problem)
     print(
-        "Run `make execute`: some notebooks differ from their text."
+        "Run `make words`, or `make execute` where code changed: some pairs are not as their text says."
         if problems
         else f"{len(paths)} chapters agree with their notebooks."
     )
@@ -85,28 +90,73 @@ def _write_prose(paths: list[Path]) -> int:
     return 1 if failed else 0
 
 
+def _take_over(paths: list[Path]) -> int:
+    failed = found = 0
+    for path in paths:
+        before = _ran(_code(notebook_from_text(path)))
+        try:
+            if not edits.take(path):
+                continue
+            found += 1
+            print(f"{name_of(path)}: {path.name} has what was edited in the notebook.")
+            if before != _ran(_code(notebook_from_text(path))):
+                raise ChapterFailed(f"{name_of(path)} has changed in its code: make execute CHAPTERS={path}")
+            write_prose(path)
+        except edits.BothEdited as error:
+            print(
+                f"{name_of(path)} was edited in its notebook and in {path.name}:\n{error}\nWrite these into"
+            )
+            print("the notebook, or put the .md back with git checkout; then call this again.")
+            failed += 1
+        except ChapterFailed as error:
+            print(error)
+            failed += 1
+    if not found + failed:
+        print("No notebook was edited: all that they say is in their .md.")
+    return 1 if failed else 0
+
+
+def refuse_edited(path: Path) -> None:
+    """Raise ChapterFailed, with the way out, where the notebook says what its ``.md`` does not."""
+    if lost := edits.edits(path):
+        file = path.with_suffix(".ipynb")
+        raise ChapterFailed(
+            f"{name_of(path)} was edited in its notebook, which would be lost:\n  "
+            + "\n  ".join(lost)
+            + f"\nTake it over with `make text CHAPTERS={path}`, or drop it with `git checkout {file}`."
+        )
+
+
 def write_prose(path: Path) -> bool:
     """Give a notebook the text of its ``.md`` and keep its outputs; whether anything changed.
 
     Raises
     ------
     ChapterFailed
-        If there is no notebook, or code is not what it was when the outputs were made.
+        If there is no whole notebook, it was edited, or code is not what it was when the outputs were made.
     """
-    target, notebook = path.with_suffix(".ipynb"), notebook_from_text(path)
-    if not target.exists():
-        raise ChapterFailed(f"{name_of(path)} has no notebook yet: make execute CHAPTERS={path}")
-    old = nbformat.read(target, as_version=4)
-    before, after = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (old, notebook))
-    if [(cell.source, cell.metadata) for cell in before] != [(cell.source, cell.metadata) for cell in after]:
+    refuse_edited(path)
+    notebook, old = notebook_from_text(path), edits.read_notebook(path.with_suffix(".ipynb"))
+    if old is None:
+        raise ChapterFailed(f"{name_of(path)} has no whole notebook: make execute CHAPTERS={path}")
+    before, after = _code(old), _code(notebook)
+    if _ran(before) != _ran(after) or not edits.as_run(old, path):
         raise ChapterFailed(
             f"{name_of(path)} has changed in its code, not in its words alone: make execute CHAPTERS={path}"
         )
-    for ran, cell in zip(before, after):
-        cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
-    if differs := nbformat.writes(old) != nbformat.writes(notebook):
-        write_notebook(notebook, target)
-    return differs
+    for one, cell in zip(before, after):
+        cell.outputs, cell.execution_count = one.outputs, one.execution_count
+    return write_pair(notebook, path)
+
+
+def _code(notebook) -> list:
+    """The cells that run; editors add empty ones."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+def _ran(cells: list) -> list:
+    """What outputs depend on; captions and alt texts are words."""
+    return [(cell.source.strip(), cell.metadata.get("tags", [])) for cell in cells]
 
 
 def _execute_all(paths: list[Path], allow_slow: bool) -> int:
@@ -142,11 +192,13 @@ def execute(path: Path) -> None:
     Raises
     ------
     ChapterFailed
-        If a cell fails, or writes to stderr (a warning or a progress bar does not belong in a book).
+        If the notebook was edited, if a cell fails, or one writes to stderr (a warning or a progress bar does
+        not belong in a book).
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+    refuse_edited(path)
     notebook = notebook_from_text(path)
     client = NotebookClient(
         notebook,
@@ -169,7 +221,7 @@ def execute(path: Path) -> None:
                     )
     # The kernel reports its own version; the file keeps what notebook_from_text gave it.
     notebook.metadata = notebook_from_text(path).metadata
-    write_notebook(notebook, path.with_suffix(".ipynb"))
+    write_pair(notebook, path)
 
 
 @contextmanager

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
+import json
 import re
 from collections import Counter
 from pathlib import Path
 
 import jupytext
 import nbformat
+from jupytext.config import load_jupytext_configuration_file
 
 from patch_lab._files import write_atomically
 
@@ -24,9 +26,10 @@ ROOT = Path(__file__).resolve().parent.parent
 MEASURES = "What the notes and the verdicts measure"
 
 # What a notebook says about itself. The interpreter's version is left out: it would change with
-# every machine that executes the chapter. The lexer colors the code on the page.
+# every machine that executes the chapter. The lexer colors the code on the page. `jupytext --sync`
+# keeps this, and drops what jupytext.toml says already: which files are pairs.
 NOTEBOOK_METADATA = {
-    "jupytext": {"formats": "ipynb,md:myst"},
+    "jupytext": {"default_lexer": "ipython3"},
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
@@ -46,22 +49,44 @@ def name_of(path: Path) -> str:
 def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     """The notebook that a chapter's ``.md`` describes, without outputs.
 
-    Cell ids follow from the cells' own content, so that executing again changes no line of the file.
+    Cell ids follow from the cells' own content, so that executing again changes no line of the file, and so
+    that a cell whose id does not follow was edited in the notebook (``edits.py``).
     """
     notebook = jupytext.read(path, fmt="md:myst")
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    seen: Counter[str] = Counter()
     for cell in notebook.cells:
-        content = f"{cell.cell_type}\n{cell.source}"
-        digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
-        cell.id = digest.hexdigest()[:12]
-        seen[content] += 1
+        if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
+            cell.metadata.mystnb.figure.caption = caption.strip()  # `caption: |` ends in an empty line
+    for cell, own in zip(notebook.cells, own_ids(notebook.cells)):
+        cell.id = own
     return notebook
 
 
+def own_ids(cells: list, figures: bool = True) -> list[str]:
+    """What the ids of cells are, by their kind, their source, and what is said of a figure."""
+    seen: Counter[str] = Counter()
+    found = []
+    for cell in cells:
+        about = cell.metadata.get("mystnb")
+        content = f"{cell.cell_type}\n{cell.source}" + (
+            f"\n{json.dumps(about, sort_keys=True)}" if about else ""
+        )
+        digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
+        found.append(digest.hexdigest()[:12])
+        seen[content] += 1
+    return found
+
+
+def text_from_notebook(notebook: nbformat.NotebookNode) -> str:
+    """The ``.md`` of a notebook as ``jupytext --sync`` writes it: captions wrapped, a cell's keys sorted."""
+    stored = nbformat.reads(nbformat.writes(notebook), as_version=4)
+    config = load_jupytext_configuration_file(str(ROOT / "jupytext.toml"))
+    return jupytext.writes(stored, fmt="md:myst", config=config)
+
+
 def differences(text: Path) -> list[str]:
-    """A diff of a chapter's notebook and its ``.md`` in all but outputs; empty when in sync."""
+    """A diff of a chapter's pair to what its ``.md`` says, outputs left out; empty when in sync."""
     file = text.with_suffix(".ipynb")
     if not file.exists():
         return [f"{name_of(text)}: the notebook {file.name} is missing"]
@@ -69,9 +94,29 @@ def differences(text: Path) -> list[str]:
     for cell in found.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    old, new = (nbformat.writes(notebook).splitlines() for notebook in (found, notebook_from_text(text)))
-    names = str(file.relative_to(file.parents[2])), name_of(text)
-    return list(difflib.unified_diff(old, new, *names, n=0, lineterm=""))
+    described = notebook_from_text(text)
+    pairs = (
+        (nbformat.writes(found), nbformat.writes(described), str(file.relative_to(file.parents[2]))),
+        (text.read_text(encoding="utf-8"), text_from_notebook(described), f"{name_of(text)}.md"),
+    )
+    return [
+        line
+        for old, new, name in pairs
+        for line in difflib.unified_diff(
+            old.splitlines(), new.splitlines(), name, f"{name_of(text)}, as it should be", n=0, lineterm=""
+        )
+    ]
+
+
+def write_pair(notebook: nbformat.NotebookNode, path: Path) -> bool:
+    """Write a valid notebook and its ``.md``, each in one step; whether either changed."""
+    nbformat.validate(notebook)
+    stored = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    files = {path.with_suffix(".ipynb"): stored, path.with_suffix(".md"): text_from_notebook(notebook)}
+    changed = [file for file, text in files.items() if not file.exists() or file.read_text("utf-8") != text]
+    for file in changed:
+        write_atomically(file, files[file])
+    return bool(changed)
 
 
 def write_notebook(notebook: nbformat.NotebookNode, path: Path) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -55,6 +59,23 @@ def test_code_that_stays_open_fits_the_column(text):
 def test_pair_agrees(text):
     """Cells, their metadata and their ids follow from the .md."""
     assert differences(text) == []
+
+
+@pytest.mark.parametrize("newer", [".md", ".ipynb"])
+def test_jupytext_changes_no_untouched_pair(newer, tmp_path):
+    """`jupytext --sync`, as JupyterLab when it saves, writes every file as it is, in either direction."""
+    shutil.copy(ROOT / "jupytext.toml", tmp_path)
+    files = [*TEXTS, *NOTEBOOKS]
+    before = {tmp_path / path.relative_to(ROOT): path.read_bytes() for path in files}
+    for path, content in before.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        os.utime(path, (1e9, 1e9 + 60 * (path.suffix == newer)))
+    notebooks = [str(path) for path in before if path.suffix == ".ipynb"]
+    subprocess.run(
+        [sys.executable, "-m", "jupytext", "--quiet", "--sync", *notebooks], cwd=tmp_path, check=True
+    )
+    assert [path.name for path, content in before.items() if path.read_bytes() != content] == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)

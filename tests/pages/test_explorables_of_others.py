@@ -202,7 +202,7 @@ def test_tokens_are_taken_away_by_keyboard(browser):
     "chapter, name",
     [
         ("dynamics/idealized", "descent"),
-        ("dynamics/ends", "valleys"),
+        ("dynamics/companions", "valleys"),
         ("setting/linear_models", "counting"),
         ("setting/structure", "paint"),
         ("images/pretrained", "shuffle"),

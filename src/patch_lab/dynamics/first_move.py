@@ -23,6 +23,8 @@ from scipy.special import expit
 from patch_association._validate import divides, fits_memory, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
+from patch_association.exact.risk import PopulationRisk
+from patch_lab.dynamics.valley import best_alpha, score_drift
 
 
 def upper_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
@@ -149,6 +151,15 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
         else 1.0
     )
     return float(low), float(high)
+
+
+def drift_margin(risk: PopulationRisk, diagonal: float) -> float:
+    """The drift of gamma - rho at equal scores and the best alpha, over the sum of both drifts' sizes.
+
+    Lies in [-1, 1]; positive where companions win the first step, at any diagonal and at ``risk``'s nu.
+    """
+    companions, strangers = score_drift(risk, best_alpha(risk, diagonal), diagonal)
+    return (companions - strangers) / (abs(companions) + abs(strangers))
 
 
 def best_strengths(num_patches: int, set_size: int, q: float):

@@ -8,6 +8,7 @@ from .dynamics import (
     draw_events as draw_events,
     draw_feedback as draw_feedback,
     draw_figure_four as draw_figure_four,
+    draw_first_moves as draw_first_moves,
     draw_first_steps as draw_first_steps,
     draw_frames as draw_frames,
     draw_image_steps as draw_image_steps,
@@ -19,6 +20,7 @@ from .dynamics import (
     draw_score_paths as draw_score_paths,
     draw_sketch as draw_sketch,
     draw_steps_needed as draw_steps_needed,
+    draw_turned_rows as draw_turned_rows,
     label_events as label_events,
 )
 from .images import (

@@ -23,6 +23,7 @@ from patch_lab.figures.style import (
     look,
     looks,
 )
+from patch_lab.setting.optimality import cubic_form
 
 #: The ground of what is not trained, and how much flatter a panel of :func:`draw_loudness` shows a slope.
 _FROZEN, _ASPECT = "#C9CDD6", 6.4
@@ -79,6 +80,47 @@ def draw_drift(ax: Axes, alphas, drifts, alpha_star: float, title: str) -> None:
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.axvline(alpha_star, linewidth=1.2, **_line("feature"))
     ax.set(xscale="log", xlabel=r"$\alpha$", title=title)
+
+
+def draw_first_moves(ax: Axes, qs, values, margins) -> None:
+    """Who wins the first step over (q, ``values``): companions blue, strangers orange, the border black.
+
+    ``margins`` is (len(values), len(qs)), positive where companions win.
+    """
+    shades = {"cmap": SCORES, "vmin": -0.6, "vmax": 0.6, "shading": "nearest", "rasterized": True}
+    ax.pcolormesh(qs, values, margins, **shades)
+    ax.contour(qs, values, margins, levels=[0], colors=INK, linewidths=1.6)
+    ax.set(xscale="log", yscale="log", xlabel="$q$", xlim=(qs[0], 1))
+
+
+def draw_turned_rows(ax: Axes, num_patches: int, set_size: int, q: float, shares) -> dict[str, float]:
+    """What a row of block attention earns as ``shares`` of it turn to something else, one curve a goal.
+
+    Returns the largest gain of each goal; see theorem "Block attention is optimal" of the book.
+    """
+    D, C = num_patches, set_size
+    block = np.repeat([1 / C, 0], [C, D - C])
+    itself = np.eye(D)[0]
+    another_set = np.roll(block, C)
+    one_of_each = np.where(np.arange(D) % C == 0, C / D, 0)
+    everyone = np.full(D, 1 / D)
+    goals = (
+        ("to itself", "same set", itself),
+        ("to another set", "other sets", another_set),
+        ("to one patch of every set", "feature", one_of_each),
+        ("to all patches", "noise", everyone),
+    )
+    form = cubic_form(D, C, q)
+    largest = {}
+    for name, quantity, goal in goals:
+        rows = np.outer(1 - shares, block) + np.outer(shares, goal)  # (len(shares), D)
+        gains = form(rows)
+        ax.plot(shares, gains, label=name, color=COLORS[quantity])
+        largest[name] = float(gains.max())
+    outcome = "one row gains" if max(largest.values()) > 1e-9 else "no row gains"
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.set(xlabel="share of the row that has turned ...", title=f"$D = {D}$, $q = {q:g}$: {outcome}")
+    return largest
 
 
 def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = "") -> None:

@@ -205,14 +205,12 @@ KINDS = {
 ONLY = {
     "beyond/deeper": {"heads": COUNT},
     "beyond/every_size": {"size": _sizes(3, 2)},
-    "dynamics/blocks": {"size": _sizes(3), "q": SOME_CHANCE},
     "dynamics/certified": {
         "q": _exact("a chance from 0 to 1", lambda x: 0 <= x <= 1, "2", "-1/2"),
         "rate": _exact("a fraction above 0", lambda x: x > 0, "0", "-1/200"),
         "diagonal": _exact("a fraction", lambda x: True),
     },
-    "dynamics/companions": {"size": _sizes(3, 2), "q": SOME_CHANCE},
-    "dynamics/ends": {"size": _sizes(3, 2), "diagonal": POSITIVE},
+    "dynamics/companions": {"size": _sizes(3, 2), "q": SOME_CHANCE, "diagonal": POSITIVE},
     "dynamics/longer": {"q": SOME_CHANCE, "hard": SOME_CHANCE, "edge": SOME_CHANCE},
     "dynamics/idealized": {
         "linear": POSITIVE,

@@ -1,0 +1,127 @@
+"""What is edited in a notebook is found, kept and taken over; an edit in its text is written into it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import edits
+import execute
+import nbformat
+import pytest
+from notebooks import ROOT, differences, notebook_from_text
+
+NAME = "setting/structure"
+SENTENCE = "A sentence that was written in the notebook."
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    """A chapter in a repository of its own."""
+    (tmp_path / NAME).parent.mkdir()
+    for kind in (".md", ".ipynb"):
+        shutil.copy(ROOT / "book" / f"{NAME}{kind}", tmp_path / f"{NAME}{kind}")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit(tmp_path)
+    return tmp_path / f"{NAME}.md"
+
+
+def commit(folder):
+    for words in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+
+
+def prose(notebook):
+    notebook.cells[0].source += f"\n\n{SENTENCE}"
+
+
+def code(notebook):
+    next(cell for cell in notebook.cells if "hide-input" in cell.metadata.get("tags", [])).source += "\nx = 1"
+
+
+def caption(notebook):
+    next(
+        cell for cell in notebook.cells if "mystnb" in cell.metadata
+    ).metadata.mystnb.figure.caption += " More."
+
+
+def added(notebook):
+    notebook.cells.insert(3, nbformat.v4.new_markdown_cell(SENTENCE))
+    notebook.cells.append(nbformat.v4.new_code_cell(""))
+
+
+def deleted(notebook):
+    del notebook.cells[6]
+
+
+def moved(notebook):
+    notebook.cells.append(notebook.cells.pop(6))
+
+
+def colab(notebook):
+    """Another format, no ids, an editor's own metadata, and committed: Colab saves to GitHub."""
+    prose(notebook)
+    notebook.nbformat_minor = 0
+    notebook.metadata["colab"] = {"provenance": []}
+    for cell in notebook.cells:
+        cell.metadata["id"] = cell.pop("id")
+
+
+def vscode(notebook):
+    prose(notebook)
+    for cell in notebook.cells:
+        cell.metadata["vscode"] = {"languageId": "python"}
+
+
+EDITS = {"prose": prose, "code": code, "caption": caption, "added": added, "deleted": deleted, "moved": moved}
+EDITS |= {"colab": colab, "vscode": vscode}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_an_edit_in_a_notebook_is_found_and_taken_over(edit, chapter, capsys):
+    file = chapter.with_suffix(".ipynb")
+    notebook, text = nbformat.read(file, as_version=4), chapter.read_bytes()
+    edit(notebook)
+    nbformat.write(notebook, file)
+    if edit is colab:
+        commit(chapter.parent)
+    held = file.read_bytes()
+    for command in (execute.write_prose, execute.execute):
+        with pytest.raises(
+            execute.ChapterFailed, match="edited in its notebook.*\n(.*\n)+Take it over with `make text"
+        ):
+            command(chapter)
+        assert (file.read_bytes(), chapter.read_bytes()) == (held, text)
+    changed_code = edit in (code, colab)  # outputs may be those of Colab
+    assert execute._take_over([chapter]) == changed_code  # the text has it, the outputs want a run
+    said = [(cell.cell_type, cell.source) for cell in notebook.cells if cell.source]
+    assert [(cell.cell_type, cell.source) for cell in notebook_from_text(chapter).cells] == said
+    if changed_code:
+        with pytest.raises(execute.ChapterFailed, match="has changed in its code"):
+            execute.write_prose(chapter)
+    assert edits.edits(chapter) == [] and chapter.read_bytes() != text
+    assert ("make execute" in capsys.readouterr().out) == changed_code
+    if not changed_code:
+        assert differences(chapter) == []
+
+
+def test_an_edit_in_the_text_is_no_edit_in_the_notebook(chapter):
+    """Nor is a second one before a commit; where both sides were edited, neither is taken."""
+    file = chapter.with_suffix(".ipynb")
+    for old, new in (("A l", "One. A l"), ("One. A l", "Two. A l")):  # the first paragraph, and a caption
+        source = chapter.read_text(encoding="utf-8")
+        assert source.count(f"\n{old}abel") == source.count(f"caption: '{old}earner") == 1
+        chapter.write_text(source.replace(old, new), encoding="utf-8")
+        assert execute.write_prose(chapter) and differences(chapter) == []
+        assert not execute.write_prose(chapter)
+    notebook = nbformat.read(file, as_version=4)
+    prose(notebook)
+    nbformat.write(notebook, file)
+    chapter.write_text(
+        chapter.read_text(encoding="utf-8").replace("caption: 'Two", "caption: 'Four"), encoding="utf-8"
+    )
+    with pytest.raises(edits.BothEdited, match="in structure.md: code"):
+        edits.take(chapter)
+    file.write_text("<<<<<<< ours\n", encoding="utf-8")
+    with pytest.raises(execute.ChapterFailed, match="has no whole notebook: make execute"):
+        execute.write_prose(chapter)
