@@ -131,10 +131,36 @@ def _from_oklab(*lab: float) -> str:
     return "#" + "".join(f"{round(255 * x):02x}" for x in c)
 
 
+#: What a color of a figure is called on a dark page.
+NIGHT = {"crimson": "pink", "black": "white", "brown": "orange"}
+AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
+_NAMED = re.compile(r"\b(crimson|brown|black(?= (?:line|path|frame|curve)))\b")
+
+
+def name_colors(doctree: nodes.document) -> None:
+    """Words for colors that a dark page changes stand there twice, and each theme shows its own."""
+    for text in list(doctree.findall(nodes.Text)):
+        pieces = _NAMED.split(text.astext())
+        inside = text.parent
+        if len(pieces) == 1 or isinstance(
+            inside, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
+        ):
+            continue
+        found: list[nodes.Node] = []
+        for k, piece in enumerate(pieces):
+            if k % 2:
+                found.append(nodes.inline("", piece, classes=["pa-day"]))
+                found.append(nodes.inline("", NIGHT[piece], classes=["pa-night"]))
+            elif piece:
+                found.append(nodes.Text(piece))
+        inside.replace(text, found)
+
+
 def inline(app, doctree: nodes.document, docname: str) -> None:
     """Replace a page's SVG images by the drawings themselves."""
     if app.builder.format != "html":
         return
+    name_colors(doctree)
     numbers = count(1)
     for image in list(doctree.findall(nodes.image)):
         if not image["uri"].endswith(".svg") or "://" in image["uri"]:

@@ -1,7 +1,7 @@
 """Typeset every formula while the book is built: a page shows it at once, and no script moves the text.
 
 Formulas leave Sphinx as TeX in elements of the class ``math``. When all pages are written, and all that is
-made of their texts (tips, the search), one run of KaTeX typesets what is new, each formula once for all pages.
+made of their texts (tips, the search), one run of KaTeX typesets them, each formula once for all pages.
 Before a later build works on pages that it did not write again, their formulas are turned back into TeX.
 """
 

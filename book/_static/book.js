@@ -43,6 +43,8 @@
   const unfold = () => {
     const target = document.querySelector(":target");
     let closed = false;
+    const card = target?.matches(".pa-verdict") && target.querySelector(":scope > details");
+    if (card) card.open = true;
     for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) {
       closed ||= !fold.open;
       fold.open = true;
@@ -71,6 +73,8 @@ addEventListener("DOMContentLoaded", () => {
   form.append(group);
   const [input, said] = [group.querySelector("input"), group.querySelector("output")];
   form.addEventListener("submit", (event) => event.preventDefault());
+  // Whoever asks for some sees them: the parts open.
+  form.addEventListener("input", () => rows.forEach((row) => row.closest("details")?.setAttribute("open", "")));
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;

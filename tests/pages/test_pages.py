@@ -147,7 +147,7 @@ def test_it_is_light(browser):
 def test_its_picture_moves_by_itself_once(browser):
     with shown(browser, "book/index.html", viewport=DESK) as page:
         page.wait_for_function(
-            "document.querySelector('.pa-sentence')?.textContent.startsWith('After training, 364')"
+            "document.querySelector('.pa-sentence')?.textContent.startsWith('Nobody looked')"
         )
 
 
