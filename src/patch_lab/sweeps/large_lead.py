@@ -6,6 +6,7 @@ import numpy as np
 
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.beyond.large_lead import trapped
+from patch_lab.dynamics.slow_scores import flow_line
 from patch_lab.records import rounded
 from patch_lab.sweeps.sweep import Sweep, grid
 
@@ -23,10 +24,16 @@ def large_lead_cell(part: str, D: int, features: float, diagonal: float) -> dict
     """
     line = trapped(SET_SIZE, features, DEGREE, diagonal, D, TIMES).line
     risk = PopulationRisk(D, SET_SIZE, features / (D - SET_SIZE), DEGREE, 0.0, prune=PRUNE)
+    top = int(line.gamma.argmax())
+    peak = float(line.gamma[top])
+    if 0 < top < len(TIMES) - 1:  # between the kept times
+        between = (line.tau[top + 1] - line.tau[top - 1]) * np.arange(1, 401) / 400
+        fine = flow_line(risk, diagonal, between, float(line.gamma[top - 1]), float(line.rho[top - 1]))
+        peak = float(fine.gamma.max())
     points = zip(line.alpha, line.gamma, line.rho)
     errors = [risk.error(alpha, diagonal, gamma, rho) for alpha, gamma, rho in points]
     kept = {"gamma": line.gamma, "rho": line.rho, "lead": line.gamma - line.rho, "error": errors}
-    return {"peak": float(line.gamma.max()), **rounded({name: np.array(x) for name, x in kept.items()}, 9)}
+    return {"peak": peak, **rounded({name: np.array(x) for name, x in kept.items()}, 9)}
 
 
 SWEEPS = (
