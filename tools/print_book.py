@@ -48,7 +48,6 @@ STYLE = """
   figure, table, pre, .math, .pa-verdict, .cell_input { break-inside: avoid; }
   h1, h2, h3, .admonition-title { break-after: avoid; }
   .bd-article pre, .bd-article pre * { white-space: pre-wrap !important; font-size: 8pt !important; }
-  .pa-drawing svg { max-width: 100%; height: auto; }
   details:not([open], .pa-fold) > summary::after { content: " (folded, as online)"; }
 """
 PREPARE = """address => {

@@ -1,6 +1,7 @@
 """Put figures into the page itself, so that they follow the theme and are lettered like the text.
 
-A chapter's figures are SVG, whose colors are fixed for a white page. Here each becomes part of the HTML:
+A chapter's figures are SVG, whose colors are fixed for a white page. Here each becomes part of the HTML,
+panel by panel (``panels.py``):
 every color turns into a CSS variable that is the stored color by day and its counterpart at night, the
 names inside the drawing become the figure's own, and the alternative text becomes its accessible name.
 An SVG anywhere else (a notebook, Colab, a repository's page) stays what it is.
@@ -16,36 +17,63 @@ from pathlib import Path
 
 import numpy as np
 from docutils import nodes
+from panels import Figure, Panel, written
 
 from patch_lab.figures.style import DARK, PAPER
+from patch_lab.figures.tables import rich
 
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
 
 def draw(svg: str, prefix: str, alt: str) -> str:
-    """The HTML of a stored drawing."""
-    root = re.search(r"<svg\b([^>]*)>(.*)</svg>", svg, re.DOTALL)
-    if root is None:
+    """The HTML of a stored drawing: its panels, each an SVG, where they stood."""
+    if re.search(r"<svg\b[^>]*>.*</svg>", svg, re.DOTALL) is None:
         raise ValueError("not an SVG: it has no <svg> element")
-    attributes, body = root.groups()
-    box = re.search(r'viewBox="([\d.\s-]+)"', attributes)
-    if box is None:
+    if re.search(r'viewBox="[\d.\s-]+"', svg) is None:
         raise ValueError("an SVG without a viewBox cannot be fitted to the page")
-    wide, high = (round(float(x) * _PIXELS_PER_POINT) for x in box[1].split()[2:])
-    # Its style sheet would reach the whole page: book.css says the same of drawings alone.
-    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.DOTALL)
-    body = _own_names(body, prefix)
+    figure = Figure(svg)
+    rows = figure.rows()
+    bodies = [["".join(map(written, panel.parts)) for panel in row] for row in rows]
+    bodies[0][0] = "".join(map(written, figure.root.findall("defs"))) + bodies[0][0]
+    mark = "\0"  # where one panel ends, so that all share their names and colors
+    body = _own_names(mark.join(one for row in bodies for one in row), prefix)
     body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
-    body = re.sub(r"\s*\n\s*", "\n", body)
+    body = re.sub(r"[ \t]*\n\s*", "\n", body)
     colors = sorted({color.lower() for color in _COLOR.findall(body)})
     body = _COLOR.sub(lambda color: f"var(--c{color[1][1:].lower()},{color[1].lower()})", body)
     paper = PAPER.lower()  # is the page itself
     night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
+    parts = iter(body.split(mark))
+    drawn = []
+    for row in rows:
+        reached, panels = 0.0, []
+        for panel in row:
+            panels.append(_panel(panel, next(parts), figure.wide, reached))
+            reached = panel.box[2]
+        drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
+    wide = round(figure.wide * _PIXELS_PER_POINT)
     return (
-        f'<span class="pa-drawing" style="--wide:{wide}px"><svg role="img" aria-label="{html.escape(alt)}" '
-        f'viewBox="{box[1]}" width="{wide}" height="{high}">'
-        f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{body}</svg></span>"
+        f'<span class="pa-drawing" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
+        f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{''.join(drawn)}</span>"
+    )
+
+
+def _panel(panel: Panel, body: str, wide: float, reached: float) -> str:
+    """A panel in its row: its width and the gap before it are shares of the figure's."""
+    x0, y0, x1, y1 = panel.box
+    a, b, c, d = panel.narrow
+    on_phone = [round(x * _PIXELS_PER_POINT) for x in (c - a, d - b)]
+    on_desk = [round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0)]
+    size = f"--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
+    place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
+    spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
+    title = f'<b class="pa-panel-title">{rich(panel.title)}</b>' if panel.title else ""
+    return (
+        f'<span class="pa-panel" style="{size};{place}">{title}<svg aria-hidden="true" '
+        f'viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" width="{on_desk[0]}" height="{on_desk[1]}" '
+        f'data-narrow="{a:.1f} {b:.1f} {c - a:.1f} {d - b:.1f}" '
+        f'data-spans="{spans}">{body}</svg></span>'
     )
 
 
@@ -103,16 +131,44 @@ def _from_oklab(*lab: float) -> str:
     return "#" + "".join(f"{round(255 * x):02x}" for x in c)
 
 
+#: What a color of a figure is called on a dark page.
+NIGHT = {"crimson": "pink", "black": "white", "brown": "orange"}
+AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
+_NAMED = re.compile(r"\b(crimson|brown|black(?= (?:line|path|frame|curve)))\b")
+
+
+def name_colors(doctree: nodes.document) -> None:
+    """Words for colors that a dark page changes stand there twice, and each theme shows its own."""
+    for text in list(doctree.findall(nodes.Text)):
+        pieces = _NAMED.split(text.astext())
+        inside = text.parent
+        if len(pieces) == 1 or isinstance(
+            inside, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
+        ):
+            continue
+        found: list[nodes.Node] = []
+        for k, piece in enumerate(pieces):
+            if k % 2:
+                found.append(nodes.inline("", piece, classes=["pa-day"]))
+                found.append(nodes.inline("", NIGHT[piece], classes=["pa-night"]))
+            elif piece:
+                found.append(nodes.Text(piece))
+        inside.replace(text, found)
+
+
 def inline(app, doctree: nodes.document, docname: str) -> None:
     """Replace a page's SVG images by the drawings themselves."""
     if app.builder.format != "html":
         return
+    name_colors(doctree)
     numbers = count(1)
     for image in list(doctree.findall(nodes.image)):
         if not image["uri"].endswith(".svg") or "://" in image["uri"]:
             continue
-        path = Path(app.srcdir, image["uri"].lstrip("/"))
-        content = draw(path.read_text(encoding="utf-8"), f"f{next(numbers)}-", image.get("alt", ""))
+        svg = Path(app.srcdir, image["uri"].lstrip("/")).read_text(encoding="utf-8")
+        if 'id="figure_1"' not in svg:  # a badge, with colors of its own
+            continue
+        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""))
         image.replace_self(nodes.raw("", content, format="html", classes=image.get("classes", [])))
 
 

@@ -137,7 +137,12 @@ class Scene(SphinxDirective):
             f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
             f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
         )
-        return around(self, start, "</div></section>")
+        scene = around(self, start, "</div></section>")
+        if name != "heap" or here == "book/index":
+            return scene
+        ways = "{doc}`The book </book/index>` · {doc}`All that can be moved </book/explore/gallery>`"
+        text, _ = self.state.inline_text(ways, self.lineno)
+        return [nodes.paragraph("", "", *text, classes=["pa-above"]), *scene]
 
 
 class Gallery(SphinxDirective):

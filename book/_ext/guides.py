@@ -54,7 +54,8 @@ def words(markup: str) -> str:
         markup,
         flags=re.S,
     )
-    text = re.sub(r'<a class="headerlink".*?</a>|<svg.*?</svg>', "", markup, flags=re.S)
+    unseen = r'<a class="headerlink".*?</a>|<svg.*?</svg>|<span class="pa-night">.*?</span>'
+    text = re.sub(unseen, "", markup, flags=re.S)
     return re.sub(r"\s+([.,;:?)])", r"\1", " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()))
 
 

@@ -29,6 +29,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cells import Fold
 from docutils import nodes
 from findings import raw
 from sphinx import addnodes
@@ -118,8 +119,8 @@ class LedgerDirective(SphinxDirective):
 
     @staticmethod
     def address(claim) -> nodes.paragraph:
-        """The claim's id, as a link to its row."""
-        reference = nodes.reference("", claim.id, refuri=f"#claim-{claim.id}", internal=True)
+        """A link to a claim's row."""
+        reference = nodes.reference("", "Link to this row", refuri=f"#claim-{claim.id}", internal=True)
         return nodes.paragraph("", "", reference, classes=["pa-source", "pa-id"])
 
     def verdict(self, claim) -> list[nodes.paragraph]:
@@ -149,7 +150,8 @@ class ClaimsTable(LedgerDirective):
         if not claims:
             return [nodes.paragraph("", "The ledger has no claim here yet.")]
         titles, rows = ("claim", "what it says", "verdict"), map(self._claim, claims)
-        return [self.table(titles, (20, 60, 20), list(rows))]
+        table = self.table(titles, (20, 60, 20), list(rows))
+        return [Fold("", table, label=f"The {len(claims)} claims")]
 
     def _claim(self, claim) -> nodes.row:
         row = self.row(
@@ -189,20 +191,25 @@ class ClaimsCards(LedgerDirective):
         head = nodes.paragraph("", "", nodes.strong("", verdict), *self.paragraph(where).children)
         box = nodes.container("", classes=["pa-verdict", f"pa-{claim.family}"], ids=[claim.id])
         box += nodes.container("", head, classes=["pa-verdict-head"])
-        box += [self.paragraph(text) for text in (claim.statement, claim.reason) if text]
+        box += self.paragraph(claim.statement)
+        fold = Fold("", label="Reason and evidence" if claim.kind == "claim" else "How it is read")
+        if claim.reason:
+            fold += self.paragraph(claim.reason)
         if claim.turned:
             tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
-            box += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
+            fold += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
         if claim.outcome:
-            box += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
-        box += self._rests(claim)
-        box += [self.paragraph(said(answer), "pa-knobs") for answer in shipped().answers(claim.id)]
+            fold += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
+        fold += self._rests(claim)
+        fold += [self.paragraph(said(answer), "pa-knobs") for answer in shipped().answers(claim.id)]
         numbers = [[one.name, one.show(), one.show_basis()] for one in claim.evidence.values()]
         if numbers:
             rows = [self.row([[self.paragraph(text)] for text in cells]) for cells in numbers]
             table = self.table(("evidence", "value", "basis"), (50, 20, 30), rows)
             table["classes"] = ["table"]
-            box += table
+            fold += table
+        if fold.children:
+            box += fold
         return box
 
     def _rests(self, claim) -> list[nodes.paragraph]:
@@ -214,7 +221,8 @@ class ClaimsCards(LedgerDirective):
             for number, one in enumerate(ids):
                 line += nodes.Text(title if number == 0 else ", ")
                 other = shipped()[one]
-                line += card_link(self.env.app.builder, self.env.docname, other, [nodes.Text(one)])
+                words = self.paragraph(other.where).children
+                line += card_link(self.env.app.builder, self.env.docname, other, words)
             line += nodes.Text(". " if ids else "")
         return [line] if line.astext() else []
 
@@ -384,12 +392,12 @@ class ClaimsFalls(LedgerDirective):
             line = nodes.paragraph("")
             for number, other in enumerate(falls):
                 line += nodes.Text(", " if number else "")
-                words: list[nodes.Node] = [nodes.Text(other)]
+                words = self.paragraph(ledger[other].where).children
                 line += card_link(self.env.app.builder, self.env.docname, ledger[other], words)
             count = nodes.paragraph("", f"{len(falls)}")
             rows.append(self.row([self.place(claim), [count], [line]]))
         table = self.table(("if this falls", "so many fall", "with it"), (30, 10, 60), rows)
-        return [raw(self._picture(ledger, claims)), table]
+        return [Fold("", raw(self._picture(ledger, claims)), table, label="The picture and the table")]
 
     def _picture(self, ledger: Ledger, claims: dict) -> str:
         """Dots in columns: what rests on nothing to the left, everything else right of all it rests on."""
@@ -447,7 +455,8 @@ class ClaimsAnswers(LedgerDirective):
         items = []
         for answer in answers:
             claim = shipped()[answer.claim]
-            link = card_link(self.env.app.builder, self.env.docname, claim, [nodes.Text(claim.id)])
+            words = self.paragraph(claim.where).children
+            link = card_link(self.env.app.builder, self.env.docname, claim, words)
             line = nodes.paragraph("", "", link, nodes.Text(". "), *self.paragraph(said(answer)).children)
             items.append(nodes.list_item("", line))
         return [nodes.bullet_list("", *items)]
@@ -495,7 +504,8 @@ class ClaimsErrata(LedgerDirective):
             where = nodes.paragraph("", "", nodes.strong("", "", *self.paragraph(claim.where).children))
             place = [where, self._link(claim.chapter), self.address(claim)]
             rows.append(self.row([place, self.verdict(claim), [self.paragraph(claim.reason)]]))
-        return [self.table(("where", "what is wrong or missing", "the proof or the run"), (20, 26, 54), rows)]
+        table = self.table(("where", "what is wrong or missing", "the proof or the run"), (20, 26, 54), rows)
+        return [Fold("", table, label=f"{len(rows)} lines")]
 
 
 class ClaimsDefinitions(LedgerDirective):
@@ -509,7 +519,8 @@ class ClaimsDefinitions(LedgerDirective):
         ]
         for row, one in zip(rows, used):
             row["ids"] = [f"claim-{one.id}"]
-        return [self.table(("definition", "what it says", "as used here"), (20, 40, 40), rows)]
+        table = self.table(("definition", "what it says", "as used here"), (20, 40, 40), rows)
+        return [Fold("", table, label=f"The {len(rows)} definitions")]
 
 
 class ClaimsTotals(LedgerDirective):

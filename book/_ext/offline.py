@@ -1,6 +1,6 @@
 """Make the built book independent of any network, and its pages light.
 
-Formulas are typeset by KaTeX, which comes with the pages (``_static/katex``) and is a third of MathJax.
+Formulas are typeset by KaTeX while the book is built (``formulas.py``); its fonts come with the pages.
 After a build, what no page uses is taken out: the theme's whole set of icons (a script of 1.5 MB and three
 fonts, of which a page shows some twenty), style rules for classes that occur nowhere, and Jupyter Book's
 hooks for Thebe, which would load code from a server. The search's index is fetched by the search alone.
@@ -8,6 +8,7 @@ hooks for Thebe, which would load code from a server. The search's index is fetc
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from pathlib import Path
@@ -28,6 +29,19 @@ SHEETS = (
 UNUSED = r"fontawesome\.js|design-tabs\.js"
 SEARCH = r"searchtools\.js|language_data\.js|searchindex\.js"
 
+#: The fonts that every page shows first. Under file:// a browser would refuse to fetch them ahead.
+FONTS = (
+    "fonts/BookSans.woff2",
+    "katex/fonts/KaTeX_Main-Regular.woff2",
+    "katex/fonts/KaTeX_Math-Italic.woff2",
+)
+AHEAD = (
+    '<script>if (location.protocol !== "file:") for (const font of {fonts}) '
+    'document.head.append(Object.assign(document.createElement("link"), '
+    '{{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", '
+    "href: document.documentElement.dataset.content_root + `_static/${{font}}` }}));</script>"
+)
+
 _SCRIPT = r'<script[^>]*src="[^"]*(?:{names})[^"]*"[^>]*></script>\s*'
 _RULE = re.compile(r"(?P<head>[^{};]+)\{(?P<body>[^{}]*)\}")
 
@@ -42,6 +56,9 @@ def lighten(app, error: Exception | None) -> None:
         text = page.read_text(encoding="utf-8")
         unused = UNUSED if page == out / "search.html" else f"{UNUSED}|{SEARCH}"
         lighter = re.sub(_SCRIPT.format(names=unused), "", text)
+        ahead = AHEAD.format(fonts=json.dumps(FONTS))
+        if ahead not in lighter:
+            lighter = lighter.replace("</title>", f"</title>\n    {ahead}", 1)
         if lighter != text:
             page.write_text(lighter, encoding="utf-8")
     for path in static.glob("scripts/fontawesome*"):
@@ -151,8 +168,6 @@ def setup(app) -> dict:
     app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
     app.config.html_math_renderer = "katex"
     app.add_css_file("katex/katex.min.css")
-    app.add_js_file("katex/katex.min.js", loading_method="defer")
-    app.add_js_file("mathematics.js", loading_method="defer")
     app.connect("env-get-outdated", restyled)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", lighten, priority=900)

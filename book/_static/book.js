@@ -1,8 +1,8 @@
-// What scrolls in its own box (a wide equation, a table of evidence, a wide figure on a phone) must be
+// What scrolls in its own box (a wide equation, a table of evidence) must be
 // reachable with the Tab key.
 (() => {
   const BOXES = "div.math, span.math, .pa-verdict table, .bd-article .cell_output table:not(.pa-table > table), " +
-    ".pa-drawing, .pa-table, div.highlight pre, .pst-scrollable-table-container";
+    ".pa-table, div.highlight pre, .pst-scrollable-table-container";
 
   // In a line of text a formula may break between its parts: it scrolls where one of them is wider than the line.
   const scrolls = (box) => box.matches("span.math")
@@ -43,6 +43,8 @@
   const unfold = () => {
     const target = document.querySelector(":target");
     let closed = false;
+    const card = target?.matches(".pa-verdict") && target.querySelector(":scope > details");
+    if (card) card.open = true;
     for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) {
       closed ||= !fold.open;
       fold.open = true;
@@ -71,6 +73,8 @@ addEventListener("DOMContentLoaded", () => {
   form.append(group);
   const [input, said] = [group.querySelector("input"), group.querySelector("output")];
   form.addEventListener("submit", (event) => event.preventDefault());
+  // Whoever asks for some sees them: the parts open.
+  form.addEventListener("input", () => rows.forEach((row) => row.closest("details")?.setAttribute("open", "")));
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;

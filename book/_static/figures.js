@@ -10,6 +10,8 @@
     close.textContent = "Close";
     close.onclick = () => dialog.close();
     dialog.className = "pa-full";
+    const {width, height} = drawing.getBoundingClientRect();  // as large as the window is high
+    dialog.style.setProperty("--fit", `${Math.max(640, Math.round(((innerHeight - 190) * width) / height))}px`);
     dialog.setAttribute("aria-label", `${button.dataset.name} in full size`);
     const words = caption?.cloneNode(true);
     words?.querySelectorAll("[id], .headerlink").forEach((e) => e.matches(".headerlink") ? e.remove() : e.removeAttribute("id"));
@@ -23,6 +25,91 @@
     document.querySelector("article.bd-article").append(dialog);
     dialog.showModal();
   };
+
+  // On a phone each panel is drawn as its column is wide. What would be smaller than 0.8 of what it is on a desk is
+  // drawn anew: what lies inside the axes moves together, and letters, legends and what is outside keep their size.
+  const LEAST = 0.8 * 96 / 72;  // pixels for a point
+  const number = (x) => Math.round(100 * x) / 100;
+
+  const narrow = (panel) => {
+    const svg = panel.querySelector("svg");
+    const [left, top, wide, high] = svg.dataset.narrow.split(" ").map(Number);
+    const spans = svg.dataset.spans.split(" ").filter(Boolean).map(Number);
+    const room = Math.min(wide, panel.clientWidth / LEAST);
+    const inside = spans.reduce((sum, x, k) => sum + (k % 2 ? x : -x), 0);
+    const share = Math.max(0.25, 1 - (wide - room) / inside);  // of its width that an axes keeps
+    panel.dataset.drawn = "";
+    svg.setAttribute("viewBox", `${left} ${top} ${room} ${high}`);
+    if (room === wide || !spans.length) return svg.setAttribute("viewBox", svg.dataset.narrow.replace(/,/g, " "));
+    const at = (x) => {
+      let gone = 0;
+      for (let k = 0; k < spans.length; k += 2) gone += (1 - share) * Math.max(0, Math.min(x, spans[k + 1]) - spans[k]);
+      return x - gone;
+    };
+    const shift = (element, name, to) => element.setAttribute(name, number(to));
+    const bend = (path) => path.setAttribute("d", path.getAttribute("d").replace(/(-?[\d.]+(?:e-?\d+)?) (-?[\d.]+(?:e-?\d+)?)/g, (_, x, y) => `${number(at(Number(x)))} ${y}`));
+    const clips = new Set(), areas = new Set();
+    for (const element of svg.querySelectorAll("path, use[x], image, [data-x], [clip-path]")) {
+      const clip = element.getAttribute("clip-path")?.match(/#([^)]+)/)?.[1];
+      if (clip) clips.add(clip);
+      if (element.dataset.x) {
+        const {x, width} = element.getBBox(), anchor = Number(element.dataset.x);
+        const moved = Math.max(left - x, Math.min(at(anchor) - anchor, left + room - x - width));
+        element.setAttribute("transform", `translate(${number(moved)} 0)`);
+      } else if (element.closest("defs, [data-x]")) continue;
+      else if (element.tagName === "path") bend(element);
+      else if (element.tagName === "image") {
+        const [x, width] = ["x", "width"].map((name) => Number(element.getAttribute(name)));
+        element.setAttribute("preserveAspectRatio", "none");
+        shift(element, "x", at(x));
+        shift(element, "width", at(x + width) - at(x));
+      } else if (element.getAttribute("x") === "0") areas.add(element.getAttribute("href"));  // an area, drawn at its place
+      else shift(element, "x", at(Number(element.getAttribute("x"))));
+    }
+    for (const name of areas) bend(svg.querySelector(name));
+    for (const name of clips) {
+      const box = document.getElementById(name)?.querySelector("rect");
+      if (!box) continue;
+      const [x, width] = ["x", "width"].map((key) => Number(box.getAttribute(key)));
+      shift(box, "x", at(x));
+      shift(box, "width", at(x + width) - at(x));
+    }
+    thin(svg);
+  };
+
+  // Where numbers at the ticks would touch, every other one is left out.
+  const thin = (svg) => {
+    for (const axis of svg.querySelectorAll("[data-axis]")) {
+      const words = [...axis.querySelectorAll("[data-x]")].filter((word) => word.parentElement !== axis).map((word) => [word, word.getBoundingClientRect()]);
+      let end = -Infinity;
+      for (const [word, box] of words.sort(([, a], [, b]) => a.left - b.left)) {
+        if (box.left < end + 3) word.style.visibility = "hidden";
+        else end = box.right;
+      }
+    }
+  };
+
+  // What was drawn for a desk is kept: the screen may be turned.
+  const phone = matchMedia("(max-width: 600px)");
+  const kept = new Map();
+  const fit = () => {
+    for (const panel of document.querySelectorAll(".pa-panel")) {
+      const svg = panel.querySelector("svg");
+      if (!svg || panel.closest("template")) continue;
+      if (!phone.matches && !kept.has(panel)) continue;
+      if (kept.has(panel)) svg.replaceWith(kept.get(panel).cloneNode(true));
+      else kept.set(panel, svg.cloneNode(true));
+      delete panel.dataset.drawn;
+      if (phone.matches) narrow(panel);
+    }
+  };
+  let width = innerWidth;
+  const refit = () => {
+    if (innerWidth !== width) fit();
+    width = innerWidth;
+  };
+  document.readyState === "loading" ? addEventListener("DOMContentLoaded", fit) : fit();
+  addEventListener("resize", refit);
 
   const offer = (figure) => {
     const drawing = figure.querySelector(".pa-drawing");

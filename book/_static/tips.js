@@ -47,7 +47,6 @@
     tip.setAttribute("role", "tooltip");
     tip.append(what);
     document.querySelector("article.bd-article").append(tip);
-    window.typesetMathematics?.(tip);
     if (tip.scrollHeight > tip.clientHeight + 1) tip.tabIndex = 0;
     owner = mark;
     owner.setAttribute("aria-describedby", "pa-tip");

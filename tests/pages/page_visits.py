@@ -45,7 +45,7 @@ EQUATIONS = r"""() => {
   prose.querySelectorAll('pre, code, script, style, .katex').forEach(e => e.remove());
   return {
     raw: [...document.querySelectorAll('.math')].filter(e => !e.querySelector('.katex')).map(say),
-    failed: [...document.querySelectorAll('.katex-error, .katex [style*="rgb(204, 0, 0)"]')].map(say),
+    failed: [...document.querySelectorAll('.katex-error, .katex [style*="#cc0000"]')].map(say),
     tex: prose.textContent.match(/\\[a-zA-Z]+\{|\\\(|\\\[|\$[^$\n]+\$/g) || [],
   };
 }"""
@@ -58,7 +58,7 @@ IMAGES = """async () => {
   return [
     ...pictures.map(e => ({src: e.getAttribute('src'), alt: e.getAttribute('alt'),
                            loaded: e.complete && e.naturalWidth > 0})),
-    ...[...document.querySelectorAll('article .pa-drawing svg')].map(
+    ...[...document.querySelectorAll('article .pa-drawing')].map(
       (e, k) => ({src: `drawing ${k + 1}`, alt: e.getAttribute('aria-label'),
                   loaded: e.querySelectorAll('path').length > 0})),
   ];
@@ -79,7 +79,7 @@ WIDTH = """() => {
   const wide = [...document.querySelectorAll('main *')].filter(
     e => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e));
   const boxes = document.querySelectorAll(
-    "div.math, .pa-verdict table, .pa-table, .pa-drawing, div.highlight pre");
+    "div.math, .pa-verdict table, .pa-table, div.highlight pre");
   const unreachable = [...boxes].filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
   // A formula in a line of text of which a part is wider than the line, and which does not scroll.
   const parts = [...document.querySelectorAll("span.math .base")].filter(e => e.getClientRects().length);
@@ -88,6 +88,30 @@ WIDTH = """() => {
   unreachable.push(...parts.filter(cut));
   const show = elements => elements.slice(0, 3).map(e => e.outerHTML.slice(0, 150));
   return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
+}"""
+
+# Chapters' figures: letters that are small, in pixels; what of a panel sticks out of its column by more than
+# the page's margin; and panels that stand beside one another where the screen is too narrow for both.
+FIGURES = """() => {
+  const found = {small: [], outside: [], beside: [], panels: 0};
+  for (const panel of document.querySelectorAll('article figure .pa-panel')) {
+    const svg = panel.querySelector('svg');
+    if (!svg?.getClientRects().length) continue;
+    const name = panel.closest('figure').id;
+    const scale = svg.getScreenCTM().a;
+    for (const letters of svg.querySelectorAll('g[transform*="scale(0.1"]')) {
+      const size = 100 * scale * letters.getAttribute('transform').match(/scale\\((0\\.\\d+)/)[1];
+      if (size < 11) found.small.push(`${name}: ${size.toFixed(1)}`);
+    }
+    const [box, ink] = [panel.getBoundingClientRect(), svg.getBBox()];
+    const over = (ink.x + ink.width - svg.viewBox.baseVal.x - svg.viewBox.baseVal.width) * scale;
+    if (innerWidth <= 600 && over > 12) found.outside.push(`${name}: ${over.toFixed(0)}`);
+    const next = panel.nextElementSibling?.getBoundingClientRect();
+    const same = innerWidth <= 600 && next && next.top < box.bottom;
+    if (same && box.width + next.width > innerWidth) found.beside.push(name);
+    found.panels += 1;
+  }
+  return found;
 }"""
 
 # axe does not see the glyphs of equations, which are hidden from screen readers, nor icons: their color is
@@ -143,6 +167,7 @@ class Visit:
     equations: dict = field(default_factory=dict)
     images: list[dict] = field(default_factory=list)
     width: dict = field(default_factory=dict)
+    figures: dict[str, dict] = field(default_factory=dict)
     contrast: dict[str, list[str]] = field(default_factory=dict)
     axe: dict[str, list[str]] = field(default_factory=dict)
 
@@ -180,9 +205,11 @@ def visit_page(browser, path: Path) -> Visit:
         for theme in ("light", "dark"):
             set_theme(tab, theme)
             found.contrast[theme] = tab.evaluate(CONTRAST)
+        found.figures["desk"] = tab.evaluate(FIGURES)
         tab.set_viewport_size(PHONE)
         tab.evaluate(NEXT_FRAME)  # book.js hears of the new size from an event
         found.width = tab.evaluate(WIDTH)
+        found.figures["phone"] = tab.evaluate(FIGURES)
         tab.set_viewport_size(DESK)
         tab.evaluate(HOLLOW)  # last: what it leaves is no page to look at
         for theme in ("light", "dark"):

@@ -17,18 +17,18 @@ def test_a_figure_opens_in_full_size_and_gives_the_focus_back(browser, theme):
     with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
         set_theme(tab, theme)
         figure = tab.locator("#fig-linear-bell")
-        before = figure.locator("svg").bounding_box()["width"]
+        before = figure.locator(".pa-drawing").bounding_box()["width"]
         button = figure.get_by_role("button")
         button.focus()
         tab.keyboard.press("Enter")
         full = tab.get_by_role("dialog")
-        assert full.locator("svg").bounding_box()["width"] > before
+        assert full.locator(".pa-drawing").bounding_box()["width"] > before
         assert full.locator("figcaption").is_visible()
         assert axe_findings(tab, theme) == []
         tab.keyboard.press("Escape")
-        assert full.count() == 0 and figure.locator("svg").bounding_box()["width"] == before
+        assert full.count() == 0 and figure.locator(".pa-drawing").bounding_box()["width"] == before
         assert tab.evaluate("document.activeElement.className") == "pa-enlarge"
-        figure.locator("svg").click()
+        figure.locator(".pa-drawing").click()
         assert full.count() == 1
 
 

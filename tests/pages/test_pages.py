@@ -56,6 +56,14 @@ def test_a_phone_shows_all_of_it(visit, page):
 
 
 @every_page
+def test_figures_stack_on_a_phone_and_can_be_read(visit, page):
+    """No letter is below eleven pixels on either screen; panels stand below one another and fit."""
+    figures = visit(page).figures
+    assert figures["desk"]["small"] == figures["phone"]["small"] == []
+    assert figures["phone"]["outside"] == figures["phone"]["beside"] == []
+
+
+@every_page
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_accessible(visit, page, theme):
     """axe finds nothing against WCAG 2.1 A and AA in light, nor against its rule for colors in dark.
@@ -139,7 +147,7 @@ def test_it_is_light(browser):
 def test_its_picture_moves_by_itself_once(browser):
     with shown(browser, "book/index.html", viewport=DESK) as page:
         page.wait_for_function(
-            "document.querySelector('.pa-sentence')?.textContent.startsWith('After training, 364')"
+            "document.querySelector('.pa-sentence')?.textContent.startsWith('Nobody looked')"
         )
 
 

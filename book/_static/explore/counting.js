@@ -8,7 +8,7 @@
     { key: "D", label: "D, patches", value: 64, options: [16, 24, 36, 48, 64, 100, 144, 196, 256, 400] },
     { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8, 16] },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
-    { key: "seed", label: "draw number", value: 1, from: 1, to: 100, step: 1 },
+    { key: "seed", label: "draw number", value: 1, from: 1, to: 100, step: 1, rare: true },
   ];
 
   let walked = { n: 0, q: NaN }; // the longest walk so far: a longer one goes on from it
@@ -92,7 +92,7 @@
         const reach = Math.round(Math.sqrt(q * (size - C)));
         const bend = Y(then(C + reach));
         parts.push(["path", { class: "pa-ghost", d: `M${sums.map((n) => `${pixel(X(n))} ${pixel(Y(then(n)))}`).join("L")}` }],
-          ["text", { class: "pa-quiet-word", x: X(24), y: pixel(bend + 5) }, named(size)], ["line", { class: "pa-grid", x1: pixel(X(C + reach) + 4), x2: X(24) - 4, y1: pixel(bend), y2: pixel(bend) }]);
+          ["text", { class: "pa-quiet-word", x: pixel(X(C + reach) + 9), y: pixel(bend + 5) }, named(size)]);
       }
       const [spread, high_up] = [Math.sqrt(q * (D - C)), Y(0.6 * at(C))]; // from the middle to where a bell of normal shape bends
       parts.push(["path", { class: "pa-spread", d: `M${pixel(X(C - spread))} ${pixel(high_up)}H${pixel(X(C + spread))}m0 -5v10M${pixel(X(C - spread))} ${pixel(high_up - 5)}v10` }],
@@ -135,9 +135,9 @@
       change({ D: C * Math.max(2, Math.min(Math.floor(400 / C), Math.floor(1.0001 + (x * C) / q))) });
     } });
     stage.append(panel.element,
-      h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
       h("div", { class: "pa-answer" }, errors.element),
-      h("figure", { class: "pa-chart" }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
+      h("figure", { class: "pa-chart" }, h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"), law.svg),
+      h("figure", { class: "pa-chart", "data-rest": true }, h("figcaption", {}, "One input, a box for each set, with its sum"), input));
 
     /** Both errors on the way to the end of the axis, some sizes a frame. */
     function compute(curve) {
@@ -157,12 +157,13 @@
       const at = clutterOf(seen);
       const { far } = shown;
       const gone = shown.xs.filter((x) => x < at).length;
-      const put = (list, value) => [...list.slice(0, gone), value, ...(playing ? [] : list.slice(gone))]; // with the present setting's
+      const waits = playing || stage.classList.contains("pa-guessing"); // what would answer the guess
+      const put = (list, value) => [...list.slice(0, gone), value, ...(waits ? [] : list.slice(gone))]; // with the present setting's
       const [xs, sum, sets] = [put(shown.xs, at), put(shown.sum, countingError(D, C, q)), put(shown.sets, listeningError(D, C, q))];
       const upon = past.filter((one) => one.far === far);
       const others = upon.map((one) => (one.q === q ? one.C : `${one.C} at q = ${number(one.q)}`)).join(", ");
       const covered = at >= BOUNDARY && at < BOUNDARY + far / 5 && BOUNDARY > far / 5; // by the cursor
-      errors.draw({ x: [0, far], at, range: [0, far > 6 ? 0.5 : 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],
+      errors.draw({ x: [0, far], at, range: [0, far > 6 ? 0.5 : 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: waits ? [] : [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],
         curves: [{ xs, y: sets, look: "pa-same", name: "each set alone" }, { xs, y: sum, look: "pa-label", name: "adding up" },
           ...upon.map((one, k) => ({ xs: one.xs.map((x) => x + 1e-9), y: one.sum, look: "pa-noise pa-upon", name: k ? "" : `dots: sets of ${others}` }))] });
     }
@@ -197,7 +198,7 @@
 
     return {
       fields: FIELDS,
-      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, then: async () => {
+      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, before: () => `With ${seen.D} patches adding up errs in ${percent(countingError(seen.D, seen.C, seen.q))} of the inputs, each set by itself in ${percent(listeningError(seen.D, seen.C, seen.q))}. Guess, or add patches.`, then: async () => {
         if (seen.D < 144) before = [seen.D];
         playing = true;
         for (let D = still.matches ? 144 : seen.D + seen.C; D <= 144; D += seen.C) { // the bell widens as they come
@@ -209,6 +210,7 @@
         plot();
       } },
       ready: true,
+      begin: () => requestAnimationFrame(plot),
       room: 255,
       repaint: draw,
       check({ D, C, q, seed: drawn }) {

@@ -7,7 +7,7 @@
     { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24], rare: true },
     { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8], rare: true },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
-    { key: "diagonal", label: "diagonal of A", value: 1, from: -1, to: 5, step: 0.05 },
+    { key: "diagonal", label: "diagonal of A", value: 1, from: -1, to: 5, step: 0.05, rare: true },
     { key: "steps", label: "steps", value: 400, from: 50, to: 2000, step: 50, rare: true },
     { key: "degree", label: "degree p", value: 3, options: [3, 5, 7], rare: true },
     { key: "linear", label: "ν, linear part", value: 0.01, from: 1e-6, to: 1, scale: "log", rare: true },
@@ -23,7 +23,8 @@
     let risk = null;
     let seen = {};
     let finish;
-    let begun = Boolean(location.hash); // without an address it begins at the beginning
+    let plays = !location.hash; // once, by itself
+    let begun = !plays; // without an address it begins at the beginning
     let [earlier, compared] = [null, null]; // the run that a guess compares with, and the one that it is about to
     let playing = false; // the answer to a guess: what is not reached yet is not drawn
     const ready = new Promise((done) => (finish = done));
@@ -43,9 +44,8 @@
     const signal = chart({ title: "α, the signal in the value vector", height: 190, onpoint });
     const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });
-    stage.append(time.element, panel.element,
-      h("div", { class: "pa-panels" },
-        scores.element, picture.element, errors.element, signal.element));
+    for (const { element } of [picture, errors, signal]) element.dataset.rest = "";
+    stage.append(time.element, panel.element, scores.element, picture.element, errors.element, signal.element);
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
@@ -105,6 +105,8 @@
       inFrames(say, () => run === mine, (until) => {
         run.advance(until - performance.now());
         if (run.finished) finish();
+        if (run.finished && plays) time.play();
+        plays &&= !run.finished;
         draw();
         say(sentence(), run.divergedAt !== null);
         return !run.finished;

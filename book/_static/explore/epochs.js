@@ -102,7 +102,7 @@
     function draw() {
       for (const [kind, { canvas, curves }] of Object.entries(boards)) {
         paint(canvas, cosinesAt(kind, seen.epoch), around(kind, seen.epoch, seen.patch - 1).near);
-        const until = playing ? seen.epoch : LAST;
+        const until = playing ? seen.epoch : stage.classList.contains("pa-guessing") ? Math.max(1, seen.epoch) : LAST;
         const share = (what, look, name, above) => ({ y: epochs[kind][what].map((y, epoch) => (epoch <= until ? y / epochs[kind][what][LAST] : NaN)), look, name, above });
         curves.draw({ x: [0, LAST], at: seen.epoch, range: [0, 1.1], format: percent, levels: [{ y: 1 }],
           curves: [share("accuracy", "pa-label", "the answers", 0.5), share("recall", "pa-same", "the map", 0.68)] });
@@ -122,13 +122,14 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, then: async () => {
+      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, before: () => "Before training the most similar places are anywhere; the curves begin with the first epoch. Guess, or play the others.", then: async () => {
         playing = true;
         await time.play(HALF);
         playing = false;
         draw();
       } },
       repaint: draw,
+      begin: () => requestAnimationFrame(draw),
       check(setting) {
         whole("patch", setting.patch, 1);
         whole("epoch", setting.epoch, 0);

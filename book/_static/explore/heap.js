@@ -208,8 +208,7 @@
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
       if (time < 1) return `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before training it is ${before}.`;
-      return `After training, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors: ${ours.right} of ${N} pieces lie where they belong, and ${whose} is back. ${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: the strings hold. ` +
-        `Before training ${theirs.joined} pairs are neighbors, and ${theirs.right} pieces lie right.`;
+      return `Nobody looked: strings between alike addresses pulled the pieces, and ${whose} is back. Before training the same rule leaves rubble. After it, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors, and ${ours.right} of ${N} pieces lie right; before it, ${theirs.joined} and ${theirs.right}. ${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: the strings hold.`;
     };
     const way = player({ label: "how far the strings have pulled", words: "Pull", seconds: SECONDS, show: (k) => percent(k / STEPS), onstep: (k) => { time = k / STEPS; draw(); } });
     let soon = null;
@@ -249,7 +248,8 @@
       const seen = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         seen.disconnect();
-        if (!still.matches) soon ??= setTimeout(way.play, 1000); // where motion is unwanted the reader pulls
+        if (still.matches) way.go(STEPS); // where motion is unwanted, before and after stand side by side
+        else soon ??= setTimeout(way.play, 1000);
       }, { threshold: 0.35 });
       seen.observe(boards.vit.canvas);
     });
@@ -259,7 +259,7 @@
       bare: true,
       repaint: draw,
       show: () => way.fit(STEPS, 0),
-      room: 225,
+      room: 330,
       outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture), shown: () => whose },
     };
   }

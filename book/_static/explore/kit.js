@@ -535,6 +535,11 @@
         load ??= start(box, owner);
       }, { rootMargin: "1200px" });
       seen.observe(box);
+      // The Tab key finds its controls, too: it is there once the focus is on what stands before it.
+      document.addEventListener("focusin", ({ target }) => {
+        const next = [...document.querySelectorAll("[data-waiting]")].find((one) => target.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
+        if (next === box) load ??= start(box, owner);
+      });
     }
 
     /** The figure of this page that shows a setting gets a link that loads it; a click on the drawing does so too. */
@@ -563,7 +568,7 @@
         if (long > room) sentence.dataset.room = "as many words ".repeat(Math.ceil((room = long) / 14));
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
-        if (veiled && !refused) text = "Guess first, or move something: then the answer stands here.";
+        if (veiled && !refused) text = explorable.guess.before?.() ?? text;
         if (sentence.textContent !== text) sentence.textContent = text;
         sentence.classList.toggle("pa-refused", refused);
         stage.classList.toggle("pa-stale", refused);
@@ -623,6 +628,8 @@
         moves.append(...before, sentence);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
       }
+      // One picture leads; what is marked as the rest waits below it.
+      const rest = h("details", { class: "pa-rest" }, h("summary", {}, "More pictures"), h("div", { class: "pa-panels" }, ...stage.querySelectorAll("[data-rest]")));
       const ask = explorable.guess && guess({ ...explorable.guess, then: async (k) => { // told once the picture has answered
         unveil();
         await explorable.guess.then?.(k);
@@ -650,7 +657,9 @@
         ...(owner || box.dataset.page ? [copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href)] : []), ...(owner ? [] : [page]));
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
-      box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []), ...(figure ? [figure] : []));
+      if (figure) rest.append(figure);
+      if (rest.children.length > 2 || rest.children[1].children.length) stage.append(rest);
+      box.replaceChildren(stage, ...(explorable.bare ? [] : [tools]), ...(code ? [code.element] : []));
       delete box.dataset.waiting;
       box.dataset.live = "";
       const read = (hash) => {

@@ -3,12 +3,13 @@
   "use strict";
   const { h, controls, player, chart, inFrames, mount, still, refuse, finite, whole, seed, number, percent, forward, ShallowDescent, ceiling } = window.patchAssociation;
   const L = 20; // tokens of an input
+  const FIRST = 20; // steps that are shown before a guess
   const KINDS = ["label-relevant", "confusion", "other"];
   const LOOKS = ["pa-signal", "pa-other", "pa-noise"];
 
   const FIELDS = [
     { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
-    { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05 },
+    { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05, rare: true },
     { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8], rare: true },
     { key: "loss", label: "loss", value: "logistic", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]], rare: true },
     { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]], rare: true },
@@ -73,7 +74,7 @@
     const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
     const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
     const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
-    margin.element.classList.add("pa-aside");
+    margin.element.dataset.rest = "";
     stage.append(time.element, panel.element, input, mass.element, margin.element);
 
     /** The fractions of an input, by default the shown one: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
@@ -138,10 +139,11 @@
       const steps = run.found.risk.length - 1;
       const x = [0, run.finished ? steps : seen.steps];
       const [a, b] = fractions();
-      const cut = (y, xs) => (playing ? Array.from(y, (v, k) => ((xs ? xs[k] : k) <= at ? v : NaN)) : y);
+      const waits = playing || stage.classList.contains("pa-guessing");
+      const cut = (y, xs) => (waits ? Array.from(y, (v, k) => ((xs ? xs[k] : k) <= at ? v : NaN)) : y);
       if (playing) say(`Step ${at}.`);
       mass.draw({ x, at, range: [0, 1], format: percent, curves: [{ y: cut(run.found.mass), look: "pa-signal", name: "relevant" }, { y: cut(run.found.confused), look: "pa-other", name: "confusion" }],
-        levels: b < a && !playing && !stage.classList.contains("pa-guessing") ? [{ y: ceiling(a, b), name: `ceiling ${percent(ceiling(a, b))}` }] : [] });
+        levels: b < a && !waits ? [{ y: ceiling(a, b), name: `ceiling ${percent(ceiling(a, b))}` }] : [] });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
@@ -177,7 +179,7 @@
       inFrames(say, () => run === mine, (until) => {
         run.advance(until);
         const done = run.found.risk.length - 1;
-        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, stage.classList.contains("pa-guessing") ? 0 : done); // where motion is unwanted, the end alone
+        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, stage.classList.contains("pa-guessing") ? Math.min(done, FIRST) : done); // where motion is unwanted, the end alone
         say(sentence());
         if (run.finished) finish();
         return !run.finished;
@@ -187,7 +189,7 @@
     return {
       fields: FIELDS,
       room: 350,
-      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, then: async () => {
+      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, before: () => `After ${FIRST} steps of ${seen.steps} the tokens that decide get ${percent(run?.found.mass[Math.min(FIRST, run.found.mass.length - 1)])} of the attention. Guess, or let the training go on.`, then: async () => {
         playing = true;
         time.go(0);
         await time.play();
@@ -197,6 +199,7 @@
       } },
       ready,
       repaint: draw,
+      begin: () => requestAnimationFrame(draw),
       check(setting) {
         whole("steps", setting.steps, 1, 5000);
         whole("neurons", setting.neurons, 1, 500);

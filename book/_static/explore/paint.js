@@ -30,7 +30,7 @@
   const FIELDS = [
     { key: "sets", value: layouts.corners, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 0.9, step: 0.05 },
-    { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1 },
+    { key: "seed", label: "draw number", value: 1, from: 1, to: 50, step: 1, rare: true },
   ];
 
   /** For each patch the C - 1 others with its highest scores. */
@@ -91,7 +91,7 @@
     const point = (k) => {
       if (k >= 0 && resting.length && (resting.includes(k) || !(run?.step >= STEPS))) return;
       resting = [];
-      if (k !== pointed && !stage.classList.contains("pa-guessing")) { pointed = k; draw(); }
+      if (k !== pointed) { pointed = k; draw(); }
     };
     const scores = listeners({ title: "Who listens to whom, a row for each patch" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
@@ -121,7 +121,6 @@
 
     function work() {
       const mine = run;
-      if (stage.classList.contains("pa-guessing")) return draw(), say(""), finish(); // unfinished until there is a guess
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
       inFrames(say, () => run === mine, (until) => {
@@ -153,7 +152,6 @@
       } },
       ready,
       repaint: draw,
-      begin: work,
       check(setting) {
         const sizes = [...LETTERS].map((letter) => [...setting.sets].filter((one) => one === letter).length);
         if (sizes.some((size) => size !== C)) refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);

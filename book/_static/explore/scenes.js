@@ -332,7 +332,7 @@
     const { C, q, least, most, curves, listening, boundary } = essay.counting;
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
-    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 520 : 720);
+    const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 420 : 470);
     const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 140 : 215 });
     let [D, reached] = [least, 0];
     const voicesOf = (D) => q * (D - C);
@@ -363,6 +363,7 @@
     const STRONG = ["#1f6fa8", "#b5492b", "#5a5fc7", "#8a6a0c", "#a93a99", "#467a26", "#5b636d", "#157a6a", "#b8496b"];
     const blocks = Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]);
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
+    let [ahead, known] = [null, false]; // the second training of a guess, computed while the first is shown; whether both are done
     let [before, queued, called] = [null, null, "blocks"]; // the last training, the sets that come after these, the name of these
     const cells = Array.from({ length: D }, (_, k) => h("button", { type: "button", class: "pa-cell", tabindex: k ? -1 : 0, onkeydown: (event) => walkTo(event, k), onclick: (event) => { if (event.detail === 0) pick(k); } }));
     let hovered = -1; // the patch under the pointer: its strings alone
@@ -493,12 +494,24 @@
       former.textContent = before ? `Before: ${before.called}` : "";
       earlier.paint();
       const done = at >= STEPS && !queued;
-      const told = done ? asked.tell() : "";
-      say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? "Before training every score is equal, and strings are drawn between any patches."
+      const told = done || known ? asked.tell() : "";
+      say(waiting ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out." : at === 0 ? `${told}Before training every score is equal, and strings are drawn between any patches.`
         : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The model saw ${thousands(at * BATCH)} inputs with their labels, and never the sets.${done && before ? ` All but one in twenty joined them ${[before, { called, share: times.map((t) => share[t]) }].map((one) => `${after(one.share)} with ${one.called}`).join(", ")}: the rest is the luck of the draw, for no distance occurs anywhere in the model.` : ""}`);
     }
     const after = (share) => (share.some((x) => x >= 0.95) ? `after step ${times[share.findIndex((x) => x >= 0.95)]}` : "never");
     let stop = () => {};
+    /** A training that has not begun: each `go` is a step. Equal scores at first: whom a patch listens to most is drawn by lot. */
+    function training(sets) {
+      const [random, noise] = [uniform(1000003), uniform(3)];
+      const run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
+      const kept = [{ best: Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => [noise(), j]).filter(([, j]) => j !== i).sort(([a], [b]) => a - b).slice(0, C - 1).map(([, j]) => j)) }];
+      const go = () => {
+        if (run.step >= STEPS) return;
+        run.advance(drawInputs(run.sets, Q, BATCH, random));
+        kept.push({ best: bestCompanions(run.A, D, C) });
+      };
+      return { sets, run, kept, go };
+    }
     /** Train on these sets; `away` are the patches outside of a letter, which are drawn pale. */
     function begin(next, { quiet = false, away = [], then = null, name = "your sets" } = {}) {
       if (kept.length > STEPS) {
@@ -508,23 +521,25 @@
       [queued, called] = [then, name];
       [sets, picked, kept, waiting, at, ground] = [next, -1, [], quiet, 0, away];
       time.stop();
-      run = new SampleDescent({ sets: sets.slice(), q: Q, diagonal: 1, rate: 0.005, score_rate: 0.005 * D ** 2 });
+      const trained = ahead?.sets === next ? ahead : training(next);
+      [run, kept] = [trained.run, trained.kept];
+      if (!then && trained !== ahead) [ahead, known] = [null, false];
       const mine = run;
-      const random = uniform(1000003);
-      const noise = uniform(3);
-      // Equal scores: whom a patch listens to most is drawn by lot.
-      kept.push({ best: Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => [noise(), j]).filter(([, j]) => j !== i).sort(([a], [b]) => a - b).slice(0, C - 1).map(([, j]) => j)) });
       time.fit(50, 0);
       stop();
       busy = !quiet;
       if (quiet) return;
       time.name("Training");
-      inFrames(say, () => run === mine, (until) => {
-        do {
-          run.advance(drawInputs(run.sets, Q, BATCH, random));
-          kept.push({ best: bestCompanions(run.A, D, C) });
-        } while (run.step < STEPS && performance.now() < until);
-        return run.step < STEPS;
+      if (then) [ahead, known] = [training(then.sets), false];
+      const second = ahead;
+      inFrames(say, () => run === mine || (second && second === ahead), (until) => {
+        do trained.go(); while (trained.run.step < STEPS && performance.now() < until);
+        if (trained.run.step < STEPS) return true;
+        if (!second) return false;
+        while (second.run.step < STEPS && performance.now() < until) second.go();
+        if (second.run.step < STEPS) return true;
+        if (!known) { known = true; paint(); } // the answer to a guess stands as soon as both are computed
+        return false;
       }, still.matches ? Infinity : 9);
       // What is shown goes on a log scale, and waits for what is computed.
       let k = 0;
@@ -624,7 +639,7 @@
         context.strokeStyle = color("paper");
         context.lineWidth = 4;
         const middle = other.line[other.line.length >> 1];
-        label(`q = ${number(other.q)}`, clamp(X(middle.gamma) + 10, 10, SIZE - 90), Y(middle.rho) - 8);
+        label(`the way at q = ${number(other.q)}`, clamp(X(middle.gamma) + 10, 10, SIZE - 150), Y(middle.rho) - 8);
       }
       context.strokeStyle = color("signal");
       trail(line.slice(0, ball[2] ?? line.length), 4);

