@@ -142,9 +142,7 @@ def name_colors(doctree: nodes.document) -> None:
     for text in list(doctree.findall(nodes.Text)):
         pieces = _NAMED.split(text.astext())
         inside = text.parent
-        if len(pieces) == 1 or isinstance(
-            inside, (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
-        ):
+        if len(pieces) == 1 or isinstance(inside, AS_WRITTEN):
             continue
         found: list[nodes.Node] = []
         for k, piece in enumerate(pieces):

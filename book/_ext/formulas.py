@@ -22,6 +22,8 @@ FORMULA = re.compile(
     r'(?P<number>\s*(?:<span class="eqno">.*?</span>)?\s*)\\[(\[](?P<tex>[^<]*?)\\[)\]]\s*</(?P=tag)>',
     re.DOTALL,
 )
+#: Letters of a formula that is not broken: half a line on a phone.
+WHOLE = 20
 #: What typesetting makes of it; the comments say where it ends.
 TYPESET = re.compile(
     r' data-typeset>(?P<number>\s*(?:<span class="eqno">.*?</span>)?\s*)<!--(?P<kind>[id])-->.*?'
@@ -38,7 +40,7 @@ def untypeset(text: str) -> str:
         before, after = AROUND[found["kind"]]
         return f">{found['number']}{before}{found['tex']}{after}"
 
-    return TYPESET.sub(back, text)
+    return TYPESET.sub(back, text.replace('class="math pa-whole', 'class="math'))
 
 
 def typeset(texts: dict[Path, str]) -> dict[Path, str]:
@@ -57,12 +59,19 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
 
     def put(found: re.Match) -> str:
         kind = "d" if found["tag"] == "div" else "i"
-        return (
-            f"{found['open']} data-typeset>{found['number']}<!--{kind}-->{made[key(found)]}<!--/-->"
-            f"</{found['tag']}>"
-        )
+        start, formula = found["open"], made[key(found)]
+        if kind == "i" and is_short(formula):
+            start = start.replace('class="math', 'class="math pa-whole', 1)
+        return f"{start} data-typeset>{found['number']}<!--{kind}-->{formula}<!--/--></{found['tag']}>"
 
     return {path: FORMULA.sub(put, text) for path, text in texts.items()}
+
+
+def is_short(formula: str) -> bool:
+    """Whether a formula in a line of text stays whole; a long one may break at its relations."""
+    seen = formula.partition('<span class="katex-html"')[2]
+    letters = html.unescape(re.sub(r"<[^>]+>", "", seen))
+    return seen.count('<span class="base">') == 1 or len(letters) <= WHOLE
 
 
 def key(found: re.Match) -> tuple[str, bool]:

@@ -8,7 +8,7 @@ hooks for Thebe, which would load code from a server. The search's index is fetc
 
 from __future__ import annotations
 
-import json
+import base64
 import logging
 import re
 from pathlib import Path
@@ -29,18 +29,28 @@ SHEETS = (
 UNUSED = r"fontawesome\.js|design-tabs\.js"
 SEARCH = r"searchtools\.js|language_data\.js|searchindex\.js"
 
-#: The fonts that every page shows first. Under file:// a browser would refuse to fetch them ahead.
-FONTS = (
-    "fonts/BookSans.woff2",
-    "katex/fonts/KaTeX_Main-Regular.woff2",
-    "katex/fonts/KaTeX_Math-Italic.woff2",
-)
+#: The fonts that pages show first stand in a style sheet: a browser has them when it sets the first line.
+FACES = {
+    "fonts/BookSans.woff2": "font-family: 'Book Sans'; font-weight: 400 700;",
+    "fonts/BookSans-Italic.woff2": "font-family: 'Book Sans'; font-weight: 400 700; font-style: italic;",
+    "katex/fonts/KaTeX_Main-Regular.woff2": "font-family: KaTeX_Main;",
+    "katex/fonts/KaTeX_Main-Bold.woff2": "font-family: KaTeX_Main; font-weight: 700;",
+    "katex/fonts/KaTeX_Math-Italic.woff2": "font-family: KaTeX_Math; font-style: italic;",
+    "katex/fonts/KaTeX_Caligraphic-Regular.woff2": "font-family: KaTeX_Caligraphic;",
+    "katex/fonts/KaTeX_Size1-Regular.woff2": "font-family: KaTeX_Size1;",
+    "katex/fonts/KaTeX_Size2-Regular.woff2": "font-family: KaTeX_Size2;",
+}
+#: A browser reads a font when a line wants it, and would then set that line again: it is to begin at once.
 AHEAD = (
-    '<script>if (location.protocol !== "file:") for (const font of {fonts}) '
-    'document.head.append(Object.assign(document.createElement("link"), '
-    '{{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", '
-    "href: document.documentElement.dataset.content_root + `_static/${{font}}` }}));</script>"
+    "<script>for (const [style, font] of [['', 'Book Sans'], ['italic', 'Book Sans'], ['', 'KaTeX_Main'], "
+    "['bold', 'KaTeX_Main'], ['italic', 'KaTeX_Math']]) document.fonts.load(`${style} 1em '${font}'`);"
+    "</script>\n"
 )
+#: Pages that are laid out in their own way, by what they hold.
+LAYOUTS = {
+    "pa-essay": re.compile(r'data-scene="strings"'),
+    "pa-alone": re.compile(r'<div class="pa-explorable" data-explorable="\w+">'),
+}
 
 _SCRIPT = r'<script[^>]*src="[^"]*(?:{names})[^"]*"[^>]*></script>\s*'
 _RULE = re.compile(r"(?P<head>[^{};]+)\{(?P<body>[^{}]*)\}")
@@ -56,9 +66,11 @@ def lighten(app, error: Exception | None) -> None:
         text = page.read_text(encoding="utf-8")
         unused = UNUSED if page == out / "search.html" else f"{UNUSED}|{SEARCH}"
         lighter = re.sub(_SCRIPT.format(names=unused), "", text)
-        ahead = AHEAD.format(fonts=json.dumps(FONTS))
-        if ahead not in lighter:
-            lighter = lighter.replace("</title>", f"</title>\n    {ahead}", 1)
+        for name, holds in LAYOUTS.items():
+            if holds.search(lighter):
+                lighter = lighter.replace("<body data", f'<body class="{name}" data', 1)
+        if AHEAD not in lighter:
+            lighter = lighter.replace("</head>", f"{AHEAD}</head>", 1)
         if lighter != text:
             page.write_text(lighter, encoding="utf-8")
     for path in static.glob("scripts/fontawesome*"):
@@ -67,6 +79,18 @@ def lighten(app, error: Exception | None) -> None:
     for sheet in (path for pattern in SHEETS for path in static.glob(pattern)):
         sheet.write_text(purge(sheet.read_text(encoding="utf-8"), words), encoding="utf-8")
     shrink_icons(static)
+
+
+def write_fonts(app, error: Exception | None) -> None:
+    """After a build: the style sheet that holds fonts."""
+    if error is not None or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    rules = []
+    for name, says in FACES.items():
+        data = base64.b64encode((static / name).read_bytes()).decode()
+        rules.append(f"@font-face {{ {says} src: url(data:font/woff2;base64,{data}) format('woff2'); }}\n")
+    (static / "fonts.css").write_text("".join(rules), encoding="utf-8")
 
 
 def used_words(pages: list[Path], static: Path) -> set[str]:
@@ -120,9 +144,7 @@ def shrink_icons(static: Path) -> None:
     """Keep the icons that a style sheet still names, as the only files of their fonts."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)
     sheets = [*static.glob("*.css"), *static.glob("styles/*.css")]
-    codes = {
-        int(code, 16) for path in sheets for code in re.findall(r"\\(f[0-9a-f]{3})", path.read_text("utf-8"))
-    }
+    codes = set().union(*(icons_asked(path.read_text("utf-8")) for path in sheets))
     folder = static / "vendor" / "fontawesome" / "webfonts"
     for path in folder.glob("*.ttf"):
         font = TTFont(path)
@@ -137,6 +159,12 @@ def shrink_icons(static: Path) -> None:
     for path in sheets:
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(faces, r'url(\1.woff) format("woff")', text), encoding="utf-8")
+
+
+def icons_asked(css: str) -> set[int]:
+    """The codes of the icons that a style sheet names, as letters or written out after a backslash."""
+    written = {int(code, 16) for code in re.findall(r"\\([0-9a-fA-F]{4,6})", css)}
+    return {code for code in written | set(map(ord, css)) if 0xE000 <= code <= 0xF8FF}
 
 
 def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -164,7 +192,9 @@ def setup(app) -> dict:
     app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
     app.config.html_math_renderer = "katex"
     app.add_css_file("katex/katex.min.css")
+    app.add_css_file("fonts.css", priority=900)
     app.connect("env-get-outdated", restyled)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("build-finished", write_fonts)
     app.connect("build-finished", lighten, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,20 +12,8 @@
   // The right edge fades while there is more beyond it; code has a shadow there.
   const beyond = (box) => box.tagName !== "PRE" && box.scrollLeft + box.clientWidth < box.scrollWidth - 2;
 
-  // A formula and its punctuation: a browser breaks the line between them unless the formula itself may not break.
-  // A short one stays whole; a long one may break at its relations.
-  const bind = () => {
-    const formulas = [...document.querySelectorAll(".pa-together .math")].map((formula) => {
-      const parts = [...formula.querySelectorAll(".base")];
-      const width = parts.reduce((sum, part) => sum + part.offsetWidth, 0);
-      return [formula, parts.length === 1 || width < 0.55 * (formula.closest("p, li, td, dd, figcaption, div")?.clientWidth ?? 0)];
-    });
-    for (const [formula, whole] of formulas) formula.classList.toggle("pa-whole", whole);
-  };
-
   // First all that is measured, then all that is changed: in turn, each change would lay the page out again.
   const mark = () => {
-    bind();
     const boxes = [...document.querySelectorAll(BOXES)].map((box) => {
       const more = scrolls(box);
       return [box, more, more && beyond(box)];
