@@ -159,10 +159,11 @@ def test_the_trap_shows_each_run_from_its_start_to_the_right():
     assert ax.xaxis_inverted() and ax.get_xscale() == "log"
 
 
-def test_a_peak_is_written_at_its_top():
+def test_a_peak_is_written_at_its_height():
     _, ax = new_figure()
-    draw_overshoot(ax, {48: ([1, 10, 100], [0.1, 3.8, 0.2], 3.88)}, 0.1)
-    assert words(ax) == ["3.88 at $D = 48$"] and ax.texts[0].xy == (10, 3.8)
+    draw_overshoot(ax, {48: ([1, 10, 100, 1000], [0.1, 2.0, 3.8, 0.2], 3.88)}, 0.1)
+    assert words(ax) == ["3.88 at $D = 48$"] and ax.texts[0].xy == (10, 3.88)
+    assert ax.collections[0].get_segments()[0].tolist() == [[10, 3.88], [100, 3.88]]
     assert set(ax.lines[-1].get_ydata()) == {0.1}
 
 

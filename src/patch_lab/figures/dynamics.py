@@ -328,7 +328,7 @@ def draw_trap(ax: Axes, runs: dict, faces: tuple[float, float]) -> None:
 
 
 def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
-    """gamma over time for several sizes, each with its largest value written at its top.
+    """gamma over time for several sizes, each with its largest value written at that height, before it rises.
 
     Parameters
     ----------
@@ -339,11 +339,12 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
         beta, to which gamma comes back.
     """
     for (size, (times, gamma, peak)), color in zip(runs.items(), tints("same set", len(runs))):
-        top = int(np.argmax(gamma))
+        first, top = int(np.argmax(np.asarray(gamma) > peak / 4)), int(np.argmax(gamma))
         ax.plot(times, gamma, color=color)
+        ax.hlines(peak, times[first], times[top], color=color, linewidth=0.6)
         ax.annotate(
-            f"{peak:.2f} at $D = {size}$", (times[top], gamma[top]), (0, 4), textcoords="offset points",
-            ha="center", color=color,
+            f"{peak:.2f} at $D = {size}$", (times[first], peak), (-4, 0), textcoords="offset points",
+            ha="right", va="center", color=color,
         )  # fmt: skip
     ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
     ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel=r"$\gamma$")
