@@ -348,6 +348,7 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
         )  # fmt: skip
     ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
     ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel=r"$\gamma$")
+    ax.set_xlim(left=ax.get_xlim()[0] / 30)  # room for the names
     ax.margins(y=0.12)
 
 
