@@ -144,9 +144,7 @@ def shrink_icons(static: Path) -> None:
     """Keep the icons that a style sheet still names, as the only files of their fonts."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)
     sheets = [*static.glob("*.css"), *static.glob("styles/*.css")]
-    codes = {
-        int(code, 16) for path in sheets for code in re.findall(r"\\(f[0-9a-f]{3})", path.read_text("utf-8"))
-    }
+    codes = set().union(*(icons_asked(path.read_text("utf-8")) for path in sheets))
     folder = static / "vendor" / "fontawesome" / "webfonts"
     for path in folder.glob("*.ttf"):
         font = TTFont(path)
@@ -161,6 +159,12 @@ def shrink_icons(static: Path) -> None:
     for path in sheets:
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(faces, r'url(\1.woff) format("woff")', text), encoding="utf-8")
+
+
+def icons_asked(css: str) -> set[int]:
+    """The codes of the icons that a style sheet names, as letters or written out after a backslash."""
+    written = {int(code, 16) for code in re.findall(r"\\([0-9a-fA-F]{4,6})", css)}
+    return {code for code in written | set(map(ord, css)) if 0xE000 <= code <= 0xF8FF}
 
 
 def drop_thebe(app, pagename: str, templatename: str, context: dict, doctree) -> None:

@@ -15,7 +15,7 @@ COMMANDS = {
     "claims": ("patch_lab.ledger.cli", "the ledger: every claim with its verdict and evidence"),
     "certify": ("patch_lab.certify.cli", "prove the certified statements again"),
     "train": ("patch_lab.images.training.cli", "train a ViT or a CNN on images"),
-    "look": ("patch_lab.figures.cli", "what a trained ViT knows of the grid, as a page of HTML"),
+    "look": ("patch_lab.figures.cli", "what a trained ViT knows of the grid of its patches"),
     "sweep": (__name__, "make a recorded sweep again"),
 }
 

@@ -104,6 +104,51 @@ def test_a_folder_of_pictures(tmp_path):
     assert torch.equal(seen[0], seen[1].flip(2)) and not torch.equal(seen[0], seen[1])
 
 
+PIXELS = np.linspace(0, 1, 40 * 60).reshape(40, 60)
+
+
+@pytest.mark.parametrize(
+    ("name", "pixels"),
+    [("a.png", (65535 * PIXELS).astype(np.uint16)), ("a.tif", PIXELS.astype(np.float32)),
+     ("b.tif", (1e6 * PIXELS).astype(np.int32))],
+)  # fmt: skip
+def test_numbers_that_are_no_bytes_are_not_guessed(name, pixels, tmp_path):
+    Image.fromarray(pixels).save(tmp_path / name)
+    with pytest.raises(
+        ValueError, match="which of them are black and white is not known: save it with eight"
+    ):
+        read_picture(tmp_path / name)
+
+
+def test_a_photograph_stands_upright(tmp_path):
+    exif = Image.Exif()
+    exif[0x112] = 6  # stored lying, to be turned clockwise
+    Image.fromarray((255 * PIXELS).astype(np.uint8)).save(tmp_path / "a.png", exif=exif)
+    assert np.array_equal(
+        np.asarray(read_picture(tmp_path / "a.png"))[..., 0], (255 * PIXELS).astype(np.uint8)[::-1].T
+    )
+
+
+def test_what_lies_in_folders_beside_pictures(tmp_path):
+    """Hidden folders are passed over, other kinds of files are told, and pictures without classes refused."""
+    write_pictures(tmp_path / "flat" / "of")
+    (tmp_path / "flat" / "of").rename(tmp_path / "mine")
+    class_ = tmp_path / "mine" / "train" / "day"
+    (class_ / ".ipynb_checkpoints").mkdir()
+    for name in (".ipynb_checkpoints/0.png", "more.gif", "more.JFIF"):
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(class_ / name, format="PNG")
+    (class_ / "photo.heic").write_bytes(b"of a telephone")
+    (class_ / "Thumbs.db").write_bytes(b"")
+    with pytest.warns(UserWarning, match="left out in .*mine, as no pictures by their names: 1 .db, 1 .heic"):
+        found = load_folder(tmp_path / "mine")
+    assert len(found.train) == 42 and not [path for path, _ in found.train if "checkpoints" in path]
+    for split in ("train", "test"):
+        (tmp_path / "flat" / split).mkdir(parents=True)
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "flat" / split / "0.png")
+    with pytest.raises(ValueError, match="flat/train holds pictures, and no folder for each class"):
+        load_folder(tmp_path / "flat")
+
+
 @pytest.mark.parametrize("limit", [50, 40_000])
 def test_decompression_bombs_are_refused(tmp_path, monkeypatch, limit):
     """Above PIL's limit it warns, above twice the limit it raises: both are refused by name."""

@@ -1,8 +1,8 @@
 """A look at networks of others: every family and every file gives the same, and what they are told from."""
 
+import argparse
 import contextlib
 import pickle
-import re
 import sys
 
 import numpy as np
@@ -12,10 +12,19 @@ from strategies import write_pictures
 from torch import nn
 from vision_shim import compare_with, load_torchvision
 
-from patch_association.images import ViT, ViTConfig, attention_of, look, looking, positional_share
+from patch_association.images import (
+    ViT,
+    ViTConfig,
+    attention_of,
+    encodings_of,
+    look,
+    looking,
+    neighbor_recall,
+    positional_share,
+)
 from patch_association.images.weights import given
 from patch_lab.cli import main
-from patch_lab.figures.report import picture_size, read_pictures
+from patch_lab.figures.looking import picture_size, read_pictures, tables
 from patch_lab.images.data.packed import load_crops
 from patch_lab.records import load
 from patch_lab.sweeps import vit_tiny
@@ -184,7 +193,7 @@ def saved(folder, kind, weights):
 @pytest.mark.parametrize("kind", [".npz", ".safetensors", ".pth", ".pt", ""])
 def test_every_kind_of_file_gives_the_same(kind, tmp_path):
     weights = plain()
-    seen, want = look(saved(tmp_path, kind, weights), PICTURES), look(weights, PICTURES)
+    seen, want = (look(each, PICTURES, heads=2) for each in (saved(tmp_path, kind, weights), weights))
     assert np.array_equal(seen.attention.maps, want.attention.maps) and seen.tokens == want.tokens == CLS
     assert str(tmp_path) in seen.name and want.name == "this dict of weights"
 
@@ -222,14 +231,14 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
 
 def test_a_grid_that_is_no_square_is_asked_for():
     weights = plain()
-    assert look(weights, PICTURES).encodings.grid == look(weights, grid=GRID).encodings.grid == GRID
+    assert look(weights, PICTURES, heads=2).encodings.grid == look(weights, grid=GRID).encodings.grid == GRID
     said = "13 encodings in 'pos_embed', and 1 cls_token: which of them belong to .* say grid=.rows, columns."
     for grid in (None, (4, 5)):
         with pytest.raises(ValueError, match=said):
             look(weights, grid=grid)
     for rows, grid in ((13, GRID), (17, None)):
         with pytest.raises(ValueError, match="takes pictures of .*, got .24, 24"):
-            look(plain(rows=rows), SQUARE, grid=grid)
+            look(plain(rows=rows), SQUARE, grid=grid, heads=2)
 
 
 def maps(*shape, seed=0):
@@ -237,32 +246,15 @@ def maps(*shape, seed=0):
 
 
 def test_the_measures_are_those_of_the_maps(monkeypatch):
-    """On maps made by hand: the share is `positional_share`'s, steps are counted, sinks are found."""
+    """On maps made by hand: the share is `positional_share`'s, neighbors are those on the pictures' grid."""
     S = maps(2, 7, 3, 12, 13)[..., 1:].clone()  # layers, pictures, heads; some goes to another token
-    sink = torch.zeros(7, 3, 12, 12)
-    sink[..., 3], sink[..., 0] = 0.75, 0.25
-    place = np.stack(np.divmod(np.arange(12), 4), axis=-1)
-    for i, (_, column) in enumerate(place):  # to the left; itself where there is none
-        S[1, :, 2, i] = 0
-        S[1, :, 2, i, i if column == 0 else i - 1] = 1
-    S = torch.cat([S, sink[None]])
     taken = iter(S.split([2, 2, 2, 1], dim=1))
-    monkeypatch.setattr(looking, "finite_maps", lambda *_: list(next(taken)))
+    monkeypatch.setattr(looking, "finite_maps", lambda *_: (list(next(taken)), GRID))
     monkeypatch.setattr(looking, "_AT_ONCE", 0)
     seen = look(plain(), PICTURES[[0, 1, 2, 3, 0, 1, 2]]).attention
     np.testing.assert_allclose(seen.share, positional_share(S).numpy(), atol=1e-5)
     np.testing.assert_allclose(seen.maps, S.mean(dim=1).numpy(), atol=1e-6)
-    assert seen.step[1, 2].tolist() == [0, -1] and seen.step_share[1, 2] == 1
-    assert seen.sinks[2, :2].tolist() == [3, 0] and seen.sink_share[2] == pytest.approx(1)
-    assert seen.corners[2] == pytest.approx(1)  # patches 0 and 3 are corners of the grid
-
-
-def test_written_shifts_are_read():
-    """Every head of the control that looks one patch away is said to do that."""
-    model = ViT(ViTConfig.named("reader", attention="shifts", patch_size=8, heads=8), seed=0)
-    seen = look(model, torch.rand(2, 3, 32, 32)).attention
-    ways = [[0, 1], [0, -1], [1, 0], [-1, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]]
-    assert seen.step[0].tolist() == ways and (seen.step_share == 1).all() and np.allclose(seen.share, 1)
+    assert seen.neighbors[1, 2] == neighbor_recall(S[1, :, 2].mean(dim=0).numpy(), GRID, 8)
 
 
 def test_the_public_weights_are_what_the_record_says():
@@ -274,35 +266,35 @@ def test_the_public_weights_are_what_the_record_says():
     seen = look(weights, load_crops(crops)[0][::50], heads=3).attention  # 20 pictures, all over the classes
     want = load("vit_attention").one(positions="own")
     assert np.corrcoef(seen.share.ravel(), np.ravel(want["share"]["value"]))[0, 1] > 0.98
-    assert np.abs(seen.corners - want["to_corners"]["value"]).max() < 0.05
-    for layer, head in ((1, 0), (1, 2), (2, 1)):
-        assert seen.step[layer, head].tolist() == want["top_step"][layer][head]
 
 
-def test_the_command_writes_a_page_that_stands_alone(tmp_path, capsys):
+def test_the_command_prints_what_the_library_measures(tmp_path, capsys):
+    """And writes it, in one step: a look that fails leaves the page before."""
     write_pictures(tmp_path, pictures=3)
     pictures = tmp_path / "pictures"
     weights, out = saved(tmp_path, ".pth", plain()), tmp_path / "report.html"
-    look_at = ["look", str(weights), "--out", str(out), "--quiet"]
+    look_at = ["look", str(weights), "--out", str(out), "--quiet", "--heads", "2"]
     assert main([*look_at, "--pictures", str(pictures), "--grid", "3", "4"]) == 0
     page, printed = out.read_text(encoding="utf-8"), capsys.readouterr().out
-    assert "<svg" in page and not re.search(r'(?:src|href)="(?!#|data:)', page) and "@import" not in page
+    read = given(weights)
+    taken = read_pictures(pictures, picture_size(read.model, read.name, GRID), 3, 200, False)
+    seen = look(weights, taken, grid=GRID, heads=2)
+    for frame in tables(seen).values():
+        numbers = [f"{x:.3f}" for x in frame.to_numpy().ravel() if x != int(x)]
+        assert numbers and all(number in printed and number in page for number in numbers)
+    assert (
+        tables(seen)["Attention between patches, by layer"]["the most"].tolist()
+        == seen.attention.share.max(1).tolist()
+    )
     assert "6 pictures" in printed and str(weights) in printed and str(out) in printed
-    # The numbers of its last table are those of the library, in percent.
-    rows = re.findall(r"<tr><th[^>]*>\s*\d+</th>(.*)</tr>", page.replace("\u2007", "").replace("−", "-"))
-    cells = [[int(cell) for cell in re.findall(r"(-?\d+)%", row)][:5] for row in rows]
-    taken = read_pictures(pictures, picture_size(*given(weights), GRID), 200, False)
-    seen = look(weights, taken, grid=GRID).attention
-    columns = [seen.share.mean(axis=1), seen.share.max(axis=1), seen.neighbors.mean(axis=1),
-               seen.sink_share, seen.corners]  # fmt: skip
-    assert np.abs(np.array(cells) - 100 * np.transpose(columns)).max() <= 0.5 + 1e-6
-    # The page is written in one step, and a look that fails leaves the one before.
     assert main([*look_at, "--pictures", str(pictures)]) == 2
     assert "say grid=(rows, columns)" in capsys.readouterr().err and out.read_text(encoding="utf-8") == page
     assert main(["look", str(weights), "--out", str(tmp_path / "no" / "page.html")]) == 2
     assert "must be a file in a folder that exists" in capsys.readouterr().err
-    assert main([*look_at, "--grid", "3", "4"]) == 0
-    assert "Attention between patches" not in out.read_text(encoding="utf-8")
+    # Weights do not tell their heads: it is asked for, and what is known is shown.
+    assert main(["look", str(weights), "--pictures", str(pictures), "--grid", "3", "4"]) == 0
+    printed = capsys.readouterr().out
+    assert "how many heads a layer has: say heads=" in printed and "Attention between" not in printed
 
 
 @pytest.mark.parametrize(
@@ -316,11 +308,115 @@ def test_colors_may_come_last_and_numbers_in_double(form):
 
 def test_pictures_as_bytes_and_too_few():
     with pytest.raises(ValueError, match="pictures must be at least two, got 1"):
-        look(plain(), PICTURES[:1])
+        look(plain(), PICTURES[:1], heads=2)
     with pytest.raises(ValueError, match="heads must divide the width 16 of this dict of weights, got 5"):
         look(plain(), PICTURES, heads=5)
     as_bytes = (255 * torch.rand(2, 24, 32, 3)).to(torch.uint8)
-    want = look(plain(), as_bytes.permute(0, 3, 1, 2) / 255 * 2 - 1)
-    seen = look(plain(), as_bytes.numpy())
+    want = look(plain(), as_bytes.permute(0, 3, 1, 2) / 255 * 2 - 1, heads=2)
+    seen = look(plain(), as_bytes.numpy(), heads=2)
     np.testing.assert_allclose(seen.attention.maps, want.attention.maps, atol=1e-5)
-    assert attention_of(plain(), PICTURES[:1]).shape == (2, 1, 1, 12, 12)
+    assert attention_of(plain(), PICTURES[:1], heads=2).shape == (2, 1, 2, 12, 12)
+
+
+class Own(nn.Module):
+    """A ViT as people write it: patches that may overlap, tokens before and behind them, attn_drop."""
+
+    def __init__(self, stride=8, detection=0, grid=GRID, token="cls_token"):
+        super().__init__()
+        self.patch_embed = nn.Conv2d(3, 16, 8, stride)
+        setattr(self, token, nn.Parameter(torch.zeros(1, 1, 16)))
+        self.token = token
+        self.detection_tokens = nn.Parameter(torch.randn(1, detection, 16)) if detection else None
+        self.pos_embed = nn.Parameter(0.1 * torch.randn(1, 1 + grid[0] * grid[1] + detection, 16))
+        self.qkv, self.attn_drop, self.head = nn.Linear(16, 48), nn.Dropout(0.5), nn.Dropout(0.5)
+
+    def forward(self, x):
+        x = self.patch_embed(x).flatten(2).mT
+        tokens = [getattr(self, self.token).expand(len(x), -1, -1), x]
+        tokens += [] if self.detection_tokens is None else [self.detection_tokens.expand(len(x), -1, -1)]
+        x = torch.cat(tokens, dim=1) + self.pos_embed
+        q, k, v = self.qkv(x).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)
+        self.whole = (q @ k.mT).softmax(-1)
+        return self.head((self.attn_drop(self.whole) @ v).flatten(1))
+
+
+@pytest.mark.parametrize(
+    ("how", "grid", "rows"),
+    [
+        (dict(), GRID, slice(1, 13)),
+        (dict(stride=4, grid=(5, 7)), (5, 7), slice(1, 36)),
+        (dict(detection=5), GRID, slice(1, 13)),
+    ],
+    ids=["side by side", "overlapping", "tokens behind"],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_the_rows_of_patches_are_those_of_patches(how, grid, rows, wrapped):
+    """On whatever grid the embedding makes; and each part goes back to its own mode."""
+    own = Own(**how)
+    model = nn.DataParallel(own) if wrapped else own
+    own.head.eval()
+    seen = look(model, PICTURES)
+    assert seen.attention.grid == seen.encodings.grid == grid
+    assert torch.equal(seen.encodings.P, own.pos_embed[0, rows])
+    assert [part.training for part in (own, own.attn_drop, own.head)] == [True, True, False]
+    np.testing.assert_allclose(
+        attention_of(model, PICTURES)[0], own.whole[..., rows, rows].detach(), atol=1e-6
+    )
+
+
+def test_tokens_that_no_name_tells_are_not_guessed():
+    with pytest.raises(
+        ValueError, match="has 13 tokens on these pictures, and no other tokens: which of them"
+    ):
+        attention_of(Own(token="first"), PICTURES)
+
+
+def test_equal_counts_on_another_grid_are_of_the_pictures():
+    """16 patches as 2 x 8, by a model whose encodings are 4 x 4."""
+    model, pictures = Own(grid=(4, 4)), torch.randn(2, 3, 16, 64)
+    model.patch_embed.grid_size = (4, 4)
+    seen = look(model, pictures)
+    assert seen.encodings.grid == (4, 4) and seen.attention.grid == (2, 8)
+
+
+def test_heads_are_read_beside_the_weights_or_asked_for(tmp_path):
+    folder = saved(tmp_path, "", plain())
+    with pytest.raises(ValueError, match="does not tell how many heads a layer has: say heads="):
+        attention_of(folder, PICTURES)
+    (folder / "config.json").write_text('{"num_attention_heads": 4}')
+    assert torch.equal(attention_of(folder, PICTURES), attention_of(plain(), PICTURES, heads=4))
+    (folder / "config.json").write_text('{"num_attention_heads": 4, "hidden_act": "quick_gelu"}')
+    with pytest.raises(ValueError, match="is no plain ViT .its activation is quick_gelu"):
+        attention_of(folder, PICTURES)
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (lambda w: {"teacher": w, "student": w}, "holds two networks: give the tensors of its 'teacher'"),
+        (lambda w: {"student": w}, None),
+        (lambda w: {"state_dict": w, "args": argparse.Namespace(lr=0.1)}, None),
+        (lambda w: {f"_orig_mod.module.{key}": x for key, x in w.items()}, None),
+        (
+            lambda w: w | {"pos_embed": w["pos_embed"].to(torch.float8_e4m3fn)},
+            "expected are weights of 16, 32",
+        ),
+    ],
+)
+def test_checkpoints_of_others(held, said, tmp_path):
+    path = tmp_path / "model_best.pth.tar"
+    torch.save(held(plain()), path)
+    if said is None:
+        assert torch.equal(attention_of(path, PICTURES, heads=2), attention_of(plain(), PICTURES, heads=2))
+    else:
+        with pytest.raises(ValueError, match=said):
+            attention_of(path, PICTURES, heads=2)
+
+
+def test_encodings_alone_two_towers_and_such_as_are_zero():
+    P = torch.randn(3, 4, 16)
+    assert torch.equal(encodings_of(P), P.flatten(0, 1)) and torch.equal(encodings_of(P[0].numpy()), P[0])
+    towers = {"text.positional_embedding": torch.zeros(9, 16), "visual.positional_embedding": P[0]}
+    assert torch.equal(encodings_of(towers), P[0])
+    seen = look({"pos_embed": torch.zeros(1, 9, 16)})
+    assert seen.encodings.grid == (3, 3) and seen.neighbors is seen.locality is seen.sums is None

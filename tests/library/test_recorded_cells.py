@@ -31,6 +31,7 @@ from patch_lab.transfer.sample_bounds import wrong_sign
 #: Settings of a cheap cell of each record, and how far a number may be off where rounding takes its course.
 CHEAP = [
     ("idealized", dict(part="grid", D=16, q=0.2, diagonal=1.0), 1e-5),
+    ("large-lead", dict(part="border", D=768, features=0.3, diagonal=0.02), 1e-5),
     ("coupling", dict(part="samples", n=1000, seed=101), 1e-4),
     ("limits", dict(part="fall", D=12, q=0.9, diagonal=1.0), 1e-4),
     ("limits", dict(part="valley", D=24), 1e-4),
@@ -51,7 +52,8 @@ def test_a_recorded_cell_comes_out_again(name, cell, tolerance):
 
 #: Made from an exactly known law, or timings.
 UNDRAWN = {
-    "certified", "deeper-population", "idealized", "lifetime", "shallow-times", "vit_blocks", "vit_steps",
+    "certified", "deeper-population", "idealized", "large-lead", "lifetime", "shallow-times", "vit_blocks",
+    "vit_steps",
 }  # fmt: skip
 
 

@@ -21,17 +21,21 @@ from patch_association._validate import positive_int
 from patch_association.images.locality import grid_sides
 from patch_association.images.vit import ViT
 
-#: Tokens that are no patches, and encodings, by the ends of their names.
+#: Tokens that are no patches, and encodings, by the ends of their names. Detection tokens alone stand behind.
 _TOKEN = re.compile(
-    r"(?:^|\.)(cls_token|class_token|class_embedding|dist_token|distillation_token"
-    r"|reg_token|register_tokens|storage_tokens)$"
+    r"(?:^|[./])(cls|cls_token|class_token|class_embedding|dist_token|distillation_token"
+    r"|reg_token|register_tokens|storage_tokens|detection_tokens)$"
 )
+_BEHIND = "detection_tokens"
+#: The part that takes pictures, of a network that takes texts as well.
+_PICTURES = re.compile(r"(?:^|[./])(?:vision_model|visual|vision_tower|image_encoder|img)[./]")
 _POSITIONS = re.compile(
     r"(?:^|\.)(pos_embed|positions|position_embeddings|pos_embedding|positional_embedding"
     r"|position_embedding\.weight)$"
 )
 #: From the names of transformers (older and newer) and of torchvision to timm's, one after another.
 _RENAMED = (
+    (r"(^|\.)(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.", r"\1"),
     (r"^(?:(?:module|model|backbone|vit|deit|dinov2|dinov2_with_registers)\.)+", ""),
     (r"^embeddings\.(?=cls_token|mask_token|register_tokens)", ""),
     (r"^class_token$", "cls_token"),
@@ -90,18 +94,23 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
     ValueError
         If there are none, or which rows belong to patches is not known.
     """
-    tensors = model.state_dict() if isinstance(model, nn.Module) else model
+    model = unwrapped(model)
+    tensors = tensors_of(model)
     tokens = other_tokens(tensors)
+    ends = {0}
     if "pos" in tensors:
         P, called = tensors["pos"], "pos"
         (before,) = _counts(tensors, "n_prefix", [0], name)
         grid = _counts(tensors, "grid", [0, 0], name) if grid is None and "grid" in tensors else grid
-        options, tokens = {before}, {"n_prefix": before} if before else {}
+        starts, tokens = {before}, {"n_prefix": before} if before else {}
     else:
         P, called = _positions(tensors, name)
-        first = sum(count for token, count in tokens.items() if not token.startswith(("reg", "storage")))
-        options = {0, first, sum(tokens.values())}
+        ahead = {token: count for token, count in tokens.items() if token != _BEHIND}
+        first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
+        starts, ends = {0, first, sum(ahead.values())}, {0, tokens.get(_BEHIND, 0)}
     P = P.detach()
+    if P.ndim == 3 and called == "pos" and len(P) > 1:
+        P = P[None]
     if P.ndim == 4:  # (1, rows, columns, width)
         grid = (P.shape[1], P.shape[2]) if grid is None else grid
         P = P.flatten(1, 2)
@@ -112,8 +121,8 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
         own = model.config
         return Encodings(P[: own.num_patches].float(), (own.grid, own.grid), called, tokens, 0)
     grid = grid_sides(grid, 1) if grid is not None else grid_of(model)
-    left = {k: len(P) - k for k in options if len(P) > k}
-    fits = [k for k, n in left.items() if n == (math.prod(grid) if grid else math.isqrt(n) ** 2)]
+    left = {(k, e): len(P) - k - e for k in starts for e in ends if len(P) > k + e}
+    fits = [cut for cut, n in left.items() if n == (math.prod(grid) if grid else math.isqrt(n) ** 2)]
     if len(fits) != 1:
         patches = f"{grid[0]} x {grid[1]} patches" if grid else "the patches of a square"
         others = ", ".join(f"{count} {token}" for token, count in tokens.items()) or "no other tokens"
@@ -121,34 +130,48 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
             f"{name} has {len(P)} encodings in {called!r}, and {others}: which of them belong to {patches} "
             "is not known; say grid=(rows, columns)"
         )
-    side = math.isqrt(left[fits[0]])
-    rows, columns = grid or (side, side)
-    # Ours alone has its class token behind the patches.
-    P = P[: len(P) - fits[0]] if called == "positions" else P[fits[0] :]
-    return Encodings(P.float(), (rows, columns), called, tokens, fits[0])
+    ((before, behind),) = fits
+    side = math.isqrt(left[before, behind])
+    if called == "positions":  # ours alone has its class token behind the patches
+        before, behind = 0, before
+    return Encodings(P[before : len(P) - behind].float(), grid or (side, side), called, tokens, before)
 
 
-def encodings_for(model, name: str, grid, images) -> Encodings:
-    """The same, where pictures tell the grid if nothing else does."""
-    if grid is None and images is not None and grid_of(model) is None:
-        sides = grid_on(model, images)
+def encodings_for(model, name: str, grid, images, seen=None) -> Encodings:
+    """The same, where pictures may tell the grid, ``seen`` on them, or the grid that was said is theirs."""
+    own = grid_of(unwrapped(model))
+    tried = [grid]
+    if images is not None and grid is None and own is None:
+        tried = [seen or grid_on(model, images), None]
+    elif images is not None and grid is not None and own is not None:
+        tried = [grid, own]
+    refused = None
+    for one in tried:
         try:
-            return encodings_in(model, name, sides)
+            return encodings_in(model, name, one)
         except ValueError as error:
-            try:
-                found = encodings_in(model, name)
-            except ValueError:
-                raise error from None
-            wanted, came = f"{found.grid[0]} x {found.grid[1]} patches", tuple(images.shape[2:])
-            raise ValueError(
-                f"{name} takes pictures of {wanted}, got {came} pixels, {sides} patches"
-            ) from None
-    return encodings_in(model, name, grid)
+            refused = refused or error
+    raise refused or ValueError(name)
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside of what runs it on several devices, or compiled."""
+    while isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)) or hasattr(
+        model, "_orig_mod"
+    ):
+        model = model.module if hasattr(model, "module") else model._orig_mod
+    return model
+
+
+def tensors_of(model) -> Mapping[str, torch.Tensor]:
+    """The tensors by name of the part that takes pictures, where another takes texts."""
+    tensors = model.state_dict() if isinstance(model, nn.Module) else model
+    return {key: x for key, x in tensors.items() if _PICTURES.search(key)} or tensors
 
 
 def grid_on(model, images) -> tuple[int, int] | None:
-    """Rows and columns of patches on pictures; None where the size of a patch is not known."""
-    shape = patch_projection(model.state_dict() if isinstance(model, nn.Module) else model)
+    """Rows and columns of patches side by side on pictures; None where the size of a patch is not known."""
+    shape = patch_projection(tensors_of(model))
     return None if shape is None else (images.shape[2] // shape[1], images.shape[3] // shape[2])
 
 
@@ -185,24 +208,34 @@ def has_positions(tensors) -> bool:
 
 def patch_projection(tensors) -> tuple[int, int, int] | None:
     """(width, height, width of a patch in pixels) of the convolution that embeds patches; None without."""
-    for key, x in tensors.items():
-        if (
-            x.ndim == 4
-            and any(part in key for part in ("patch", "conv_proj", "conv1"))
-            and max(x.shape[2:]) > 1
-        ):
-            return x.shape[0], x.shape[2], x.shape[3]
-    return None
+    key = _patch_key(tensors)
+    return None if key is None else (len(tensors[key]), *tensors[key].shape[2:])
+
+
+def _patch_key(tensors) -> str | None:
+    named = ("patch", "conv_proj", "conv1")
+    fits = (key for key, x in tensors.items() if x.ndim == 4 and max(x.shape[2:]) > 1)
+    return next((key for key in fits if any(part in key for part in named)), None)
+
+
+def channels_of(model) -> int | None:
+    """How many colors a model's pictures have; None where no convolution embeds patches."""
+    if isinstance(model, ViT):
+        return model.config.channels
+    key = _patch_key(tensors_of(model))
+    return None if key is None else tensors_of(model)[key].shape[1]
 
 
 def grid_of(model) -> tuple[int, int] | None:
     """Rows and columns of patches, where a module says them."""
     if (grid := getattr(getattr(model, "patch_embed", None), "grid_size", None)) is not None:
         return grid_sides(grid, 1)
+    if isinstance(model, Mapping):
+        return None
     about = getattr(model, "config", model)
     about = getattr(about, "vision_config", about)
     size, patch = (getattr(about, key, None) for key in ("image_size", "patch_size"))
-    if size is None or patch is None or isinstance(model, Mapping):
+    if size is None or patch is None:
         return None
     (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
     return height // p, width // q
@@ -229,90 +262,138 @@ def timms_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return found
 
 
-def maps(model, images: torch.Tensor, name: str, heads: int | None = None, grid=None) -> list[torch.Tensor]:
-    """The attention of each layer between patches, (B, H, N, N) each; see `attention_of`."""
-    tensors = model if isinstance(model, Mapping) else model.state_dict()
-    shape, about = patch_projection(tensors), getattr(model, "config", None)
-    if (
-        about is not None and getattr(about, "mask_ratio", None) is not None
-    ):  # a masked autoencoder shuffles its patches
-        model, heads = tensors, about.num_attention_heads
+def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None):
+    """The attention of each layer between patches, (B, H, N, N) each, and their grid; see `attention_of`.
+
+    Parameters
+    ----------
+    model : module, or tensors by name
+    images : (B, c, H, W) tensor
+    name : str (what errors call it)
+    heads : int, optional (where tensors do not tell)
+    grid : pair of int, optional (where nothing tells)
+    about : dict, optional (what the file beside the weights says of them)
+
+    Returns
+    -------
+    list of (B, H, N, N) tensors, pair of int or None
+    """
+    model = unwrapped(model)
     if isinstance(model, ViT):
-        patches, behind = model.config.num_patches, True
+        own, shown = model.config, []
+        with _in_evaluation(model):
+            shown = _run(model, images, name, return_all=True)[1]["attention"]
+        N, rest = own.num_patches, len(images)  # positional attention: one for all pictures
+        return [S.expand(rest, *S.shape[-3:])[..., :N, :N] for S in shown], (own.grid, own.grid)
+    tensors, config = tensors_of(model), getattr(model, "config", None)
+    if (
+        config is not None and getattr(config, "mask_ratio", None) is not None
+    ):  # a masked autoencoder shuffles its patches
+        model, about = tensors, config.to_dict()
+    if isinstance(model, Mapping):
+        found, sizes = _maps_of_weights(model, images, name, heads, grid, about or {})
     else:
-        patches, behind = shape and (images.shape[2] // shape[1]) * (images.shape[3] // shape[2]), False
-    found = (
-        _maps_of_weights(model, images, name, heads, grid) if model is tensors else _seen(model, images, name)
-    )
+        found, sizes = _seen(model, images, name)
     found = [S for S in found if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
     tokens = found[0].shape[-1] if found else 0
-    patches = patches or tokens - sum(other_tokens(tensors).values())
-    wanted = len(images), tokens, tokens
-    if not found or any(S.ndim != 4 or (len(S), *S.shape[2:]) != wanted for S in found) or patches > tokens:
-        came = f", got {[tuple(S.shape) for S in found[:3]]} for {patches} patches" if found else ""
+    if not found or any(
+        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images), tokens, tokens) for S in found
+    ):
+        came = f", got {[tuple(S.shape) for S in found[:3]]}" if found else ""
+        raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: {_READ}")
+    if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in found):
+        raise ValueError(f"{name} shows no attention: what passes through attn_drop does not sum to one")
+    others = other_tokens(tensors)
+    patches, behind = tokens - sum(others.values()), others.get(_BEHIND, 0)
+    known = {size for size in sizes if size[0] * size[1] == patches}
+    if len(known) > 1 or (sizes and not known):
+        counted = ", ".join(f"{count} {token}" for token, count in others.items()) or "no other tokens"
         raise ValueError(
-            f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: try its state_dict()"
+            f"{name} has {tokens} tokens on these pictures, and {counted}: which of them are patches is not "
+            f"known, whose grid may be {' or '.join(f'{r} x {c}' for r, c in sorted(known or sizes)[:4])}"
         )
-    rows = slice(0, patches) if behind else slice(tokens - patches, tokens)
-    return [S[..., rows, rows] for S in found]
+    own = next(iter(known), None) or next(
+        (g for g in (grid, grid_of(model)) if g and math.prod(g) == patches), None
+    )
+    rows = slice(tokens - patches - behind, tokens - behind)
+    return [S[..., rows, rows] for S in found], own
 
 
-def _seen(model: Any, images, name) -> list[torch.Tensor]:
-    """What a module's own attention layers show while it looks at pictures."""
-    if isinstance(model, ViT):
-        shown = _run(model, images, name, return_all=True)[1]["attention"]
-        return [S.expand(len(images), *S.shape[-3:]) for S in shown]  # positional attention: one for all
+#: How attention can be read.
+_READ = (
+    "it is read of timm's, transformers' and torchvision's ViTs, and where it passes through "
+    "nn.MultiheadAttention or through a layer that is called attn_drop"
+)
+
+
+def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set]:
+    """What a module's own attention layers show while it looks at pictures, and the sizes of convolutions."""
     model = getattr(model, "vision_model", model)
     seen: list[torch.Tensor] = []
-    with _in_evaluation(model), _watched(model, seen) as how:
-        answer = _run(model, images, name, **how)
-    return list(getattr(answer, "attentions", None) or ()) if how else seen
+    sizes: set[tuple[int, int]] = set()
+    with _in_evaluation(model), _watched(model, seen, sizes):
+        _run(model, images, name)
+    return seen, sizes
 
 
 @contextmanager
-def _watched(model: Any, seen: list) -> Iterator[dict]:
-    """Let attention be seen, and restore the model; gives what to call it with."""
-    if hasattr(model, "set_attn_implementation"):  # transformers
-        before = model.config._attn_implementation
-        model.set_attn_implementation("eager")
-        try:
-            yield {"output_attentions": True}
-        finally:
-            model.set_attn_implementation(before)
-        return
+def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
+    """Let attention be seen, and restore the model."""
     handles, fused, fast = [], [], torch.backends.mha.get_fastpath_enabled()
+    theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
+    inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}
+    theirs = [(one, one.config._attn_implementation) for one in theirs if id(one) not in inner]
+    inside = {id(layer) for one, _ in theirs for layer in one.modules()}
 
     def ask(_, args, how):
         return args, how | {"need_weights": True, "average_attn_weights": False}
 
+    for one, _ in theirs:
+        one.set_attn_implementation("eager")
+        all_of_them = lambda _, args, how: (args, how | {"output_attentions": True})
+        handles.append(one.register_forward_pre_hook(all_of_them, with_kwargs=True))
+        handles.append(
+            one.register_forward_hook(
+                lambda _, args, out: seen.extend(getattr(out, "attentions", None) or ())
+            )
+        )
     for layer in model.modules():
+        if isinstance(layer, nn.Conv2d):
+            handles.append(layer.register_forward_hook(lambda _, args, out: sizes.add(tuple(out.shape[-2:]))))
+        if id(layer) in inside:
+            continue
         if isinstance(layer, nn.MultiheadAttention):
             handles.append(layer.register_forward_pre_hook(ask, with_kwargs=True))
             handles.append(layer.register_forward_hook(lambda _, args, out: seen.append(out[1])))
-        elif hasattr(layer, "attn_drop") and hasattr(layer, "fused_attn"):
-            # Unfused, timm passes the attention through its dropout: there it can be read.
-            fused.append((layer, layer.fused_attn))
-            layer.fused_attn = False
-            handles.append(layer.attn_drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
+        elif isinstance(drop := getattr(layer, "attn_drop", None), nn.Module):
+            # Unfused, timm passes the attention through its dropout, as DINO and DeiT do: there it is read.
+            if hasattr(layer, "fused_attn"):
+                fused.append((layer, layer.fused_attn))
+                setattr(layer, "fused_attn", False)  # noqa: B010  (a type checker takes it for a tensor)
+            handles.append(drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        yield {}
+        yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         for handle in handles:
             handle.remove()
         for layer, was in fused:
             layer.fused_attn = was
+        for one, before in theirs:
+            one.set_attn_implementation(before)
 
 
 @contextmanager
 def _in_evaluation(model):
-    training = model.training
+    """Every part in evaluation mode, and then in its own again: some may be frozen."""
+    modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:
         yield
     finally:
-        model.train(training)
+        for part, mode in modes:
+            part.training = mode
 
 
 def _run(model, images, name, **how):
@@ -327,12 +408,52 @@ def _run(model, images, name, **how):
         raise ValueError(f"{name} takes other pictures than {came}: {said}") from error
 
 
-def _maps_of_weights(tensors, images, name, heads, grid) -> list[torch.Tensor]:
-    """The attention of a plain pre-norm ViT, from its tensors alone: (B, H, T, T) by layer."""
+def how_many_heads(name: str, width: int, heads=None, about=None) -> int:
+    """How many heads a layer has: as was said, or as stands beside the weights, which do not tell.
+
+    Raises
+    ------
+    ValueError
+        If nothing tells, or the number does not divide the width.
+    """
+    heads = heads if heads is not None else _said_heads(about)
+    if heads is None:
+        raise ValueError(f"{name} does not tell how many heads a layer has: say heads=")
+    if width % positive_int("heads", heads):
+        raise ValueError(f"heads must divide the width {width} of {name}, got {heads}")
+    return int(heads)
+
+
+def not_told(model, name: str, heads=None, about=None) -> str | None:
+    """What is missing for the attention of tensors, as a sentence; None for a module, and if nothing is."""
+    if isinstance(model, nn.Module):
+        return None
+    if "positions" in model and "embed.weight" in model:
+        return (
+            f"{name} is of this library's ViT and does not tell its heads and patches: give the model, "
+            "ViT(config) with these weights, or a training run's load_run(folder).model"
+        )
+    if heads is None and _said_heads(about) is None:
+        return f"{name} does not tell how many heads a layer has: say heads="
+
+
+def _said_heads(about) -> int | None:
+    about = about or {}
+    return about.get("vision_config", about).get("num_attention_heads")
+
+
+def _maps_of_weights(tensors, images, name, heads, grid, about):
+    """The attention of a plain pre-norm ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
+    if missing := not_told(tensors, name, heads, about):
+        raise ValueError(missing)
+    about = about.get("vision_config", about)
+    if about.get("hidden_act", "gelu") != "gelu":
+        raise ValueError(f"{name} is no plain ViT (its activation is {about['hidden_act']}): {_GIVE}")
     left = {key: value.detach().float() for key, value in timms_names(tensors).items()}
     found = encodings_for(tensors, name, grid, images)
     try:
         weight = left.pop("patch_embed.proj.weight")
+        heads = how_many_heads(name, len(weight), heads, about)
         height, width = weight.shape[2:]
         if (images.shape[2] / height, images.shape[3] / width) != found.grid:
             sizes = f"{found.grid[0] * height} x {found.grid[1] * width} pixels"
@@ -349,22 +470,19 @@ def _maps_of_weights(tensors, images, name, heads, grid) -> list[torch.Tensor]:
             own[: found.before] += left["pos_embed"].reshape(-1, x.shape[2])[: found.before]
             x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
         left.pop("pos_embed")
-        heads, seen = positive_int("heads", heads or max(1, x.shape[2] // 64)), []
-        if x.shape[2] % heads:
-            raise ValueError(f"heads must divide the width {x.shape[2]} of {name}, got {heads}")
+        seen = []
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
             x = _layer(x, f"blocks.{layer}.", left, heads, seen)
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-        raise ValueError(
-            f"{name} is no plain ViT ({said}): give the model itself for its attention"
-        ) from error
+        raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
     if parts := sorted(key for key in left if not _BEHIND_THE_LAYERS.match(key)):
-        raise ValueError(
-            f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: give the model itself for "
-            "its attention"
-        )
-    return seen
+        raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
+    return seen, {found.grid}
+
+
+#: What to do where tensors do not tell.
+_GIVE = f"give the model itself; {_READ}"
 
 
 def _layer(x, at: str, left: dict, heads: int, seen: list):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
 from tqdm import tqdm
 
 from patch_association._validate import fits_memory, real_array
@@ -23,7 +22,7 @@ from patch_association.images.locality import (
     similarity,
 )
 from patch_association.images.pretrained import check_pictures, finite_maps
-from patch_association.images.weights import given
+from patch_association.images.weights import Given, given
 
 # Bytes of maps that are looked at together.
 _AT_ONCE = 2**28
@@ -36,18 +35,11 @@ class Looking:
     Attributes
     ----------
     pictures : int
-    grid : pair of int (rows and columns of patches)
+    grid : pair of int (rows and columns of patches on these pictures)
     share : (L, H) array
         How positional a head is (:func:`~patch_association.images.maps.positional_share`).
     neighbors : (L, H) array
         The share of a patch's neighbors at a side among the eight patches that it looks at most on average.
-    step, step_share : (L, H, 2) and (L, H) arrays
-        The commonest step (rows down, columns right) from a patch to where it looks most, and how common it
-        is among patches that have a patch there: near 1 the head is a shift.
-    corners : (L,) array
-        Of the attention between patches, the share that goes to the four corners.
-    sinks, sink_share : (L, 4) and (L,) arrays
-        The four patches that get most, counted from 0 row by row, and their share; 4 / N each if none did.
     maps : (L, H, N, N) array
         Mean attention.
     """
@@ -56,19 +48,13 @@ class Looking:
     grid: tuple[int, int]
     share: np.ndarray
     neighbors: np.ndarray
-    step: np.ndarray
-    step_share: np.ndarray
-    corners: np.ndarray
-    sinks: np.ndarray
-    sink_share: np.ndarray
     maps: np.ndarray
 
     def __repr__(self) -> str:
         layers, heads = self.share.shape
         share = f"{self.share.min():.0%} to {self.share.max():.0%}"
         return (
-            f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: mean maps explain {share}, "
-            f"four patches get up to {self.sink_share.max():.0%})"
+            f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: mean maps explain {share})"
         )
 
 
@@ -86,7 +72,8 @@ class Look:
         Where they were found, P, and its grid; None for a network without learned encodings.
     locality : Locality or None (by the cosines of centered encodings; of grids of at least 3 x 3)
     neighbors : float or None
-        The share of a patch's neighbors at a side among its four most similar patches, by the same.
+        The share of a patch's neighbors at a side among its four most similar patches, by the same; None, as
+        the measures around it, where encodings are zero or all the same, as at the start of some networks.
     components : int or None (how many principal components hold 90% of the encodings' variance)
     sums : RowsAndColumns or None (how far they are a vector for the row plus one for the column)
     attention : Looking or None (on the pictures, if there were any)
@@ -116,16 +103,16 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
 
     Parameters
     ----------
-    model : module, dict of tensors, or str or path
+    model : module, dict of tensors, array or tensor, or str or path
         Of the families that :mod:`~patch_association.images.pretrained` names; a path is a ``.npz``,
         ``.safetensors``, ``.pth``, ``.pt`` or ``.bin`` file, or a folder with one.
     pictures : (n, c, H, W) or (n, H, W, c) tensor or array, optional
-        At least two, of the size that the model takes. Floating-point numbers as they are, in the model's
+        At least two, of a size that the model takes. Floating-point numbers as they are, in the model's
         precision; whole numbers 0 to 255 are divided by 255, less ``mean``, divided by ``std``.
     grid : pair of int, optional
         Rows and columns of patches, where neither the model nor the pictures say them and they are no square.
     heads : int, optional
-        Where only tensors are given, which do not tell; by default width / 64, as ViTs have it.
+        Where only tensors are given, which do not tell.
     mean, std : float or c of them
         Of the pictures that the model was trained on. Models differ: 0.5 is AugReg's.
     progress : bool, optional
@@ -149,38 +136,38 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
 
 
 @torch.no_grad()
-def look_at(read, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
-    """:func:`look` at what was read already: the pair of a model and its name.
+def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+    """:func:`look` at what was read already.
 
     Parameters
     ----------
-    read : pair (as :func:`~patch_association.images.weights.given` gives it)
+    read : Given (as :func:`~patch_association.images.weights.given` gives it)
     pictures, grid, heads, mean, std, progress : as in :func:`look`, and so the errors
     """
-    model, name = read
-    tensors = model.state_dict() if isinstance(model, nn.Module) else model
-    images = None if pictures is None else check_pictures(_normalized(pictures, mean, std))
-    if images is not None:
+    model, name = read.model, read.name
+    tensors = families.tensors_of(model)
+    images = None
+    if pictures is not None:
+        images = check_pictures(_normalized(pictures, mean, std, families.channels_of(model)))
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
+    attention = None if images is None else _looked(read, images, grid, heads, progress)
     try:
-        found = families.encodings_for(model, name, grid, images)
+        found = families.encodings_for(model, name, grid, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise
         found = None  # rotary or relative positions: there is nothing to measure but the attention
     local, near, needed, sums = (None, None, None, None) if found is None else _measured(found)
-    sides = found.grid if found is not None else grid or families.grid_on(model, images)
-    attention = None if images is None else _looked(model, name, images, sides, heads, progress)
     tokens = families.other_tokens(tensors) if found is None else found.tokens
     return Look(name, tokens, found, local, near, needed, sums, attention)
 
 
-def _normalized(pictures, mean, std):
+def _normalized(pictures, mean, std, channels):
     colors_last = isinstance(pictures, np.ndarray)  # unless the shape tells
     if isinstance(pictures, np.ndarray) and pictures.dtype.kind in "fiu":
         pictures = torch.from_numpy(np.array(pictures))
     if isinstance(pictures, torch.Tensor) and pictures.ndim == 4:
-        first, last = (pictures.shape[k] in (1, 3) for k in (1, 3))
+        first, last = (pictures.shape[k] in ((1, 3) if channels is None else (channels,)) for k in (1, 3))
         if colors_last if first == last else last:
             pictures = pictures.movedim(3, 1)  # (n, H, W, c) -> (n, c, H, W)
     if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
@@ -191,7 +178,7 @@ def _normalized(pictures, mean, std):
 
 def _measured(found: Encodings):
     P, grid = found.P, found.grid
-    if min(grid) < 2:
+    if min(grid) < 2 or not P.norm(dim=1).all() or not (P - P.mean(dim=0)).norm(dim=1).all():
         return None, None, None, None
     local = encoding_locality(P, grid=grid) if min(grid) > 2 else None
     G = similarity(P)
@@ -199,7 +186,7 @@ def _measured(found: Encodings):
     return local, near, components(G, 0.9), row_and_column(G, grid)
 
 
-def _looked(model, name, images, grid, heads, progress) -> Looking:
+def _looked(read: Given, images, grid, heads, progress) -> Looking:
     """One pass over the pictures; sums over even and odd pictures apart tell the positional share."""
     n, sums = len(images), None
     if n < 2:
@@ -207,9 +194,13 @@ def _looked(model, name, images, grid, heads, progress) -> Looking:
     bar, start, at_once = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False,
                                disable=None if progress is None else not progress), 0, 2  # fmt: skip
     while start < n:
-        maps = finite_maps(model, images[start : start + at_once], name, heads, grid)
+        maps, sides = finite_maps(read, images[start : start + at_once], heads, grid)
         if sums is None:
-            sums = _Sums(len(maps), maps[0].shape[1], maps[0].shape[2], grid)
+            if sides is None:
+                raise ValueError(
+                    f"{read.name} has {maps[0].shape[-1]} patches on these pictures: say grid=(rows, columns)"
+                )
+            sums = _Sums(len(maps), maps[0].shape[1], sides)
             at_once = max(2, _AT_ONCE // (4 * sums.maps[0].numel()) // 2 * 2)  # even: the halves take turns
         for layer, S in enumerate(maps):
             sums.add(layer, S.float())
@@ -222,22 +213,12 @@ def _looked(model, name, images, grid, heads, progress) -> Looking:
 class _Sums:
     """What is summed over pictures, for the even and the odd ones."""
 
-    def __init__(self, L: int, H: int, N: int, grid):
-        self.grid = grid_sides(grid if grid is not None else round(N**0.5))
-        if self.grid[0] * self.grid[1] != N:
-            raise ValueError(
-                f"there are {N} patches, which are no grid {self.grid}: say grid=(rows, columns)"
-            )
+    def __init__(self, L: int, H: int, grid: tuple[int, int]):
+        self.grid = grid_sides(grid, 1)
+        N = self.grid[0] * self.grid[1]
         fits_memory(f"mean maps of {L} x {H} heads on {N} patches", 3 * L * H * N * N, 4)
         self.maps = torch.zeros(2, L, H, N, N)
         self.squares, self.rows = torch.zeros(2, 2, L, H, dtype=torch.float64)
-        self.received = torch.zeros(L, N, dtype=torch.float64)
-        place = np.stack(np.divmod(np.arange(N), self.grid[1]), axis=-1)
-        down, right = np.moveaxis(place[None] - place[:, None], -1, 0)  # (query, key)
-        self.wide = 2 * self.grid[1] - 1
-        self.code = torch.from_numpy((down + self.grid[0] - 1) * self.wide + right + self.grid[1] - 1)
-        self.inside = np.bincount(self.code.numpy().ravel())  # how many patches have a patch at this step
-        self.steps = np.zeros((L, H, self.inside.size), dtype=np.int64)
 
     def add(self, layer: int, S: torch.Tensor) -> None:
         """Attention (B, H, N, N) of one layer; the first picture of a batch is an even one."""
@@ -248,12 +229,6 @@ class _Sums:
             self.maps[half, layer] += mine.sum(dim=0)
             self.squares[half, layer] += (mine.double() ** 2).sum(dim=(0, 2, 3))
             self.rows[half, layer] += (mine.double().sum(dim=-1) ** 2).sum(dim=(0, 2))
-        flat = S.double().mean(dim=(1, 2))  # (B, N)
-        self.received[layer] += (flat / flat.sum(dim=-1, keepdim=True)).sum(dim=0)
-        top = S.argmax(dim=-1)  # (B, H, N)
-        codes = self.code[torch.arange(len(self.code)), top].transpose(0, 1).flatten(1)  # (H, B N)
-        for head, code in enumerate(codes):
-            self.steps[layer, head] += np.bincount(code.numpy(), minlength=self.inside.size)
 
     def looking(self, n: int) -> Looking:
         """The measures, from sums over n pictures."""
@@ -264,14 +239,6 @@ class _Sums:
             inner = (self.maps[half] * M).sum(dim=(2, 3))
             rest = rest + self.squares[half] - 2 * inner + counts[half] * (M**2).sum(dim=(2, 3))
             energy = energy + self.squares[half] - self.rows[half] / N
-        maps, received = (self.maps.sum(dim=0) / n + 1 / N).numpy(), (self.received / n).numpy()
-        best = self.steps.argmax(axis=-1)  # (L, H)
-        step = np.stack(np.divmod(best, self.wide), axis=-1) - np.subtract(self.grid, 1)
-        common = np.take_along_axis(self.steps, best[..., None], axis=-1)[..., 0]
+        maps = (self.maps.sum(dim=0) / n + 1 / N).numpy()
         near = [[neighbor_recall(S, self.grid, min(8, N - 1)) for S in layer] for layer in maps]
-        corners = [0, self.grid[1] - 1, N - self.grid[1], N - 1]
-        sinks = np.argsort(-received, axis=1)[:, :4]
-        return Looking(
-            n, self.grid, (1 - rest / energy).numpy(), np.array(near), step, common / (n * self.inside[best]),
-            received[:, corners].sum(axis=1), sinks, np.sort(received, axis=1)[:, -4:].sum(axis=1), maps,
-        )  # fmt: skip
+        return Looking(n, self.grid, (1 - rest / energy).numpy(), np.array(near), maps)

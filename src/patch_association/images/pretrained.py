@@ -12,7 +12,7 @@ import torch
 
 from patch_association._validate import brief
 from patch_association.images import families
-from patch_association.images.weights import given
+from patch_association.images.weights import Given, given
 
 
 def encodings_of(model, grid=None) -> torch.Tensor:
@@ -22,10 +22,11 @@ def encodings_of(model, grid=None) -> torch.Tensor:
 
     Parameters
     ----------
-    model : module, dict of tensors, or str or path
-        See the head of this module. An npz may also hold the encodings alone: ``pos`` (tokens, width);
-        ``n_prefix``, the number of rows that belong to other tokens, 0 if it is left out; and ``grid``,
-        rows and columns of the patches, a square one if it is left out.
+    model : module, dict of tensors, array or tensor, or str or path
+        See the head of this module. An array is (N, width) or (rows, columns, width).
+        An npz may also hold the encodings alone: ``pos`` (tokens, width); ``n_prefix``, the number of rows
+        that belong to other tokens, 0 if it is left out; and ``grid``, rows and columns of the patches, a
+        square one if it is left out.
     grid : pair of int, optional
         Rows and columns of the patches, where neither the model says them nor they are a square.
 
@@ -41,7 +42,8 @@ def encodings_of(model, grid=None) -> torch.Tensor:
     >>> encodings_of(ViT(ViTConfig.named("reader"))).shape
     torch.Size([64, 64])
     """
-    return families.encodings_in(*given(model), grid).P
+    model, name, _ = given(model)
+    return families.encodings_in(model, name, grid).P
 
 
 @torch.no_grad()
@@ -57,16 +59,17 @@ def attention_of(model, images: torch.Tensor, heads: int | None = None) -> torch
     images : (B, c, H, W) tensor
         Normalized as the model was trained.
     heads : int, optional
-        Where only tensors are given, which do not tell; by default width / 64, as ViTs have it.
+        Where only tensors are given, which do not tell, and no ``config.json`` beside their file does.
 
     Raises
     ------
     ValueError
-        If the model is no ViT whose attention can be seen; if the pictures are no finite floating-point
-        numbers or of another shape, type or place than the model's; for NaN or infinite weights.
+        If the model is no ViT whose attention can be seen, or which of its tokens are patches is not known;
+        if tensors are given and how many heads they have is not; if the pictures are no finite
+        floating-point numbers or of another shape, type or place than the model's; for NaN or infinite
+        weights.
     """
-    model, name = given(model)
-    return torch.stack(finite_maps(model, check_pictures(images), name, heads))
+    return torch.stack(finite_maps(given(model), check_pictures(images), heads)[0])
 
 
 def check_pictures(images) -> torch.Tensor:
@@ -82,16 +85,16 @@ def check_pictures(images) -> torch.Tensor:
     return images
 
 
-def finite_maps(model, images, name: str, heads=None, grid=None) -> list[torch.Tensor]:
-    """The maps of each layer, (B, H, N, N); refused where one is not finite.
+def finite_maps(read: Given, images, heads=None, grid=None):
+    """The maps of each layer, (B, H, N, N), and the grid of patches; refused where one is not finite.
 
     Raises
     ------
     ValueError
         If one is not finite, and where :func:`attention_of` refuses.
     """
-    maps = families.maps(model, images, name, heads, grid)
+    maps, sides = families.maps(read.model, images, read.name, heads, grid, read.about)
     for layer, S in enumerate(maps):
         if not torch.isfinite(S).all():
-            raise ValueError(f"the attention of layer {layer} of {name} is not finite on these pictures")
-    return maps
+            raise ValueError(f"the attention of layer {layer} of {read.name} is not finite on these pictures")
+    return maps, sides

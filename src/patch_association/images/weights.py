@@ -5,11 +5,14 @@ Nothing is unpickled: a file of PyTorch is read with ``weights_only=True``.
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 import pickle
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,31 +23,53 @@ from patch_association.images.extras import imported
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
 _UNPACKED, _PACKING = 2**28, 100
-_TORCH = (".pt", ".pth", ".bin", ".ckpt")
+_TORCH = (".pt", ".pth", ".bin", ".ckpt", ".tar")
 #: What a file may be called.
 ENDINGS = (".npz", ".safetensors", *_TORCH)
 #: What a folder of weights may hold, and under which keys a checkpoint keeps its weights.
 _IN_FOLDER = ("model.safetensors", "pytorch_model.bin", "checkpoint.pt")
-_KEPT_UNDER = ("state_dict", "model", "model_state_dict", "module", "teacher", "model_ema", "backbone")
+_KEPT_UNDER = (
+    "state_dict", "model", "model_state_dict", "module", "teacher", "student", "model_ema", "backbone",
+)  # fmt: skip
+#: Numbers in which weights can be used as they stand; those of eight bits have scales beside them.
+_NUMBERS = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool}
+_NUMBERS |= {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 
 
-def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
+class Given(NamedTuple):
+    """A model, what to call it, and what the file ``config.json`` beside its weights says of it."""
+
+    model: nn.Module | Mapping[str, torch.Tensor]
+    name: str
+    about: dict[str, Any]
+
+
+def given(model) -> Given:
     """A module or a dict of tensors, all numbers finite, and what to call it.
 
     Parameters
     ----------
-    model : module, dict of tensors, or str or path
+    model : module, dict of tensors, array or tensor, or str or path
         What exists on the disk is a file of weights (:func:`read_weights`); another text is a name of timm's.
+        An array is encodings alone, (N, width) or (rows, columns, width).
 
     Raises
     ------
     ValueError
         If it is none of these, if the file or the name cannot be used, or for NaN or infinite weights.
     """
+    about = {}
     if isinstance(model, (str, Path)):
         name = str(model)
         missing = isinstance(model, Path) or name.endswith(ENDINGS)
-        model = read_weights(model) if missing or Path(model).exists() else fetched(name)
+        if missing or Path(model).exists():
+            about = _beside(Path(model))
+            model = read_weights(model)
+        else:
+            model = fetched(name)
+    elif isinstance(model, (np.ndarray, torch.Tensor)):
+        name = "this array"
+        model = {"pos": torch.as_tensor(np.array(model)) if isinstance(model, np.ndarray) else model}
     elif isinstance(model, Mapping):
         pairs = model.items()
         wrong = [key for key, x in pairs if not isinstance(key, str) or not isinstance(x, torch.Tensor)]
@@ -56,13 +81,25 @@ def given(model) -> tuple[nn.Module | Mapping[str, torch.Tensor], str]:
     else:
         raise ValueError(f"a model must be a module, weights, a file or a name, got {type(model).__name__}")
     for key, value in model.named_parameters() if isinstance(model, nn.Module) else model.items():
-        if value.is_meta or value.is_complex() or not torch.isfinite(value).all():
-            raise ValueError(f"{name} holds {key!r}, which is no array of finite numbers: {value.dtype}")
-    return model, name
+        if value.is_meta or value.dtype not in _NUMBERS or not torch.isfinite(value).all():
+            raise ValueError(
+                f"{name} holds {key!r}, which is no array of finite numbers: {value.dtype}, and expected are "
+                "weights of 16, 32 or 64 bits"
+            )
+    return Given(model, name, about)
+
+
+def _beside(path: Path) -> dict[str, Any]:
+    """What ``config.json`` says of the weights in a folder, as transformers writes it."""
+    folder = path if path.is_dir() else path.parent if path.name in _IN_FOLDER else None
+    if folder is None or not (folder / "config.json").is_file():
+        return {}
+    with whole(f"{folder / 'config.json'} does not say what the weights beside it are"):
+        return dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
 
 
 def read_weights(path) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name: ``.npz``, ``.safetensors``, or PyTorch's ``.pth``, ``.pt``, ``.bin``.
+    """The tensors of a file by name: ``.npz``, ``.safetensors``, or PyTorch's ``.pth``, ``.pt``, ``.tar``.
 
     A checkpoint keeps its weights under a key such as ``model``: these are taken. A folder is read where it
     holds ``model.safetensors``, ``pytorch_model.bin`` or a training run's ``checkpoint.pt``.
@@ -88,7 +125,8 @@ def read_weights(path) -> dict[str, torch.Tensor]:
     if path.suffix in _TORCH:
         with whole(f"{path} is no whole file of tensors that PyTorch reads without running code"):
             try:
-                held = torch.load(path, map_location="cpu", weights_only=True)
+                with torch.serialization.safe_globals([argparse.Namespace]):  # the options beside weights
+                    held = torch.load(path, map_location="cpu", weights_only=True)
             except pickle.UnpicklingError as error:  # whose message is a page
                 raise ValueError("it holds more than tensors: save model.state_dict()") from error
             return _weights_in(held)
@@ -106,9 +144,11 @@ def read_weights(path) -> dict[str, torch.Tensor]:
 
 def _weights_in(held) -> dict[str, torch.Tensor]:
     """The tensors of a checkpoint, by name."""
-    kept = lambda: next((held[key] for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)), None)
-    while isinstance(held, Mapping) and (inside := kept()) is not None:
-        held = inside
+    kept = lambda: [key for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)]
+    while isinstance(held, Mapping) and (inside := kept()):
+        if {"teacher", "student"} <= set(inside):
+            raise ValueError("it holds two networks: give the tensors of its 'teacher' or of its 'student'")
+        held = held[inside[0]]
     if not isinstance(held, Mapping) or not any(isinstance(value, torch.Tensor) for value in held.values()):
         came = list(held)[:8] if isinstance(held, Mapping) else type(held).__name__
         raise ValueError(f"expected tensors by name, perhaps under {', '.join(_KEPT_UNDER)}; got {came}")

@@ -1,6 +1,7 @@
 # The face of this room: each name and the module it lives in, for the importer and for type checkers.
 from .dynamics import (
     draw_atoms as draw_atoms,
+    draw_border as draw_border,
     draw_constants as draw_constants,
     draw_drift as draw_drift,
     draw_drift_map as draw_drift_map,
@@ -13,6 +14,7 @@ from .dynamics import (
     draw_frames as draw_frames,
     draw_image_steps as draw_image_steps,
     draw_loudness as draw_loudness,
+    draw_overshoot as draw_overshoot,
     draw_paths as draw_paths,
     draw_portrait as draw_portrait,
     draw_power_law as draw_power_law,
@@ -20,6 +22,7 @@ from .dynamics import (
     draw_score_paths as draw_score_paths,
     draw_sketch as draw_sketch,
     draw_steps_needed as draw_steps_needed,
+    draw_trap as draw_trap,
     draw_turned_rows as draw_turned_rows,
     label_events as label_events,
 )

@@ -22,6 +22,7 @@ from patch_lab.figures.style import (
     label_ticks,
     look,
     looks,
+    tints,
 )
 from patch_lab.setting.optimality import cubic_form
 
@@ -301,6 +302,74 @@ def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
                     va="center", color=COLORS[key])  # fmt: skip
     ax.set(xscale="log", xlim=(steps[0], steps[-1]), ylim=(0, top), xlabel="step of gradient descent")
     ax.set_ylabel(f"relative to step {steps[0]:,}")
+
+
+def draw_trap(ax: Axes, runs: dict, faces: tuple[float, float]) -> None:
+    """Runs in the two ratios of the trap, and its two faces.
+
+    Parameters
+    ----------
+    ax : Axes
+    runs : dict
+        Number of patches -> (b, gamma - beta), two arrays.
+    faces : (float, float)
+        The b, and the gamma - beta, that runs do not pass outwards.
+    """
+    border, floor = faces
+    for (size, (b, height)), color in zip(runs.items(), tints("same set", len(runs))):
+        ax.plot(b, height, color=color, label=f"$D = {size}$")
+        ax.plot(b[0], height[0], "o", color=color, markersize=4)
+    ax.set(xscale="log", xlabel="$b$", ylabel=r"$\gamma - \beta$")
+    ax.invert_xaxis()
+    end = ax.get_xlim()[1]
+    ax.plot([border, border], [floor, ax.get_ylim()[1]], color=INK, linewidth=1.4)
+    ax.plot([border, end], [floor, floor], color=INK, linewidth=1.4)
+    ax.set_xlim(right=end)
+
+
+def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
+    """gamma over time for several sizes, each with its largest value written there.
+
+    Parameters
+    ----------
+    ax : Axes
+    runs : dict
+        Number of patches -> (times, gamma), two arrays.
+    diagonal : float
+        beta, to which gamma comes back.
+    """
+    for (size, (times, gamma)), color in zip(runs.items(), tints("same set", len(runs))):
+        top = int(np.argmax(gamma))
+        ax.plot(times, gamma, color=color, label=f"$D = {size}$")
+        ax.annotate(
+            f"{gamma[top]:.2f} at $D = {size}$", (times[top], gamma[top]), (0, 4), textcoords="offset points",
+            ha="center", color=color,
+        )  # fmt: skip
+    ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
+    ax.set(xscale="log", xlabel="time, scores at the rate $D^2$", ylabel=r"$\gamma$")
+    ax.margins(y=0.12)
+
+
+def draw_border(ax: Axes, features, borders: dict, marks) -> None:
+    """Below a curve gamma rests in the limit of many patches; above it, it passes every bound.
+
+    Parameters
+    ----------
+    ax : Axes
+    features : (n,) array
+        Mean numbers of random features.
+    borders : dict
+        Name -> (n,) array of diagonals, in the order of the legend.
+    marks : sequence of (features, diagonal, bool)
+        Runs; True where companions end ahead.
+    """
+    for (name, diagonals), style in zip(borders.items(), looks(borders).values()):
+        ax.plot(features, diagonals, color=style["color"], linestyle=style["linestyle"], label=name)
+    for x, y, ahead in marks:
+        ax.plot(x, y, "o" if ahead else "X", color=INK, markersize=6, markerfacecolor=PAPER if ahead else INK)
+    ax.set(xscale="log", xlabel=r"random features an input, $\bar n$", ylabel=r"diagonal $\beta$")
+    ax.set_ylim(bottom=0)
+    ax.legend()
 
 
 def draw_sketch(ax: Axes) -> None:

@@ -7,9 +7,7 @@ import math
 import torch
 from torch import nn
 
-from patch_association._validate import positive_int
-from patch_association.images.families import timms_names
-from patch_association.images.pretrained import encodings_of
+from patch_association.images.families import encodings_in, how_many_heads, timms_names
 from patch_association.images.vit import ViT, ViTConfig
 from patch_association.images.weights import given
 
@@ -24,7 +22,7 @@ def vit_of(model, heads: int | None = None) -> ViT:
     ----------
     model : module, dict of tensors, or str or path
     heads : int, optional
-        Where only tensors are given, which do not tell; by default width / 64, as ViTs have it.
+        Where only tensors are given, which do not tell, and no ``config.json`` beside their file does.
 
     Raises
     ------
@@ -33,21 +31,19 @@ def vit_of(model, heads: int | None = None) -> ViT:
         lacks some, or its patches form no square; if ``heads`` is no positive integer; for NaN or
         infinite weights.
     """
-    heads = None if heads is None else positive_int("heads", heads)
-    model, name = given(model)
+    model, name, about = given(model)
     if isinstance(model, ViT):
         return model
-    P = encodings_of(model)
+    P = encodings_in(model, name).P
     if math.isqrt(len(P)) ** 2 != len(P):
         raise ValueError(f"{name} has {len(P)} patches, and a square of them is needed")
     if isinstance(model, nn.Module):
-        heads = heads or getattr(
-            getattr(next(iter(getattr(model, "blocks", ())), None), "attn", None), "num_heads", None
-        )
+        attention = getattr(next(iter(getattr(model, "blocks", ())), None), "attn", None)
+        heads = heads if heads is not None else getattr(attention, "num_heads", None)
         model = model.state_dict()
     left = {key: value.detach().float() for key, value in timms_names(model).items()}
     try:
-        config = _config(left, P, heads)
+        config = _config(left, P, lambda width: how_many_heads(name, width, heads, about))
         vit = ViT(config)
         vit.load_state_dict(_renamed(left, vit.config, P))
     except KeyError as error:
@@ -73,7 +69,7 @@ def _config(tensors, P, heads) -> ViTConfig:
     depth = len({key.split(".")[1] for key in tensors if key.startswith("blocks.")})
     return ViTConfig(
         image_size=p * math.isqrt(len(P)), patch_size=p, channels=channels, width=width, depth=depth,
-        heads=positive_int("heads", heads or max(1, width // 64)),
+        heads=heads(width),
         num_classes=_shape(tensors, "head.weight", 2)[0],
         mlp_width=_shape(tensors, "blocks.0.mlp.fc1.weight", 2)[0],
         pooling="cls" if "cls_token" in tensors else "mean",

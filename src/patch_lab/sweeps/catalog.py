@@ -13,6 +13,7 @@ from patch_lab.sweeps.sweep import Sweep
 FILES = {
     "gaussian": ("gaussian", "gaussian-partial"),
     "idealized": ("idealized",),
+    "large_lead": ("large-lead",),
     "realistic": ("realistic",),
     "coupling": ("coupling", "coupling-turned"),
     "limits": ("limits", "zero-diagonal"),

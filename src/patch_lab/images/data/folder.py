@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from patch_association._validate import positive_int
 from patch_association.images.extras import imported
 from patch_lab.images.data.sets import prefix, turns
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
+SUFFIXES = (
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".ppm", ".pgm", ".tif", ".tiff",
+)  # fmt: skip
+# Where black and white lie in these is not said by the file: 16 and 32 bits, and floating-point numbers.
+_NO_BYTES = ("I", "F")
 # Of ImageNet's training pictures; for other photographs they serve as well as any.
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -71,7 +76,7 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
     """Any folder of pictures: ``root/train`` and ``root/val`` or ``root/test``, one folder per class in each.
 
     Files and folders whose names begin with a dot are passed over: some systems leave such files
-    beside every picture.
+    beside every picture. Other files that are no pictures by their names are left out with a warning.
 
     Raises
     ------
@@ -92,34 +97,61 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
     ]
     if classes[0] != classes[1] or not classes[0]:
         different = sorted(set(classes[0]) ^ set(classes[1]))[:5]
+        if flat := [
+            folder for folder in splits if pictures_in(folder)[0] and not classes[splits.index(folder)]
+        ]:
+            raise ValueError(
+                f"{flat[0]} holds pictures, and no folder for each class: expected {flat[0]}/CLASS/*, as the "
+                "folders' names are the labels"
+            )
         raise ValueError(
             f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
             f"different: {', '.join(different) or 'none, both are empty'}"
         )
-    found = []
+    found, others = [], Counter()
     for folder in splits:
-        files = [
-            (path, label) for label, name_ in enumerate(classes[0]) for path in _pictures(folder / name_)
-        ]
+        files = []
+        for label, name_ in enumerate(classes[0]):
+            pictures, rest = pictures_in(folder / name_)
+            files += [(str(path), label) for path in pictures]
+            others.update(rest)
         order = turns([label for _, label in files])
         found.append(tuple(files[k] for k in order))
+    left_out(root, others)
     origin = f"pictures in {root.name}/" if name == "folder" else f"official {name} files"
     return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *found)
 
 
-def _pictures(folder: Path) -> list[str]:
-    """The pictures of a class, sorted by name."""
-    found = []
+def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
+    """The pictures below a folder, sorted by name, and how many other files there are, by their endings.
+
+    What is hidden, a file or all that is in a folder, is neither.
+
+    Raises
+    ------
+    ValueError
+        If there are no pictures, or a link leads nowhere.
+    """
+    found, others = [], Counter()
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() not in SUFFIXES or path.name.startswith("."):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts) or path.is_dir():
             continue
-        if not path.exists():
+        if path.suffix.lower() not in SUFFIXES:
+            others[path.suffix.lower() or path.name] += 1
+        elif path.exists():
+            found.append(path)
+        else:
             raise ValueError(f"{path} is a link that leads nowhere")
-        if path.is_file():
-            found.append(str(path))
     if not found:
         raise ValueError(f"there are no pictures ({', '.join(SUFFIXES)}) in {folder}")
-    return found
+    return found, others
+
+
+def left_out(folder: Path, others: Counter[str]) -> None:
+    """Warn of files that are read as no pictures."""
+    if others:
+        counted = ", ".join(f"{count} {ending}" for ending, count in sorted(others.items()))
+        warnings.warn(f"left out in {folder}, as no pictures by their names: {counted}", stacklevel=3)
 
 
 def load_imagenet(root, image_size: int = 224) -> FolderSet:
@@ -172,19 +204,32 @@ class Pictures(torch.utils.data.Dataset):
 
 
 def read_picture(path):
-    """A picture of the disk in RGB; a ValueError names what is no whole picture, or too large a one."""
-    from PIL import Image
+    """A picture of the disk in RGB, upright as its file says; a transparent one without its transparency.
+
+    Raises
+    ------
+    ValueError
+        If it is no whole picture, too large a one, or of numbers of which black and white are not known: more
+        than eight bits for a gray pixel.
+    """
+    from PIL import Image, ImageOps
 
     try:
         with warnings.catch_warnings():
             # Of PIL's two limits on pixels the lower one only warns.
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path) as file:
-                return file.convert("RGB")
+                mode, picture = file.mode, ImageOps.exif_transpose(file).convert("RGB")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"{path} is too large a picture: {error}") from error
     except (OSError, ValueError, SyntaxError) as error:  # PIL's readers raise all three on damaged files
         raise ValueError(f"{path} is not a whole picture: {error}") from error
+    if mode.partition(";")[0] in _NO_BYTES:
+        raise ValueError(
+            f"{path} holds numbers of more than eight bits (mode {mode}), and which of them are black and "
+            "white is not known: save it with eight bits"
+        )
+    return picture
 
 
 def _middle(size):
