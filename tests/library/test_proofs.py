@@ -154,9 +154,9 @@ def test_a_second_engine_finds_the_same_inequalities(D, C, q):
             )
 
     def over(number, n, r):
+        return {
             "": Fraction(1), "s": Fraction(n, C), "ss": Fraction(r, C),
             "st": Fraction(n * n - r, C * (C - 1)),
-            "": Fraction(1), "s": Fraction(n, C), "ss": Fraction(r, C), "st": Fraction(n * n - r, C * (C - 1)),
             "sst": Fraction(r * n - n, C * (C - 1)),
             "stu": Fraction(n**3 - 3 * n * r + 2 * n, max(1, C * (C - 1) * (C - 2))),
         }[number]  # fmt: skip
