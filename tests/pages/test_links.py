@@ -1,6 +1,6 @@
 """Links of the built pages, read from their HTML: they resolve, and the launch buttons lead to notebooks."""
 
-from __future__ import gzip
+from __future__ import annotations
 
 from functools import cache
 from html.parser import HTMLParser
