@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
