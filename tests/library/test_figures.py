@@ -11,14 +11,17 @@ from patch_association.structure import Partition
 from patch_lab.figures import (
     CATEGORIES,
     COLORS,
+    draw_border,
     draw_feedback,
     draw_first_steps,
     draw_image_steps,
     draw_loudness,
     draw_matrix,
+    draw_overshoot,
     draw_pulls,
     draw_score_paths,
     draw_sketch,
+    draw_trap,
     look,
     new_figure,
     use_style,
@@ -140,3 +143,33 @@ def test_pulls_are_arrows_of_one_length_on_the_side_of_their_cosines():
     assert np.allclose(tips, [(-0.6, 0.8), (0.8, 0.6)])
     named = {text.get_text(): text.get_ha() for text in ax.texts if text.get_text()}
     assert named == {"first": "right", "cube": "left"}
+
+
+def test_the_trap_shows_each_run_from_its_start_to_the_right():
+    _, ax = new_figure()
+    runs = {24: (np.array([24.0, 1.0, 1e-6]), np.array([-0.1, 0.4, 0.0]))}
+    draw_trap(ax, runs, (0.5, -2.0))
+    curve, start, entry, floor = ax.lines
+    assert np.allclose(curve.get_xydata(), np.transpose(runs[24])) and start.get_xydata().tolist() == [
+        [24.0, -0.1]
+    ]
+    assert (
+        set(entry.get_xdata()) == {0.5} and set(floor.get_ydata()) == {-2.0} and max(floor.get_xdata()) == 0.5
+    )
+    assert ax.xaxis_inverted() and ax.get_xscale() == "log"
+
+
+def test_a_peak_is_written_at_its_top():
+    _, ax = new_figure()
+    draw_overshoot(ax, {48: ([1, 10, 100], [0.1, 3.8, 0.2], 3.88)}, 0.1)
+    assert words(ax) == ["3.88 at $D = 48$"] and ax.texts[0].xy == (10, 3.8)
+    assert set(ax.lines[-1].get_ydata()) == {0.1}
+
+
+def test_runs_beside_the_border_are_told_apart():
+    _, ax = new_figure()
+    draw_border(ax, [0.1, 1.0], {"a": [0.05, 0.0], "b": [0.01, 0.0]}, [(0.3, 0.02, False), (0.3, 0.1, True)])
+    assert [line.get_label() for line in ax.lines[:2]] == ["a", "b"]
+    assert [(line.get_marker(), line.get_xydata().tolist()) for line in ax.lines[2:]] == [
+        ("X", [[0.3, 0.02]]), ("o", [[0.3, 0.1]]),
+    ]  # fmt: skip

@@ -328,25 +328,25 @@ def draw_trap(ax: Axes, runs: dict, faces: tuple[float, float]) -> None:
 
 
 def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
-    """gamma over time for several sizes, each with its largest value written there.
+    """gamma over time for several sizes, each with its largest value written at its top.
 
     Parameters
     ----------
     ax : Axes
     runs : dict
-        Number of patches -> (times, gamma), two arrays.
+        Number of patches -> (times, gamma, peak): two arrays, and the largest value between them too.
     diagonal : float
         beta, to which gamma comes back.
     """
-    for (size, (times, gamma)), color in zip(runs.items(), tints("same set", len(runs))):
+    for (size, (times, gamma, peak)), color in zip(runs.items(), tints("same set", len(runs))):
         top = int(np.argmax(gamma))
-        ax.plot(times, gamma, color=color, label=f"$D = {size}$")
+        ax.plot(times, gamma, color=color)
         ax.annotate(
-            f"{gamma[top]:.2f} at $D = {size}$", (times[top], gamma[top]), (0, 4), textcoords="offset points",
+            f"{peak:.2f} at $D = {size}$", (times[top], gamma[top]), (0, 4), textcoords="offset points",
             ha="center", color=color,
         )  # fmt: skip
     ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
-    ax.set(xscale="log", xlabel="time, scores at the rate $D^2$", ylabel=r"$\gamma$")
+    ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel=r"$\gamma$")
     ax.margins(y=0.12)
 
 
