@@ -17,7 +17,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 set-up:  ## make .venv and install the package with all it needs (the other commands do this first)
-	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 to 3.13, or name one: make book PYTHON=python3.12"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 or newer, or name one: make book PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) tools/set_up.py
 
 book: set-up  ## build the book and say which file to open

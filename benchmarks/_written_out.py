@@ -37,11 +37,10 @@ def layer(layer: Any, x, heads: int, P=None, S=None):
     width = z.shape[-1]
     stacked = weight.split(width), bias.expand(3 * width).split(width)
     seen = z if P is None else P
-    (Q, K), V = (
-        ((seen @ W.T + b) for W, b in zip(*(s[:2] for s in stacked))),
-        z @ stacked[0][2].T + stacked[1][2],
-    )
-    mixed, d = [], width // heads
+    Q, K = ((seen @ W.T + b) for W, b in zip(*(s[:2] for s in stacked)))
+    V = z @ stacked[0][2].T + stacked[1][2]
+    mixed = []
+    d = width // heads
     for h, part in enumerate(slice(k, k + d) for k in range(0, width, d)):
         own = torch.softmax(Q[..., part] @ K[..., part].mT / d**0.5, dim=-1) if S is None else S[h]
         mixed.append(own @ V[..., part])
@@ -51,7 +50,8 @@ def layer(layer: Any, x, heads: int, P=None, S=None):
 
 def vit(model: ViT, pictures):
     """The logits of a ViT without class token, with the default choices of this library."""
-    c, P = model.config, model.positions[0]
+    c = model.config
+    P = model.positions[0]
     positional = c.attention == "positional"
     x = model.embed(patches(pictures, c.patch_size))
     x = x if positional else x + P

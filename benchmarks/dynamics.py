@@ -38,7 +38,8 @@ def gradients_against_autograd(num_patches: int, n: int, order: str, read: float
         return loss_and_gradients(X, y, A, v)
 
     def by_autograd():
-        scores, value = A[0].clone().requires_grad_(), v[0].clone().requires_grad_()
+        scores = A[0].clone().requires_grad_()
+        value = v[0].clone().requires_grad_()
         S = torch.softmax(scores, dim=-1)
         # (D, D) @ (n, D, d) -> (n, D, d) -> (n, D), or (n, D, d) @ (d,) -> (n, D) @ (D, D) -> (n, D)
         z = D * (S @ X[0]) @ value if order == "(S X) v" else D * (X[0] @ value) @ S.T
@@ -77,7 +78,8 @@ def exact_gradient_against_monte_carlo(num_patches: int, q: float, degree: int, 
 
     def sampled(seed=0):
         s, y, _ = law.sample_coefficients(n, seed)
-        X, y = torch.from_numpy(s)[None, :, :, None], torch.from_numpy(y)[None]  # (1, n, D, 1), (1, n)
+        X = torch.from_numpy(s)[None, :, :, None]  # (1, n, D, 1)
+        y = torch.from_numpy(y)[None]  # (1, n)
         return loss_and_gradients(X, y, A, v, degree=degree)
 
     def in_blocks(result):

@@ -64,7 +64,8 @@ def main() -> int:
     if not asked.tiny and not torch.cuda.is_available():
         parser.error("there is no GPU that PyTorch can use: --tiny tries the code on a processor")
     end = time.monotonic() + 60 * asked.minutes
-    data, own = made_up(48 if asked.tiny else 8192), _TINY if asked.tiny else {}
+    data = made_up(48 if asked.tiny else 8192)
+    own = _TINY if asked.tiny else {}
     rows: list[dict] = []
     for name, row in measurements(own, data):
         if time.monotonic() > end:
@@ -269,7 +270,8 @@ def profiled(config: TrainConfig, data: ImageSet) -> dict:
     """The kernels that take most of a step of five runs, in microseconds a step."""
     from torch.profiler import ProfilerActivity, profile
 
-    configs, steps = [replace(config, seed=seed) for seed in range(RUNS)], 5
+    configs = [replace(config, seed=seed) for seed in range(RUNS)]
+    steps = 5
     gpu = torch.cuda.is_available()
     with Together(configs, data) as runs:
         step = runs.start()
@@ -280,7 +282,10 @@ def profiled(config: TrainConfig, data: ImageSet) -> dict:
                 step()
             if gpu:
                 torch.cuda.synchronize()
-    took = lambda event: event.self_device_time_total if gpu else event.self_cpu_time_total
+
+    def took(event):
+        return event.self_device_time_total if gpu else event.self_cpu_time_total
+
     events = sorted(found.key_averages(), key=took, reverse=True)[:SHOWN]
     return {"kernels_us": {event.key[:90]: round(took(event) / steps, 1) for event in events}}
 

@@ -33,7 +33,8 @@ def bench_gradient_of_model_1() -> Iterator[dict]:
     """The gradient by hand against autograd of the same tensors, at the paper's size and a smaller one."""
     for neurons, num_tokens in ((1000, 100), (100, 50)):
         weights, tokens = _case(neurons, num_tokens, 20)
-        X, y = tokens.X[0], tokens.y[0]
+        X = tokens.X[0]
+        y = tokens.y[0]
 
         def by_autograd(weights=weights, X=X, y=y):
             W_O, W_V, W_K, W_Q = leaves = [part.clone().requires_grad_() for part in _slopes(weights)]
@@ -77,7 +78,8 @@ def bench_exact_population() -> Iterator[dict]:
     """Risk, error and mass of the population against 1,000 drawn inputs, which only estimate them."""
     data = PatternData(50, 0.3, 0.2)
     weights = initial_weights(data, [0], num_neurons=1000)
-    law, drawn = population(data), data.sample(1000, seed=1)
+    law = population(data)
+    drawn = data.sample(1000, seed=1)
 
     def numbers(inputs):
         found = measure(weights, inputs)

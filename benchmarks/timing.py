@@ -108,7 +108,8 @@ def asked(about: str | None, kind: str, known) -> tuple[list[str], bool, dict]:
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar=kind.upper(), help=f"of {', '.join(known)}; default: all")
     parser.add_argument("--keep", action="store_true", help="write the table that the book shows")
-    given, here = parser.parse_args(), machine()
+    given = parser.parse_args()
+    here = machine()
     if unknown := set(given.names) - set(known):
         parser.error(f"there is no {sorted(unknown)[0]!r} among {', '.join(known)}")
     if given.keep and (here["load"] is None or here["load"] > QUIET):

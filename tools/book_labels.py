@@ -73,7 +73,8 @@ def pieces(lines: list[str]):
             i += 1
             continue
         end = next((k for k in range(i + 1, len(lines)) if lines[k].strip() == opened["fence"]), len(lines))
-        body, options = lines[i + 1 : end], {}
+        body = lines[i + 1 : end]
+        options = {}
         while body and (option := OPTION.match(body[0])):
             options[option["key"]] = option["value"]
             body = body[1:]
@@ -157,7 +158,8 @@ class _Numbers:
                 waiting = None
 
     def _block(self, block: Block) -> None:
-        kind, label = block.name.removeprefix("prf:"), block.options.get("label")
+        kind = block.name.removeprefix("prf:")
+        label = block.options.get("label")
         if kind in COUNTED:
             self.note(label, f"{kind.capitalize()} {self.count('proof')}")
         elif kind == "paper" and "again" not in block.options:

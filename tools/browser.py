@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -28,6 +29,9 @@ ARGUMENTS = [
     "--disable-sync",
     "--hide-scrollbars",
 ]
+
+
+BRING_S = 300  # so long a download of a browser may take
 
 
 class BrowserMissing(Exception):
@@ -58,6 +62,25 @@ def chromium():
             yield browser
         finally:
             browser.close()
+
+
+def bring_chromium() -> None:
+    """Try to get a browser: Playwright's own, or as root the distribution's; what fails is passed over.
+
+    Whether one is there then, :func:`chromium` tells.
+    """
+    ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        ways += [["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]]
+    for way in ways:
+        print(f"No Chromium is here; trying: {' '.join(way)}", flush=True)
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        with suppress(OSError, subprocess.TimeoutExpired):
+            done = subprocess.run(
+                way, stdin=subprocess.DEVNULL, capture_output=True, timeout=BRING_S, env=environment
+            )
+            if done.returncode == 0 and "install" in way:
+                return
 
 
 def built_pages() -> list[Path]:

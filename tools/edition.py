@@ -80,7 +80,8 @@ def for_readers(file: str, book: Book):
 
 def write_edition(out: Path = DEFAULT_OUT) -> list[Path]:
     """Write the notebook of every chapter below ``out``, as ``book/part/chapter.ipynb``; their paths."""
-    book, written = read_book(), []
+    book = read_book()
+    written = []
     for file in book.numbers:
         path = out / f"{file}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)

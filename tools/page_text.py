@@ -156,7 +156,9 @@ def _article(html: str) -> Tag:
 
 def _is_name(text: str, match: re.Match) -> bool:
     """Whether a number is small, a year, the level of an interval, or names a statement ("Lemma 4.3")."""
-    number, before, after = match[0], text[: match.start()], text[match.end() :]
+    number = match[0]
+    before = text[: match.start()]
+    after = text[match.end() :]
     if number.isdigit() and int(number) <= SMALL:
         return not after.startswith("/")
     if re.fullmatch(r"(?:19|20)\d\d", number):
@@ -167,7 +169,8 @@ def _is_name(text: str, match: re.Match) -> bool:
 
 
 def _around(text: str, match: re.Match, reach: int = 40) -> str:
-    before, after = text[: match.start()][-reach:], text[match.end() :][:reach]
+    before = text[: match.start()][-reach:]
+    after = text[match.end() :][:reach]
     return f"…{before}»{match[0]}«{after}…"
 
 

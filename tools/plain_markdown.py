@@ -39,7 +39,8 @@ class Chapter:
 
     def cells(self, images: bool = True) -> list:
         """The cells of the edition, the install cell first; ``images`` as in :func:`edition.make`."""
-        found, follows = [], followed(self.notebook)
+        found = []
+        follows = followed(self.notebook)
         for cell in self.notebook.cells:
             if cell.cell_type == "markdown":
                 found += self._prose(self.plain(cell.source))
@@ -71,7 +72,8 @@ class Chapter:
         return ROLE.sub(self._role, "\n".join(lines).strip())
 
     def _directive(self, block: Block) -> str:
-        kind, body = block.name.removeprefix("prf:"), "\n".join(block.body).strip()
+        kind = block.name.removeprefix("prf:")
+        body = "\n".join(block.body).strip()
         folded = "dropdown" in block.options.get("class", "")
         if kind in COUNTED or kind == "exercise":
             label = block.options.get("label")
@@ -180,7 +182,8 @@ class Chapter:
             now = claims if moves else None
             if now != kind:
                 close()
-                live, kind = [], now
+                live = []
+                kind = now
             live.append(paragraph)
         close()
         return found

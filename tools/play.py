@@ -100,7 +100,8 @@ def read_parameters(source: str) -> list[Parameter]:
         line = ast.get_source_segment(source, statement)
         if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
             raise NotPlayable(f"the parameters cell holds plain assignments only, got: {line}")
-        name, comment = statement.targets[0].id, comments.get(statement.end_lineno or 0, "")
+        name = statement.targets[0].id
+        comment = comments.get(statement.end_lineno or 0, "")
         said = re.search(r"\btry (.+)$", comment)
         if said is None and name != "PRESET":
             raise NotPlayable(f"the comment of {name} must end in 'try A, B', got {comment!r}")
@@ -128,8 +129,11 @@ def changed(notebook, parameter: Parameter, value: str):
     lines = cell.source.splitlines()
     for statement in ast.parse(cell.source).body:
         if statement.targets[0].id == parameter.name:
-            old, first, last = statement.value, statement.value.lineno - 1, statement.value.end_lineno - 1
-            head, tail = lines[first][: old.col_offset], lines[last][old.end_col_offset :]
+            old = statement.value
+            first = statement.value.lineno - 1
+            last = statement.value.end_lineno - 1
+            head = lines[first][: old.col_offset]
+            tail = lines[last][old.end_col_offset :]
             lines[first : last + 1] = [head + value + tail]
             break
     cell.source = "\n".join(lines)
@@ -231,7 +235,8 @@ def full(notebook) -> list[tuple[Parameter, str]]:
 def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:
     """What is wrong with the changes of a chapter, or of its parameter ``only``, each in a line."""
     name = name_of(path)
-    notebook, usual = make(f"book/{name}", read_book(), images=False), float("inf")
+    notebook = make(f"book/{name}", read_book(), images=False)
+    usual = float("inf")
     chosen = full(notebook) if in_full else changes(notebook, everything, name)
     problems = unrefused(notebook, name)
     as_it_stands = copy.deepcopy(notebook)
@@ -273,7 +278,8 @@ def moved(before, after, parameter: str) -> str | None:
 def timed(notebook, timeout: int | None = CELL_TIMEOUT_S) -> tuple[str | None, float]:
     """What :func:`run` finds, and the seconds of a processor that it took, whatever runs beside it."""
     before = os.times()
-    trouble, after = run(notebook, timeout), os.times()
+    trouble = run(notebook, timeout)
+    after = os.times()
     return trouble, sum(after[2:4]) - sum(before[2:4])
 
 
@@ -285,7 +291,8 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="PRESET = 'full' alone, however long it takes")
     parser.add_argument("--only", metavar="NAME", help="change this parameter alone, in every way")
     arguments = parser.parse_args()
-    everything, only = arguments.all or arguments.only is not None, arguments.only
+    everything = arguments.all or arguments.only is not None
+    only = arguments.only
     paths = [path.resolve().with_suffix(".md") for path in arguments.chapters] or chapters(ROOT)
     problems = [problem for path in paths for problem in play(path, everything, only, arguments.full)]
     print(

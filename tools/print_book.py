@@ -94,7 +94,8 @@ def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
 
 def join(parts: list[tuple[str, bytes]]) -> bytes:
     """One PDF of several, each with the title that the outline shows, and running numbers at the foot."""
-    whole, out = PdfWriter(), BytesIO()
+    whole = PdfWriter()
+    out = BytesIO()
     for title, pdf in parts:
         whole.append(BytesIO(pdf), outline_item=title, import_outline=False)
     font = DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in FONT.items()})

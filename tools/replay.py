@@ -39,7 +39,8 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         place = Path(folder).resolve()
-        site, book = install_wheel(place), read_book()
+        site = install_wheel(place)
+        book = read_book()
         for notebook in notebooks:
             alone = place / "alone" / notebook.parent.name / notebook.stem
             alone.mkdir(parents=True)
@@ -121,7 +122,8 @@ def run_nbval(folder: Path, site: Path, options: list[str]) -> int:
 
 def unsettled(report: Path) -> tuple[list[str], bool]:
     """The notebooks whose kernel never answered, and whether anything else went wrong."""
-    silent, failed = set(), False
+    silent = set()
+    failed = False
     for case in ElementTree.parse(report).iter("testcase"):
         for trouble in (*case.findall("error"), *case.findall("failure")):
             if "Kernel didn't respond" in f"{trouble.get('message')} {trouble.text}":

@@ -1,8 +1,9 @@
 """Make the virtual environment .venv and install the package with all that the book and tests need.
 
 Run by whatever `python3` the machine has: venv makes the environment, pip brings uv into it, and uv installs
-the rest; where uv cannot be had, or does not find what pip is set up to find, pip does it all. What was made
-is written down, so that the next call returns at once while all of it is there.
+the rest; where uv cannot be had, or does not find what pip is set up to find, pip does it all. Where that
+Python is too old, or so new that packages are missing for it, uv brings another one. What was made is written
+down, so that the next call returns at once while all of it is there.
 """
 
 import fcntl
@@ -22,7 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV, LOG = ROOT / ".venv", ROOT / ".set-up.log"
 PYTHON, STAMP = VENV / "bin" / "python", VENV / "set-up.json"
-OLDEST, NEWEST = (3, 10), (3, 13)
+#: A newer Python than the newest that was tested is tried all the same.
+OLDEST, TESTED = (3, 10), (3, 14)
+UV = "uv==0.13.9"
 NEEDED_GB = 3  # 9 where PyTorch brings CUDA, as PyPI's does on Linux
 EXTRAS = ".[book,test,images,parallel,vision,compare,lint]"
 #: What uv reads where only pip's variable is set.
@@ -42,9 +45,9 @@ ADVICE = {
     "NewConnectionError|name resolution|Timeout|ProxyError|unreachable|refused|Max retries|SSLError|aborted|"
     "dns error|error sending request": "the package index could not be reached. Check the network (and "
     "HTTPS_PROXY), and run the command again.",
-    "ResolutionImpossible|No matching distribution|No solution found": "no set of versions for this machine "
-    "lies within constraints.txt (the log's last lines name the package). Try another Python: "
-    "make book PYTHON=python3.12",
+    "ResolutionImpossible|No matching distribution|No solution found|Failed to build": "no set of versions "
+    "for this machine lies within constraints.txt (the log's last lines name the package). Try another "
+    "Python: make book PYTHON=python3.12",
     "Permission denied|Read-only": f"{ROOT} may not be written to. Run the command as the owner of that "
     "folder, or copy it to one that you may write to.",
 }  # fmt: skip
@@ -57,7 +60,6 @@ class CannotSetUp(Exception):
 def main():
     """Bring .venv up to date; the exit status."""
     try:
-        check_python(sys.version_info)
         if not finished():
             with alone() as lock:
                 if not finished():  # another set-up of this clone may just have done it
@@ -131,15 +133,6 @@ def environment():
     return {**told, **os.environ}
 
 
-def check_python(version):
-    """Refuse a Python that the package does not support, and say how to name another one."""
-    if not OLDEST <= tuple(version[:2]) <= NEWEST:
-        raise CannotSetUp(
-            "this is Python {}.{}, and the book needs Python {}.{} to {}.{}. Install one of them, or name "
-            "one that is there: make book PYTHON=python3.12".format(*version[:2], *OLDEST, *NEWEST)
-        )
-
-
 def check_disk():
     """Stop before a long download if it cannot fit."""
     for place in (ROOT, tempfile.gettempdir()):
@@ -166,28 +159,58 @@ def installed():
 
 def install(lock):
     """Make .venv, unless a whole one of this place and Python is there to be updated, and install into it."""
-    start, pip, what = (
-        time.time(),
-        [PYTHON, "-m", "pip", "install", "-q"],
-        ["-c", "constraints.txt", "-e", EXTRAS],
-    )
-    uv = [PYTHON, "-m", "uv", "pip", "install", "--python", PYTHON]
+    start, here = time.time(), sys.version_info[:2]
     with LOG.open("wb") as log:
-        if not finished("root", "python"):
-            print(
-                "Making the virtual environment .venv with Python {}.{} ...".format(*sys.version_info),
-                flush=True,
-            )
+        if here < OLDEST:
+            bring_python("too old", lock, log)
+        elif not finished("root", "python"):
+            print("Making the virtual environment .venv with Python {}.{} ...".format(*here), flush=True)
             if run([sys.executable, "-m", "venv", "--clear", VENV], lock, log):
                 shutil.rmtree(VENV, ignore_errors=True)
                 raise CannotSetUp(explain(last_lines(200)))
         print(f"Installing the package and what it needs ({LOG} tells all) ...", flush=True)
         STAMP.unlink(missing_ok=True)  # unfinished from here on
-        if (run([*pip, "uv"], lock, log) or run([*uv, *what], lock, log)) and run([*pip, *what], lock, log):
+        if failed := fill(lock, log):
+            if here <= TESTED or "package index" in explain(last_lines(200)):
+                print(last_lines(12))
+                raise CannotSetUp(explain(last_lines(200)))
+            bring_python("so new that packages are missing for it", lock, log)
+            failed = fill(lock, log)
+        if failed:
             print(last_lines(12))
             raise CannotSetUp(explain(last_lines(200)))
     STAMP.write_text(json.dumps({**wanted(), "installed": installed()}))
     print(f"Set-up done in {time.time() - start:.0f} s.")
+
+
+def fill(lock, log):
+    """Install everything into .venv; non-zero if neither uv nor pip could."""
+    what = ["-c", "constraints.txt", "-e", EXTRAS]
+    pip, uv = ([PYTHON, "-m", *words, "install"] for words in (["pip"], ["uv", "pip"]))
+    if run([*pip, "-q", UV], lock, log) or run([*uv, "--python", PYTHON, *what], lock, log):
+        return run([*pip, "-q", *what], lock, log)
+    return 0
+
+
+def bring_python(why, lock, log):
+    """Make .venv with a Python that uv finds here, or fetches."""
+    span = "{}.{} to {}.{}".format(*OLDEST, *TESTED)
+    print("This is Python {}.{}, {}; uv looks for another ...".format(*sys.version_info[:2], why), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        uv, wanted_ = shutil.which("uv"), ">={}.{},<{}.{}".format(*OLDEST, TESTED[0], TESTED[1] + 1)
+        failed = 0
+        if uv is None:
+            other = Path(folder) / "bin" / "python"
+            failed = run([sys.executable, "-m", "venv", folder], lock, log)
+            failed = failed or run([other, "-m", "pip", "install", "-q", UV], lock, log)
+            uv = Path(folder) / "bin" / "uv"
+        if failed or run([uv, "venv", "--clear", "--seed", "--python", wanted_, VENV], lock, log):
+            raise CannotSetUp(
+                "this is Python {}.{}, and the book needs one of Python {}; uv could not bring it ({}). "
+                "Install one of them, or name one that is there: make book PYTHON=python3.12".format(
+                    *sys.version_info[:2], span, last_lines(1).strip()[:120]
+                )
+            )
 
 
 def last_lines(count):

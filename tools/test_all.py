@@ -2,8 +2,9 @@
 
 Without ``--all`` what guards a change: tests not marked ``slow``, and of the notebooks the canaries and those
 whose chapter differs from the last commit or from the branch ``origin/main``. A stage that fails does not
-stop the ones after it. The end says what ran, what did not, and how long each took; the exit status is
-non-zero when any stage failed.
+stop the ones after it. Where there is no browser for the pages, one is brought if that can be. The end says
+what ran and how long each took, its last line what was left out. The exit status is 1 when any stage failed,
+else 0, also where the pages were left out for want of a browser.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from browser import BrowserMissing, chromium
+from browser import BrowserMissing, bring_chromium, chromium
 from notebooks import ROOT, chapters, name_of
 from replay import WORKERS
 
@@ -50,7 +51,8 @@ def main() -> int:
     left_out = []
     if "pages" in names and (missing := _no_browser()):
         names.remove("pages")
-        left_out.append(f"the pages. {missing}")
+        print(missing)
+        left_out.append("THE PAGES, for want of a browser (above: how to get one)")
     results = []
     for number, name in enumerate(names, start=1):
         print(f"\n=== {number}/{len(names)} {name}: {STAGES[name]}", flush=True)
@@ -59,21 +61,23 @@ def main() -> int:
         results.append((name, time.monotonic() - start, status))
         print(f"=== {name}: {'passed' if status == 0 else 'FAILED'} in {results[-1][1]:.0f} s", flush=True)
     if not arguments.all:
-        left_out.append(
-            f"tests marked slow and {len(chapters()) - len(replayed)} of {len(chapters())} notebooks, which "
-            f"`make test-all` runs (replayed: {', '.join(map(name_of, replayed))})."
-        )
-    print("".join(f"\nNot run: {what}" for what in left_out))
-    return _report(results)
+        print(f"\nNotebooks that were replayed: {', '.join(map(name_of, replayed))}.")
+        rest = len(chapters()) - len(replayed)
+        left_out.append(f"slow tests and {rest} of {len(chapters())} notebooks, which `make test-all` runs")
+    return _report(results, left_out)
 
 
 def _no_browser() -> str:
-    """What to do where no browser can be started; nothing where one can."""
-    try:
-        with chromium():
-            return ""
-    except BrowserMissing as error:
-        return str(error)
+    """What to do where no browser can be started, or brought; nothing where one can."""
+    missing = ""
+    for bring in (lambda: None, bring_chromium):
+        bring()
+        try:
+            with chromium():
+                return ""
+        except BrowserMissing as error:
+            missing = str(error)
+    return missing
 
 
 def _canaries_and_changed() -> list[Path]:
@@ -89,16 +93,18 @@ def _canaries_and_changed() -> list[Path]:
     return [path for path in chapters() if name_of(path) in changed | set(CANARIES)]
 
 
-def _report(results: list[tuple[str, float, int]]) -> int:
+def _report(results: list[tuple[str, float, int]], left_out: list[str]) -> int:
     print("\nstage        wall time   result")
     for name, seconds, status in results:
         print(f"{name:<12} {seconds:>7.0f} s   {'passed' if status == 0 else 'FAILED'}")
     failed = [name for name, _, status in results if status]
     total = sum(seconds for _, seconds, _ in results)
+    without = f" Not run: {'; '.join(left_out)}." if left_out else ""
     if failed:
-        print(f"Tests FAILED after {total:.0f} s: {', '.join(failed)}. Their output is above.")
+        print(f"Tests FAILED after {total:.0f} s: {', '.join(failed)}. Their output is above.{without}")
     else:
-        print(f"All of these tests passed in {total:.0f} s: {', '.join(name for name, _, _ in results)}.")
+        names = ", ".join(name for name, _, _ in results)
+        print(f"All of these tests passed in {total:.0f} s: {names}.{without}")
     return 1 if failed else 0
 
 

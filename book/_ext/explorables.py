@@ -197,8 +197,13 @@ def axes_and_curves(name: str, drawing: dict) -> str:
     """The middle frame of a figure that moves, in its axes."""
     left, right, top, bottom = PLOT
     x0, x1, y0, y1 = drawing["range"]
-    across = lambda x: f"{left + (right - left) * (x - x0) / (x1 - x0):.1f}"
-    down = lambda y: f"{bottom - (bottom - top) * (y - y0) / (y1 - y0):.1f}"
+
+    def across(x):
+        return f"{left + (right - left) * (x - x0) / (x1 - x0):.1f}"
+
+    def down(y):
+        return f"{bottom - (bottom - top) * (y - y0) / (y1 - y0):.1f}"
+
     frame = drawing["curves"][(len(drawing["curves"]) - 1) // 2]
     marks = [f'<path class="pa-frame" d="M{left} {top}V{bottom}H{right}M{left} {down(0)}H{right}"/>']
     for x, said in drawing["ticks"][0]:

@@ -24,21 +24,25 @@ FORMULA = re.compile(
 )
 #: Letters of a formula that is not broken: half a line on a phone.
 WHOLE = 20
-#: What typesetting makes of it; the comments say where it ends.
+#: A formula that is typeset; the comments say where it begins and ends.
 TYPESET = re.compile(
-    r' data-typeset>(?P<number>\s*(?:<span class="eqno">.*?</span>)?\s*)<!--(?P<kind>[id])-->.*?'
-    r'<annotation encoding="application/x-tex">(?P<tex>.*?)</annotation>.*?<!--/-->',
+    r" data-typeset>(?P<number>[^<]*(?:<span class=\"eqno\">.*?</span>)?\s*)<!--(?P<kind>[id])-->.*?<!--/-->",
     re.DOTALL,
 )
 AROUND = {"i": (r"\(", r"\)"), "d": (r"\[", r"\]")}
+#: What of KaTeX's MathML says nothing to a browser.
+IDLE = re.compile(r'<annotation.*?</annotation>|</?semantics>| xmlns="[^"]*"', re.DOTALL)
+#: Beside the pages' doctrees: the TeX of each page's formulas, in their order.
+KEPT = "formulas.json"
 
 
-def untypeset(text: str) -> str:
-    """A page with its formulas as TeX."""
+def untypeset(text: str, kept: list[str]) -> str:
+    """A page with its formulas as TeX, which ``kept`` holds in their order."""
+    formulas = iter(kept)
 
     def back(found: re.Match) -> str:
         before, after = AROUND[found["kind"]]
-        return f">{found['number']}{before}{found['tex']}{after}"
+        return f">{found['number']}{before}{next(formulas)}{after}"
 
     return TYPESET.sub(back, text.replace('class="math pa-whole', 'class="math'))
 
@@ -55,7 +59,7 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
     )
     if answer.returncode:
         raise ExtensionError(f"a formula cannot be typeset: {answer.stderr[-600:]}")
-    made = dict(zip(wanted, json.loads(answer.stdout)))
+    made = dict(zip(wanted, (IDLE.sub("", formula) for formula in json.loads(answer.stdout))))
 
     def put(found: re.Match) -> str:
         kind = "d" if found["tag"] == "div" else "i"
@@ -86,12 +90,30 @@ def pages(app) -> list[Path]:
 
 def before(app, error: Exception | None) -> None:
     """Turn the formulas of pages that were not written again back into TeX."""
-    rewrite(app, error, lambda texts: {path: untypeset(text) for path, text in texts.items()})
+    store = Path(app.doctreedir) / KEPT
+    kept = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
+
+    def back(texts: dict[Path, str]) -> dict[Path, str]:
+        names = {path: path.relative_to(app.outdir).as_posix() for path in texts}
+        return {
+            path: untypeset(text, kept[names[path]]) for path, text in texts.items() if names[path] in kept
+        }
+
+    rewrite(app, error, back)
 
 
 def after(app, error: Exception | None) -> None:
-    """Typeset all formulas."""
-    rewrite(app, error, typeset)
+    """Typeset all formulas, and keep their TeX for the next build."""
+
+    def keep(texts: dict[Path, str]) -> dict[Path, str]:
+        kept = {
+            path.relative_to(app.outdir).as_posix(): [found["tex"] for found in FORMULA.finditer(text)]
+            for path, text in texts.items()
+        }
+        (Path(app.doctreedir) / KEPT).write_text(json.dumps(kept), encoding="utf-8")
+        return typeset(texts)
+
+    rewrite(app, error, keep)
 
 
 def rewrite(app, error: Exception | None, change) -> None:

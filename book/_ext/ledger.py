@@ -57,6 +57,8 @@ FAMILIES = {
     "fails": "fails as stated",
     "untested": "open",
 }
+#: A part with more claims shows its chapters folded.
+MANY = 24
 #: Letters of a claim's name that a chip has room for.
 NAMED = 28
 #: The verdicts as chips say them.
@@ -182,6 +184,12 @@ class ClaimsCards(LedgerDirective):
                 title = nodes.title("", "", *words)
                 sections[claim.chapter] = nodes.section("", title, ids=[f"of-{name}"], names=[f"of-{name}"])
             sections[claim.chapter] += self._full(claim)
+        if len(self.claims()) > MANY:
+            for section in sections.values():
+                cards = section.children[1:]
+                section[1:] = [
+                    Fold("", *cards, label=f"{len(cards)} claims" if len(cards) > 1 else "One claim")
+                ]
         return list(sections.values())
 
     def _full(self, claim) -> nodes.container:

@@ -109,7 +109,8 @@ def softmax_attention(A: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
 def _attend(queries_from, values_from, W_Q, W_K, W_V, scale, return_attention):
     d = values_from.shape[-1]
     scale = math.sqrt(d) if scale is None else scale
-    Q, K = queries_from @ W_Q, queries_from @ W_K  # (..., D, k)
+    Q = queries_from @ W_Q  # (..., D, k)
+    K = queries_from @ W_K
     S = softmax_attention(Q @ K.transpose(-1, -2), scale)  # (..., D, D)
     V = values_from @ W_V  # (..., D, m)
     out = S @ V  # (..., D, D) @ (..., D, m); positional attention broadcasts its one S over the batch

@@ -188,7 +188,8 @@ def inputs_and_labels(X, y) -> tuple[torch.Tensor, torch.Tensor]:
         If the shapes do not fit, a number is not finite, or a label is another number.
     """
     X, y = as_tensor("X", X), as_tensor("y", y)
-    X, y = (X[None] if X.ndim == 3 else X), (y[None] if y.ndim == 1 else y)
+    X = X[None] if X.ndim == 3 else X
+    y = y[None] if y.ndim == 1 else y
     if X.ndim != 4 or 0 in X.shape:
         raise ValueError(f"X must have shape (N, D, d), or (S, N, D, d) for S seeds, got {tuple(X.shape)}")
     if y.shape != X.shape[:2]:

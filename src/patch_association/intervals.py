@@ -44,7 +44,8 @@ def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
     So neither end is rounded into the value: 0.155 [0.149, 0.164]. An interval without a finite width gives
     no measure; its numbers have three significant digits.
     """
-    numbers, width = (value, low, high), high - low
+    numbers = (value, low, high)
+    width = high - low
     if not (math.isfinite(width) and width > 0):
         return tuple(f"{x:.3g}" if abs(x) < 100 else f"{x:,.0f}" for x in numbers)
     decimals = 1 - math.floor(math.log10(width))

@@ -65,7 +65,8 @@ class Partition:
         ValueError
             If a side is no positive integer, or the blocks do not tile the grid.
         """
-        height, width = positive_int("height", height), positive_int("width", width)
+        height = positive_int("height", height)
+        width = positive_int("width", width)
         block_height = positive_int("block_height", block_height)
         block_width = positive_int("block_width", block_width)
         if height % block_height or width % block_width:
@@ -298,7 +299,8 @@ def _recall(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:
     if k == 0:
         return np.full(rows.shape[:-2], np.nan)
     threshold = np.sort(rows, axis=-1)[..., -k, None]  # the k-th highest score of each row
-    above, tied = rows > threshold, rows == threshold
+    above = rows > threshold
+    tied = rows == threshold
     places = k - above.sum(axis=-1)  # places that the tied scores share
     chance = places / tied.sum(axis=-1)
     found = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)

@@ -35,7 +35,10 @@ def odds_ratio(tables) -> Estimate:
         raise ValueError(f"tables must be counts of shape (tables, 2, 2), got {counts.shape}")
     (a, b), (c, d) = counts.transpose(1, 2, 0)
     n = np.maximum(counts.sum(axis=(1, 2)), 1)
-    P, Q, R, S = (a + d) / n, (b + c) / n, a * d / n, b * c / n
+    P = (a + d) / n
+    Q = (b + c) / n
+    R = a * d / n
+    S = b * c / n
     if not (R.sum() and S.sum()):
         raise ValueError("the odds ratio of these tables is zero, infinite or not defined")
     ratio = R.sum() / S.sum()
@@ -142,12 +145,14 @@ def power_law(x, values, level: float = 0.95) -> PowerLaw:
     ValueError
         If the shapes do not fit, K or S is below 2, a number is not positive and finite, or all x are equal.
     """
-    x, values = np.asarray(x, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    values = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or values.ndim != 2 or len(x) != len(values) or len(x) < 2 or values.shape[1] < 2:
         raise ValueError(f"x must be (K,) and values (K, S) with K, S >= 2, got {x.shape} and {values.shape}")
     if not (x > 0).all() or np.ptp(x) == 0 or not (values > 0).all() or not np.isfinite(values).all():
         raise ValueError("x and values must be positive and finite, and x not all equal")
-    log_x, log_y = np.log(x) - np.log(x).mean(), np.log(values)
+    log_x = np.log(x) - np.log(x).mean()
+    log_y = np.log(values)
     slope = log_x / (log_x @ log_x)  # the exponent is slope @ mean log y
     exponent = float(slope @ log_y.mean(axis=1))
     S = values.shape[1]

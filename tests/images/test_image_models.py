@@ -135,7 +135,10 @@ def test_a_place_and_its_mirror_image_as_one():
     g = 6
     places = [divmod(i, g) for i in range(g * g)]
     twin = [r * g + g - 1 - c for r, c in places]
-    near = lambda i, j: max(abs(places[i][0] - places[j][0]), abs(places[i][1] - places[j][1])) <= 1
+
+    def near(i, j):
+        return max(abs(places[i][0] - places[j][0]), abs(places[i][1] - places[j][1])) <= 1
+
     distance = grid_distances(g)
     A = -np.array([[min(distance[i, j], distance[i, twin[j]]) for j in range(g * g)] for i in range(g * g)])
     folded, plain = locality(A, g, mirrored=True), locality(A, g)

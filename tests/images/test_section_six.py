@@ -62,7 +62,9 @@ def test_the_rules():
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 2, 3), (2, 2, 2), (3, 1, 2)])
 def test_jonckheeres_level_is_that_of_all_orders(sizes):
     ends = np.cumsum((0, *sizes))
-    of = lambda order: [order[a:b] for a, b in itertools.pairwise(ends)]
+
+    def of(order):
+        return [order[a:b] for a, b in itertools.pairwise(ends)]
 
     def statistic(groups):
         return sum(
@@ -151,9 +153,10 @@ def small(monkeypatch):
     )
     monkeypatch.setattr(section_six, "pictures", lambda name: toy_set(96, size=32))
     chosen = [c for c in cells() if c["data"] == "cifar100" and c.get("lr", 1e-3) in (5e-4, 1e-3)]
-    keep = lambda c: (
-        c["part"] == "rates" or c.get("seed") == 0 or (c["part"], c.get("recipe")) == ("pair", "book")
-    )
+
+    def keep(c):
+        return c["part"] == "rates" or c.get("seed") == 0 or (c["part"], c.get("recipe")) == ("pair", "book")
+
     chosen = [
         c for c in chosen if keep(c) and c.get("model") not in section_six.CNNS and c.get("tile", 2) == 2
     ]
@@ -164,7 +167,10 @@ def test_cells_made_small(small, tmp_path, monkeypatch):
     """The pilot comes first, pairs follow side by side, and a second call goes on from the record."""
     out, sets = tmp_path / "six.json", []
     real = section_six.ready
-    noted = lambda chosen, done: sets.append(len(chosen)) or real(chosen, done)
+
+    def noted(chosen, done):
+        return sets.append(len(chosen)) or real(chosen, done)
+
     beside = replace(small.beside, ready=noted, most=3)
     sweep = replace(small, beside=beside)
     pilots_fit = replace(beside, least=lambda chosen: 61 * (chosen[0]["part"] != "rates"))

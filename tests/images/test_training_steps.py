@@ -227,7 +227,10 @@ def test_mixed_pictures_have_the_mixed_loss():
     x, y = normalize(data.train_images, mean, std), data.train_labels
     with torch.no_grad():
         logits = model(0.7 * x + 0.3 * x.flip(0))
-        of = lambda labels: torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
+
+        def of(labels):
+            return torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
+
         expected = 4 * (0.7 * of(y) + 0.3 * of(y.flip(0)))
     step = TrainStep(model, make_optimizer(model, config), config, mean, std)
     step(data.train_images, y, 1e-3, share=0.7)

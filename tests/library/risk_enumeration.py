@@ -30,7 +30,10 @@ def outcomes(partition: Partition, q: float):
                     rows.append(s)
                     labels.append(float(y))
                     chances.append(p)
-    as_tensor = lambda x: torch.tensor(x, dtype=torch.float64)
+
+    def as_tensor(x):
+        return torch.tensor(x, dtype=torch.float64)
+
     return as_tensor(rows), as_tensor(labels), as_tensor(chances)
 
 

@@ -27,7 +27,10 @@ def test_both_are_scaled_dot_product_attention(shape, lead, seed, positional):
     X, P, W_Q, W_K, W_V = matrices(*shape, lead, seed)
     seen, read = (P, X) if positional else (X + P, X + P)
     Q, K = ((seen @ W).expand(*lead, -1, -1) for W in (W_Q, W_K))
-    theirs = lambda V: scaled_dot_product_attention(Q, K, V, scale=1 / math.sqrt(shape[1]))
+
+    def theirs(V):
+        return scaled_dot_product_attention(Q, K, V, scale=1 / math.sqrt(shape[1]))
+
     out, S = (positional_attention if positional else self_attention)(
         X, P, W_Q, W_K, W_V, return_attention=True
     )

@@ -169,7 +169,10 @@ def test_interactions_are_mixed_differences():
     """Of sums over sets they vanish across sets, whatever the function of each; of s_1 s_2 they are 4."""
     partition, w = Partition([0, 0, 0, 1, 1, 1]), torch.tensor([1.0, 0.0])
     X = torch.randn(5, 6, 2, generator=torch.Generator().manual_seed(0))
-    by_sets = lambda x: (x[..., :3, 0].sum(-1) ** 3 + torch.exp(x[..., 3:, 0].sum(-1))).double()
+
+    def by_sets(x):
+        return (x[..., :3, 0].sum(-1) ** 3 + torch.exp(x[..., 3:, 0].sum(-1))).double()
+
     found = interactions(by_sets, X, w).numpy()
     assert found[~partition.same_set].max() < 1e-4 < found[partition.same_set & ~np.eye(6, dtype=bool)].min()
     product_of_two = interactions(lambda x: x[..., 0, 0] * x[..., 1, 0], X, w)

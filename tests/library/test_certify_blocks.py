@@ -22,7 +22,10 @@ def weighted_inputs(D, C, q):
     """(inputs, D) signs with the signal set anywhere, and P times w* at v*."""
     s, P = positive_inputs(D, C, q)
     K = (s.reshape(len(s), -1, C).sum(2) ** 3).sum(1)
-    w = lambda v: P / (1 + np.exp(np.clip(v * K, -700, 700)))
+
+    def w(v):
+        return P / (1 + np.exp(np.clip(v * K, -700, 700)))
+
     return s, w(brentq(lambda v: w(v) @ K, 1e-6, 50, xtol=1e-14))
 
 

@@ -32,7 +32,7 @@ NEEDED = [
 ]
 
 
-@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"])
 @pytest.mark.parametrize("needed", NEEDED, ids=str)
 def test_every_dependency_has_one_tested_version_within_its_range(needed, python):
     environment = {**default_environment(), "python_version": python, "python_full_version": f"{python}.5"}

@@ -107,7 +107,10 @@ def _error_of_counted_weights(lam, t):
     x, rate = lam * np.exp(-t), t * np.exp(-t) * lam / 2
     k = np.arange(4)
     active = poisson.pmf(k, rate)
-    weight = lambda k: 1 / (1 + 2 * k * np.exp(t) / lam)
+
+    def weight(k):
+        return 1 / (1 + 2 * k * np.exp(t) / lam)
+
     signal = list(zip(active, weight(k)))
     clutter = [(p / (1 + t), w) for p, w in signal] + [
         (p * t / (1 + t), w) for p, w in zip(active, weight(k + 1))

@@ -152,11 +152,14 @@ def test_a_second_engine_finds_the_same_inequalities(D, C, q):
             sets[plus - minus, plus + minus] = (
                 ways * (Q / 2) ** (plus + minus) * (1 - Q) ** (C - plus - minus)
             )
-    over = lambda number, n, r: {
-        "": Fraction(1), "s": Fraction(n, C), "ss": Fraction(r, C), "st": Fraction(n * n - r, C * (C - 1)),
-        "sst": Fraction(r * n - n, C * (C - 1)),
-        "stu": Fraction(n**3 - 3 * n * r + 2 * n, max(1, C * (C - 1) * (C - 2))),
-    }[number]  # fmt: skip
+
+    def over(number, n, r):
+        return {
+            "": Fraction(1), "s": Fraction(n, C), "ss": Fraction(r, C),
+            "st": Fraction(n * n - r, C * (C - 1)),
+            "sst": Fraction(r * n - n, C * (C - 1)),
+            "stu": Fraction(n**3 - 3 * n * r + 2 * n, max(1, C * (C - 1) * (C - 2))),
+        }[number]  # fmt: skip
 
     def mean(*products, slope=None):
         law = {C**3: iv.mpf(1)}

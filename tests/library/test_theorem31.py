@@ -109,7 +109,10 @@ def test_the_bounds_are_their_formulas(L, C, q):
     D, best = L * C, 0.0
     tau = np.array([[_loud(n, q, r) for r in range(D + 2)] for n in range(D)])
     for level in np.linspace(0.02, 0.5, 25):
-        G = lambda n, i, a=level: (np.maximum(a - tau[n, i:], 0) / np.arange(i, D + 2)).max()
+
+        def G(n, i, a=level):
+            return (np.maximum(a - tau[n, i:], 0) / np.arange(i, D + 2)).max()
+
         paid = sum(max(G(k - i, i) for i in range(1, min(k, C) + 1)) for k in range(1, D + 1))
         best = max(best, level - paid / L)
     assert linear_bounds.any_weights_bound(D, C, q) == pytest.approx(best, abs=1e-10)

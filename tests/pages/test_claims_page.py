@@ -76,7 +76,10 @@ def test_each_filter_leaves_the_claims_of_the_table(browser, script):
         return {name.removeprefix("claim-") for name in rows.evaluate_all(seen)}
 
     with shown(browser, PAGE, java_script_enabled=script) as page:
-        choose = lambda kind, value: page.locator(f"[name=pa-{kind}][value={value}]").check()
+
+        def choose(kind, value):
+            return page.locator(f"[name=pa-{kind}][value={value}]").check()
+
         assert left(page) == set()  # parts are folded
         page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
         assert left(page) == {claim.id for claim in CLAIMS}

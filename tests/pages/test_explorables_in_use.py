@@ -99,6 +99,32 @@ def test_a_thumb_that_scrolls_answers_no_guess(browser, name):
         assert page.locator(".pa-guessing").count() == 1
 
 
+DRAWN = """() => [...document.querySelectorAll('.pa-shown *')]
+  .filter(e => e.matches('.pa-curve, .pa-bar, .pa-way, .pa-heap, .pa-cell'))
+  .filter(e => getComputedStyle(e).visibility === 'visible' && e.getBoundingClientRect().width > 0).length"""
+
+
+@every_explorable
+def test_it_opens_played_and_only_the_answer_waits(browser, name):
+    with opened(browser, name, viewport=PHONE, reduced_motion="reduce") as page:
+        page.wait_for_function(f"() => ({DRAWN})() > 1")
+        assert page.locator(".pa-guessing").count() == 1
+        assert page.evaluate(SENTENCE)
+        hero = page.locator(".pa-shown > :first-child").bounding_box()
+        assert 0 < hero["height"] < PHONE["height"]
+        assert page.locator(".pa-rest").evaluate("e => e.open") is False
+
+
+def test_what_would_answer_the_guess_is_not_drawn(browser):
+    curves = "[...document.querySelectorAll('.pa-answer .pa-curve')]"
+    far = f"() => Math.max(...{curves}.map(e => e.getBBox().width))"
+    with opened(browser, "counting", reduced_motion="reduce") as page:
+        page.wait_for_function(f"() => ({far})() > 20")
+        before = page.evaluate(far)
+        page.locator(".pa-guess button").first.press("Enter")
+        page.wait_for_function(f"before => ({far})() > 2 * before", arg=before)
+
+
 def test_a_curve_is_dragged_along(browser):
     with opened(browser, "descent", "#steps=100", reduced_motion="reduce") as page:
         box = page.locator(".pa-shown .pa-chart svg").first.bounding_box()

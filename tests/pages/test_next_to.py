@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import contextmanager
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -328,6 +328,25 @@ def test_a_guess_comes_first_and_a_finger_can_make_it(browser, scene):
         page.wait_for_function(f"wanted => new RegExp(wanted).test({SAID.format(scene)})", arg=wanted)
         assert place.bounding_box()["height"] == pytest.approx(high, abs=2)  # the text below stays
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_tab_key_finds_every_scene_and_the_way_home(browser):
+    """What has the focus lets the scene behind it be built, wherever the screen is."""
+    with essay(browser) as (page, _):
+        for before, scene in pairwise(SCENES):
+            page.locator(f"[data-scene={before}] .pa-ways a").last.evaluate(
+                "e => e.focus({preventScroll: true})"
+            )
+            assert page.locator(f"[data-scene={scene}] [data-live]").count() == 1, scene
+        home = page.locator(".pa-above a").first
+        assert home.get_attribute("href") == "index.html" and home.is_visible()
+
+
+def test_the_slow_scene_marks_the_answer_before_its_second_run_is_shown(browser):
+    with essay(browser, "sets") as (page, place):
+        place.locator(".pa-guess button").first.press("Enter")
+        page.wait_for_selector("[data-scene=sets] .pa-right")
+        assert of(page, "sets", "step()") < 150 or "Before:" not in place.inner_text()
 
 
 def test_nothing_jumps_and_the_first_scene_is_soon_there(browser):

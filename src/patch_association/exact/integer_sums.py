@@ -40,7 +40,8 @@ class IntegerLaw:
         ValueError
             If values are no integers, probabilities negative or of another shape, or the range too wide.
         """
-        values, probabilities = np.asarray(values), np.asarray(probabilities, dtype=np.float64)
+        values = np.asarray(values)
+        probabilities = np.asarray(probabilities, dtype=np.float64)
         if values.size == 0 or not np.issubdtype(values.dtype, np.integer):
             raise ValueError(f"values must be integers of 64 bits, got {values.size} of type {values.dtype}")
         if probabilities.shape != values.shape or not (probabilities >= 0).all():
@@ -72,7 +73,8 @@ class IntegerLaw:
         """
         n = positive_int("n", n, minimum=0)
         _affordable(n * (self.mass.size - 1) + 1)  # known before the squarings, which take seconds
-        total, power = IntegerLaw(0, np.ones(1)), self
+        total = IntegerLaw(0, np.ones(1))
+        power = self
         while n:
             if n & 1:
                 total = total + power
@@ -111,7 +113,8 @@ def trinomial(n: int, q: float) -> IntegerLaw:
     ValueError
         If n is no integer of at least 0, q lies outside [0, 1], or the range exceeds 2^26 integers.
     """
-    n, q = positive_int("n", n, minimum=0), probability("q", q)
+    n = positive_int("n", n, minimum=0)
+    q = probability("q", q)
     return IntegerLaw(-1, np.array([q / 2, 1 - q, q / 2])).times(n)
 
 

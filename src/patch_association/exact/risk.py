@@ -156,7 +156,8 @@ class PopulationRisk:
 
     def _loss_and_gradient(self, alpha, beta, gamma, rho, with_loss: bool):
         weights, slopes = self.weights_and_slopes(alpha, beta, gamma, rho)
-        loss, by_weight = 0.0, np.zeros(len(weights))
+        loss = 0.0
+        by_weight = np.zeros(len(weights))
         with np.errstate(over="ignore"):  # exp(F) may be infinite: that atom's share is then zero
             for phi, p, F in self._blocks(weights):
                 if with_loss:
@@ -246,18 +247,23 @@ class PopulationRisk:
         top = max(beta, gamma, rho)
         e = [math.exp(x - top) for x in (beta, gamma, rho)]
         Z = e[0] + (C - 1) * e[1] + (D - C) * e[2]
-        Gamma, Xi = e[1] / Z, e[2] / Z
+        Gamma = e[1] / Z
+        Xi = e[2] / Z
         # Differences of exponentials by expm1: no digits are lost where two scores are close.
         a = _difference(beta, gamma, top) / Z
         b = _difference(gamma, rho, top) / Z
         c = Xi
-        A, B, K = _powers(a, p), _powers(b, p), _powers(c, p)
+        A = _powers(a, p)
+        B = _powers(b, p)
+        K = _powers(c, p)
         z = D * alpha
-        scale, dscale = z**p, D * p * z ** (p - 1)
+        scale = z**p
+        dscale = D * p * z ** (p - 1)
 
         w, dw = np.zeros(len(self.names)), np.zeros((3, len(self.names)))
         # dLambda, dGamma, dXi by gamma (f = share of the set) and by rho (h = share of the rest).
-        f, h = (C - 1) * Gamma, (D - C) * Xi
+        f = (C - 1) * Gamma
+        h = (D - C) * Xi
         by_gamma = (-a * f - Gamma, Gamma - b * f, -c * f) if C > 1 else (0.0, 0.0, 0.0)
         by_rho = (-a * h, -b * h - Xi, Xi - c * h) if C < D else (0.0, 0.0, 0.0)
         for m, monomials in enumerate(self._terms.values()):
@@ -302,9 +308,11 @@ def _multiply_out(D: int, C: int, p: int):
             factor = math.factorial(p) // (math.factorial(i) * math.factorial(j) * math.factorial(k))
             if k == p:
                 # Only M is left, once for each of the D patches: M^p = M^(p-1) P1.
-                feature, factor = (p - 1, "P1"), factor * D
+                feature = (p - 1, "P1")
+                factor = factor * D
             elif i == 0:
-                feature, factor = (k, f"P{j}"), factor * C
+                feature = (k, f"P{j}")
+                factor = factor * C
             else:
                 feature = (k, f"P{j + 1}") if i % 2 else (k, f"Q{j}")
             terms.setdefault(feature, []).append((factor, i, j, k))

@@ -23,7 +23,9 @@ from patch_association._validate import divides, finite, odd_degree, positive_in
 _MERGE_AT_ONCE = 8_000_000
 _WORD = 2**62
 # Each set is a convolution, and each of its types a shift: past these many nobody would wait.
-_MOST_STEPS, _MOST_TYPES, _MOST_POWERS = 2**21, 2**24, 10_000
+_MOST_STEPS = 2**21
+_MOST_TYPES = 2**24
+_MOST_POWERS = 10_000
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def set_types(set_size: int, q: float):
     SupportTooLarge
         If there are more than 2^24 types, or a probability leaves 64-bit floats.
     """
-    C, q = positive_int("set_size", set_size), probability("q", q)
+    C = positive_int("set_size", set_size)
+    q = probability("q", q)
     if (C + 1) * (C + 2) // 2 > _MOST_TYPES:
         raise SupportTooLarge(f"a set of {C:,} patches has more than the {_MOST_TYPES:,} types allowed")
     rows = []
@@ -121,7 +124,8 @@ def law_of_set_sums(
         If more than ``max_atoms`` atoms are left after some step.
     """
     D, C, L = divides(num_patches, set_size)
-    degree, max_atoms = odd_degree(degree), positive_int("max_atoms", max_atoms)
+    degree = odd_degree(degree)
+    max_atoms = positive_int("max_atoms", max_atoms)
     prune = finite("prune", prune, minimum=0)
     if L > _MOST_STEPS:
         raise SupportTooLarge(f"a law of at most {_MOST_STEPS:,} sets can be computed, got {L:,}")
@@ -132,7 +136,8 @@ def law_of_set_sums(
 
     keys = _encode([np.array([s], dtype=np.int64) for s in signal], places)  # (words, 1)
     steps = _encode(columns, places)  # (words, types)
-    mass, lost = np.ones(1), 0.0
+    mass = np.ones(1)
+    lost = 0.0
     for done in range(1, L):
         keys, mass = _convolve(keys, mass, steps, p)
         if prune:
@@ -166,11 +171,14 @@ def _pack(bounds):
     An integer v with |v| <= bound takes a digit of radix 2 bound + 1, so packed keys add like the
     integers they hold and equal keys mean equal integers.
     """
-    places, word, multiplier = [], 0, 1
+    places = []
+    word = 0
+    multiplier = 1
     for bound in bounds:
         radix = 2 * bound + 1
         if multiplier * radix >= _WORD:
-            word, multiplier = word + 1, 1
+            word = word + 1
+            multiplier = 1
         places.append((word, multiplier, bound))
         multiplier *= radix
     return places
@@ -198,7 +206,8 @@ def _decode(keys, places, count: int):
 def _convolve(keys, mass, steps, chances):
     """Add one random set: every atom with every type, equal keys merged."""
     together = max(1, _MERGE_AT_ONCE // mass.size)
-    done_keys, done_mass = keys[:, :0], mass[:0]
+    done_keys = keys[:, :0]
+    done_mass = mass[:0]
     for start in range(0, chances.size, together):
         some = slice(start, start + together)
         # (words, n, 1) + (words, 1, types) -> (words, n types)

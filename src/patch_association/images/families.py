@@ -350,7 +350,10 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
 
     for one, _ in theirs:
         one.set_attn_implementation("eager")
-        all_of_them = lambda _, args, how: (args, how | {"output_attentions": True})
+
+        def all_of_them(_, args, how):
+            return (args, how | {"output_attentions": True})
+
         handles.append(one.register_forward_pre_hook(all_of_them, with_kwargs=True))
         handles.append(
             one.register_forward_hook(

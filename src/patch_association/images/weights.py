@@ -144,7 +144,10 @@ def read_weights(path) -> dict[str, torch.Tensor]:
 
 def _weights_in(held) -> dict[str, torch.Tensor]:
     """The tensors of a checkpoint, by name."""
-    kept = lambda: [key for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)]
+
+    def kept():
+        return [key for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)]
+
     while isinstance(held, Mapping) and (inside := kept()):
         if {"teacher", "student"} <= set(inside):
             raise ValueError("it holds two networks: give the tensors of its 'teacher' or of its 'student'")

@@ -147,7 +147,8 @@ class PatternData:
         ValueError
             If ``n`` or ``seed`` is out of range, or the inputs do not fit in memory.
         """
-        n, draw = positive_int("n", n), generator(seed, Stream.TOKENS)
+        n = positive_int("n", n)
+        draw = generator(seed, Stream.TOKENS)
         L, M, d = self.num_tokens, self.num_patterns, self.dim
         fits_memory(f"{n:,} inputs of {L:,} tokens", n * (2 * L * d + 2 * M))
         counts, y = self._draw_counts(n, draw)

@@ -58,7 +58,9 @@ def initial_weights(
     if not isinstance(data, PatternData):
         raise ValueError(f"data must be a PatternData, got {type(data).__name__}")
     one_of("head", head, "shared", "per position")
-    m, d, L = positive_int("num_neurons", num_neurons), data.dim, data.num_tokens
+    m = positive_int("num_neurons", num_neurons)
+    d = data.dim
+    L = data.num_tokens
     sigma = finite("value_error", value_error, minimum=0)
     delta = finite("score_error", score_error, minimum=0)
     xi = finite("output_std", output_std, minimum=0)
@@ -72,13 +74,12 @@ def initial_weights(
         shape = (m,) if head == "shared" else (L, m)
         parts["head"].append((streams[0].integers(0, 2, shape) * 2.0 - 1.0) / np.sqrt(m))
         parts["output"].append(xi * streams[1].standard_normal((m, d)))
-        U, to_basis = orthonormal(streams[2], d), _basis(data)
+        U = orthonormal(streams[2], d)
+        to_basis = _basis(data)
         errors = [_unit_columns(stream, d) @ to_basis for stream in streams[2:]]
-        value, key, query = (
-            U + sigma * errors[0],
-            np.eye(d) + delta * errors[1],
-            np.eye(d) + delta * errors[2],
-        )
+        value = U + sigma * errors[0]
+        key = np.eye(d) + delta * errors[1]
+        query = np.eye(d) + delta * errors[2]
         for name, matrix in (("value", value), ("key", key), ("query", query)):
             parts[name].append(matrix)
     return Weights(*(torch.from_numpy(np.stack(parts[name])) for name in parts))

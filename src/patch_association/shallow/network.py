@@ -57,7 +57,8 @@ class Weights:
 
     def __post_init__(self):
         R, m, ma = self.output.shape
-        d, mb = self.value.shape[-1], self.key.shape[-2]
+        d = self.value.shape[-1]
+        mb = self.key.shape[-2]
         expected = {"value": (R, ma, d), "key": (R, mb, d), "query": (R, mb, d)}
         got = {name: tuple(getattr(self, name).shape) for name in expected}
         if got != expected or self.head.shape[0] != R or self.head.shape[-1] != m:
@@ -120,8 +121,11 @@ def attention_map(weights: Weights, X, share, attention: str = "softmax"):
     """
     if attention not in ATTENTION:
         raise ValueError(f"attention must be one of {', '.join(ATTENTION)}, got {attention!r}")
-    X, share = _with_trials(X), _weights_with_trials(share)
-    R, n, L = max(weights.num_trials, X.shape[0]), share.shape[1], X.shape[2]
+    X = _with_trials(X)
+    share = _weights_with_trials(share)
+    R = max(weights.num_trials, X.shape[0])
+    n = share.shape[1]
+    L = X.shape[2]
     if attention == "identity":
         return torch.eye(L, dtype=X.dtype, device=X.device).expand(R, n, L, L)
     if attention == "uniform":
@@ -144,12 +148,14 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
     ValueError
         If ``attention`` is another word.
     """
-    X, share = _with_trials(tokens.X), _weights_with_trials(tokens.share)
+    X = _with_trials(tokens.X)
+    share = _weights_with_trials(tokens.share)
     S = None if attention == "identity" else attention_map(weights, X, share, attention)
     V = X @ weights.value.mT[:, None]  # (R, n, L, d) @ (R, 1, d, ma)
     n = share.shape[1]
     Z = V if S is None else S.mT @ V  # (R, n, L, ma)
-    R, ma = max(weights.num_trials, Z.shape[0]), V.shape[-1]
+    R = max(weights.num_trials, Z.shape[0])
+    ma = V.shape[-1]
     Z = Z.expand(R, n, -1, -1)
     head, output = weights.head, weights.output
     active = Z.reshape(R, -1, ma) @ output.mT  # (R, n L, ma) @ (R, ma, m)
@@ -208,7 +214,8 @@ def backward(
     slope : (R, n) tensor
     attention_moves : bool
     """
-    X, share = _with_trials(tokens.X), _weights_with_trials(tokens.share)
+    X = _with_trials(tokens.X)
+    share = _weights_with_trials(tokens.share)
     R, n, L, ma = passed.Z.shape
     by_query = (slope[..., None] * share)[..., None]  # (R, n, L, 1)
     weighted = (by_query * passed.Z).view(R, -1, ma)
@@ -228,7 +235,8 @@ def backward(
     E = passed.S * (passed.V @ g.mT - along[..., None, :])  # (R, n, L, L)
     # sum_n X_n^T E_n X_n; where all inputs share their tokens the sum comes first.
     if X.shape[1] == 1 < n:
-        E, n = E.sum(dim=1, keepdim=True), 1
+        E = E.sum(dim=1, keepdim=True)
+        n = 1
         tokens_of = X.expand(R, 1, L, -1).reshape(R, L, -1)
     dM = tokens_of.mT @ (E @ X).reshape(R, n * L, -1)  # (R, d, n L) @ (R, n L, d)
     return Weights(zero(weights.head), d_output, d_value, weights.query @ dM.mT, weights.key @ dM)
@@ -250,7 +258,8 @@ def loss_and_slope(F, y, probability, loss: str = "hinge", margin: float = 1.0):
     ValueError
         If ``loss`` is another word, or ``margin`` is not finite.
     """
-    margin, yF = finite("margin", margin), y * F
+    margin = finite("margin", margin)
+    yF = y * F
     if loss == "hinge":
         short = margin - yF
         return (probability * short.clamp(min=0)).sum(-1), -y * probability * (short > 0)

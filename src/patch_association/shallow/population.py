@@ -49,7 +49,9 @@ def population(data: PatternData, max_atoms: int = MAX_ATOMS) -> Tokens:
         raise ValueError(f"data must be a PatternData, got {type(data).__name__}")
     max_atoms = positive_int("max_atoms", max_atoms)
     if data.counts == "fixed":
-        counts, y, probability = data.class_counts(), np.array([1.0, -1.0]), np.array([0.5, 0.5])
+        counts = data.class_counts()
+        y = np.array([1.0, -1.0])
+        probability = np.array([0.5, 0.5])
     else:
         counts, y, probability = _multinomial(data, max_atoms)
     pattern = torch.arange(data.num_patterns)[None]
@@ -84,7 +86,8 @@ def _multinomial(data, max_atoms):
         # A tie is drawn again for the same class, and ties are alike for both: conditioning on no tie.
         keep = ~tied & (chance > 0)
         return counts[keep], np.sign(lead[keep]).astype(float), chance[keep] / chance[~tied].sum()
-    keep, tied = ~tied & (chance > 0), tied & (chance > 0)
+    keep = ~tied & (chance > 0)
+    tied = tied & (chance > 0)
     y = np.concatenate([np.sign(lead[keep]), np.ones(tied.sum()), -np.ones(tied.sum())])
     both = np.concatenate([chance[keep], chance[tied] / 2, chance[tied] / 2])
     return np.concatenate([counts[keep], counts[tied], counts[tied]]), y, both

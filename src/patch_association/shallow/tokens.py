@@ -73,7 +73,10 @@ class Tokens:
         if self.y.ndim == 1:
             return self
         names = ("X", "y", "share", "probability", "pattern", "noisy")
-        cut = lambda values: values if values is None or len(values) == 1 else values[r : r + 1]
+
+        def cut(values):
+            return values if values is None or len(values) == 1 else values[r : r + 1]
+
         return replace(self, **{name: cut(getattr(self, name)) for name in names})
 
     def chunks(self, size: int) -> Iterator[Tokens]:

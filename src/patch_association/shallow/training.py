@@ -138,18 +138,21 @@ def train(
     if variant not in VARIANTS:
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     attention, moves = VARIANTS[variant]
-    steps, rate = positive_int("steps", steps, minimum=0), finite("rate", rate, minimum=0)
+    steps = positive_int("steps", steps, minimum=0)
+    rate = finite("rate", rate, minimum=0)
     if not isinstance(how, Sgd):
         raise ValueError(f"how must be an Sgd, got {type(how).__name__}")
     loss, margin = how.loss, how.margin
     check_inputs(weights, tokens)
-    N, R = len(tokens), weights.num_trials
+    N = len(tokens)
+    R = weights.num_trials
     B = N if how.batch is None else min(how.batch, N)
     if B < N and tokens.probability.unique().numel() > 1:
         raise ValueError("batch must be left out where inputs count differently: SGD draws them alike")
     wanted = _recorded(steps, record)
     draw = generator(how.seed, Stream.BATCHES)
-    rows, kept = [], []
+    rows = []
+    kept = []
     # The step since which no hinge of a batch was active, and with it no weight moved.
     quiet_since = np.full(R, -1)
     fitted_at = np.full(R, -1)

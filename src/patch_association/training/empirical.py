@@ -67,7 +67,8 @@ def idealized_start(
     w = feature_of(check_law(law))
     if w is None:
         raise ValueError("law must have a feature, along which v starts: try realistic_start")
-    num_seeds, D = positive_int("num_seeds", num_seeds), law.partition.num_patches
+    num_seeds = positive_int("num_seeds", num_seeds)
+    D = law.partition.num_patches
     alpha = initial_alpha(degree, linear) if alpha is None else finite("alpha", alpha)
     fits_memory(f"{num_seeds:,} starts of {D:,} patches", (num_seeds + 1) * (D**2 + law.dim))
     A = torch.eye(D, dtype=torch.float64).mul_(finite("diagonal", diagonal)).repeat(num_seeds, 1, 1)
@@ -277,7 +278,10 @@ def descend(
     A, v = _check_start(samples, start)
 
     measure = _Measure(samples, test, form)
-    recorded, rows, scores, diverged_at = [], [], {}, np.full(len(seeds), -1)
+    recorded = []
+    rows = []
+    scores = {}
+    diverged_at = np.full(len(seeds), -1)
 
     def finish() -> EmpiricalRun:
         table = np.array(rows).reshape(-1, len(COLUMNS), len(seeds)).transpose(1, 0, 2)  # (columns, R, S)

@@ -63,7 +63,9 @@ class HeldOut:
     def __init__(self, law: Law, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
         self.law: Any = check_law(law)
         self.n, self.seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
-        self.num_patches, self.dim, self.X = law.partition.num_patches, law.dim, None
+        self.num_patches = law.partition.num_patches
+        self.dim = law.dim
+        self.X = None
         if draws_by_coefficients(law):
             s, y, _ = self.law.sample_coefficients(n, seed)
             self.s, self.y = (torch.from_numpy(x).to(dtype=dtype, device=device) for x in (s, y))
@@ -90,7 +92,8 @@ class HeldOut:
         >>> own.errors_of(torch.full((1, 4, 4), 0.25), torch.ones(1, 1)).tolist()
         [0.5]
         """
-        own, (X, y) = cls.__new__(cls), inputs_and_labels(X, y)
+        own = cls.__new__(cls)
+        X, y = inputs_and_labels(X, y)
         if len(X) != 1:
             raise ValueError(f"X must have shape (n, D, d): one test set, got {tuple(X.shape)}")
         own.law, own.seed, own.X, own.y = None, None, X[0], y[0]
@@ -122,7 +125,8 @@ class HeldOut:
             If the inputs are not Assumption 1's: then two numbers do not tell (:meth:`errors_of`).
         """
         assumption_one("law", self.law)
-        s, noise = self.s.to(S), self._noise.to(S)
+        s = self.s.to(S)
+        noise = self._noise.to(S)
         fields = (a * s + tau_a * noise for a, tau_a in zip(alpha, tau))
         return self._errors(S, fields, degree, linear, prefactor)
 
@@ -146,7 +150,9 @@ class HeldOut:
         return self._errors(S, fields, degree, linear, prefactor)
 
     def _errors(self, S, fields, degree, linear, prefactor) -> torch.Tensor:
-        prefactor, y, found = S.shape[-1] if prefactor is None else prefactor, self.y.to(S), []
+        prefactor = S.shape[-1] if prefactor is None else prefactor
+        y = self.y.to(S)
+        found = []
         for attention, u in zip(S, fields):
             z = u @ attention.T * prefactor  # (n, D) @ (D, D) -> (n, D)
             even = z * z

@@ -65,7 +65,8 @@ def loss_and_gradients(X, y, scores, value, degree=DEFAULT.degree, linear=DEFAUL
         If the shapes do not fit together, or the degree is even.
     """
     check_shapes(X, y, scores, value)
-    degree, linear = odd_degree(degree), finite("linear", linear, minimum=0)
+    degree = odd_degree(degree)
+    linear = finite("linear", linear, minimum=0)
     if finite("scale", scale) <= 0:
         raise ValueError(f"scale must be positive, got {scale}")
     S = torch.softmax(scores / scale, dim=-1)
@@ -170,7 +171,8 @@ def times(X, value):
 def transposed_times(X, weights):
     """sum_{n, j} weights_nj X_nj for each seed: (S, n, D, d), (S, n, D) -> (S, d)."""
     seeds, n, D, d = X.shape
-    rows, weights = X.reshape(seeds, n * D, d), weights.reshape(seeds, n * D)
+    rows = X.reshape(seeds, n * D, d)
+    weights = weights.reshape(seeds, n * D)
     if X.is_cuda:
         return torch.bmm(weights[:, None, :], rows).view(seeds, d)
     out = X.new_empty(seeds, d)

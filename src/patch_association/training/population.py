@@ -135,12 +135,15 @@ def descend_population(
     move = np.array([rate, score_rate, score_rate]) / _shared_entries(risk.num_patches, risk.set_size)
 
     wanted = set(chosen.tolist())
-    rows, kept, diverged_at = [], [], None
+    rows = []
+    kept = []
+    diverged_at = None
     for t in bar(steps, progress, "population"):
         try:
             loss, gradient = risk.loss_and_gradient(point[0], diagonal, point[1], point[2])
         except ValueError:  # the scalars themselves left float64
-            loss, gradient = math.inf, np.full(3, math.nan)
+            loss = math.inf
+            gradient = np.full(3, math.nan)
         if not loss <= LOSS_LIMIT or not np.isfinite(gradient).all():
             diverged_at = t
             break

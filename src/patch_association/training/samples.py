@@ -71,7 +71,8 @@ class Samples:
     def __init__(self, law: Law | Partition, X, y, seeds=None, *, chunk: int | None = None, device=None):
         X, y = inputs_and_labels(X, y)
         self.law: Any = Given(law, X.shape[3]) if isinstance(law, Partition) else check_law(law)
-        self.n, self.dtype = X.shape[1], X.dtype
+        self.n = X.shape[1]
+        self.dtype = X.dtype
         self.seeds = seed_list(range(len(X)) if seeds is None else seeds)
         self.num_seeds = len(self.seeds)
         self.num_patches, self.dim = self.law.partition.num_patches, self.law.dim

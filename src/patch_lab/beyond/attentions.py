@@ -78,7 +78,8 @@ class Bench(nn.Module):
         one_of("kind", kind, *KINDS)
         self.kind, self.diagonal = kind, finite("diagonal", diagonal)
         self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
-        R, D = positive_int("seeds", seeds), positive_int("num_patches", num_patches)
+        R = positive_int("seeds", seeds)
+        D = positive_int("num_patches", num_patches)
         d = positive_int("dim", dim)
         draw = torch.Generator().manual_seed(seed_number("seed", seed))
         score_std = finite("score_std", score_std, minimum=0)
@@ -202,7 +203,9 @@ def train_together(
         The rate of the parameters called ``scores``. With it, plain gradient descent in place of Adam: both
         rates constant, nothing clipped.
     """
-    R, steps, points = network.seeds, positive_int("steps", steps), positive_int("points", points)
+    R = network.seeds
+    steps = positive_int("steps", steps)
+    points = positive_int("points", points)
     if score_rate is None:
         optimizer: torch.optim.Optimizer = torch.optim.Adam(
             network.parameters(), lr=finite("rate", rate, minimum=0)
@@ -254,7 +257,8 @@ def error_of_each(network, X: torch.Tensor, y: torch.Tensor, part: int = 250) ->
 @torch.no_grad()
 def attention_share(bench: Bench, data, n: int = 200, part: int = 20) -> torch.Tensor:
     """(R, relations) what share of all attention goes to patches of each relation, over n test inputs."""
-    drawn, kinds = data.draw(n, seed=BENCH_TEST), range(len(data.relations))
+    drawn = data.draw(n, seed=BENCH_TEST)
+    kinds = range(len(data.relations))
     total = torch.zeros(bench.seeds, len(kinds))
     for X, shown in zip(drawn.X.split(part), drawn.shown.split(part)):
         relation = data.relation(shown)  # (part, D, D)
@@ -273,7 +277,9 @@ def gathered(bench: Bench, data, n: int = 200, part: int = 20) -> dict[str, torc
         ``set``, ``group``, ``key``: (R,) the share of attention that goes to the set (group, key) that gets
         most of it, be it the own or another. ``own``: (R,) how often that set is the own.
     """
-    drawn, G, K = data.draw(n, seed=BENCH_TEST), data.num_groups, data.num_keys
+    drawn = data.draw(n, seed=BENCH_TEST)
+    G = data.num_groups
+    K = data.num_keys
     sizes = {"set": G * K, "group": G, "key": K}
     total = {name: torch.zeros(bench.seeds) for name in (*sizes, "own")}
     for X, keys in zip(drawn.X.split(part), drawn.shown.split(part)):

@@ -33,7 +33,8 @@ def subset_score(s, classes, set_size: int) -> np.ndarray:
     >>> subset_score([[1, 1, -1, 0]], [0, 0, 1, 1], set_size=2)
     array([1])
     """
-    s, C = np.asarray(s), positive_int("set_size", set_size)
+    s = np.asarray(s)
+    C = positive_int("set_size", set_size)
     classes = np.broadcast_to(np.asarray(classes), s.shape)
     table = np.array([comb(k, C) for k in range(s.shape[1] + 1)], dtype=np.int64)
     total = np.zeros(len(s), dtype=np.int64)
@@ -61,7 +62,8 @@ def blind_error(num_patches: int, set_size: int, q: float, num_classes: int) -> 
         On sizes that do not divide.
     """
     D, C, L = divides(num_patches, set_size)
-    m, q = positive_int("num_classes", num_classes), probability("q", q)
+    m = positive_int("num_classes", num_classes)
+    q = probability("q", q)
     if L % m:
         raise ValueError(f"num_classes must divide the {L} sets, got {m}")
     if comb(D // m, C) * m >= 2**24:
@@ -72,7 +74,8 @@ def blind_error(num_patches: int, set_size: int, q: float, num_classes: int) -> 
 
 def _class_law(free: int, certain: int, C: int, q: float) -> IntegerLaw:
     """The law of binom(a, C) - binom(b, C) with ``free`` random signs and ``certain`` of them +1."""
-    values, chances = [], []
+    values = []
+    chances = []
     for a in range(free + 1):
         for b in range(free - a + 1):
             values.append(comb(a + certain, C) - comb(b, C))
@@ -96,7 +99,10 @@ def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -
     ValueError
         Above eight patches.
     """
-    G, K, C, q = num_groups, num_keys, set_size, probability("q", q)
+    G = num_groups
+    K = num_keys
+    C = set_size
+    q = probability("q", q)
     D = positive_int("num_groups", G) * positive_int("num_keys", K) * positive_int("set_size", C)
     if D > 8:
         raise ValueError(f"an enumeration takes at most 8 patches, got {D}")

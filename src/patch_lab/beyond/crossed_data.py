@@ -106,9 +106,13 @@ class CrossedData:
 
     def draw(self, n: int, seed: int = 0, dtype=torch.float32) -> Drawn:
         """Draw n labelled inputs."""
-        n, D, d = positive_int("n", n), self.num_patches, self.dim
+        n = positive_int("n", n)
+        D = self.num_patches
+        d = self.dim
         fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * (d + 10), 4)
-        draw, G, width = generator(seed, Stream.CROSSED), self.num_groups, self.num_keys * self.set_size
+        draw = generator(seed, Stream.CROSSED)
+        G = self.num_groups
+        width = self.num_keys * self.set_size
         # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
         dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
         keys = (dealt // self.set_size).reshape(n, D)  # (n, G, K C) -> (n, D)

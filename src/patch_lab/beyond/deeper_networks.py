@@ -124,7 +124,8 @@ class Network(nn.Module):
 
     def layer_scores(self, layer: int, Z: torch.Tensor | None = None) -> torch.Tensor:
         """A of a layer: (R, H, D, D), or (R, n, H, D, D) where it depends on the tokens Z (R, n, D, m)."""
-        D, scores = self.num_patches, self.design.scores
+        D = self.num_patches
+        scores = self.design.scores
         if scores == "uniform":
             return torch.zeros(self.seeds, self.design.heads, D, D)
         if scores == "free":
@@ -133,10 +134,12 @@ class Network(nn.Module):
             return self.scores[:, layer].masked_fill(own, self.design.diagonal)
         if scores == "gram":
             return (self.encodings @ self.encodings.mT)[:, None].expand(-1, self.design.heads, -1, -1)
-        W_Q, W_K = self.W_Q[:, layer], self.W_K[:, layer]  # (R, H, e, k)
+        W_Q = self.W_Q[:, layer]  # (R, H, e, k)
+        W_K = self.W_K[:, layer]
         P = self.encodings[:, None] if scores == "positional" else Z[:, :, None]  # type: ignore[index]
         if scores == "vanilla":
-            W_Q, W_K = W_Q[:, None], W_K[:, None]
+            W_Q = W_Q[:, None]
+            W_K = W_K[:, None]
         return (P @ W_Q) @ (P @ W_K).mT / math.sqrt(W_Q.shape[-1])
 
     def forward(self, X: torch.Tensor, keep: list | None = None) -> torch.Tensor:

@@ -174,9 +174,14 @@ def derivative_bounds(num_patches: int, top: float, rate: float, score_rate: flo
     Along directions of length one, in units in which v and scores have the rate one; no token noise; the
     default activation.
     """
-    D, p, nu = positive_int("num_patches", num_patches), DEFAULT.degree, DEFAULT.linear
-    h, e, Z = math.sqrt(score_rate), math.sqrt(rate), D * top
-    s1, s2 = p * Z ** (p - 1) + nu, p * (p - 1) * Z ** (p - 2)
+    D = positive_int("num_patches", num_patches)
+    p = DEFAULT.degree
+    nu = DEFAULT.linear
+    h = math.sqrt(score_rate)
+    e = math.sqrt(rate)
+    Z = D * top
+    s1 = p * Z ** (p - 1) + nu
+    s2 = p * (p - 1) * Z ** (p - 2)
     s3 = p * (p - 1) * (p - 2) * Z ** (p - 3)
     z1 = D * (top * h / math.sqrt(2) + e)
     squares = 2 * D**2 * (top**2 * h**2 / 2 + D * e**2)
@@ -224,7 +229,10 @@ def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
     ValueError
         Where the path is not recorded at every step, or the gap is not positive.
     """
-    T, rates, chance, room = noise.steps_of(path), path.step, 0.01, 1.01
+    T = noise.steps_of(path)
+    rates = path.step
+    chance = 0.01
+    room = 1.01
     if finite("gap", gap) <= 0:
         raise ValueError(f"gap must be positive, got {gap}")
     top = room * float(np.abs(path.alpha).max())
@@ -247,7 +255,8 @@ def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
     reach = min(
         gap / math.sqrt(rates.score_rate), math.log(2) / (T * K3), (top - top / room) / math.sqrt(rates.rate)
     )
-    by_gradient, by_hessian = reach / (2 * stretch * T), math.log(2) / (2 * T)
+    by_gradient = reach / (2 * stretch * T)
+    by_hessian = math.log(2) / (2 * T)
     log_gradient = math.log(4 * T / chance)
     log_hessian = math.log(4 * T * len(units) / chance)
     inputs = max(

@@ -122,12 +122,14 @@ def proved_excess(angle: float, num_sets: int) -> float:
         raise ValueError(f"the bound is proved at 3 and 4 sets, got {num_sets!r}")
     if not 0 < finite("angle", angle) < math.pi / 2:
         raise ValueError(f"angle must lie between 0 and pi/2, got {angle!r}")
-    s, sine = math.tan(angle), math.sin(angle)
+    s = math.tan(angle)
+    sine = math.sin(angle)
     if num_sets == 3:
         near = 3 * sine**2 / (4 * math.pi * (sine + math.sqrt(0.5)))
         near -= (angle - 2 * math.asin(sine / 2)) / math.pi
     else:
-        x, e = (angle + s / (1 + s * s)) / 2, 1 / math.sqrt(3)
+        x = (angle + s / (1 + s * s)) / 2
+        e = 1 / math.sqrt(3)
         near = (math.sqrt(1 + 2 * e * x + x * x) - 1 - e * x) / math.pi
         near -= 2 / math.pi * (math.atan(s / math.sqrt(2)) / math.sqrt(2) - angle / 2)
     far = angle / math.pi - 2 * linear_disagreement(num_sets)
@@ -186,12 +188,15 @@ def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     nodes = positive_int("nodes", nodes)
     fits_memory(f"a rule of {nodes:,} nodes", 2 * nodes**2)  # its companion matrix and eigenvectors
     node, weight = np.polynomial.legendre.leggauss(nodes)
-    angle, share = (node + 1) * math.pi / 4, weight / 2  # of [0, pi/2], weights that add up to 1
+    # of [0, pi/2], weights that add up to 1
+    angle = (node + 1) * math.pi / 4
+    share = weight / 2
     if num_sets == 3:
         return np.cos(angle) / math.sqrt(6), share
     if num_sets == 4:
         # A coordinate u_3 = z of the sphere is uniform (Archimedes), and 2 u_1 u_2 = (1 - z^2) sin(angle).
-        z, height = (node + 1) / 2, weight / 2
+        z = (node + 1) / 2
+        height = weight / 2
         skews = 1.5 * (z * (1 - z**2))[:, None] * np.sin(angle)[None, :]
         return skews.ravel(), (height[:, None] * share[None, :]).ravel()
     raise ValueError(f"the disagreement is computed exactly at 2, 3 and 4 sets, got {num_sets}: sample it")
@@ -199,7 +204,8 @@ def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _shapes(num_sets: int, n: int, seed: int) -> np.ndarray:
     """(n, L): unit vectors whose entries sum to zero, uniform."""
-    L, n = _at_least_two(num_sets), positive_int("n", n, minimum=2)
+    L = _at_least_two(num_sets)
+    n = positive_int("n", n, minimum=2)
     fits_memory(f"{n:,} shapes of {L:,} sets", 2 * n * L)  # as drawn, and at length one
     g = generator(seed, Stream.SHAPES).standard_normal((n, L))
     g -= g.mean(axis=1, keepdims=True)

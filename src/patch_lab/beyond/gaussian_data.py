@@ -39,7 +39,8 @@ class GaussianData:
             raise ValueError(f"partition must be a Partition, got {type(partition).__name__}")
         self.partition = partition
         self.dim = positive_int("dim", dim)
-        C, seed = partition.set_size, positive_int("seed", seed, minimum=0)
+        C = partition.set_size
+        seed = positive_int("seed", seed, minimum=0)
         if isinstance(filters, str):
             if filters not in ("shared", "convolution"):
                 wanted = '"shared", "convolution" or a (C, d) array'

@@ -101,7 +101,8 @@ class PositionalScores(GramScores):
         if start not in ("identity", "random"):
             raise ValueError(f'start must be "identity" or "random", got {start!r}')
         if start == "identity":
-            W_Q, W_K = torch.eye(num_patches, dtype=DTYPE), torch.eye(num_patches, dtype=DTYPE)
+            W_Q = torch.eye(num_patches, dtype=DTYPE)
+            W_K = torch.eye(num_patches, dtype=DTYPE)
         else:
             W_Q, W_K = (_normal((num_patches, num_patches), seed, k) / math.sqrt(num_patches) for k in (2, 3))
         self.W_Q, self.W_K = nn.Parameter(W_Q), nn.Parameter(W_K)
@@ -226,7 +227,8 @@ RECIPES = {
 def make_learner(kind: str, num_patches: int, dim: int, seed: int = 0) -> nn.Module:
     """A fresh learner of a kind of :data:`RECIPES`."""
     one_of("kind", kind, *RECIPES)
-    num_patches, dim = positive_int("num_patches", num_patches), positive_int("dim", dim)
+    num_patches = positive_int("num_patches", num_patches)
+    dim = positive_int("dim", dim)
     return RECIPES[kind].make(num_patches, dim, seed)
 
 

@@ -56,7 +56,8 @@ def num_partitions(num_sets: int, set_size: int) -> int:
     >>> num_partitions(4, 2), num_partitions(4, 4)
     (105, 2627625)
     """
-    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    L = positive_int("num_sets", num_sets)
+    C = positive_int("set_size", set_size)
     fits_memory(f"the factorial of {L * C:,}", L * C * (L * C).bit_length() // 64)
     return math.factorial(L * C) // (math.factorial(C) ** L * math.factorial(L))
 
@@ -68,7 +69,8 @@ def partitions(num_sets: int, set_size: int) -> np.ndarray:
         if not patches:
             yield []
             return
-        first, rest = patches[0], patches[1:]
+        first = patches[0]
+        rest = patches[1:]
         for others in combinations(rest, set_size - 1):
             for sets in completed(tuple(j for j in rest if j not in others)):
                 yield [(first, *others), *sets]
@@ -100,15 +102,19 @@ def blind_errors(num_sets: int, set_size: int, n: int = 10_000, seed: int = 0) -
     >>> round(blind_errors(4, 1, n=100).blind.value, 12)
     0.0
     """
-    L, C = positive_int("num_sets", num_sets, minimum=2), positive_int("set_size", set_size)
-    n, most = positive_int("n", n, minimum=2), 2000
-    rng, count = generator(seed, Stream.SET_BLIND), num_partitions(L, C)
+    L = positive_int("num_sets", num_sets, minimum=2)
+    C = positive_int("set_size", set_size)
+    n = positive_int("n", n, minimum=2)
+    most = 2000
+    rng = generator(seed, Stream.SET_BLIND)
+    count = num_partitions(L, C)
     exact = count <= most
     # Who is in which set, and the sums of a draw's inputs, over all partitions at a time.
     together = min(count, most) * L * (L * C + 4 * min(n, CHUNK))
     fits_memory(f"{min(count, most):,} partitions of {L * C:,} patches, {n:,} inputs", together + 2 * n)
     every = _indicators(partitions(L, C)) if exact else None
-    linear, blind = [], []
+    linear = []
+    blind = []
     for start in range(0, n, CHUNK):
         eta = rng.standard_normal((min(CHUNK, n - start), L * C))
         eta -= eta.mean(axis=1, keepdims=True)
@@ -135,6 +141,7 @@ def _thresholds(h: np.ndarray, num_sets: int) -> np.ndarray:
     """(n, P): the t with L t^3 + 3 t Q + K = 0, Q and K the sums of squares and cubes of h (n, P L)."""
     L = num_sets
     h = h.reshape(len(h), -1, L)
-    Q, K = (h**2).sum(axis=2), (h**3).sum(axis=2)
+    Q = (h**2).sum(axis=2)
+    K = (h**3).sum(axis=2)
     root = np.arcsinh(math.sqrt(L) * K / (2 * np.maximum(Q, 1e-300) ** 1.5)) / 3
     return -2 * np.sqrt(Q / L) * np.sinh(root)

@@ -53,7 +53,8 @@ def hard_ends(num_patches: int, set_size: int, q: float) -> list[HardEnd]:
     p = DEFAULT.degree
     law = law_of_set_sums(num_patches, set_size, q, p, 0.0, 2**21)
     total, powers = (law.power_sums[f"P{k}"].astype(np.float64) for k in (1, p))
-    num_sets, found = num_patches // set_size, []
+    num_sets = num_patches // set_size
+    found = []
     for readers in range(1, set_size + 1):
         blank = num_patches - num_sets * readers
 

@@ -25,7 +25,8 @@ def shuffled_inputs(data: SpatialData, n: int, seed: int = 0, dtype=torch.float3
     """
     made_of("data", data, "SpatialData", "sample", "partition")
     X, _ = data.sample(n, seed=seed, dtype=dtype)
-    draw, D = generator(seed, Stream.PROBE_ORDERS), data.partition.num_patches
+    draw = generator(seed, Stream.PROBE_ORDERS)
+    D = data.partition.num_patches
     orders = torch.from_numpy(np.stack([draw.permutation(D) for _ in range(len(X))]))
     return X.gather(1, orders[..., None].expand_as(X))  # (n, D, d)
 
@@ -74,7 +75,8 @@ def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -
     draw = generator(seed, Stream.PROBE)
     labels = partition.labels
     scores = np.asarray(scores, dtype=np.float64)
-    draws, D = positive_int("draws", draws), len(labels)
+    draws = positive_int("draws", draws)
+    D = len(labels)
     fits_memory(f"{draws:,} partitions of {D:,} patches", draws * D * (D + 1))
     # To permute the labels is to permute rows and columns, which stack into one call.
     orders = np.stack([draw.permutation(D) for _ in range(draws)])
@@ -109,7 +111,8 @@ class PartlyInformed:
 
     def __init__(self, partition: Partition, knowledge: float, seed: int = 0):
         made_of("partition", partition, "Partition", "num_patches", "indicator")
-        draw, units = generator(seed, Stream.PROBE_FUNCTIONS), 64
+        draw = generator(seed, Stream.PROBE_FUNCTIONS)
+        units = 64
         D = partition.num_patches
         fits_memory(f"{units:,} units over {D:,} patches", 3 * D * units, 4)  # of 64 bits, then of 32
         self.knowledge = probability("knowledge", knowledge)
@@ -127,7 +130,8 @@ class PartlyInformed:
 
     def __call__(self, X: torch.Tensor) -> torch.Tensor:
         """F for inputs (k, D, d) whose feature is the first coordinate."""
-        s, k = X[..., 0], self.knowledge
+        s = X[..., 0]
+        k = self.knowledge
         return k**0.5 * self._cubes(s) / self._spread[0] + (1 - k) ** 0.5 * self._random(s) / self._spread[1]
 
 
@@ -152,7 +156,8 @@ def examine(
     recall, p : (draws,) arrays
     """
     made_of("data", data, "SpatialData", "sample", "partition")
-    D, C = data.partition.num_patches, data.partition.set_size
+    D = data.partition.num_patches
+    C = data.partition.set_size
     recall, p = np.empty((2, positive_int("draws", draws)))
     for seed in range(draws):
         sets = Partition.random(D, C, seed=seed)

@@ -81,7 +81,8 @@ def _types(C: int, q: Fraction) -> dict:
 
 def _products(C: int) -> dict:
     """Means over different patches of a set with given n and r: of s, s^2, s s', s^2 s' and s s' s''."""
-    pairs, triples = C * (C - 1), C * (C - 1) * (C - 2)
+    pairs = C * (C - 1)
+    triples = C * (C - 1) * (C - 2)
     products = {
         "s": lambda n, r: Fraction(n, C),
         "square": lambda n, r: Fraction(r, C),
@@ -143,7 +144,10 @@ def _slopes(law: list, K: range) -> list:
     inner = K[rest : len(K) - rest]
     sums = np.array(inner, dtype=np.float64)
     weighted = sums * np.array([float(x.mid()) for x in law])
-    rough = lambda v: float(weighted @ (1 / (1 + np.exp(np.clip(v * sums, -700, 700)))))
+
+    def rough(v):
+        return float(weighted @ (1 / (1 + np.exp(np.clip(v * sums, -700, 700)))))
+
     low, high = 0.0, 1.0
     while not rough(high) < 0:
         high *= 2
@@ -179,10 +183,15 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
     4 L B^3 / ((L - 1)(1 - 1/C)) times one of the second part of b; all before the division by E[w*].
     """
     types = _types(C, q).items()
-    E = lambda f: fmpq_poly([_rational(sum(chance * f(n, r) for (n, r), chance in types))])
+
+    def E(f):
+        return fmpq_poly([_rational(sum(chance * f(n, r) for (n, r), chance in types))])
+
     product = _products(C)
     a4, a6, a10, a12 = (E(lambda n, r, k=k: n**k) for k in (4, 6, 10, 12))
-    L, A, x = fmpq_poly([0, 1]), C**3, _rational(q)
+    L = fmpq_poly([0, 1])
+    A = C**3
+    x = _rational(q)
     B = A**2 + (L - 1) * a6
     H = A**4 + 6 * A**2 * (L - 1) * a6 + 3 * (L - 1) * (L - 2) * a6**2 + (L - 1) * a12
     d = _rational(delta)
@@ -207,7 +216,10 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
         "outside": 3 * (four - (C - 1) * five) * fmpq(1, C) - (L - 2) * apart,
     }
     if C > 2:
-        odd = lambda n, r: _inside(C, product, n, r)
+
+        def odd(n, r):
+            return _inside(C, product, n, r)
+
         up, far = (E(lambda n, r, k=k: max(odd(n, r) * n**3, 0) * n**k) for k in (0, 6))
         gain = E(lambda n, r: odd(n, r) * n**3)
         found["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)

@@ -41,7 +41,8 @@ def run(arguments) -> int:
             f"there is no certified statement {arguments.name!r}; there are {', '.join(STATEMENTS)}"
         )
     chosen = [arguments.name] if arguments.name else list(STATEMENTS)
-    status, fast = 0, quick()
+    status = 0
+    fast = quick()
     for name in chosen:
         statement = STATEMENTS[name]
         print(f"{name}{'' if name in fast else '  (long)'}\n    {plain(statement.text)}", flush=True)

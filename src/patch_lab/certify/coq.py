@@ -146,7 +146,10 @@ def check(folder: Path, write: bool = False) -> str:
                         "theorems": {one: axioms[f"{file}.{one}"] for one in theorems(room[file])},
                     }
                 )
-    timeless = lambda rows: [{key: row[key] for key in row if key != "seconds"} for row in rows]
+
+    def timeless(rows):
+        return [{key: row[key] for key in row if key != "seconds"} for row in rows]
+
     if write:
         RECORD.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     elif timeless(kernel()) != timeless(rows):
@@ -167,7 +170,8 @@ def _needed(name: str, room: dict[str, str]) -> set[str]:
 
 def _checked(place: str, room: dict[str, str]) -> tuple[dict[str, str], dict[str, float]]:
     """{file: what coqc printed}, {file: its seconds}; all compiled in turn, then checked again by coqchk."""
-    printed, seconds = {}, {}
+    printed = {}
+    seconds = {}
     for name, text in room.items():
         Path(place, f"{name}.v").write_text(text, encoding="utf-8")
         start = _spent()

@@ -136,7 +136,8 @@ def cover(
             stack.extend(_halves(box, region, costs, problem))
         now = time.perf_counter()
         if now - last > every:
-            last, state["seconds"] = now, before + now - start
+            last = now
+            state["seconds"] = before + now - start
             if checkpoint is not None:
                 _save(checkpoint, state)
             if tell is not None:

@@ -66,7 +66,8 @@ class BallDescent:
         made_of("engine", engine, "Field", "step", "D", "C")
         self.engine = engine
         shares = shared_entries(engine.D, engine.C)
-        rate, score_rate = exact_number("rate", rate), exact_number("score_rate", score_rate)
+        rate = exact_number("rate", rate)
+        score_rate = exact_number("score_rate", score_rate)
         start = [exact_number("start", x) for x in listed("start", start, "exact numbers")]
         if min(rate, score_rate) < 0 or len(start) != 3:
             raise ValueError(f"need rates of at least 0 and three starts, got {rate}, {score_rate}, {start}")

@@ -97,7 +97,9 @@ class End:
             (_down(gammas[0].lower()), _up(gammas[1].upper())),
             (0.0, float(self.X)),
         ]
-        stack, tried, most = [region], 0, 0.0
+        stack = [region]
+        tried = 0
+        most = 0.0
         while stack:
             box = stack.pop()
             tried += 1
@@ -117,7 +119,8 @@ class End:
         return tried, most
 
     def _end_point(self, field):
-        beta, none = field.beta, arb(0)
+        beta = field.beta
+        none = arb(0)
 
         def at(low, high):
             """dL/dalpha and the two second derivatives over an interval of alpha on the face."""

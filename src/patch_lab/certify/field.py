@@ -80,7 +80,8 @@ class Field:
         return [-_dot([v.value for v in one], S1) for one in V], self._hessian(W, V, F)
 
     def _hessian(self, W, V, F):
-        S1, S2 = self._first_sum(F), self._second_sum(F)
+        S1 = self._first_sum(F)
+        S2 = self._second_sum(F)
         hessian = []
         for one in V:
             row = [_dot(line, [v.value for v in one]) for line in S2]
@@ -96,12 +97,19 @@ class Field:
     def _weights(self, alpha: Jet, gamma: Jet, stranger: Jet):
         """The weights W of y F, jets, and those of its derivatives by alpha, gamma and rho."""
         D, C, p = self.D, self.C, self.p
-        own, companion = constant(self._e_beta), gamma.exp()
+        own = constant(self._e_beta)
+        companion = gamma.exp()
         over = (own + companion * (C - 1) + stranger * (D - C)).inverse()
-        Gamma, Xi = companion * over, stranger * over
+        Gamma = companion * over
+        Xi = stranger * over
         L, G, X = (powers(one, p) for one in (own * over, Gamma, Xi))
-        scale, over_alpha, zero = powers(alpha * D, p)[p], alpha.inverse() * p, constant(arb(0))
-        W, by_alpha, by_gamma, by_rho = [], [], [], []
+        scale = powers(alpha * D, p)[p]
+        over_alpha = alpha.inverse() * p
+        zero = constant(arb(0))
+        W = []
+        by_alpha = []
+        by_gamma = []
+        by_rho = []
         for a, b, c in self.atoms.powers:
             w = scale * (L[a] * G[b] * X[c])
             W.append(w)
@@ -198,7 +206,8 @@ class Field:
 
     def _mean_value(self, N, _, here, over, half):
         """(-E[w R] at the center, its three derivatives over the box) for R = N . V."""
-        K, n = len(here["W"]), self.atoms.size
+        K = len(here["W"])
+        n = self.atoms.size
         center = self._predictions([w.value for w in here["W"]])
         R = (N * arb_mat(K, 1, [v.value for v in here["V"]])).entries()
         value = arb(0)
@@ -208,7 +217,8 @@ class Field:
         R_slopes = N * arb_mat(K, 3, [v.slope[k] for v in over["V"] for k in range(3)])
         F = center + F_slopes * arb_mat(3, 1, [arb(0, h) for h in half])
         R = (N * arb_mat(K, 1, [v.value for v in over["V"]])).entries()
-        first, second = [], []
+        first = []
+        second = []
         for P, f, r in zip(self._P, F.entries(), R):
             w, s = _logistic(f)
             first.append(P * w)
@@ -259,9 +269,12 @@ def _logistic(f: arb):
     if f.rad() < 1e-6:
         w = 1 / (1 + f.exp())
         return w, w * (1 - w)
-    low, high = f.lower(), f.upper()
-    most, least = 1 / (1 + low.exp()), 1 / (1 + high.exp())
-    s, t = most * (1 - most), least * (1 - least)
+    low = f.lower()
+    high = f.upper()
+    most = 1 / (1 + low.exp())
+    least = 1 / (1 + high.exp())
+    s = most * (1 - most)
+    t = least * (1 - least)
     slope = s.union(t)
     return most.union(least), slope if f > 0 or f < 0 else slope.union(arb(0.25))
 

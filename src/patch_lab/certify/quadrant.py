@@ -83,14 +83,18 @@ def _edge(field, law, beta: float, free: str, target: str, sign: int) -> Edge:
                 return u
         return None
 
-    stack, pieces, tried, least = [(0.0, 1.0)], 0, 0, math.inf
+    stack = [(0.0, 1.0)]
+    pieces = 0
+    tried = 0
+    least = math.inf
     while stack:
         piece = stack.pop()
         tried += 1
         u = bracketed(piece)
         bound = low(target, sign, u, piece) if u else 0.0
         if bound > 0:
-            pieces, least = pieces + 1, min(least, bound)
+            pieces = pieces + 1
+            least = min(least, bound)
         elif piece[1] - piece[0] < _LEAST:
             raise Undecided(f"d/d{target}: no sign at alpha* near {free} = {piece[0]:g}")
         else:

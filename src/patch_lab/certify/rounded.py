@@ -80,8 +80,10 @@ def logistic(F):
     w falls in F. w (1 - w) is even, and falls in |F| from 1/4. Beyond 700 the ends are clipped, and the
     bounds 0 and 1 take their place.
     """
-    low, high = (F[0] - F[1]) * 1.0, F[0] + F[1]
-    low, high = low - 4 * U * np.abs(low) - TINY, high + 4 * U * np.abs(high) + TINY
+    low = (F[0] - F[1]) * 1.0
+    high = F[0] + F[1]
+    low = low - 4 * U * np.abs(low) - TINY
+    high = high + 4 * U * np.abs(high) + TINY
     slack = 2.0**-42
     ends = []
     for end in (low, high):
@@ -89,7 +91,8 @@ def logistic(F):
         w = 1 / (1 + e)
         ends.append((w, w * (e / (1 + e))))
     (most, s), (least, t) = ends
-    most, least = most * (1 + slack), np.where(high > 700, 0.0, least * (1 - slack))
+    most = most * (1 + slack)
+    least = np.where(high > 700, 0.0, least * (1 - slack))
     most = np.where(low < -700, 1.0, most)
     s_most = np.where((low < 0) & (high > 0), 0.25, np.maximum(s, t) * (1 + slack))
     s_least = np.where((low < -700) | (high > 700), 0.0, np.minimum(s, t) * (1 - slack))
@@ -177,7 +180,9 @@ class RoundedField(Field):
         """As in :class:`Field`."""
         W, _ = self._derivatives(box)
         mid, rad = self._predictions([w.value for w in W])
-        mid, rad, P = mid[:, 0], rad[:, 0], self._P[0]
+        mid = mid[:, 0]
+        rad = rad[:, 0]
+        P = self._P[0]
         empty = ~self.atoms.features.any(axis=1)
         shares = np.where(empty, 0.5, np.where(mid < -rad, 1.0, 0.0))
         open_ = ~empty & (np.abs(mid) <= rad)

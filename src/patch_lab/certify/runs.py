@@ -181,7 +181,8 @@ def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> Certifie
     >>> found["steps"]
     3
     """
-    rate, start = exact_number("rate", rate), RUNS["companions-lead"]
+    rate = exact_number("rate", rate)
+    start = RUNS["companions-lead"]
     return replace(
         start,
         q=q,
@@ -218,9 +219,12 @@ def prove_trap(trap, engine, rates, options: Options) -> dict:
             checkpoint = (
                 options.checkpoints / f"{options.arithmetic}-{abs(hash_of(problem, engine)):016x}.json"
             )
-        tell = lambda state, name=name: options.tell(
-            f"{name}: {state['boxes']:,} boxes, {len(state['stack'])} left, {state['seconds']:.0f} s"
-        )
+
+        def tell(state, name=name):
+            return options.tell(
+                f"{name}: {state['boxes']:,} boxes, {len(state['stack'])} left, {state['seconds']:.0f} s"
+            )
+
         covered = cover(problem, engine, checkpoint=checkpoint, tell=tell)
         options.tell(f"{name}: {covered.boxes:,} boxes, least {covered.least:.1e}, {covered.seconds:.1f} s")
         done[name] = {

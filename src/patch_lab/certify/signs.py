@@ -47,11 +47,13 @@ def sign_at(law, p: int) -> int:
 
 def law_at(n: int, set_size: int, q: arb):
     """The law of M for n random patches and a ball of q, by the numbers of +1 and of -1."""
-    P, W = {}, {}
+    P = {}
+    W = {}
     half, rest = _powers(q / 2, n), _powers(1 - q, n)
     for plus in range(n + 1):
         for minus in range(n + 1 - plus):
-            r, R = plus + minus, plus - minus
+            r = plus + minus
+            R = plus - minus
             ways = math.comb(n, plus) * math.comb(n - plus, minus)
             chance = ways * half[r] * rest[n - r]
             pairs = (n - R) ** 2 - (n - 2 * R + r)
@@ -66,7 +68,8 @@ def window(num_patches: int, set_size: int, degree: int, start: Fraction, width:
     Returns a list of (low, high, sign) in order, with sign 0 on the short intervals.
     """
     n = num_patches - set_size
-    pieces, stack = [], [(start, Fraction(1))]
+    pieces = []
+    stack = [(start, Fraction(1))]
     while stack:
         low, high = stack.pop()
         q = ball((low + high) / 2) + ball((high - low) / 2) * arb(0, 1)

@@ -61,7 +61,9 @@ class VoteLaw:
         return math.exp(low)
 
     def _mean(self, u, column, power):
-        weigh = lambda m: 1 / (1 + math.exp(max(-700.0, min(700.0, u * float(m) ** self.degree))))
+        def weigh(m):
+            return 1 / (1 + math.exp(max(-700.0, min(700.0, u * float(m) ** self.degree))))
+
         return math.fsum(one[column] * weigh(one[0]) * float(one[0]) ** power for one in self.votes)
 
 
@@ -79,8 +81,13 @@ def first_move_witness(num_patches: int, set_size: int, q: Fraction, degree: int
     )
     start = law.zero()
     win = law.delta(start) > 0
-    away = lambda off: start * (1 + off if win else 1 / (1 + off))
-    right = lambda u: law.f(u) < 0 < law.delta(u) if win else law.delta(u) < 0 < law.f(u)
+
+    def away(off):
+        return start * (1 + off if win else 1 / (1 + off))
+
+    def right(u):
+        return law.f(u) < 0 < law.delta(u) if win else law.delta(u) < 0 < law.f(u)
+
     for off in (2.0**-k for k in range(1, 24)):  # as far as the signs allow, then half of it: a short number
         if right(away(off)):
             u = _short(away(off / 2), abs(away(off / 2) - start))
@@ -93,7 +100,8 @@ def window_witnesses(
     num_patches: int, set_size: int, degree: int, low: Fraction, high: Fraction, sign: int
 ) -> list:
     """[(end, u)]: pieces of q from ``low`` to ``high``, one after the other, with a u that shows the sign."""
-    pieces, stack = [], [(low, high)]
+    pieces = []
+    stack = [(low, high)]
     while stack:
         a, b = stack.pop()
         q = ball((a + b) / 2) + ball((b - a) / 2) * arb(0, 1)
@@ -110,9 +118,10 @@ def window_witnesses(
 def _on_piece(law, degree: int, sign: int) -> Fraction | None:
     rough = VoteLaw(tuple((M, float(P.mid()), float(W.mid())) for M, P, W in law), degree)
     start = rough.zero()
-    certain = lambda x, sign: (
-        sign * float(x.mid()) > 1.5 * float(x.rad())
-    )  # with room for the other arithmetic
+
+    def certain(x, sign):
+        return sign * float(x.mid()) > 1.5 * float(x.rad())  # with room for the other arithmetic
+
     for off in (1e-4, 1e-3, 0.01, 0.05, 0.2):
         u = _short(start * (1 + sign * off), start / 2**23)
         f = delta = arb(0)
@@ -134,9 +143,12 @@ def every_size_witnesses(set_size: int, q: float, below: int) -> list[int]:
         If companions do not win at some n.
     """
     one, turned = np.array([q / 2, 1 - q, q / 2]), np.array([q, 1 - q, 0])
-    law, reach, found = np.ones(1), 0, []
+    law = np.ones(1)
+    reach = 0
+    found = []
     for _ in range(2 * set_size - 2):
-        law, reach = np.convolve(law, one), reach + 1
+        law = np.convolve(law, one)
+        reach = reach + 1
     for n in range(2 * set_size, below, set_size):
         votes = np.arange(-reach - 2, reach + 3) + float(set_size)
         plain = np.convolve(np.convolve(law, one), one) * votes**3
@@ -149,9 +161,11 @@ def every_size_witnesses(set_size: int, q: float, below: int) -> list[int]:
             raise Undecided(f"no witness at n = {n}, q = {q}")
         found.append(Y)
         for _ in range(set_size):
-            law, reach = np.convolve(law, one), reach + 1
+            law = np.convolve(law, one)
+            reach = reach + 1
         far = int(np.argmax(law > 1e-25))
-        law, reach = law[far : len(law) - far], reach - far
+        law = law[far : len(law) - far]
+        reach = reach - far
     return found
 
 
@@ -168,7 +182,10 @@ def _change(sums, cubes) -> float:
 def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, int, int]:
     """Numerators x < x' and a denominator y with v* between x / y and x' / y."""
     law = _law_of_sums(set_size, num_patches // set_size, float(q), lambda n: n**3)
-    pull = lambda v: math.fsum(p * k / (1 + math.exp(max(-700.0, min(700.0, v * k)))) for k, p in law.items())
+
+    def pull(v):
+        return math.fsum(p * k / (1 + math.exp(max(-700.0, min(700.0, v * k)))) for k, p in law.items())
+
     low, high = 0.0, 1.0
     while pull(high) > 0:
         high *= 2
@@ -182,7 +199,8 @@ def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, i
 
 def every_blocks_witnesses(set_size: int, q: float, below: int) -> list[int]:
     """For L = 4, 5, ... < ``below`` sets the whole number nearest to 2^14 exp(-v*)."""
-    law, most = np.ones(1), set_size**3
+    law = np.ones(1)
+    most = set_size**3
     one = np.zeros(2 * most + 1)
     for cubes, chance in _law_of_sums(set_size, 2, q, lambda n: n**3).items():
         one[cubes] = chance
@@ -226,8 +244,12 @@ def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) 
     """
     law = _law_of_sums(set_size, num_patches // set_size, float(q), lambda n: complex(n**3, n))
     P, M = (np.array([getattr(k, part) for k in law]) for part in ("real", "imag"))
-    chance, K, line = np.array(list(law.values())), num_patches**3 / set_size**2, float(linear) * num_patches
-    ends = lambda low, high, X: np.sort(np.outer((low, high), X), axis=0)  # (2, n)
+    chance = np.array(list(law.values()))
+    K = num_patches**3 / set_size**2
+    line = float(linear) * num_patches
+
+    def ends(low, high, X):
+        return np.sort(np.outer((low, high), X), axis=0)  # (2, n)
 
     def lift(low, high):
         """The least -dL/dalpha = E[w (3 K alpha^2 P + nu D M)] that two ends of alpha allow."""
@@ -240,7 +262,8 @@ def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) 
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if lift(middle / ALONG, middle / ALONG) > 0 else (low, middle)
-    near, found = ALONG >> _CONVEX, [0]
+    near = ALONG >> _CONVEX
+    found = [0]
     while found[-1] < low - near:
         here = found[-1]
         tried = [min(here + (low - here) * share // 16, low - near) for share in range(15, 0, -1)]
@@ -273,7 +296,8 @@ def first_move_file() -> str:
     lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
-        kind, k = ("win", "lose")[not win], (p - 1) // 2
+        kind = ("win", "lose")[not win]
+        k = (p - 1) // 2
         a, b = Fraction(q).as_integer_ratio()
         lines += [
             f"Theorem {kind}_D{D}_C{C}_q{a}_{b}_p{p} : Companions_{kind} {k} ({a} / {b}) ({D} - {C}) {C}.",
@@ -292,7 +316,9 @@ def window_file() -> str:
         "",
     ]
     for name, (low, high, sign, inside) in WINDOW.items():
-        a, b, c = Fraction(low), Fraction(high), Fraction(inside)
+        a = Fraction(low)
+        b = Fraction(high)
+        c = Fraction(inside)
         found = window_witnesses(16, 4, 3, a, b, sign)
         d = math.lcm(a.denominator, *(end.denominator for end, _ in found))
         y = math.lcm(*(u.denominator for _, u in found))
@@ -362,7 +388,8 @@ def every_blocks_file() -> str:
     a, b = Fraction(q).as_integer_ratio()
     found = every_blocks_witnesses(C, float(Fraction(q)), SETS_BY_MOMENTS)
     x, z, y = blocks_witness(3 * C, C, Fraction(q))
-    claim, size = f"Best ({a} / {b}) {C}", "ltac:(repeat constructor)"
+    claim = f"Best ({a} / {b}) {C}"
+    size = "ltac:(repeat constructor)"
     three = f"best_right {a} {b} eq_refl {C} 3 (bits {_BITS['blocks']}) {size} {size} {x} {z} {y}"
     lines = [
         *_head("Ball Best BlocksSizes", " List Lia", "ours-certified-blocks"),
@@ -388,8 +415,11 @@ def every_blocks_file() -> str:
 def ends_file() -> str:
     """``EndsAt.v``."""
     run = RUNS["companions-lead"]
-    D, C, L = run.num_patches, run.set_size, run.num_patches // run.set_size
-    (a, b), (n, d) = run.q.as_integer_ratio(), run.linear.as_integer_ratio()
+    D = run.num_patches
+    C = run.set_size
+    L = run.num_patches // run.set_size
+    a, b = run.q.as_integer_ratio()
+    n, d = run.linear.as_integer_ratio()
     pieces, x, z, far = end_witness(D, C, run.q, run.linear)
     bounds = []
     for low, high in END_POINT.values():
@@ -398,7 +428,8 @@ def ends_file() -> str:
     (low, high, unit), (under, over, part) = bounds
     setting = f"({a} / {b}) {C} {L} ({n} / {d}) {run.diagonal}"
     between = f"({low} / {unit}) ({high} / {unit}) ({under} / {part}) ({over} / {part})"
-    name, size = f"ends_D{D}_C{C}_q{a}_{b}", "ltac:(repeat constructor)"
+    name = f"ends_D{D}_C{C}_q{a}_{b}"
+    size = "ltac:(repeat constructor)"
     numbers = f"{x} {z} {far} {low} {high} {unit} {under} {over} {part}"
     lines = [
         *_head("Ball Ends", " List Lra", "ours-certified-end-point")[:-1],

@@ -32,7 +32,8 @@ def run_to_the_horizon(risk: PopulationRisk, diagonal: float, horizon: float) ->
 
 def spread_steps(steps: int, count: int = 3000) -> list[int]:
     """At most ``count`` steps from 0 to ``steps``: all of the first, later ones spread evenly in log t."""
-    steps, count = positive_int("steps", steps, minimum=0), positive_int("count", count)
+    steps = positive_int("steps", steps, minimum=0)
+    count = positive_int("count", count)
     fits_memory(f"a choice of {count:,} steps", 4 * count)
     return (np.unique(np.geomspace(1, steps + 1, count).round().astype(int)) - 1).tolist()
 

@@ -29,7 +29,8 @@ from patch_lab.dynamics.valley import best_alpha, score_drift
 
 def upper_edge(set_size: int, degree: int = DEFAULT.degree) -> float:
     """q_c = C (p-1) / (2 (2p-1)): above it companions lose at alpha* once D is large."""
-    C, p = positive_int("set_size", set_size), odd_degree(degree)
+    C = positive_int("set_size", set_size)
+    p = odd_degree(degree)
     return C * (p - 1) / (2 * (2 * p - 1))
 
 
@@ -71,7 +72,8 @@ class FirstMove:
     @cached_property
     def _laws(self):
         """The law of M, and the same weighted with (1 - s_a)(1 - s_b)."""
-        n, q = self.num_patches - self.set_size, self.q
+        n = self.num_patches - self.set_size
+        q = self.q
         turned = IntegerLaw(-1, np.array([q, 1 - q, 0.0]))  # 1 - s is 2, 1, 0 with chances q/2, 1-q, q/2
         plain = trinomial(n, q).shift(self.set_size)
         weighted = (trinomial(n - 2, q) + turned + turned).shift(self.set_size)
@@ -89,7 +91,10 @@ class FirstMove:
     @cached_property
     def strength(self) -> float:
         """u* = D (alpha*)^p, the zero of E[w M^p]."""
-        slope = lambda x: self._mean(self._laws[0], math.exp(x), self.degree)
+
+        def slope(x):
+            return self._mean(self._laws[0], math.exp(x), self.degree)
+
         return math.exp(root_scalar(slope, bracket=(-100.0, 8.0), xtol=1e-13).root)
 
     @property
@@ -129,9 +134,13 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
         If the scan shows anything but one window, or a window that begins below the scan.
     """
     D, C, _ = divides(num_patches, set_size)
-    n, points = D - C, positive_int("points", points, minimum=4)
+    n = D - C
+    points = positive_int("points", points, minimum=4)
     fits_memory(f"a scan of {points:,} chances", 4 * points)
-    margin = lambda q: FirstMove(num_patches, set_size, float(q), degree).margin
+
+    def margin(q):
+        return FirstMove(num_patches, set_size, float(q), degree).margin
+
     start = min(0.25 * lower_edge(set_size, degree) / n**2, 0.01)
     grid = np.unique(
         np.concatenate([np.geomspace(start, 0.2, points // 2), np.linspace(0.2, 1.0, points // 2)])
@@ -169,6 +178,9 @@ def best_strengths(num_patches: int, set_size: int, q: float):
     one = trinomial(C, probability("q", q)).map(lambda n: n**p)
     N = one.times(L - 1).shift(C**p)
     values = N.support.astype(np.float64)
-    slope = lambda x: float((N.mass * expit(-math.exp(x) * values) * values).sum())
+
+    def slope(x):
+        return float((N.mass * expit(-math.exp(x) * values) * values).sum())
+
     v = math.exp(root_scalar(slope, bracket=(-100.0, 8.0), xtol=1e-13).root)
     return FirstMove(D, C, q).alpha, (v * C ** (p - 1)) ** (1 / p) / D

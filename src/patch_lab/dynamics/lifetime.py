@@ -141,7 +141,9 @@ class ScoreNoise:
         np.fill_diagonal(S, own)
         u = D * alpha * self.signs  # (n, D): D <v, X_j>
         z = u @ S.T  # (n, D)
-        first, second = p * z ** (p - 1) + nu, p * (p - 1) * z ** (p - 2)  # sigma', sigma''
+        # sigma', sigma''
+        first = p * z ** (p - 1) + nu
+        second = p * (p - 1) * z ** (p - 2)
         w = expit(-(z**p + nu * z).sum(axis=1))  # (n,)
         i, j = self.pairs
         a = S[i, j] * (u[:, j] - z[:, i])  # (n, P): dz_i / dA_ij
@@ -150,14 +152,16 @@ class ScoreNoise:
         slopes = np.column_stack([by_score, by_alpha])  # dF
         gradient = -w[:, None] * slopes
 
-        mass, P = self.probability, len(i)
+        mass = self.probability
+        P = len(i)
         heavy = np.sqrt(mass * w * (1 - w))[:, None] * slopes
         hessian = heavy.T @ heavy  # E[w (1 - w) dF dF^T]
         pull = mass * w
         curved = np.zeros((P, P))
         for row in range(D):
             at = np.flatnonzero(i == row)
-            b, share = a[:, at], S[row, j[at]]
+            b = a[:, at]
+            share = S[row, j[at]]
             block = (b * (pull * second[:, row])[:, None]).T @ b
             mixed = (pull * first[:, row]) @ b  # (D - 1,)
             block += np.diag(mixed) - np.outer(share, mixed) - np.outer(mixed, share)
@@ -193,7 +197,8 @@ class ScoreNoise:
             raise ValueError(f"at must lie within the path's {steps} steps, got {max(wanted)}")
         P = len(self.inside)
         rates = np.append(np.full(P, path.step.score_rate), path.step.rate)
-        Z, start = np.zeros((len(self.probability), P + 1)), np.eye(P + 1)[:, :P]  # (n, P+1), (P+1, P)
+        Z = np.zeros((len(self.probability), P + 1))  # (n, P+1)
+        start = np.eye(P + 1)[:, :P]  # (P+1, P)
         found = []
         for t in range(max(wanted) + 1):
             alpha, gamma, rho = (float(values[t]) for values in (path.alpha, path.gamma, path.rho))
@@ -259,7 +264,8 @@ def _classes(C: int, L: int, q: float, numbers: int):
         for a, b in types
     }  # fmt: skip
     possible = [one for one in types if chance[one] > 0]
-    signs, mass = [], []
+    signs = []
+    mass = []
     for sets in combinations_with_replacement(possible, L - 1):
         orders = factorial(L - 1)
         for one in set(sets):

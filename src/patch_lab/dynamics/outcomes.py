@@ -27,7 +27,8 @@ def outcomes(partition: Partition, q: float) -> tuple[np.ndarray, np.ndarray, np
     fits_memory(f"a list of all inputs of {D} patches", 16 * L * D * 3 ** (D - C))
     signs = np.array(list(product((-1, 0, 1), repeat=D - C)), dtype=float).reshape(3 ** (D - C), D - C)
     chance = np.where(signs == 0, 1 - q, q / 2).prod(axis=1) / (2 * L)  # (3^(D-C),)
-    s, y = [], []
+    s = []
+    y = []
     for members, label in product(partition.sets, (-1, 1)):
         block = np.full((len(signs), D), float(label))
         block[:, np.setdiff1d(np.arange(D), members)] = signs
@@ -60,13 +61,15 @@ def mean_first_steps(partition: Partition, q: float) -> np.ndarray:
 
 def by_kind(steps, partition: Partition) -> tuple[float, float]:
     """The mean of a (D, D) matrix over pairs of companions, and over pairs of strangers."""
-    steps, same = np.asarray(steps), partition.same_set
+    steps = np.asarray(steps)
+    same = partition.same_set
     return float(steps[same & ~np.eye(len(steps), dtype=bool)].mean()), float(steps[~same].mean())
 
 
 def enumerated_risk(A, v, X, y, chance, *, degree: int, linear: float) -> torch.Tensor:
     """The risk of model (T) on weighted inputs: A (D, D), v (d,), X (n, D, d), y and chance (n,)."""
-    S, D = torch.softmax(A, dim=1), A.shape[0]
+    S = torch.softmax(A, dim=1)
+    D = A.shape[0]
     z = D * torch.einsum("ij,njk,k->ni", S, X, v)  # (n, D)
     F = (z**degree + linear * z).sum(dim=1)
     return -chance @ logsigmoid(y * F)
@@ -82,14 +85,19 @@ def descend_by_enumeration(
     D^2 times the ``rate`` of v, as in :class:`patch_association.training.steps.Constant`.
     """
     s, y, chance = (torch.from_numpy(part) for part in outcomes(partition, q))
-    X, D = s[:, :, None] * feature, partition.num_patches  # (n, D, d)
+    X = s[:, :, None] * feature  # (n, D, d)
+    D = partition.num_patches
     off = 1 - torch.eye(D, dtype=torch.float64)
-    A, v, path = diagonal * torch.eye(D, dtype=torch.float64), alpha * feature, []
+    A = diagonal * torch.eye(D, dtype=torch.float64)
+    v = alpha * feature
+    path = []
     for _ in range(steps + 1):
         path.append((A.detach().numpy(), v.detach().numpy()))
-        A, v = A.detach().requires_grad_(), v.detach().requires_grad_()
+        A = A.detach().requires_grad_()
+        v = v.detach().requires_grad_()
         risk = enumerated_risk(A, v, X, y, chance, degree=degree, linear=linear)
         by_score, by_value = torch.autograd.grad(risk, (A, v))
-        A, v = A - D**2 * rate * off * by_score, v - rate * by_value
+        A = A - D**2 * rate * off * by_score
+        v = v - rate * by_value
     scores, values = zip(*path)
     return np.array(scores), np.array(values)

@@ -88,7 +88,8 @@ def train_setting(
     on_divergence: str = "raise",
 ) -> EmpiricalRun:
     """One seed from the Gaussian start, recorded ``records`` times, with fresh test inputs of its own."""
-    law, dtype = make_law(setting, layout, dim), getattr(torch, setting.dtype)
+    law = make_law(setting, layout, dim)
+    dtype = getattr(torch, setting.dtype)
     samples = Samples.draw(law, setting.n, [seed], dtype=dtype, device=device)
     test = HeldOut(law, N_TEST, seed=1000 + seed, dtype=dtype, device=device)
     start = realistic_start(law, [seed], setting.diagonal, setting.init_std)
@@ -124,7 +125,8 @@ def perturbed_start(law: Law, seed: int, omega: float, alpha: float | None = Non
         If ``law`` or a number does not fit.
     """
     omega = finite("omega", omega, minimum=0)
-    draws, start = generator(seed, Stream.PERTURBED_START), idealized_start(law, alpha=alpha)
+    draws = generator(seed, Stream.PERTURBED_START)
+    start = idealized_start(law, alpha=alpha)
     noise, value = (torch.from_numpy(draws.standard_normal(x.shape[1:])) for x in (start.scores, start.value))
     noise.fill_diagonal_(0.0)
     return Start(start.scores + omega * noise, start.value + omega * value)

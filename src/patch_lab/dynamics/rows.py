@@ -90,7 +90,8 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     ValueError
         Where the path is not recorded at every step, or is one on other data.
     """
-    count, shapes = noise.steps_of(path), row_shapes(noise)
+    count = noise.steps_of(path)
+    shapes = row_shapes(noise)
     at = np.unique(np.geomspace(1, count + 1, positive_int("points", points, minimum=2)).astype(int)) - 1
     known = [_restricted(noise, shapes, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
     times = np.arange(count + 1)
@@ -99,16 +100,20 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
         for each in zip(*known)
     )  # (points, 4, 4) -> (T, 4, 4)
     # A row's margin, contrasted between the first two rows of a set, in the four shapes: (4,)
-    i, first = noise.pairs[0], np.zeros(noise.D)
+    i = noise.pairs[0]
+    first = np.zeros(noise.D)
     first[:2] = np.array([1.0, -1.0]) / np.sqrt(2)
     read = np.where(noise.inside, 1 / (noise.C - 1), -1 / (noise.D - noise.C)) * first[i] @ shapes[0]
-    moved, batches, eta = np.eye(4), np.zeros((4, 4)), path.step.score_rate
+    moved = np.eye(4)
+    batches = np.zeros((4, 4))
+    eta = path.step.score_rate
     gain, by_start, by_batches = np.empty((3, count + 1))
     for t in times:
         gain[t], by_start[t] = np.linalg.norm(moved, 2), ((read @ moved) ** 2).sum()
         by_batches[t] = read @ batches @ read
         step = np.eye(4) - eta * K[t]
-        moved, batches = step @ moved, step @ batches @ step.T + eta**2 * shot[t]
+        moved = step @ moved
+        batches = step @ batches @ step.T + eta**2 * shot[t]
     return RowSpread(-np.linalg.eigvalsh(K)[:, 0], gain, by_start, by_batches)
 
 
@@ -147,7 +152,8 @@ def choosing_rate(num_patches: int, set_size: int, q: float, alpha: float) -> fl
         raise ValueError(f"a row has two foreign sets from three sets on, got {L}")
     law = law_of_set_sums(D, C, probability("q", q), DEFAULT.degree, 1e-13, 2**21)
     M, squares = (law.power_sums[name].astype(np.float64) for name in ("P1", "P2"))
-    x, p = finite("alpha", alpha) * M, DEFAULT.degree
+    x = finite("alpha", alpha) * M
+    p = DEFAULT.degree
     apart = 2 * (L * squares - M**2) / (L * (L - 1))  # the mean of (n_1 - n_2)^2 over pairs of sets
     weight = expit(-D * (x**p + DEFAULT.linear * x))
     return float(law.probability @ (weight * p * (p - 1) * x ** (p - 2) * apart)) * alpha**2 / (2 * C)

@@ -42,7 +42,8 @@ def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, r
             f"the rates need companions, strangers and alpha != 0, got C = {C}, D = {D}, alpha = {alpha}"
         )
     _, by_gamma, by_rho = risk.gradient(alpha, beta, gamma, rho)
-    inside, outside = -by_gamma / (D * (C - 1)), -by_rho / (D * (D - C))
+    inside = -by_gamma / (D * (C - 1))
+    outside = -by_rho / (D * (D - C))
     Lambda, Gamma, _ = attention_values(D, C, beta, gamma, rho)
     growth = Gamma * (D * (Lambda + (C - 1) * Gamma)) ** (p - 1)
     yF, probability = risk.predictions(alpha, beta, gamma, rho)

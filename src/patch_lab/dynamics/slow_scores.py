@@ -119,7 +119,8 @@ class Tube:
 
     def bound(self, kappa: float, rate: float) -> float:
         """The theorem's bound on the distance of the scores to the flow, with its constants."""
-        steep, end = self.lipschitz.max(), self.tau[-1]
+        steep = self.lipschitz.max()
+        end = self.tau[-1]
         source = self.by_alpha.max() * self.behind(kappa) + steep * self.speed.max() * kappa * rate / 2
         return float(np.exp(steep * end) * end * source)
 
@@ -196,7 +197,8 @@ def _held(risk, beta, line, kappa, rate, bound_of):
         around = tube(risk, beta, line, width, height)
         if around.curvature.min() <= 0 or rate * around.most.max() > 1:
             break  # a wider tube has more of both
-        bound, behind = bound_of(around), around.behind(kappa)
+        bound = bound_of(around)
+        behind = around.behind(kappa)
         if bound <= width and behind <= height:
             return bound
         room = 1.05 if tries < 10 else 1.5  # where a few tries do not do, the bound need not be sharp

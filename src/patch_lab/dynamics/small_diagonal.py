@@ -40,8 +40,10 @@ def small_diagonal_drift(
         On arguments that do not fit.
     """
     D, C, L = divides(num_patches, set_size)
-    q, alpha = probability("q", q), finite("alpha", alpha)
-    p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
+    q = probability("q", q)
+    alpha = finite("alpha", alpha)
+    p = odd_degree(degree)
+    nu = finite("linear", linear, minimum=0)
     N = D - C  # patches of random sets; of them `plus` carry +1 and `minus` carry -1
     fits_memory(f"the sums of {N:,} random patches", 8 * (N + 1) ** 2)
     plus, minus = (counts.reshape(-1) for counts in np.mgrid[0 : N + 1, 0 : N + 1])

@@ -95,7 +95,8 @@ def follow_valley(risk: PopulationRisk, beta: float = 1.0, until: float = 1.0, p
     ValueError
         Where the margin falls, so that it never gets there, and where alpha* is infinite.
     """
-    until, points = finite("until", until), positive_int("points", points)
+    until = finite("until", until)
+    points = positive_int("points", points)
     if until <= 0:
         raise ValueError(f"until must be positive, got {until:g}")
     step = until / points
@@ -120,7 +121,9 @@ def follow_valley(risk: PopulationRisk, beta: float = 1.0, until: float = 1.0, p
         half = step / 2 / (inside - outside)
         _, inside, outside = velocity(gamma + half * inside, rho + half * outside)
         whole = step / (inside - outside)
-        gamma, rho, time = gamma + whole * inside, rho + whole * outside, time + whole
+        gamma = gamma + whole * inside
+        rho = rho + whole * outside
+        time = time + whole
     return Valley(*np.array(rows).T)
 
 
@@ -132,7 +135,8 @@ def drift_along(risk: PopulationRisk, beta: float, margins) -> np.ndarray:
     D, C = risk.num_patches, risk.set_size
     drifts = []
     for m in margins:
-        gamma, rho = m * (D - C) / (D - 1), -m * (C - 1) / (D - 1)
+        gamma = m * (D - C) / (D - 1)
+        rho = -m * (C - 1) / (D - 1)
         inside, outside = score_drift(risk, best_alpha(risk, beta, gamma, rho), beta, gamma, rho)
         drifts.append(inside - outside)
     return np.array(drifts)
@@ -150,7 +154,9 @@ def upward_crossing(x, y) -> float:
 
 def largest_settling_rate(risk: PopulationRisk, beta: float) -> float:
     """By bisection, the largest rate at which alpha, 2% off alpha* at A = beta I, settles in 400 steps."""
-    floor, low, high = best_alpha(risk, beta), 0.01, 1.0
+    floor = best_alpha(risk, beta)
+    low = 0.01
+    high = 1.0
     for _ in range(20):
         rate = (low * high) ** 0.5
         run = descend_population(

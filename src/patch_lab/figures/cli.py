@@ -33,7 +33,8 @@ def run(arguments) -> int:
     out = arguments.out
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ValueError(f"out must be a file in a folder that exists, got {out}")
-    read, pictures = model_at(arguments.model), None
+    read = model_at(arguments.model)
+    pictures = None
     if arguments.pictures is not None:
         if (missing := families.not_told(read.model, read.name, arguments.heads, read.about)) is None:
             size = picture_size(read.model, read.name, arguments.grid)

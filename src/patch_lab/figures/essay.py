@@ -107,7 +107,8 @@ def strings() -> dict:
     first, second = np.triu_indices(64, 1)
     beside = grid_distances(8) == 1
     count = int(beside.sum()) // 2
-    links, near = [], []
+    links = []
+    near = []
     for P in run["encodings"]:
         top = np.argsort(-cosines(similarity(P))[first, second], kind="stable")[:count]
         links.append((64 * first[top] + second[top]).tolist())
@@ -174,7 +175,8 @@ def data() -> dict:
 @cache
 def numbers() -> dict[str, str]:
     """The numbers of the essay's text by name, as they stand there."""
-    S, F = strings(), forgotten()
+    S = strings()
+    F = forgotten()
     D, C, q = (NETWORK[key] for key in ("D", "C", "q"))
     end = F["runs"][str(FORGOTTEN["sizes"][-1])]
     lit = np.sum(np.array(end["margin"]) > 0, axis=1)
@@ -229,7 +231,8 @@ def still_strings() -> str:
     """The strings at three epochs, as SVG in the page's colors."""
     parts = []
     for at, epoch in enumerate((0, strings()["done"][0], len(strings()["links"]) - 1)):
-        x, y = 9.5 * at + 1, 1.5
+        x = 9.5 * at + 1
+        y = 1.5
         for link in strings()["links"][epoch]:
             (r, c), (s, d) = divmod(link // 64, 8), divmod(link % 64, 8)
             look = "pa-same" if abs(r - s) + abs(c - d) == 1 else "pa-other"

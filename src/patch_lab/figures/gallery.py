@@ -73,7 +73,8 @@ def _first_move() -> dict:
     turns = [pair for pair, change in zip(pairwise(chances), np.diff(ahead)) if change]
     edges = [root_scalar(lead, bracket=pair, xtol=1e-6).root for pair in turns]
     between = " and ".join(f"q = {edge:.3f}" for edge in edges)
-    frames, says = [], []
+    frames = []
+    says = []
     for q in chances:
         gains = np.array([small_diagonal_drift(D, C, q, alpha, linear=nu) for alpha in alphas])  # (30, 2)
         best = best_alpha(PopulationRisk(D, C, q, linear=nu), 0.0)
@@ -102,7 +103,8 @@ def _round(values) -> list:
 def _fit(points) -> np.ndarray:
     """Points (n, 2) in the square, with a margin."""
     points = np.asarray(points, dtype=float)
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     return 6 + 88 * (points - low) / (high - low)
 
 
@@ -145,8 +147,12 @@ def _heap() -> dict:
 
 def _counting() -> dict:
     """The law of a plain sum as patches are added: the part that is wrong grows."""
-    C, q, sizes = essay.COUNTING["C"], essay.COUNTING["q"], (24, 36, 52, 72, 100, 144)
-    sums, top, floor = np.arange(-16, 23), 0.165, 88.0
+    C = essay.COUNTING["C"]
+    q = essay.COUNTING["q"]
+    sizes = (24, 36, 52, 72, 100, 144)
+    sums = np.arange(-16, 23)
+    top = 0.165
+    floor = 88.0
     laws = [trinomial(D - C, q).shift(C) for D in sizes]
     high = np.array([[law.at(int(n)) for n in sums] for law in laws]) / top * 74  # (frames, sums)
     x = 4 + 92 * np.arange(sums.size) / sums.size
@@ -169,9 +175,13 @@ def _counting() -> dict:
 
 def _sets() -> dict:
     """Nine sets of four in neat blocks, then without any shape; strings join companions."""
-    blocks, scattered = Partition.blocks(6, 6, 2, 2).labels, Partition.random(36, 4, seed=1).labels
+    blocks = Partition.blocks(6, 6, 2, 2).labels
+    scattered = Partition.random(36, 4, seed=1).labels
     place = np.stack(np.divmod(np.arange(36), 6), axis=1)[:, ::-1]
-    order = lambda labels: np.argsort(labels, kind="stable")  # the patches, set by set
+
+    def order(labels):
+        return np.argsort(labels, kind="stable")  # the patches, set by set
+
     frames = 50 + 15.3 * (np.stack([place[order(blocks)], place[order(scattered)]]) - 2.5)
     tiles = [["rect", {"class": f"pa-set-{'ABCDEFGHI'[k // 4]}", "width": 14, "height": 14, "rx": 2.5}]
              for k in range(36)]  # fmt: skip
@@ -208,14 +218,18 @@ def _descent() -> dict:
 
 def _valleys() -> dict:
     """The ground of least risk in the plane of the two scores, and how six balls roll on it."""
-    risk, reach = PopulationRisk(12, 4, 0.6), 3.0
+    risk = PopulationRisk(12, 4, 0.6)
+    reach = 3.0
     scores = np.linspace(-reach, reach, 25)
     least = np.array(
         [[np.log(risk.loss(best_alpha(risk, 1.0, g, r), 1.0, g, r)) for g in scores] for r in scores]
     )
     fig, ax = plt.subplots()
     levels = least.min() + np.ptp(least) * np.linspace(0, 0.95, 10)[1:]
-    inside = lambda points: 50 + np.array([50, -50]) / reach * points
+
+    def inside(points):
+        return 50 + np.array([50, -50]) / reach * points
+
     marks = []
     for level in levels[::-1]:  # each on those above it: the lower the darker
         paths = ax.contourf(scores, scores, least, [least.min() - 1, level]).get_paths()
@@ -251,7 +265,8 @@ def _shuffle() -> dict:
 def _look() -> dict:
     """Whom an average token looks at while the network of the second theory learns."""
     design = PatternData(20, 0.4, 0.1, noise=0.0)
-    law, start = population(design), initial_weights(design, [1], num_neurons=100)
+    law = population(design)
+    start = initial_weights(design, [1], num_neurons=100)
     maps = []
     for steps in (0, 50, 150, 400, 1000):
         weights = train(law, start, steps=steps, rate=2.0, how=Sgd(loss="logistic")).weights
@@ -263,7 +278,8 @@ def _look() -> dict:
     token = [k for k, n in enumerate(counts) for _ in range(n)]
     rest = [k for k in token if k > 1]
     frames = np.stack(maps)
-    marks, moves = [], []
+    marks = []
+    moves = []
     for k, one in enumerate([*rest[:5], *token[: counts[:2].sum()], *rest[5:]]):
         x = 5.2 + 4.72 * k
         moves.append([len(marks), "stroke-width", np.round(28 * frames[:, one], 2).tolist()])
@@ -278,10 +294,13 @@ def _look() -> dict:
 def _epochs() -> dict:
     """How alike the encoding of one place is to all others, before training and after three epochs."""
     found = essay.networks()["vanilla"]["encodings"]
-    place, shown = 27, (0, 1, 4, len(found) - 1)
-    marks, moves = [], []
+    place = 27
+    shown = (0, 1, 4, len(found) - 1)
+    marks = []
+    moves = []
     for k, epoch in enumerate(shown):
-        left, top = 4 + 49 * (k % 2), 3 + 49 * (k // 2)
+        left = 4 + 49 * (k % 2)
+        top = 3 + 49 * (k // 2)
         marks.append(_word(left, top + 6, f"epoch {epoch}", "ink", "start"))
         row = cosines(similarity(found[epoch]))[place].clip(0, 1)
         for j, value in enumerate(row):

@@ -130,7 +130,8 @@ def plot_losses(ax: Axes, losses: dict) -> None:
     """Training losses by model, each a mean over ten batches."""
     style = seaborn_looks(MODELS.values())
     for kind, curve in losses.items():
-        smooth, color = np.convolve(curve, np.full(10, 1 / 10), mode="valid"), style["palette"][MODELS[kind]]
+        smooth = np.convolve(curve, np.full(10, 1 / 10), mode="valid")
+        color = style["palette"][MODELS[kind]]
         ax.plot(range(10, len(curve) + 1), smooth, color=color, label=MODELS[kind])
     ax.legend()
     ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
@@ -147,10 +148,12 @@ def plot_study(runs, chance: float) -> Figure:
         Recall without structure.
     """
     fig, axes = new_figure(1, 2, width="wide", height=3.2)
-    longest, style = max(run["epochs"] for run in runs), seaborn_looks(MODELS.values())
+    longest = max(run["epochs"] for run in runs)
+    style = seaborn_looks(MODELS.values())
     first = min(run["seed"] for run in runs if run["epochs"] == longest)
     for run in sorted(runs, key=lambda run: run["epochs"]):
-        name, whole = MODELS[run["model"]], run["epochs"] == longest
+        name = MODELS[run["model"]]
+        whole = run["epochs"] == longest
         look = {
             "color": style["palette"][name],
             "linestyle": "-" if run["model"] == "vanilla" else "--",

@@ -30,7 +30,8 @@ def picture_size(model, name: str, grid=None) -> tuple[int, int]:
     """Height and width in pixels of the pictures that a model takes."""
     if isinstance(model, ViT):
         return model.config.image_size, model.config.image_size
-    shape, rows = families.patch_projection(families.tensors_of(model)), grid or families.grid_of(model)
+    shape = families.patch_projection(families.tensors_of(model))
+    rows = grid or families.grid_of(model)
     if shape is None:
         raise ValueError(f"{name} has no convolution that embeds patches: their size is not known")
     rows = rows or families.encodings_in(model, name).grid
@@ -46,7 +47,8 @@ def read_pictures(folder: Path, size: tuple[int, int], channels, limit: int, pro
         )
     if folder.is_file():
         packed, _ = load_crops(folder)
-        came, wanted = tuple(packed.shape[1:]), (channels or 3, *size)
+        came = tuple(packed.shape[1:])
+        wanted = (channels or 3, *size)
         if came != wanted:
             raise ValueError(f"{folder} holds pictures of shape {came}, the model takes {wanted}")
         return packed[_evenly(len(packed), limit)]
@@ -70,8 +72,10 @@ def _evenly(count: int, limit: int) -> list[int]:
 def _cut(path, size: tuple[int, int], mode: str) -> torch.Tensor:
     picture = read_picture(path).convert(mode)
     scale = min(picture.width / size[1], picture.height / size[0])
-    w, h = size[1] * scale, size[0] * scale
-    left, top = (picture.width - w) / 2, (picture.height - h) / 2
+    w = size[1] * scale
+    h = size[0] * scale
+    left = (picture.width - w) / 2
+    top = (picture.height - h) / 2
     cut = picture.resize((size[1], size[0]), 3, box=(left, top, left + w, top + h))  # 3: bicubic
     return torch.from_numpy(np.array(cut).reshape(*size, -1)).permute(2, 0, 1)  # (H, W, c) -> (c, H, W)
 
@@ -83,7 +87,8 @@ def tables(seen: Look) -> dict[str, pd.DataFrame]:
     """
     found = {}
     if seen.encodings is not None and seen.sums is not None:
-        P, grid = seen.encodings.P, seen.encodings.grid
+        P = seen.encodings.P
+        grid = seen.encodings.grid
         generator = torch.Generator().manual_seed(0)
         start = 0.02 * torch.randn(P.shape, generator=generator)
         shuffled = P[torch.randperm(len(P), generator=generator)]
@@ -95,7 +100,8 @@ def tables(seen: Look) -> dict[str, pd.DataFrame]:
         columns = ["neighbors found", "components for 90%", "row plus column"]
         found["Encodings"] = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     if seen.attention is not None:
-        share, near = seen.attention.share, seen.attention.neighbors
+        share = seen.attention.share
+        near = seen.attention.neighbors
         by_layer = {"positional": share.mean(1), "the most": share.max(1), "neighbors found": near.mean(1)}
         frame = pd.DataFrame(by_layer, index=range(1, len(share) + 1))
         found["Attention between patches, by layer"] = frame

@@ -82,10 +82,12 @@ def draw_matrix(
     """
     A = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
     limit = float(np.abs(A).max()) or 1.0 if limit is None else limit
-    D, by_set = len(A), ""
+    D = len(A)
+    by_set = ""
     if partition is not None:
         order = np.argsort(partition.labels, kind="stable")
-        A, by_set = A[np.ix_(order, order)], ", by set"
+        A = A[np.ix_(order, order)]
+        by_set = ", by set"
     edges = (0.5, D + 0.5, D + 0.5, 0.5)
     image = ax.imshow(A, cmap=cmap, vmin=-limit, vmax=limit, interpolation="nearest", extent=edges)
     ax.set(xlabel=f"patch $j${by_set}", ylabel=f"patch $i${by_set}")

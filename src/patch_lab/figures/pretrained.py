@@ -64,7 +64,8 @@ def plot_puzzle(picture: np.ndarray, places: Mapping[str, np.ndarray]) -> Figure
 
 def draw_parts(ax: Axes, shares, title: str) -> None:
     """(L, 4) shares of the logits as stacked bars, a bar for each layer; layers count from 1."""
-    layers, bottom = np.arange(1, len(shares) + 1), np.zeros(len(shares))
+    layers = np.arange(1, len(shares) + 1)
+    bottom = np.zeros(len(shares))
     hatches = ("", "//", "..", "\\\\")
     for name, color, hatch, part in zip(PART_LABELS, CATEGORIES, hatches, np.transpose(shares)):
         part = np.clip(part, 0, None)  # parts may take away a percent
@@ -90,7 +91,8 @@ def draw_heads(ax: Axes, share, recall, chance: float) -> None:
     thirds = np.array_split(np.arange(len(share)), 3)
     names = [f"layers {third[0] + 1} to {third[-1] + 1}" for third in thirds]
     for third, (name, style) in zip(thirds, looks(names).items()):
-        x, y = np.array(share)[third].ravel(), np.array(recall)[third].ravel()
+        x = np.array(share)[third].ravel()
+        y = np.array(recall)[third].ravel()
         ax.plot(x, y, label=name, color=style["color"], marker=style["marker"], linestyle="")
     ax.axhline(chance, linewidth=1, linestyle=":", color=CATEGORIES[-1])
     ax.set(xlabel="share of the attention that the mean map explains", ylabel="neighbors found")

@@ -32,10 +32,13 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) 
     degree : int, default 3
         p of the activation ``z -> z ** p``.
     """
-    u, S = np.asarray(shown, dtype=np.float64), np.asarray(attention, dtype=np.float64)
+    u = np.asarray(shown, dtype=np.float64)
+    S = np.asarray(attention, dtype=np.float64)
     D = len(u)
     z = D * S @ u  # (D, D) @ (D,) -> (D,)
-    table, heard, cubed = 2.6, 2.6 + D + 1.6, 2.6 + D + 3.9
+    table = 2.6
+    heard = 2.6 + D + 1.6
+    cubed = 2.6 + D + 3.9
     for j in range(D):
         _cell(ax, 0, j, _signed(u[j], 0), (*to_rgb(set_palette(sets.num_sets)[sets.labels[j]]), 0.6))
         for i in range(D):
@@ -108,7 +111,8 @@ def plot_first_step(ax: Axes, diagonals, forces) -> None:
     signs = np.sign(np.where(np.abs(values) < 1e-12, 0, values))
     words = {1: "toward the own set", -1: "away from it", 0: "neither: uniform attention"}
     for (sign, word), name in zip(words.items(), ("same set", "other sets", "noise")):
-        pick, style = signs == sign, {**look(name), "linestyle": "none"}
+        pick = signs == sign
+        style = {**look(name), "linestyle": "none"}
         x = np.asarray(diagonals)[pick]
         ax.errorbar(x, 1e4 * values[pick], 1e4 * reach[:, pick], capsize=2, label=word, **style)
     ax.set_xlabel(r"diagonal of the scores, $\beta$")

@@ -226,7 +226,8 @@ def draw_means(ax, x, values, **options):
 def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
     """The mean over seeds with the band from the least to the largest; ``values`` is (seeds, len(x))."""
     values = np.asarray(values, dtype=np.float64)
-    least, largest = values.min(axis=0), values.max(axis=0)
+    least = values.min(axis=0)
+    largest = values.max(axis=0)
     ax.fill_between(x, least, largest, color=COLORS[quantity], alpha=0.22, linewidth=0)
     ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **look(quantity))
 

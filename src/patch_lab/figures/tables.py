@@ -106,7 +106,8 @@ def table(
     header = [str(name) for name in flat.columns]
     if heads:  # an index without a name has a header without text, not pandas' word for it
         header[:heads] = [name or "" for name in frame.index.names]
-    columns, numeric = [], []
+    columns = []
+    numeric = []
     for name, values in zip(header, (flat.iloc[:, k] for k in range(flat.shape[1]))):
         chosen = digits.get(name, 3) if isinstance(digits, dict) else digits
         known = [value for value in values if not _missing(value)]

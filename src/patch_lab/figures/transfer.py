@@ -88,7 +88,8 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
     for name, found in learners.items():
         crossed = {D: N for D, N in found.items() if np.isfinite(N.value)}
-        x, y = np.array(list(crossed)), np.array([N.value for N in crossed.values()])
+        x = np.array(list(crossed))
+        y = np.array([N.value for N in crossed.values()])
         # An interval without an upper end is drawn to its point only.
         high = np.array([N.high if np.isfinite(N.high) else N.value for N in crossed.values()])
         low = np.array([N.low for N in crossed.values()])

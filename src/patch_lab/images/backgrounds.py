@@ -77,7 +77,8 @@ def compose(pictures: torch.Tensor, labels, backgrounds: torch.Tensor, seed: int
         raise ValueError(f"side must be at most the {H} pixels of a background, got {side}")
     small = F.interpolate(pictures.float(), size=side, mode="bilinear", antialias=True)
     small = small.round().clamp(0, 255).to(torch.uint8)
-    images, covered = backgrounds.clone(), torch.zeros(n, H, H, dtype=torch.bool)
+    images = backgrounds.clone()
+    covered = torch.zeros(n, H, H, dtype=torch.bool)
     places = generator(seed, Stream.PLACES).integers(0, H - side + 1, (n, 2))
     for k, (top, left) in enumerate(places.tolist()):
         images[k, :, top : top + side, left : left + side] = small[k]
@@ -149,11 +150,13 @@ def train_on_scenes(
     seed: int = 0,
 ) -> np.ndarray:
     """Train by AdamW with a warm-up and a cosine; returns the training loss of each epoch."""
-    epochs, batch_size = positive_int("epochs", epochs), positive_int("batch_size", batch_size)
+    epochs = positive_int("epochs", epochs)
+    batch_size = positive_int("batch_size", batch_size)
     shuffle = torch.Generator().manual_seed(seed_number("seed", seed))
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
     per_epoch = -(-len(scenes) // batch_size)
-    total, losses = epochs * per_epoch, np.zeros(epochs)
+    total = epochs * per_epoch
+    losses = np.zeros(epochs)
     model.train()
     for epoch in range(epochs):
         order = torch.randperm(len(scenes), generator=shuffle).split(batch_size)

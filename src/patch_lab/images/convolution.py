@@ -153,7 +153,8 @@ class ResNet(nn.Module):
         super().__init__()
         self.stem = nn.Conv2d(channels, widths[0], 3, padding=1, bias=False)
         self.stem_norm = nn.BatchNorm2d(widths[0])
-        blocks, inside = [], widths[0]
+        blocks = []
+        inside = widths[0]
         for stage, (count, width) in enumerate(zip(repeats, widths)):
             for i in range(count):
                 blocks.append(BasicBlock(inside, width, stride=2 if stage > 0 and i == 0 else 1))

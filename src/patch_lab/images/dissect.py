@@ -107,7 +107,8 @@ def through(
     edits = edits or {}
     positional = model.config.attention == "positional"
     for layer in range(first, model.config.depth):
-        block, P = model.blocks[layer], model._layer_positions(layer) if positional else None
+        block = model.blocks[layer]
+        P = model._layer_positions(layer) if positional else None
         if seen is not None:
             seen.append(x)
         if layer in edits:
@@ -238,7 +239,8 @@ def neighbor_maps(grid: int, step: tuple[int, int], tokens: int) -> torch.Tensor
     """
     S = torch.eye(tokens)
     for patch in range(grid * grid):
-        row, column = patch // grid + step[0], patch % grid + step[1]
+        row = patch // grid + step[0]
+        column = patch % grid + step[1]
         if 0 <= row < grid and 0 <= column < grid:
             S[patch, patch], S[patch, row * grid + column] = 0.0, 1.0
     return S

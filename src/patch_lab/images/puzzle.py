@@ -92,7 +92,8 @@ def assemble(similarities, links: int | None = None) -> Assembly:
     1.0
     """
     K = cosines(similarities)
-    N, g = len(K), math.isqrt(len(K))
+    N = len(K)
+    g = math.isqrt(len(K))
     if g * g != N or g < 2:
         raise ValueError(f"similarities must be those of a square grid of patches, got {N}")
     links = 2 * g * (g - 1) if links is None else positive_int("links", links)

@@ -142,7 +142,8 @@ def jonckheere(groups) -> float:
         int((later[:, None] > earlier).sum()) for k, later in enumerate(values) for earlier in values[:k]
     )
     # Without a trend the statistic is a sum of independent Mann-Whitney ones, of a group and all before it.
-    ways, before = [1], len(values[0])
+    ways = [1]
+    before = len(values[0])
     for group in values[1:]:
         ways = np.convolve(np.array(ways, dtype=object), _mann_whitney(before, len(group)))
         before += len(group)
@@ -208,7 +209,8 @@ def places(P, permutation=None, seed: int = 0) -> Places:
     products = P @ P.T
     if permutation is not None:
         products = permutation.undo(products, permutation.image_size // side)
-    generator, found = np.random.default_rng(seed), []
+    generator = np.random.default_rng(seed)
+    found = []
     for _ in range(RELABELINGS):
         order = generator.permutation(len(P))
         found.append(neighbor_recall(products[order][:, order], side))

@@ -148,7 +148,8 @@ def start_like(
     finite("margin", margin, minimum=0)
     generator = torch.Generator().manual_seed(seed_number("seed", seed))
     ours, (rows, columns), P, layers, heads = _parts(module, start)
-    width, N = P.shape[-1], rows * columns
+    width = P.shape[-1]
+    N = rows * columns
     positional = isinstance(module, ViT) and module.config.attention == "positional"
     if start == "shifts" and not positional and pictures is None:
         raise ValueError("pictures must be given: scores of this model see tokens")
@@ -203,7 +204,9 @@ def _parts(module: Any, start: str) -> tuple[bool, tuple[int, int], Any, list, i
                    b.attention.output.weight, b.attention) for b in module.blocks]  # fmt: skip
         return True, (c.grid, c.grid), module.positions, layers, c.heads
     try:
-        grid, P, blocks = module.patch_embed.grid_size, module.pos_embed, list(module.blocks)
+        grid = module.patch_embed.grid_size
+        P = module.pos_embed
+        blocks = list(module.blocks)
         plain = P is not None and all(isinstance(b.attn.q_norm, nn.Identity) for b in blocks)
         layers = [(*b.attn.qkv.weight.chunk(3), b.attn.proj.weight, b.attn) for b in blocks]
         heads = blocks[0].attn.num_heads

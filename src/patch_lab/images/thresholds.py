@@ -39,7 +39,8 @@ def scaled(similarities) -> np.ndarray:
         If they are all equal, or one is not finite.
     """
     A = as_array("similarities", similarities)
-    low, high = A.min(), A.max()
+    low = A.min()
+    high = A.max()
     if not high > low:
         raise ValueError("similarities must not all be equal: they cannot be stretched to [-1, 1]")
     return 2 * (A - low) / (high - low) - 1

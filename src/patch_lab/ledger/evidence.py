@@ -294,7 +294,8 @@ def sampled(
         raise ValueError(f"sampled evidence {name!r} without an interval must state its tolerance")
     else:
         value, low, high = estimate, None, None
-    value, tolerance = _real(name, value), finite("tolerance", tolerance, minimum=0)
+    value = _real(name, value)
+    tolerance = finite("tolerance", tolerance, minimum=0)
     return Number(name, value, "sampled", tolerance, n, seeds, low, high, unit, digits)
 
 

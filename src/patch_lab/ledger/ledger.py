@@ -225,7 +225,8 @@ class Ledger:
         """Each parameter of this chapter that is not as recorded, with its value and the recorded one."""
         if self._run is None or self._recording:
             return {}
-        given, recorded = self._run[1].parameters, self._before.parameters
+        given = self._run[1].parameters
+        recorded = self._before.parameters
         return {
             key: (value, recorded[key]) for key, value in given.items() if recorded.get(key, value) != value
         }
@@ -266,7 +267,8 @@ class Ledger:
                 run.parameters, {**run.numbers, claim_id: fresh.evidence}
             )  # a file holds one run: what it held before is gone
             write_run(self._evidence / f"{name}.json", run)
-            self._run, self._recorded[name] = (name, run), run
+            self._run = (name, run)
+            self._recorded[name] = run
             return Card(fresh)
         if not claim.evidence:
             raise AssertionError(f"claim {claim_id!r} has no recorded evidence yet: record it ({RECORD}=1)")

@@ -250,7 +250,8 @@ class Claim:
         return "".join(pieces)
 
     def _value(self, found: re.Match) -> str:
-        key, spec = found[1], found[2] or ""
+        key = found[1]
+        spec = found[2] or ""
         if key in self.evidence:
             return format(self.evidence[key], spec)
         if key in self.parameters:
@@ -279,7 +280,8 @@ def read_table(path: Path) -> list[Claim]:
     """
     with whole(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    entries, sources = content.pop("claim", []), dict.fromkeys(SOURCES, "")
+    entries = content.pop("claim", [])
+    sources = dict.fromkeys(SOURCES, "")
     if (bibliography := content.pop("bibliography", None)) is not None:
         sources |= read_bibliography(path.parent / _text("bibliography", bibliography))
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

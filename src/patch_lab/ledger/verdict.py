@@ -89,7 +89,8 @@ class Card:
             return [["evidence", "value", "basis"], *rows]
         rows = []
         for key in dict.fromkeys((*self.yours, *recorded)):
-            yours, old = self.yours.get(key), recorded.get(key)
+            yours = self.yours.get(key)
+            old = recorded.get(key)
             shown = self.yours[key] if key in self.yours else recorded[key]
             values = [one.show() if one else "–" for one in (yours, old)]
             rows.append([shown.name, *values, shown.show_basis()])

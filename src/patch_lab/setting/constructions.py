@@ -48,7 +48,9 @@ def hard_attention_error(
     ties : "half" or "error"
     """
     _D, C, L = divides(num_patches, set_size)
-    p, q, k = odd_degree(degree), probability("q", q), positive_int("pooled_sets", pooled_sets)
+    p = odd_degree(degree)
+    q = probability("q", q)
+    k = positive_int("pooled_sets", pooled_sets)
     if L % k:
         raise ValueError(f"pooled_sets must divide the {L} sets, got {k}")
     if ties not in ("half", "error"):
@@ -71,7 +73,9 @@ def hard_attention_bound(
     how many features meet in one group and in all; the third is Hoeffding's inequality for the rest.
     """
     D, C, L = divides(num_patches, set_size)
-    p, q, k = odd_degree(degree), probability("q", q), positive_int("pooled_sets", pooled_sets)
+    p = odd_degree(degree)
+    q = probability("q", q)
+    k = positive_int("pooled_sets", pooled_sets)
     if L % k:
         raise ValueError(f"pooled_sets must divide the {L} sets, got {k}")
     if q == 0 or L == k:
@@ -179,7 +183,8 @@ def paired_encodings(
     """
     _check(partition)
     D, C, L = partition.num_patches, partition.set_size, partition.num_sets
-    share, repel = finite("share", share, minimum=0), finite("repel", repel, minimum=0)
+    share = finite("share", share, minimum=0)
+    repel = finite("repel", repel, minimum=0)
     if L % 2:
         raise ValueError(f"partners need an even number of sets, got {L}")
     if not finite("lift", lift) > 0:

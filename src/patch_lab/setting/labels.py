@@ -51,7 +51,8 @@ def labeling_bounds(num_patches: int, set_size: int, q: float) -> tuple[float, f
         If C does not divide D, or q lies outside [0, 1].
     """
     _D, C, L = divides(num_patches, set_size)
-    r, passed = mimic_probability(C, q), pass_probability(C, q)
+    r = mimic_probability(C, q)
+    passed = pass_probability(C, q)
     low = (L - 1) * r * max(0.0, 1 - 2 * (L - 2) * passed)
     high = (L - 1) * r if C <= 10 else (L - 1) * r + ((L - 1) * passed) ** 2 / 2
     return low, min(high, 1.0)

@@ -43,7 +43,8 @@ def loud_tails(counts, q: float, reach: int) -> np.ndarray:
     ValueError
         If a number is out of its range.
     """
-    n, q = np.asarray(counts), probability("q", q)
+    n = np.asarray(counts)
+    q = probability("q", q)
     if n.ndim != 1 or n.size == 0 or not np.issubdtype(n.dtype, np.integer) or n.min() < 0:
         raise ValueError(f"counts must be integers of at least 0 in one dimension, got {counts!r}")
     reach = positive_int("reach", reach, minimum=0)
@@ -145,7 +146,9 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
     ValueError
         If a number is out of its range.
     """
-    C, q, error = positive_int("set_size", set_size), probability("q", q), probability("error", error)
+    C = positive_int("set_size", set_size)
+    q = probability("q", q)
+    error = probability("error", error)
     if not (q > 0 and error < 0.45):
         raise ValueError(
             "the bound reaches error at usable sizes only for q > 0 and error < 0.45, "
@@ -153,7 +156,8 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
         )
     low, high = 1, 2
     while any_weights_bound(high * C, C, q) < error:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if any_weights_bound(middle * C, C, q) >= error else (middle, high)
@@ -181,6 +185,7 @@ def spread_weights_bound(weights, q: float) -> float:
     if a.ndim != 2 or (a.max(axis=1) > 0).sum() < 2 or q == 0:
         raise ValueError("expected q > 0 and finite weights (L, C), nonzero in at least two sets")
     L, C = a.shape
-    squares, cubes = (a**2).sum(axis=1), (a**3).sum(axis=1)
+    squares = (a**2).sum(axis=1)
+    cubes = (a**3).sum(axis=1)
     ratio = (cubes.sum() - cubes) / (math.sqrt(q) * (squares.sum() - squares) ** 1.5)
     return float(norm.cdf(-C / math.sqrt(q * (L - 1) * C)) - BERRY_ESSEEN * ratio.mean())

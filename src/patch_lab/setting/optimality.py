@@ -69,23 +69,30 @@ class CubicForm:
         zeros; both families are tried, on grids of their own. A positive value refutes the condition. A value
         of zero, at a block, leaves rows between the grid's points: T may be positive there.
         """
-        C, L = self.set_size, self.num_patches // self.set_size
+        C = self.set_size
+        L = self.num_patches // self.set_size
         t1, t2, t3, t4, t5, td = self._six()
-        shape, grid = _shapes(C), positive_int("grid", grid)
+        shape = _shapes(C)
+        grid = positive_int("grid", grid)
         fits_memory(f"a grid of {grid:,} masses", (grid + 1) * max(grid + 1, 4 * shape.shape[1]))
         m = np.arange(grid + 1)[:, None] / grid
-        p2, p3 = m**2 * (shape**2).sum(0), m**3 * (shape**3).sum(0)  # (grid + 1, shapes)
+        p2 = m**2 * (shape**2).sum(0)  # (grid + 1, shapes)
+        p3 = m**3 * (shape**3).sum(0)
         linear = 3 * ((t2 - t3) * m + (t4 - t5) * (1 - m)) * p2 + (t1 - 3 * t2 + 2 * t3) * p3
         alone = t3 * m**3 + 3 * t5 * m**2 * (1 - m) + td * (2 * m**3 - 3 * m**2)
-        best, which = (linear + alone).max(1), linear.argmax(1)  # of one set, by its mass
-        total, choices = best, []
+        # of one set, by its mass
+        best = (linear + alone).max(1)
+        which = linear.argmax(1)
+        total = best
+        choices = []
         for _ in range(L - 1):
             table = np.full((grid + 1, grid + 1), -np.inf)  # (whole mass, mass of the new set)
             for k in range(grid + 1):
                 table[k:, k] = total[: grid + 1 - k] + best[k]
             choices.append(table.argmax(1))
             total = table.max(1)
-        left, masses = grid, []
+        left = grid
+        masses = []
         for choice in reversed(choices):
             masses.append(int(choice[left]))
             left -= masses[-1]
@@ -96,7 +103,8 @@ class CubicForm:
 
 def _shapes(set_size: int, points: int = 101) -> np.ndarray:
     """(C, n) rows of mass one inside a set among which the largest and the least sum of cubes are."""
-    C, theta = set_size, np.linspace(0, 1, points)
+    C = set_size
+    theta = np.linspace(0, 1, points)
     above = np.full((C, points), (1 - theta) / C)
     above[0] = (1 + (C - 1) * theta) / C
     families = [above]
@@ -129,7 +137,10 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
 
     law = others[L - 1].shift(C**3)
     values = law.support.astype(np.float64)
-    slope = lambda x: float((law.mass * expit(-math.exp(x) * values) * values).sum())
+
+    def slope(x):
+        return float((law.mass * expit(-math.exp(x) * values) * values).sum())
+
     v = math.exp(root_scalar(slope, bracket=(-60.0, 8.0), xtol=1e-13).root)
 
     # A set by its type: (probability, n^3, E[s], E[s^2], E[s s'], E[s^2 s'], E[s s' s'']) for distinct
@@ -156,15 +167,21 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
         return total
 
     def one_set(column):
-        pick = lambda t: t[column]
+        def pick(t):
+            return t[column]
+
         return over([signal], pick) / L + over([random_sets], pick) * (L - 1) / L
 
     def two_sets(column):
-        pick = lambda t, k: t[column] * k[2]
+        def pick(t, k):
+            return t[column] * k[2]
+
         both = over([signal, random_sets], pick) + over([random_sets, signal], pick)
         return both / L + over([random_sets, random_sets], pick) * (L - 2) / L
 
-    pick = lambda a, b, c: a[2] * b[2] * c[2]
+    def pick(a, b, c):
+        return a[2] * b[2] * c[2]
+
     apart = 3 / L * over([signal, random_sets, random_sets], pick)
     if L > 3:
         apart += (L - 3) / L * over([random_sets] * 3, pick)

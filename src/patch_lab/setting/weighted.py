@@ -38,7 +38,8 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
         a = np.empty((0, 0))
     if a.ndim not in (1, 2) or a.size == 0 or not np.issubdtype(a.dtype, np.integer):
         raise ValueError(f"weights must be integers of shape (L,) or (L, C), got {weights!r}")
-    C, L = positive_int("set_size", set_size), a.shape[0]
+    C = positive_int("set_size", set_size)
+    L = a.shape[0]
     if a.ndim == 2 and a.shape[1] != C:
         raise ValueError(f"weights must have one column per patch of a set, {C} of them, got shape {a.shape}")
     fits_memory(f"the weights of {L * C:,} patches", 2 * L * C)
@@ -85,12 +86,14 @@ def search_weights(
     ValueError
         If a size is no positive integer, q lies outside [0, 1], or the weights do not fit in memory.
     """
-    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    L = positive_int("num_sets", num_sets)
+    C = positive_int("set_size", set_size)
     levels = range(positive_int("largest", largest) + 1)
     fits_memory(f"weights up to {largest:,} for {L:,} sets of {C:,}", 2 * (L + C + largest))
     kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
     tried = (np.array(choice, dtype=np.int64) for choice in combinations_with_replacement(kinds, L))
-    best, minimizer = math.inf, np.zeros(0, dtype=np.int64)
+    best = math.inf
+    minimizer = np.zeros(0, dtype=np.int64)
     for a in tried:
         # A strict gain: among equals the first wins, on every machine, whatever the rounding.
         if a.any() and (error := best_monotone_error(weighted_law(a, C, q))) < best - 1e-12:
@@ -154,7 +157,8 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
     ValueError
         If a size is no positive integer, or the weights do not fit in memory.
     """
-    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    L = positive_int("num_sets", num_sets)
+    C = positive_int("set_size", set_size)
     # Weight l has l digits of this many bits, in words of 64; on average half of the last one's.
     fits_memory(f"weights of up to {L:,} digits", L**2 * (2 * C + 1).bit_length() // 128)
     return [(2 * C + 1) ** level for level in range(L)]
@@ -173,7 +177,8 @@ def decode_sums(score, num_sets: int, set_size: int) -> np.ndarray:
     ValueError
         If a score is no such integer, or spells no L digits in -C, ..., C.
     """
-    L, C = positive_int("num_sets", num_sets), positive_int("set_size", set_size)
+    L = positive_int("num_sets", num_sets)
+    C = positive_int("set_size", set_size)
     try:
         rest = np.asarray(score)
     except ValueError:  # NumPy's word on rows of different lengths

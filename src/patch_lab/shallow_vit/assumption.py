@@ -49,7 +49,8 @@ def printed_start(
         If ``reading`` is another word, or the noise is 0 where it divides by it.
     """
     one_of("reading", reading, *READINGS)
-    sigma, delta = finite("value_error", value_error), finite("score_error", score_error)
+    sigma = finite("value_error", value_error)
+    delta = finite("score_error", score_error)
     weights = initial_weights(data, seeds, value_error=sigma, score_error=delta, **start)
     if reading == "assumption":
         return weights

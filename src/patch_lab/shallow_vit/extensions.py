@@ -63,7 +63,8 @@ class ExtendedViT(nn.Module):
 
     def forward(self, X, share):
         """F (n, c) and the attention S (n, H, L, L), key by query."""
-        X, log_share = X[:, None], share.log()[:, None, :, None]  # (n, 1, L, d), (n, 1, L, 1)
+        X = X[:, None]  # (n, 1, L, d)
+        log_share = share.log()[:, None, :, None]  # (n, 1, L, 1)
         K, Q, V = (X @ W.mT for W in (self.key, self.query, self.value))  # (n, H, L, .)
         S = torch.softmax(K @ Q.mT + log_share, dim=-2)
         Z = S.mT @ V  # (n, H, L, ma)
@@ -103,7 +104,9 @@ def train_extended(
     """
     steps, every = positive_int("steps", steps), positive_int("every", every)
     rate = finite("rate", rate, minimum=0)
-    X, share, p = tokens.X.expand(len(tokens), -1, -1), tokens.share, tokens.probability
+    X = tokens.X.expand(len(tokens), -1, -1)
+    share = tokens.share
+    p = tokens.probability
     rows = []
     for t in range(steps + 1):
         F, S = model(X, share)
@@ -168,7 +171,8 @@ def mixture(laws, chances) -> Tokens:
     ValueError
         If the chances do not fit the laws or do not sum to one, or the laws have different patterns.
     """
-    laws, chances = list(laws), [probability("every one of chances", chance) for chance in chances]
+    laws = list(laws)
+    chances = [probability("every one of chances", chance) for chance in chances]
     if not laws or len(laws) != len(chances) or abs(sum(chances) - 1) > 1e-9:
         raise ValueError(
             f"chances must be one for each of the {len(laws)} laws and sum to one, got {chances}"

@@ -74,8 +74,10 @@ def planted_lucky(design: PatternData, weights: Weights, cone: float, rows: int 
         raise ValueError(f"cone must lie between 0 and pi / 2, got {cone}")
     if positive_int("rows", rows, minimum=2) > weights.output.shape[1]:
         raise ValueError(f"rows must be at most {weights.output.shape[1]}, all that there are, got {rows}")
-    p, drawn = first_direction(design, weights)[:, None], np.random.default_rng(0)  # (R, 1, a)
-    output, head = weights.output.clone(), weights.head.clone()
+    p = first_direction(design, weights)[:, None]  # (R, 1, a)
+    drawn = np.random.default_rng(0)
+    output = weights.output.clone()
+    head = weights.head.clone()
     aside = torch.from_numpy(drawn.standard_normal((len(p), rows, p.shape[-1]))).to(p)
     aside -= (aside * p).sum(-1, keepdim=True) * p
     theta = torch.from_numpy(drawn.uniform(0, cone, (len(p), rows, 1))).to(p)
@@ -98,6 +100,7 @@ def still_lucky(
     run = train(population(design), planted_lucky(design, start, cone, rows), steps=steps, rate=rate)
     cosine = torch.nn.functional.cosine_similarity(run.weights.output[:, :rows], p, dim=-1)  # (R, rows)
     inside = cosine >= np.cos(cone)
-    positive, negative = inside[:, ::2], inside[:, 1::2]
+    positive = inside[:, ::2]
+    negative = inside[:, 1::2]
     fitted = bool((run.fitted_at >= 0).all())
     return Planted(positive.numel(), int(positive.sum()), int(negative.sum()), fitted)

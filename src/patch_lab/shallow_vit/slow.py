@@ -67,7 +67,9 @@ def follow_logistic(
         Record whenever the smallest output has grown by this factor.
     """
     until, step = finite("until", until), finite("step", step, minimum=0)
-    log_p, rows, due = tokens.probability.log(), [], 0.1
+    log_p = tokens.probability.log()
+    rows = []
+    due = 0.1
     log_time = torch.full((weights.num_trials,), -np.inf, dtype=torch.float64)
     for _ in range(_MOST):
         passed = forward(weights, tokens)
@@ -100,7 +102,8 @@ def reduced_gap(strength, odds: float, start: float = 1.0) -> np.ndarray:
 
         Ei(b) / odds + log b = x + constant.
     """
-    odds, start = finite("odds", odds, minimum=1e-300), finite("start", start, minimum=1e-12)
+    odds = finite("odds", odds, minimum=1e-300)
+    start = finite("start", start, minimum=1e-12)
     constant = expi(start) / odds + np.log(start) - 1.0
 
     def b_at(x):

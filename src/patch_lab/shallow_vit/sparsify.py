@@ -97,7 +97,8 @@ def fractions_after(relevant: float, confusion: float, share: float) -> tuple[fl
     alpha_* becomes alpha_* / R and alpha_# becomes (1 - share) alpha_# / R with R = 1 - share (1 - alpha_*),
     what remains. The margin grows strictly with the share.
     """
-    a, b = probability("relevant", relevant), probability("confusion", confusion)
+    a = probability("relevant", relevant)
+    b = probability("confusion", confusion)
     share = probability("share", share)
     if not b < a or a + b > 1 + 1e-12:
         raise ValueError(f"relevant must be above confusion and at most 1 - confusion, got {a} and {b}")

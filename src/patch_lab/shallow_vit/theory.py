@@ -109,7 +109,8 @@ def direction_noise(
     (kappa / 2 [labels drawn, not balanced] + (1 - sum f^2) / L) / N. The ratio is what falls with s^-2 / N.
     """
     a, b = _fractions(relevant, confusion)
-    N, L = positive_int("num_samples", num_samples), positive_int("num_tokens", num_tokens)
+    N = positive_int("num_samples", num_samples)
+    L = positive_int("num_tokens", num_tokens)
     M = positive_int("num_patterns", num_patterns, minimum=3)
     squares = a**2 + b**2 + (1 - a - b) ** 2 / (M - 2)
     labels = 0.0 if balanced else class_overlap(a, b, M) / 2
@@ -128,7 +129,8 @@ def samples_for_averages(relevant: float, failure: float = 0.01) -> tuple[float,
         12 log(2 / failure) / alpha_*: from here on the average is within alpha_* / 2 of alpha_* with a chance
         of at least 1 - ``failure``, whatever the law.
     """
-    mean, failure = probability("relevant", relevant), probability("failure", failure)
+    mean = probability("relevant", relevant)
+    failure = probability("failure", failure)
     if not 0 < mean < 1 or not 0 < failure < 1:
         raise ValueError(f"relevant and failure must be in (0, 1), got {relevant} and {failure}")
     return math.log(1 / failure) / -math.log1p(-mean), 12 * math.log(2 / failure) / mean
@@ -139,17 +141,22 @@ def samples_for_rare_kinds(chance: float, failure: float = 0.01) -> float:
 
     Solves 1 - P[both seen] = ``failure``, with P[both seen] by inclusion and exclusion.
     """
-    chance, failure = probability("chance", chance), probability("failure", failure)
+    chance = probability("chance", chance)
+    failure = probability("failure", failure)
     if not 0 < 2 * chance <= 1 or not 0 < failure < 1:
         raise ValueError(f"chance must be in (0, 1/2] and failure in (0, 1), got {chance} and {failure}")
-    missed = lambda n: 2 * (1 - chance) ** n - (1 - 2 * chance) ** n
+
+    def missed(n):
+        return 2 * (1 - chance) ** n - (1 - 2 * chance) ** n
+
     most = math.log(2 / failure) / chance
     return root_scalar(lambda n: missed(n) - failure, bracket=(0, most), xtol=1e-9).root
 
 
 def lucky_share(angle: float, dim: int) -> float:
     """P[the angle of a Gaussian vector in R^dim to a fixed direction is at most ``angle``], exactly."""
-    angle, dim = finite("angle", angle, minimum=0), positive_int("dim", dim, minimum=2)
+    angle = finite("angle", angle, minimum=0)
+    dim = positive_int("dim", dim, minimum=2)
     if angle > math.pi / 2:
         raise ValueError(f"angle must be at most pi / 2, got {angle}")
     return 0.5 * float(betainc((dim - 1) / 2, 0.5, math.sin(angle) ** 2))
@@ -162,7 +169,8 @@ def lucky_bound(angle: float, num_patterns: int) -> float:
 
 
 def _fractions(relevant, confusion):
-    a, b = probability("relevant", relevant), probability("confusion", confusion)
+    a = probability("relevant", relevant)
+    b = probability("confusion", confusion)
     if not b < a or a + b > 1 + 1e-12:
         raise ValueError(f"relevant must be above confusion and at most 1 - confusion, got {a} and {b}")
     return a, b

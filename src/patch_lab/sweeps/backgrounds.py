@@ -19,7 +19,9 @@ from patch_lab.sweeps.sweep import Sweep, grid
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
 TRAIN, TESTS = 10_000, 2000
 SHAPE: dict[str, Any] = dict(depth=5, heads=4, width=64, mlp_width=64, patch_size=4)
-EPOCHS, SEEDS, KEPT = 10, (0, 1, 2), (64, 49, 36, 25)
+EPOCHS = 10
+SEEDS = (0, 1, 2)
+KEPT = (64, 49, 36, 25)
 #: Of the pictures whose background misleads; and of the pretraining on the eight other classes.
 FEWER_EPOCHS, PRETRAINING = 5, 10
 AIRPLANE, BIRD = 0, 2
@@ -77,15 +79,18 @@ def spurious_cell(start: str, which: str, kept: int, epochs: int, seed: int) -> 
     ``start``: "scratch", or "eight classes", a model pretrained on the other classes with 500 pictures each.
     Also the accuracy on test scenes whose background speaks against their class.
     """
-    sets, against = [], torch.empty(0)
+    sets = []
+    against = torch.empty(0)
     for held_out in (False, True):
         data = _pictures()
         images, labels = (
             (data.test_images, data.test_labels) if held_out else (data.train_images, data.train_labels)
         )
         ours = (labels == AIRPLANE) | (labels == BIRD)
-        images, birds = images[ours], (labels[ours] == BIRD).long()
-        n, draw = len(birds), torch.Generator().manual_seed(TEST * held_out + seed)
+        images = images[ours]
+        birds = (labels[ours] == BIRD).long()
+        n = len(birds)
+        draw = torch.Generator().manual_seed(TEST * held_out + seed)
         chance = torch.full((n,), 0.5) if held_out else torch.where(birds == 1, *WITH_PLANTS.values())
         plants = torch.rand(n, generator=draw) < chance
         behind = backgrounds("plants", n, seed, held_out) * plants[:, None, None, None]

@@ -17,7 +17,9 @@ from patch_lab.records import drawn, rounded
 from patch_lab.sweeps.sweep import Sweep, grid
 
 D, C, DIM, Q = 16, 4, 16, 0.4
-STEP, STEPS, EVERY = Constant(0.02), 120, 5
+STEP = Constant(0.02)
+STEPS = 120
+EVERY = 5
 OMEGAS = (0.001, 0.003, 0.01, 0.03)
 LAW = SpatialData(Partition.blocks(4, 4, 2, 2), DIM, Q)
 OFF = ~np.eye(D, dtype=bool)
@@ -33,7 +35,8 @@ def coupling_cell(
     gets from the run from the exact start *on the same samples*; and the run from the paper's own
     Gaussian start, v = N(0, 0.01^2) I.
     """
-    law, step = SpatialData(LAW.partition, DIM, q), Constant(rate)
+    law = SpatialData(LAW.partition, DIM, q)
+    step = Constant(rate)
     samples = Samples.draw(law, n, [seed])
     follow = partial(_run, samples, step=step, steps=steps)
     base, base_A = follow(idealized_start(law))

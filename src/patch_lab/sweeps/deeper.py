@@ -149,7 +149,8 @@ def rows_cell(
         network, draw, steps=steps, batch=batch, rate=rate, score_rate=score_rate, points=points
     ):
         A = network.layer_scores(0)[:, 0].detach().double()  # (R, D, D)
-        of, error = census(A, SETS), error_of_each(network, X, y)
+        of = census(A, SETS)
+        error = error_of_each(network, X, y)
         for key, value in (("taken", step), ("error", error), *of.items()):
             found.setdefault(key, []).append(value)
     found["masses"] = found["masses"][-1]
@@ -216,7 +217,8 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
 
 def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
     """What the rows of scores A (R, D, D) read, as :func:`rows_cell` returns it."""
-    masses, known = set_masses(torch.softmax(A, dim=-1), sets), association(A, sets)
+    masses = set_masses(torch.softmax(A, dim=-1), sets)
+    known = association(A, sets)
     read = sets_read(masses)  # (R, D)
     own = read == sets.labels
     off = sets.same_set & ~np.eye(sets.num_patches, dtype=bool)
@@ -242,10 +244,14 @@ def _interactions(network, data):
 
 def explained(S: np.ndarray) -> np.ndarray:
     """The share of the off-diagonal variance of S (..., D, D) that lies between own set and other sets."""
-    same, off = SETS.same_set, ~np.eye(D, dtype=bool)
-    inside, outside = S[..., same & off], S[..., ~same]  # (..., D (C - 1)), (..., D (D - C))
+    same = SETS.same_set
+    off = ~np.eye(D, dtype=bool)
+    # (..., D (C - 1)), (..., D (D - C))
+    inside = S[..., same & off]
+    outside = S[..., ~same]
     everything = np.concatenate([inside, outside], axis=-1)
-    mean, p = everything.mean(axis=-1), inside.shape[-1] / everything.shape[-1]
+    mean = everything.mean(axis=-1)
+    p = inside.shape[-1] / everything.shape[-1]
     between = p * (inside.mean(-1) - mean) ** 2 + (1 - p) * (outside.mean(-1) - mean) ** 2
     total = everything.var(axis=-1)
     return np.divide(between, total, out=np.zeros_like(between), where=total > 1e-15)
@@ -256,7 +262,8 @@ _CONFIG = dict(
     other_partitions=OTHERS, n_other=N_OTHER, optimizer="Adam, cosine, clipped at 5",
     loss="logistic, fresh inputs in every step",
 )  # fmt: skip
-SIMPLE_SIZE, BLOCK_SIZE = dict(steps=2500, batch=128), dict(steps=3000, batch=64)
+SIMPLE_SIZE = dict(steps=2500, batch=128)
+BLOCK_SIZE = dict(steps=3000, batch=64)
 
 _ROWS = dict(
     rate=0.02, score_rate=None, diagonal=1.0, q=Q, start=DEFAULT.init_std, batch=128, steps=2500, points=5

@@ -23,7 +23,8 @@ def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
     """One run. ``part`` "grid": eta_A = D^2 eta, to the horizon. "single rate": eta_A = eta, the paper's."""
     risk = PopulationRisk(D, SMALL_START.set_size, q, linear=SMALL_START.linear, prune=PRUNE.get(D))
     if part == "single rate":
-        step, steps = Constant(SINGLE_RATE, score_rate=SINGLE_RATE), SINGLE_RATE_STEPS
+        step = Constant(SINGLE_RATE, score_rate=SINGLE_RATE)
+        steps = SINGLE_RATE_STEPS
         record = spread_steps(steps)
         run = descend_population(risk, step, steps=steps, diagonal=diagonal, record=record, progress=False)
     else:

@@ -45,7 +45,9 @@ class Journal:
     """
 
     def __init__(self, path: Path, settings: str, resume: bool, allowed: Callable | None = None):
-        self.path, self.done, self.wall_s = path, {}, 0.0
+        self.path = path
+        self.done = {}
+        self.wall_s = 0.0
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._locked()
         interrupted = self._file.seek(0, os.SEEK_END) > 0

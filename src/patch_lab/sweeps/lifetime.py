@@ -22,10 +22,12 @@ DATA = (SETTING["num_patches"], SETTING["set_size"])
 
 def lifetime_cell(q: float) -> dict:
     """For every N the predicted share of exact runs, and the median of their worst margins, at each step."""
-    noise, step = ScoreNoise(*DATA, q), Constant(SETTING["rate"], SETTING["score_rate"])
+    noise = ScoreNoise(*DATA, q)
+    step = Constant(SETTING["rate"], SETTING["score_rate"])
     path = descend_population(PopulationRisk(*DATA, q), step, steps=max(STEPS), record=1, progress=False)
     found = noise.deviations(path, STEPS)
-    share, margin = {}, {}
+    share = {}
+    margin = {}
     for n in COUNTS:
         tries = [
             association(noise.draw_scores(at, n, DEFAULT.init_std, DRAWS), noise.partition) for at in found

@@ -53,7 +53,8 @@ ARMS: dict[str, dict[str, Any]] = {
 @lru_cache(maxsize=2)
 def task(target: bool) -> ImageSet:
     """The pictures of the first five classes, or of the last, with labels from 0 on."""
-    data, parts = windows(pictures().num_train), {}
+    data = windows(pictures().num_train)
+    parts = {}
     for part in ("train", "test"):
         labels = getattr(data, f"{part}_labels")
         chosen = (labels >= 5) == target
@@ -88,7 +89,8 @@ def _started(arm: str, seed: int):
     from patch_association.images.vit import ViT
     from patch_lab.images.starts import start_like
 
-    how, (source, _) = ARMS[arm], sources()[seed]
+    how = ARMS[arm]
+    source, _ = sources()[seed]
     model = ViT(source.config, seed=1000 + seed)  # a source of another seed than the rest
     if how.get("start"):
         start_like(model, how["start"], margin=VIT["margin"], seed=seed)

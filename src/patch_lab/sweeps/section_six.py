@@ -54,10 +54,15 @@ from patch_lab.sweeps.sweep import Sweep, grid
 from patch_lab.sweeps.timed import SideBySide
 
 SETS = ("cifar100", "cifar10")
-RATES, PILOT_EPOCHS, PILOT_SEED = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3), 6, 100
+RATES = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3)
+PILOT_EPOCHS = 6
+PILOT_SEED = 100
 EPOCHS, CNN_EPOCHS = 300, 100
-FIRST, MORE = (0, 1, 2), (3, 4)  # seeds
-CNNS, TILES = ("resnet18", "vgg19"), (32, 2, 16, 8, 4)
+# seeds
+FIRST = (0, 1, 2)
+MORE = (3, 4)
+CNNS = ("resnet18", "vgg19")
+TILES = (32, 2, 16, 8, 4)
 #: Where it runs, and what that changes. A compiled step is the same step with fewer trips to the memory.
 MACHINE: dict[str, Any] = dict(device="auto", precision="auto")
 #: Images a second that no single GPU of today passes at this size: more cells than this allows are not tried.
@@ -112,8 +117,13 @@ def pictures(name: str):
 
 def cells() -> tuple[dict, ...]:
     """What is to be run, in the order in which it is."""
-    pilot = lambda name: grid(part="rates", data=name, kind=KINDS, lr=RATES)
-    pairs = lambda name, seeds, recipe="book": grid(part="pair", data=name, recipe=recipe, seed=seeds)
+
+    def pilot(name):
+        return grid(part="rates", data=name, kind=KINDS, lr=RATES)
+
+    def pairs(name, seeds, recipe="book"):
+        return grid(part="pair", data=name, recipe=recipe, seed=seeds)
+
     figure = dict(part="figure-5", data="cifar100")
     return (
         *(cell for name in SETS for cell in (*pilot(name), *pairs(name, FIRST))),
@@ -257,8 +267,13 @@ def alike(one: dict, other: dict) -> bool:
 
     Pairs of the seeds that come later are not taken along with the first ones.
     """
-    network = lambda cell: "cnn" if cell.get("model") in CNNS else cell.get("model")
-    later = lambda cell: cell["part"] == "pair" and cell["seed"] in MORE
+
+    def network(cell):
+        return "cnn" if cell.get("model") in CNNS else cell.get("model")
+
+    def later(cell):
+        return cell["part"] == "pair" and cell["seed"] in MORE
+
     names = ("part", "data", "recipe", "epochs")
     same = all(one.get(n) == other.get(n) for n in names)
     return same and network(one) == network(other) and later(one) == later(other)

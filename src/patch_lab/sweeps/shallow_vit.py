@@ -35,7 +35,8 @@ FEWER_NEURONS = 200
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
 HALF = (0.26, 0.27, 0.28, 0.3, 0.32, 0.34, 0.37, 0.4, 0.44, 0.5)
 #: Two in a hundred tokens are confusion tokens, always: here the margin is about alpha_*.
-FEW, FEW_CONFUSION = (0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.44, 0.56), 0.02
+FEW = (0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.44, 0.56)
+FEW_CONFUSION = 0.02
 
 #: Few enough tokens for an exact population over all counts.
 EVERY_COUNT = PatternData(20, 0.4, 0.15, num_patterns=3, dim=3, noise=0.0, counts="multinomial")
@@ -69,7 +70,8 @@ def train_once(
     if prepare is not None:
         sets = [prepare(tokens, trial) for tokens in sets]
     if variant == "convolution":
-        weights, variant = _with_kernel(weights, 3), "identity"
+        weights = _with_kernel(weights, 3)
+        variant = "identity"
         sets = [with_neighbors(tokens, 3) for tokens in sets]
     return train(sets[0], weights, variant=variant, test=sets[1], how=Sgd(batch, trial), **how)
 
@@ -167,7 +169,8 @@ def multinomial_cell(N: int) -> dict:
 
     Without noise an input is its fractions, so that all networks train at once on weighted patterns.
     """
-    data, sets = EVERY_COUNT, []
+    data = EVERY_COUNT
+    sets = []
     law = population(data)
     for trial in range(TRIALS):
         inputs = data.balanced(N, seed=trial)

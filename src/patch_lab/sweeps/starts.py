@@ -53,7 +53,8 @@ from patch_lab.sweeps.study import KINDS, pictures
 from patch_lab.sweeps.study_larger import tiny, tiny_data
 from patch_lab.sweeps.sweep import Sweep, grid
 
-SEEDS, TUNING_SEED = (0, 1, 2, 3, 4), 100
+SEEDS = (0, 1, 2, 3, 4)
+TUNING_SEED = 100
 SHORT, LONG = 3, 10  # epochs
 RATES = (1e-3, 2e-3, 4e-3)
 SIDE = 24
@@ -71,7 +72,8 @@ ARMS: dict[str, dict[str, str]] = {
 }
 FROZEN = "frozen shifts"
 #: Training pictures and epochs at which every rate is run with every seed.
-SETTINGS, EVERY_RATE = ((4000, 40), (4000, 10), (16000, 10)), (1e-3, 2e-3, 4e-3, 8e-3)
+SETTINGS = ((4000, 40), (4000, 10), (16000, 10))
+EVERY_RATE = (1e-3, 2e-3, 4e-3, 8e-3)
 #: For each set: training pictures, held out and tested; epochs; what the network's settings change.
 WIDE: dict[str, dict[str, Any]] = {
     "cifar10": dict(train=45_000, held=5000, test=10_000, epochs=10),
@@ -88,8 +90,12 @@ VIT: dict[str, Any] = dict(
 @lru_cache(maxsize=1)
 def windows(size: int = VIT["train_size"]):
     """The first pictures, and all of the test, each cut to its middle."""
-    data, edge = pictures().limited(size, None), (32 - SIDE) // 2
-    cut = lambda images: images[..., edge : edge + SIDE, edge : edge + SIDE].contiguous()
+    data = pictures().limited(size, None)
+    edge = (32 - SIDE) // 2
+
+    def cut(images):
+        return images[..., edge : edge + SIDE, edge : edge + SIDE].contiguous()
+
     return replace(
         data, origin=f"{data.origin}, the middle {SIDE} x {SIDE} pixels",
         train_images=cut(data.train_images), test_images=cut(data.test_images),
@@ -146,7 +152,8 @@ def wide_cell(data: str, kind: str) -> dict:
         ``rates``: ``arm``, ``lr``, ``val_accuracy`` by epoch. ``runs``: ``arm``, ``seed``, ``lr``,
         ``test_accuracy`` and by epoch ``val_accuracy``, ``train_accuracy``, ``train_loss``.
     """
-    size, sets = WIDE[data], wide_data(data)
+    size = WIDE[data]
+    sets = wide_data(data)
     own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind)
     rates = list(_side_by_side(own, sets, [(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
     best = best_rates(rates, LONG_ARMS, lambda row: row["val_accuracy"][-1])
@@ -167,7 +174,10 @@ def every_rate_cell(kind: str, pictures: int, epochs: int) -> dict:
     own = dict(train_size=None, epochs=epochs, attention=kind)
     chosen = [(arm, lr, seed) for seed in SEEDS for arm in LONG_ARMS for lr in EVERY_RATE]
     runs = _side_by_side(own, windows(pictures + VIT["val_size"]), chosen)
-    last = lambda value: value[-1] if isinstance(value, list) else value
+
+    def last(value):
+        return value[-1] if isinstance(value, list) else value
+
     return rounded({"runs": [{name: last(value) for name, value in run.items()} for run in runs]}, 4)
 
 

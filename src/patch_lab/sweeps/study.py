@@ -34,7 +34,8 @@ SAID = {**COMMON, "tokens": "float32"}
 # vanilla's favor.
 VIT: dict[str, Any] = dict(model="vit", vit="small", patch_size=4, depth=6, batch_size=128, lr=2e-3)
 #: Widths of a ViT's tokens, and of the larger one its own rate, the best of WIDE_RATES for vanilla attention.
-WIDTHS, WIDE = (64, 128), dict(lr=1e-3)
+WIDTHS = (64, 128)
+WIDE = dict(lr=1e-3)
 
 
 def settings(
@@ -168,7 +169,8 @@ def rate_cell(model: str, lr: float, width: int) -> dict:
 
 
 #: Largest rates that were tried for vanilla attention, and for how many epochs.
-RATES, RATE_EPOCHS = (1e-3, 2e-3, 4e-3), 4
+RATES = (1e-3, 2e-3, 4e-3)
+RATE_EPOCHS = 4
 #: The same for the larger width.
 WIDE_RATES = (5e-4, 1e-3, 2e-3)
 #: Epochs of a short run and of a long one.

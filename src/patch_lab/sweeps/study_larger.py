@@ -19,7 +19,8 @@ from patch_lab.sweeps.vit_tiny import FILES, SOURCES, file
 
 _TINY = "tiny_imagenet_halfA.npz"
 #: Epochs of a run on a hundred classes, and with the paper's ViT.
-TINY_EPOCHS, PAPER_EPOCHS = (10, 40), 5
+TINY_EPOCHS = (10, 40)
+PAPER_EPOCHS = 5
 # The paper's ViT; the rate is a usual one for its width and was not tuned.
 PAPER: dict[str, Any] = dict(
     model="vit", vit="small", patch_size=4, batch_size=128, lr=1e-3, epochs=PAPER_EPOCHS,

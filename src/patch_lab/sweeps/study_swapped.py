@@ -48,7 +48,8 @@ def alternatives(own: torch.Tensor, raw: torch.Tensor, grid: int, seed: int) -> 
     """The maps of :data:`MAPS`, each (L, H, N, N), from a network's own and another's as they are."""
     places = torch.arange(grid * grid).view(grid, grid)
     generator = torch.Generator().manual_seed(seed)
-    mirror, shuffle = places.flip(1).flatten(), torch.randperm(grid * grid, generator=generator)
+    mirror = places.flip(1).flatten()
+    shuffle = torch.randperm(grid * grid, generator=generator)
     theirs, scattered = (matched(own, maps) for maps in (raw, raw[..., shuffle, :][..., shuffle]))
     return (
         own,
@@ -79,7 +80,8 @@ def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> 
 @torch.no_grad()
 def _swapped(mine: ViT, another: ViT, seed: int, other: int) -> dict:
     """What :func:`swapped_cell` returns."""
-    data, depth = study.pictures(), mine.config.depth
+    data = study.pictures()
+    depth = mine.config.depth
     train, val = validation_split(data.num_train, study.COMMON["val_size"], seed)
     some, held_out = (normalize(data.train_images[k], *data.statistics()) for k in (train[:ESTIMATED], val))
     own, raw = (mean_maps(each, some) for each in (mine, another))

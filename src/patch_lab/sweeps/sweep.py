@@ -171,7 +171,8 @@ def run_sweep(
     >>> record.column("square").tolist()
     [1, 4, 9]
     """
-    out, began = Path(out), clock()
+    out = Path(out)
+    began = clock()
     if minutes is not None:
         if sweep.beside is None or not sweep.grows:
             raise ValueError(
@@ -207,7 +208,8 @@ def run_sweep(
             cell = _cell_of(sweep, row) or {}
             result = {key: value for key, value in row.items() if key not in cell}
             journal.add(cell, result, begun.provenance["wall_s"])
-    started, earlier_s = time.perf_counter(), journal.wall_s
+    started = time.perf_counter()
+    earlier_s = journal.wall_s
     waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
     earlier = read(out).provenance["hardware"] if sweep.grows and resume and out.exists() else ""
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)

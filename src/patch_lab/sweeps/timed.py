@@ -78,7 +78,9 @@ def fitting(
     """
     began = clock() if began is None else began
     end = None if minutes is None else began + 60 * minutes
-    waiting, too_long, finished = list(cells), [], list(done)
+    waiting = list(cells)
+    too_long = []
+    finished = list(done)
     while waiting:
         first = waiting[0]
         if any(how.alike(first, other) for other in too_long):

@@ -88,13 +88,16 @@ def pretrained(num_patches: int, samples: int, seed: int, steps: int) -> tuple[t
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """
-    sets, feature = downstream(num_patches, 32).partition, random_feature(32, seed)
+    sets = downstream(num_patches, 32).partition
+    feature = random_feature(32, seed)
     data = SpatialData(sets, 32, 16 / num_patches, feature=feature)
     step = usual_step(num_patches, min(1024.0, num_patches**2 / 4))
     run = learners.train_from_scratch(data, samples, seed, step, steps=steps)
     A = run.final.scores[0]
-    same, off = data.partition.same_set, ~np.eye(num_patches, dtype=bool)
-    inside, outside = A.numpy()[same & off], A.numpy()[~same]
+    same = data.partition.same_set
+    off = ~np.eye(num_patches, dtype=bool)
+    inside = A.numpy()[same & off]
+    outside = A.numpy()[~same]
     test = HeldOut(data, 10_000, seed + TEST)
     own = errors_under(test, DenseAttention(A), *two_numbers(run.final.value, data), linear=TRANSFER.linear)
     return A, {

@@ -47,7 +47,8 @@ def attention(positions: str, seed: int) -> dict:
     - ``lengths``: of the tokens that enter a layer: corners' mean, others' median (L, 2).
     """
     s = subject()
-    model, N = s.model, s.model.config.num_patches
+    model = s.model
+    N = s.model.config.num_patches
     if positions == "own":
         return _own(s)
     order = np.arange(N)
@@ -60,7 +61,8 @@ def attention(positions: str, seed: int) -> dict:
     to = {"corners": corners(s.grid), "moved": moved}
     found = {name: [] for name in to}
     for batch in s.batches():
-        x, here = s.seen[0][batch] + difference, {name: [] for name in to}
+        x = s.seen[0][batch] + difference
+        here = {name: [] for name in to}
         for block in model.blocks:
             S = Inside(block, x).logits().softmax(dim=-1)[..., :N, :N].mean(dim=(1, 2))  # (B, keys)
             for name, keys in to.items():
@@ -72,23 +74,31 @@ def attention(positions: str, seed: int) -> dict:
 
 
 def _own(s: Subject) -> dict:
-    model, N, grid, n = s.model, s.model.config.num_patches, s.grid, len(s.labels)
-    L, H = model.config.depth, model.config.heads
-    half, inner = s.halves[0], [k for k in range(N) if k not in corners(grid)]
+    model = s.model
+    N = s.model.config.num_patches
+    grid = s.grid
+    n = len(s.labels)
+    L = model.config.depth
+    H = model.config.heads
+    half = s.halves[0]
+    inner = [k for k in range(N) if k not in corners(grid)]
     energy, rest = torch.zeros(n, L, H), torch.zeros(n, L, H)
     shares = {
         name: torch.zeros(n, L, H, 5) for name in ("parts", "parts_after_norm", "parts_without_corners")
     }
     to_corners = torch.zeros(n, L)
     group = torch.arange(n) * _GROUPS // n
-    sums, steps = torch.zeros(L, _GROUPS, H, N, N), torch.zeros(L, _GROUPS, H, N, N, dtype=torch.int32)
-    head, query = torch.arange(H)[:, None], torch.arange(N)
+    sums = torch.zeros(L, _GROUPS, H, N, N)
+    steps = torch.zeros(L, _GROUPS, H, N, N, dtype=torch.int32)
+    head = torch.arange(H)[:, None]
+    query = torch.arange(N)
     for layer, (block, x) in enumerate(zip(model.blocks, s.seen)):
         normed = torch.zeros(2, *x.shape[1:])
         for k in (0, 1):
             normed[k] = block.attention_norm(x[half == k]).mean(dim=0)
         for k in (0, 1):
-            M, m = s.maps[0, 1 - k, layer], s.means[0, 1 - k, layer]
+            M = s.maps[0, 1 - k, layer]
+            m = s.means[0, 1 - k, layer]
             for batch in torch.nonzero(half == k).flatten().split(25):
                 inside = Inside(block, x[batch])
                 to_patches = inside.logits().softmax(dim=-1)[:, :, :N, :N]
@@ -203,7 +213,8 @@ def _top_step(counts, grid):
     code = (step[:, 0] + grid) * 3 * grid + step[:, 1] + grid
     by_code = np.bincount(code, weights=counts.ravel())
     best = int(by_code.argmax())
-    down, right = best // (3 * grid) - grid, best % (3 * grid) - grid
+    down = best // (3 * grid) - grid
+    right = best % (3 * grid) - grid
     inside = _inside((down, right), grid).any(axis=1)
     return [down, right], float(by_code[best] / counts[inside].sum())
 

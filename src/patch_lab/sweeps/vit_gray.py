@@ -59,7 +59,8 @@ def sharpness(maps: torch.Tensor) -> torch.Tensor:
 
 def _turned(model: ViT, seed: int) -> ViT:
     """The same network; what its queries and keys see is turned at random, layer by layer."""
-    other, generator = copy.deepcopy(model), torch.Generator().manual_seed(seed)
+    other = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
     for block in other.blocks:
         weight = block.attention.query_key.weight
         width = weight.shape[1]
@@ -69,7 +70,9 @@ def _turned(model: ViT, seed: int) -> ViT:
 
 def _maps(s: Subject) -> dict[str, torch.Tensor]:
     """(L, H, N, N) maps of pictures without content, of a few, and of other networks, by name."""
-    model, c, generator = s.model, s.model.config, np.random.default_rng(0)
+    model = s.model
+    c = s.model.config
+    generator = np.random.default_rng(0)
     blank = torch.ones(1, 3, c.image_size, c.image_size)
     maps = {f"gray {level}": gray_maps(model, level * blank) for level in LEVELS}
     color = normalized(s.images.float().mean(dim=(0, 2, 3)))
@@ -100,8 +103,12 @@ def gray(s: Subject) -> dict:
     95% intervals over groups of pictures; of maps drawn several times the mean over draws. The mean map is
     the other half's; ``other head`` the mean over the gray maps of all other heads. ``rank``: :func:`_ranks`.
     """
-    model, n, half = s.model, len(s.labels), s.halves[0].long()
-    L, H, N = model.config.depth, model.config.heads, model.config.num_patches
+    model = s.model
+    n = len(s.labels)
+    half = s.halves[0].long()
+    L = model.config.depth
+    H = model.config.heads
+    N = model.config.num_patches
     place = torch.where(half == 1, half.cumsum(0), (1 - half).cumsum(0)) - 1  # of a picture in its half
     group = half + 2 * (place * (_GROUPS // 2) // (n // 2))  # even: of half 0
     counts = torch.bincount(group, minlength=_GROUPS).double()[:, None]
@@ -111,7 +118,8 @@ def gray(s: Subject) -> dict:
     rest = {name: torch.zeros(_GROUPS, L, H, dtype=torch.float64) for name in maps}
     by_others = torch.zeros(_GROUPS, L, H, L * H, dtype=torch.float64)
     for layer, x in enumerate(s.seen):
-        sums, square = torch.zeros(_GROUPS, H, N * N), torch.zeros(_GROUPS, H, dtype=torch.float64)
+        sums = torch.zeros(_GROUPS, H, N * N)
+        square = torch.zeros(_GROUPS, H, dtype=torch.float64)
         for batch in s.batches():
             S = _between(model, layer, x[batch])
             energy[batch, layer] = sharpness(S).double()
@@ -121,13 +129,15 @@ def gray(s: Subject) -> dict:
             at = s.maps[0, [1, 0], layer][..., :N, :N] if M is None else M[layer]
             at = (at.repeat(_GROUPS // 2, 1, 1, 1) if M is None else at).flatten(-2).double()
             rest[name][:, layer] = square - 2 * (sums * at).sum(-1) + counts * (at**2).sum(-1)
-        inner, length = sums.double() @ candidates.T, (candidates**2).sum(-1)
+        inner = sums.double() @ candidates.T
+        length = (candidates**2).sum(-1)
         by_others[:, layer] = square[..., None] - 2 * inner + counts[..., None] * length
     own = torch.eye(L * H, dtype=torch.bool).reshape(L, H, L * H)
     rest["other head"] = by_others.masked_fill(own, 0).sum(-1) / (L * H - 1)
     whole = torch.zeros(_GROUPS, L, H, dtype=torch.float64).index_add_(0, group, energy)
     draws = np.random.default_rng(0).multinomial(_GROUPS, np.full(_GROUPS, 1 / _GROUPS), size=_RESAMPLES)
-    share, drawn = {}, {}
+    share = {}
+    drawn = {}
     for kind in dict.fromkeys(name.partition(", ")[0] for name in rest):
         mean = torch.stack([r for name, r in rest.items() if name.partition(", ")[0] == kind]).mean(0)
         drawn[kind] = 1 - np.tensordot(draws, mean.numpy(), 1) / np.tensordot(draws, whole.numpy(), 1)
@@ -147,7 +157,8 @@ def _ranks(sharp: dict, energy: np.ndarray, share: np.ndarray, drawn: np.ndarray
     ``six_least`` in 97.5% of resamples. ``one picture``: the median over pictures, the middle 95% of them,
     and which part of them reaches the gray picture's value (``at_least``).
     """
-    heads, found = np.random.default_rng(1).integers(share.size, size=(_RESAMPLES, share.size)), {}
+    heads = np.random.default_rng(1).integers(share.size, size=(_RESAMPLES, share.size))
+    found = {}
 
     def against(s, other):
         return float(np.asarray(spearmanr(np.ravel(s), np.ravel(other)))[0])
@@ -200,7 +211,9 @@ def overwritten(x: torch.Tensor, grid: int, change: str, first: int, second: int
     all other channels of the corners do. ``moved``: what ``largest`` adds goes to a random channel instead.
     ``written``: four other patches get the corners' mean in the largest channel.
     """
-    x, at, others = x.clone(), corners(grid), _four_keys(grid, seed)
+    x = x.clone()
+    at = corners(grid)
+    others = _four_keys(grid, seed)
     medians = x[:, [k for k in range(grid * grid) if k not in at]].median(dim=1, keepdim=True).values
     draw = np.random.default_rng(seed).permutation(x.shape[-1])
     chosen = {"largest": first, "second": second, "random": int(draw[~np.isin(draw, (first, second))][0])}
@@ -242,13 +255,15 @@ def _own() -> tuple[torch.Tensor, torch.Tensor]:
 
 def _from_layer_nine(s: Subject, change: str, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Which pictures are right, and the share of attention between patches that each patch gets (n, 4, N)."""
-    model, right = s.model, torch.zeros(len(s.labels), dtype=torch.bool)
+    model = s.model
+    right = torch.zeros(len(s.labels), dtype=torch.bool)
     received = torch.zeros(len(right), model.config.depth - _FIRST, model.config.num_patches)
     for half in (0, 1):
         at = s.seen[_FIRST][s.halves[0] == 1 - half][:, corners(s.grid)]
         first, second = (at**2).mean(dim=(0, 1)).topk(2).indices.tolist()
         for batch in torch.nonzero(s.halves[0] == half).flatten().split(50):
-            x, seen = overwritten(s.seen[_FIRST][batch], s.grid, change, first, second, seed), []
+            x = overwritten(s.seen[_FIRST][batch], s.grid, change, first, second, seed)
+            seen = []
             right[batch] = through(model, x, first=_FIRST, seen=seen).argmax(dim=1) == s.labels[batch]
             for k, tokens in enumerate(seen):
                 S = _between(model, _FIRST + k, tokens).mean(dim=(1, 2))

@@ -93,7 +93,8 @@ def intervene(change: str, layers: list[int], seed: int) -> dict:
 
 def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, estimated: int) -> dict:
     """The changes by layer, from what was estimated on one half of the pictures."""
-    maps, means = s.maps[split, estimated], s.means[split, estimated]
+    maps = s.maps[split, estimated]
+    means = s.means[split, estimated]
     tokens = maps.shape[-1]
     simple: dict[str, Callable[[int], Callable]] = {
         "own": lambda layer: fixed(maps[layer]),  # of no layer
@@ -109,7 +110,8 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
     if change == "mean, refitted":
         return _refitted(s, layers, split, estimated)
     if change.startswith("shift heads"):
-        chosen, how = list(SHIFTS), change.partition(": ")[2]
+        chosen = list(SHIFTS)
+        how = change.partition(": ")[2]
         maps = maps.clone()
         for (layer, head), (down, right) in SHIFTS.items():
             if how in ("shifts", "reversed"):
@@ -129,7 +131,8 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
 
 def _heads(s, change, seed, split, estimated):
     """The heads that a change names: by the share of their attention that is position, on the same half."""
-    count, kind = int(change.split()[0]), change.split()[1]
+    count = int(change.split()[0])
+    kind = change.split()[1]
     share = shares_of_mean(s, split, estimated)
     order = [(layer, head) for layer in range(share.shape[0]) for head in range(share.shape[1])]
     if kind == "random":
@@ -145,7 +148,8 @@ def shares_of_mean(s: Subject, split: int, half: int) -> torch.Tensor:
     """(L, H): how much of the attention beyond uniform the mean map explains, on one half of the pictures."""
     if (split, half) not in _SHARES:
         maps = s.maps[split, half]
-        uniform, energy = 1 / maps.shape[-1], torch.zeros(maps.shape[:2])
+        uniform = 1 / maps.shape[-1]
+        energy = torch.zeros(maps.shape[:2])
         chosen = torch.nonzero(s.halves[split] == half).flatten()
         for layer, x in enumerate(s.seen):
             for batch in chosen.split(50):
@@ -158,7 +162,8 @@ def shares_of_mean(s: Subject, split: int, half: int) -> torch.Tensor:
 
 def _refitted(s, layers, split, estimated):
     """Mean maps that are estimated layer after layer, each in the network whose earlier layers are fixed."""
-    chosen, edits = torch.nonzero(s.halves[split] == estimated).flatten(), {}
+    chosen = torch.nonzero(s.halves[split] == estimated).flatten()
+    edits = {}
     x = s.seen[layers[0]][chosen]
     for layer in layers:
         block = s.model.blocks[layer]
@@ -190,12 +195,14 @@ def additive(P: torch.Tensor) -> torch.Tensor:
     """The best fit to encodings (N, d) of a square grid by a vector for the row plus one for the column."""
     grid = round(len(P) ** 0.5)
     table = P.reshape(grid, grid, -1)
-    rows, columns = table.mean(dim=1, keepdim=True), table.mean(dim=0, keepdim=True)
+    rows = table.mean(dim=1, keepdim=True)
+    columns = table.mean(dim=0, keepdim=True)
     return (rows + columns - table.mean(dim=(0, 1), keepdim=True)).reshape(P.shape)
 
 
 def _blurred(P):
-    grid, tokens = round(len(P) ** 0.5), len(P)
+    grid = round(len(P) ** 0.5)
+    tokens = len(P)
     near = sum(neighbor_maps(grid, step, tokens) for step in _SIDES) + torch.eye(tokens)
     return near @ P / 5
 
@@ -206,7 +213,8 @@ def _corners_replaced(P):
     P = P.clone()
     for corner in corners(grid):
         row, column = divmod(corner, grid)
-        down, right = (1 if row == 0 else -1), (1 if column == 0 else -1)
+        down = 1 if row == 0 else -1
+        right = 1 if column == 0 else -1
         P[corner] = (P[(row + down) * grid + column] + P[row * grid + column + right]) / 2
     return P
 
@@ -224,7 +232,8 @@ def rotated(theirs: torch.Tensor, P: torch.Tensor, k: int) -> torch.Tensor:
     U, S, V = torch.linalg.svd(P - center, full_matrices=False)
     u, s, _ = torch.linalg.svd(theirs - theirs.mean(dim=0), full_matrices=False)
     k = min(k, len(S), len(s))
-    ours, other = U[:, :k] * S[:k], u[:, :k] * s[:k]
+    ours = U[:, :k] * S[:k]
+    other = u[:, :k] * s[:k]
     left, singular, right = torch.linalg.svd(other.T @ ours)
     scale = singular.sum() / (other**2).sum()
     return center + scale * other @ left @ right @ V[:k]
@@ -235,7 +244,8 @@ def cosines(P: torch.Tensor, k: int) -> torch.Tensor:
     grid = round(len(P) ** 0.5)
     waves = torch.arange(1, k // 2 + 1) * torch.pi * (torch.arange(grid)[:, None] + 0.5) / grid
     table = torch.cos(waves) / torch.arange(1, k // 2 + 1)  # (grid, k / 2), slow waves larger
-    rows, columns = table[:, None].expand(-1, grid, -1), table[None].expand(grid, -1, -1)
+    rows = table[:, None].expand(-1, grid, -1)
+    columns = table[None].expand(grid, -1, -1)
     return torch.cat([rows, columns], dim=-1).reshape(len(P), -1)  # (grid, grid, k) -> (N, k)
 
 

@@ -39,7 +39,8 @@ def _pictures():
 @torch.no_grad()
 def _wanted(part: str) -> torch.Tensor:
     """The unchanged model's logits of "train_images" or "test_images"."""
-    teacher, images = subject().model, getattr(_pictures()[0], part)
+    teacher = subject().model
+    images = getattr(_pictures()[0], part)
     return torch.cat([teacher(enlarged(batch, teacher.config.image_size)) for batch in images.split(50)])
 
 
@@ -69,10 +70,12 @@ def recovery(maps: str, seed: int, steps: int, rate: float = RATE) -> dict:
         that were not trained on, of its 100 classes; ``kl`` to the unchanged model, on the latter, in nats.
     """
     s = subject()
-    student, side = copy.deepcopy(s.model).requires_grad_(True), s.model.config.image_size
+    student = copy.deepcopy(s.model).requires_grad_(True)
+    side = s.model.config.image_size
     kinds = {"mean": s.maps[0, 0], "uniform": torch.full_like(s.maps[0, 0], 1 / s.maps.shape[-1])}
     network = FixedAttention(student, dict(enumerate(kinds[maps])) if maps in kinds else {})
-    (data, places), wanted_held = _pictures(), _wanted("test_images")
+    data, places = _pictures()
+    wanted_held = _wanted("test_images")
     other = torch.nonzero(s.halves[0] == 1).flatten()
 
     @torch.no_grad()

@@ -111,8 +111,10 @@ def halves(n: int) -> torch.Tensor:
 @torch.no_grad()
 def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
     """Run the model once over the pictures and keep what the sweeps need."""
-    c, n = model.config, len(labels)
-    halved, tokens = halves(n), c.num_tokens
+    c = model.config
+    n = len(labels)
+    halved = halves(n)
+    tokens = c.num_tokens
     maps = torch.zeros(len(SPLITS), 2, c.depth, c.heads, tokens, tokens)
     seen: list[list[torch.Tensor]] = [[] for _ in range(c.depth)]
     logits = []

@@ -129,7 +129,8 @@ class BlockAttention:
         around = b * sums + c * sums.sum(
             dim=-2, keepdim=True
         )  # (..., L, k): what a patch adds to its own share
-        L, C = self.partition.num_sets, self.partition.set_size
+        L = self.partition.num_sets
+        C = self.partition.set_size
         grouped = u.reshape(*u.shape[:-2], L, C, u.shape[-1])  # (..., D, k) -> (..., L, C, k)
         return torch.add(around.unsqueeze(-2), grouped, alpha=a).reshape(u.shape)
 
@@ -138,7 +139,8 @@ class BlockAttention:
         return self.mix(self.tokens(X))
 
     def _set_sums(self, X):
-        L, C = self.partition.num_sets, self.partition.set_size
+        L = self.partition.num_sets
+        C = self.partition.set_size
         return X.reshape(*X.shape[:-2], L, C, X.shape[-1]).sum(dim=-2)  # (..., D, d) -> (..., L, d)
 
     def __repr__(self) -> str:

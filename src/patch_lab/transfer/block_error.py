@@ -63,11 +63,15 @@ def exact_error(
     """
     if not isinstance(attention, BlockAttention) or (attention.level != "all" and not attention.is_hard):
         raise ValueError(f"attention must be hard or uniform block attention, got {attention!r}: draw inputs")
-    q, p, nu = probability("q", q), odd_degree(degree), finite("linear", linear, minimum=0)
+    q = probability("q", q)
+    p = odd_degree(degree)
+    nu = finite("linear", linear, minimum=0)
     a, tau = finite("alpha", alpha), finite("noise", noise, minimum=0)
     if finite("fineness", fineness) <= 0:
         raise ValueError(f"fineness must be positive, got {fineness}")
-    D, C, L = attention.num_patches, attention.partition.set_size, attention.partition.num_sets
+    D = attention.num_patches
+    C = attention.partition.set_size
+    L = attention.partition.num_sets
     if a == 0:
         return 0.5  # F is then symmetric: the noise alone decides, and it knows no label
     if a < 0:
@@ -84,7 +88,9 @@ def exact_error(
             "moves by less than the quadrature resolves"
         )
     # In units of alpha D: F is proportional to sum_l h(W_l) with h(w) = (w / C)^p + slope w / C.
-    sd, slope = ratio * math.sqrt(C), nu / (D * a) ** (p - 1)  # sd: of the noise of a set sum
+    # sd: of the noise of a set sum
+    sd = ratio * math.sqrt(C)
+    slope = nu / (D * a) ** (p - 1)
     law = trinomial(C, q)
     w, random_set = _gaussian_mixture(law.support, law.mass, sd, fineness)
     signal_set = np.exp(-0.5 * ((w - C) / sd) ** 2)

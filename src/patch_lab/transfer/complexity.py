@@ -39,8 +39,10 @@ def sample_complexity(
     ValueError
         If sizes do not increase, errors are no probabilities or too few, or a number is out of range.
     """
-    N, target = _grid(sizes), probability("target", target)
-    e, level = _table(errors, N), _level(level)
+    N = _grid(sizes)
+    target = probability("target", target)
+    e = _table(errors, N)
+    level = _level(level)
     fits_memory(f"{positive_int('resamples', resamples):,} resamples of {len(e)} seeds", resamples * len(e))
     generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
     draws = generator.integers(0, len(e), (resamples, len(e)))
@@ -74,7 +76,8 @@ def crossing(sizes, mean_errors, target: float) -> float:
     ValueError
         If sizes do not increase, there is not one finite error for each, or the target is no probability.
     """
-    N, e = _grid(sizes), real_array("mean_errors", mean_errors)
+    N = _grid(sizes)
+    e = real_array("mean_errors", mean_errors)
     if e.shape != N.shape:
         raise ValueError(f"mean_errors must be one for each of the {N.size} sizes, got shape {e.shape}")
     return _crossing(N, e, probability("target", target))
@@ -123,7 +126,8 @@ def growth_fits(num_patches, complexities) -> list[GrowthFit]:
         If there are fewer than three different D, one of them not above 1, or an N* that is not positive and
         finite.
     """
-    D, N = real_array("num_patches", num_patches), real_array("complexities", complexities)
+    D = real_array("num_patches", num_patches)
+    N = real_array("complexities", complexities)
     if D.ndim != 1 or D.shape != N.shape or D.size < 3 or np.unique(D).size < 3:
         raise ValueError(f"need N* at three or more different D, got {D.size} and {N.size} values")
     if not ((D > 1).all() and (N > 0).all()):
@@ -181,14 +185,17 @@ def slope_interval(
         If there are not two different D with sizes and errors each, one of them never reaches the target, no
         resample reaches it at all of them, or a number is out of range.
     """
-    D, target, level = real_array("num_patches", num_patches), probability("target", target), _level(level)
+    D = real_array("num_patches", num_patches)
+    target = probability("target", target)
+    level = _level(level)
     grids = [_grid(grid) for grid in listed("sizes", sizes, "grids, one for each D")]
     errors = listed("errors_by_patches", errors_by_patches, "arrays, one for each D")
     if D.ndim != 1 or D.size < 2 or not len(grids) == len(errors) == D.size:
         raise ValueError(f"need sizes and errors for each of two or more D, got {D.tolist()!s:.60}")
     if np.unique(D).size < 2 or not (D > 0).all():
         raise ValueError(f"num_patches must be positive and not all the same, got {D.tolist()}")
-    x, errors = np.log(D), [_table(e, N) for e, N in zip(errors, grids)]
+    x = np.log(D)
+    errors = [_table(e, N) for e, N in zip(errors, grids)]
     value = [_crossing(N, e.mean(axis=0), target) for N, e in zip(grids, errors)]
     if not np.isfinite(value).all():
         raise ValueError(f"every D must reach the target, got N* = {value}")

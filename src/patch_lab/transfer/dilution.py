@@ -42,7 +42,9 @@ def linear_weight(
 ) -> float:
     """mu = nu C^(p-2) (D / g + C) / zeta^(p-1): what the linear part gives to the plain sum."""
     D, C, _ = divides(num_patches, set_size)
-    p, nu, zeta = TRANSFER.degree, finite("linear", linear, minimum=0), finite("response", response)
+    p = TRANSFER.degree
+    nu = finite("linear", linear, minimum=0)
+    zeta = finite("response", response)
     return nu * C ** (p - 2) * (D / _gain(gamma) + C) / zeta ** (p - 1)
 
 
@@ -70,9 +72,11 @@ def diluted_error(
     draws, seed : int
     """
     _D, C, L = divides(num_patches, set_size)
-    p, g = TRANSFER.degree, _gain(gamma)
+    p = TRANSFER.degree
+    g = _gain(gamma)
     mu = finite("linear_weight", linear_weight, minimum=0)
-    law, draws = trinomial(C, probability("q", q)), positive_int("draws", draws)
+    law = trinomial(C, probability("q", q))
+    draws = positive_int("draws", draws)
     fits_memory(f"{draws:,} draws of set sums", draws * (law.mass.size + 4))
     counts = generator(seed, Stream.SET_SUMS).multinomial(L - 1, law.mass / law.mass.sum(), draws)
     t = counts @ law.support + C  # (draws, 2C + 1) @ (2C + 1,)
@@ -84,7 +88,8 @@ def diluted_error(
 
 def diluted_limit(set_size: int, chi: float, strength: float, linear_weight: float = 0.0) -> float:
     """The limit of :func:`diluted_error` as D grows with (e^gamma - 1)^p / D -> ``strength`` = c >= 0."""
-    C, p = positive_int("set_size", set_size), TRANSFER.degree
+    C = positive_int("set_size", set_size)
+    p = TRANSFER.degree
     mean = finite("chi", chi, minimum=0) * C**2 / 2
     if strength != math.inf:
         strength = finite("strength", strength, minimum=0)
@@ -110,7 +115,9 @@ def broken_set_error(
     signs.
     """
     _D, C, L = divides(num_patches, set_size)
-    p, q, r = odd_degree(degree), probability("q", q), positive_int("moved", moved, minimum=0)
+    p = odd_degree(degree)
+    q = probability("q", q)
+    r = positive_int("moved", moved, minimum=0)
     if r > min(C, L - 1):
         raise ValueError(f"moved must be at most {min(C, L - 1)}, got {r}")
 
@@ -129,7 +136,8 @@ def mismatch_forecast(
 
     It forgets that exactly a fraction moves, and that two patches of a set may move to the same place.
     """
-    C, f = positive_int("set_size", set_size), probability("fraction", fraction)
+    C = positive_int("set_size", set_size)
+    f = probability("fraction", fraction)
     errors = [broken_set_error(num_patches, C, q, r, degree) for r in range(C + 1)]
     return float(binom.pmf(np.arange(C + 1), C, f) @ errors)
 

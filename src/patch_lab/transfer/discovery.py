@@ -156,7 +156,8 @@ def likelihood_sets(active, set_size: int) -> FoundSets:
         If ``active`` is no table of booleans, or C does not divide D.
     """
     active = yes_or_no("active", active)
-    D, C = active.shape[1], positive_int("set_size", set_size)
+    D = active.shape[1]
+    C = positive_int("set_size", set_size)
     if D % C:
         raise ValueError(f"set_size must divide the {D} patches, got {C}")
     candidates, full = _candidates(active, C)

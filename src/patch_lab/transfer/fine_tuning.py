@@ -79,7 +79,8 @@ def draw_reads(data: SpatialData, attention: BlockAttention, n: int, seeds) -> t
             f"attention must have the data's {data.partition.num_patches} patches, "
             f"got {attention.num_patches}"
         )
-    n, w = positive_int("n", n), data.feature
+    n = positive_int("n", n)
+    w = data.feature
     drawn = []
     for seed in seed_list(seeds):
         s, y, _ = data.sample_coefficients(n, seed)
@@ -133,7 +134,9 @@ def fine_tune(
     check_attention(attention)
     if not isinstance(reads, torch.Tensor) or reads.dtype != torch.float64:
         raise ValueError(f"reads must be a float64 tensor, got {getattr(reads, 'dtype', type(reads))}")
-    seeds, p, nu = seed_list(seeds), odd_degree(degree), finite("linear", linear, minimum=0)
+    seeds = seed_list(seeds)
+    p = odd_degree(degree)
+    nu = finite("linear", linear, minimum=0)
     if reads.ndim != 4 or reads.shape[0] != len(seeds) or reads.shape[2] != attention.rows:
         raise ValueError(
             f"reads must have shape ({len(seeds)}, n, {attention.rows}, d), got {tuple(reads.shape)}"

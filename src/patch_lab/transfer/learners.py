@@ -120,7 +120,8 @@ def with_fixed_attention(
     ValueError
         If data and attention do not fit, or a number is out of range.
     """
-    sizes, draws = int_list("sizes", sizes), positive_int("draws", draws)
+    sizes = int_list("sizes", sizes)
+    draws = positive_int("draws", draws)
     reads = draw_reads(data, attention, max(sizes), seeds)
     tuned = fine_tune(reads, attention, sizes, seeds, step, steps=steps, linear=linear)
     alpha, tau = two_numbers(tuned.value, data)
@@ -171,7 +172,8 @@ def train_from_scratch(
         If ``data`` is no SpatialData, or a number is out of range.
     """
     made_of("data", data, "SpatialData", "partition", "feature", "sample")
-    D, omega = data.partition.num_patches, finite("init_std", init_std, minimum=0)
+    D = data.partition.num_patches
+    omega = finite("init_std", init_std, minimum=0)
     draws = generator(seed, Stream.SCRATCH_START)
     A = torch.from_numpy(draws.standard_normal((1, D, D))) * omega
     v = torch.from_numpy(draws.standard_normal((1, data.dim))) * (omega / D)
@@ -222,7 +224,8 @@ def by_search(
     """
     one_of("search", search, *_SEARCHES)
     X, y = (t.numpy() for t in data.sample(samples, seed))
-    C, D = data.partition.set_size, data.partition.num_patches
+    C = data.partition.set_size
+    D = data.partition.num_patches
     w, threshold = refined_feature(X, y, C)
     active = y[:, None] * (X @ w) > threshold
     if search.startswith("overlap"):
@@ -255,7 +258,8 @@ def by_logistic(
     data: SpatialData, samples: int, seed: int, validation: int = 1000, draws: int = 4000, penalties=PENALTIES
 ) -> Outcome:
     """Logistic regression on all D d inputs, its penalty chosen on ``validation`` samples of their own."""
-    (X, y), (X_val, y_val) = data.sample(samples, seed), data.sample(validation, seed + VALIDATION)
+    X, y = data.sample(samples, seed)
+    X_val, y_val = data.sample(validation, seed + VALIDATION)
     W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy(), penalties)
     return Outcome(linear_test_error(W, data, draws=draws, seed=seed + TEST), penalty=penalty)
 
@@ -274,7 +278,8 @@ def without_the_sets(data: SpatialData, seeds: int, *, linear: float = TRANSFER.
     The likelihood of sets has an eighth of the ``seeds``, the two that are trained a 24th. Training from
     scratch has the rates and the diagonal that validation sets chose at 36 patches.
     """
-    seeds, D = positive_int("seeds", seeds, minimum=24), data.partition.num_patches
+    seeds = positive_int("seeds", seeds, minimum=24)
+    D = data.partition.num_patches
     step = Clipped(0.5 / D**2, score_rate=512 * 0.5)
     scratch = partial(from_scratch, step=step, steps=250, diagonal=3.0, linear=linear, draws=4000)
     learners = {
@@ -298,7 +303,8 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     """
     made_of("learner", learner, "function", "__call__")
     made_of("data", data, "SpatialData", "partition", "feature", "sample")
-    sizes, seeds = int_list("sizes", sizes), seed_list(seeds)
+    sizes = int_list("sizes", sizes)
+    seeds = seed_list(seeds)
     return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])
 
 

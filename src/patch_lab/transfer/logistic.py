@@ -86,7 +86,8 @@ def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) ->
         If W is no (D, d) array of finite numbers, or there is nothing to draw.
     """
     assumption_one("data", data)
-    W, w = real_array("W", W), data.feature.numpy()
+    W = real_array("W", W)
+    w = data.feature.numpy()
     if W.shape != (data.partition.num_patches, data.dim):
         raise ValueError(f"W must have shape ({data.partition.num_patches}, {data.dim}), got {W.shape}")
     a = W @ w

@@ -63,7 +63,8 @@ def errors_under(
         If p or nu, alpha or tau is out of range, or the attention has another number of patches.
     """
     assumption_one("law", test.law)
-    p, nu = odd_degree(degree), finite("linear", linear, minimum=0)
+    p = odd_degree(degree)
+    nu = finite("linear", linear, minimum=0)
     a, tau = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(tau, dtype=np.float64))
     if not (np.isfinite(a).all() and np.isfinite(tau).all() and (tau >= 0).all()):
         raise ValueError(f"alpha must be finite, and tau finite and at least 0, got {alpha} and {tau}")
@@ -71,7 +72,8 @@ def errors_under(
         raise ValueError(
             f"attention must have the law's {test.num_patches} patches, got {attention.num_patches}"
         )
-    flat, noise = a.reshape(-1, 1), tau.reshape(-1, 1)
+    flat = a.reshape(-1, 1)
+    noise = tau.reshape(-1, 1)
     k = np.arange(p + 1)
     weights = torch.from_numpy(np.hstack([flat ** (p - k) * noise**k, nu * flat, nu * noise]))
     moments = _moments(test, attention, p)
@@ -81,7 +83,8 @@ def errors_under(
 
 def _moments(test: HeldOut, attention, p: int) -> torch.Tensor:
     """(p + 3, n): the coefficients of y F in alpha and tau, the label folded into s as F is odd."""
-    draws, chunk = generator(test.seed, Stream.FIXED_TEST_NOISE), max(1, 2**21 // attention.num_patches)
+    draws = generator(test.seed, Stream.FIXED_TEST_NOISE)
+    chunk = max(1, 2**21 // attention.num_patches)
     found = []
     for s in (test.s * test.y[:, None]).double().cpu().split(chunk):
         M = attention.mix(attention.tokens(s[..., None]))[..., 0]  # (n, T)

@@ -49,7 +49,8 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
             break
     new = draws.permutation(old)
     while (stays := np.flatnonzero(new == old)).size:
-        i, j = stays[0], draws.integers(k)
+        i = stays[0]
+        j = draws.integers(k)
         # Only exchanges that leave neither in place: the number that stay falls each time.
         if new[j] != old[i] and new[i] != old[j]:
             new[i], new[j] = new[j], new[i]
@@ -109,7 +110,9 @@ class SeveralFeatures:
 
     def sample_coefficients(self, n: int, seed: int = 0):
         """y s of n samples, (n, K, D), and the carrying feature of each, (n,). The label is folded in."""
-        n, K, D = positive_int("n", n), self.num_features, self.partitions[0].num_patches
+        n = positive_int("n", n)
+        K = self.num_features
+        D = self.partitions[0].num_patches
         fits_memory(f"{n:,} inputs of {D:,} patches and {K} features", 2 * n * K * D)  # u and s
         draws = generator(seed, Stream.SEVERAL_COEFFICIENTS)
         u = draws.random((n, K, D))
@@ -123,7 +126,8 @@ class SeveralFeatures:
 
     def sample_folded(self, n: int, seed: int = 0) -> torch.Tensor:
         """y X, (n, D, d)."""
-        n, D = positive_int("n", n), self.partitions[0].num_patches
+        n = positive_int("n", n)
+        D = self.partitions[0].num_patches
         fits_memory(f"{n:,} inputs of {D:,} patches of dimension {self.dim:,}", n * D * self.dim)
         s, _ = self.sample_coefficients(n, seed)
         K = self.num_features
@@ -159,7 +163,8 @@ class Heads:
 
     def read(self, X: torch.Tensor) -> torch.Tensor:
         """(..., D, d) -> (..., H T, H d)."""
-        d, H = X.shape[-1], len(self.attentions)
+        d = X.shape[-1]
+        H = len(self.attentions)
         blocks = [
             torch.nn.functional.pad(a.read(X), (h * d, (H - 1 - h) * d))
             for h, a in enumerate(self.attentions)
@@ -220,7 +225,9 @@ def several_errors(
         raise ValueError(f"value must be a float64 tensor, got {getattr(value, 'dtype', type(value))}")
     draws = positive_int("draws", draws)
     p, nu = TRANSFER.degree, TRANSFER.linear
-    H, K, d = len(heads.attentions), data.num_features, data.dim
+    H = len(heads.attentions)
+    K = data.num_features
+    d = data.dim
     if value.shape[-1] != H * d:
         raise ValueError(f"value must have {H} x {d} entries, got shape {tuple(value.shape)}")
     s = torch.from_numpy(data.sample_coefficients(draws, seed)[0])

@@ -60,7 +60,8 @@ class OverlapRule(SetRule):
     set_size: int
 
     def _support(self, carried) -> np.ndarray:
-        C, U = self.set_size, np.asarray(carried, dtype=np.float64)
+        C = self.set_size
+        U = np.asarray(carried, dtype=np.float64)
         samples, D = self.active.shape
         sizes = np.maximum(self.active.sum(axis=1), C)  # fewer active patches share no C with anything
         seen = (binomial_ratio(U @ self.active.T, C, D) / binomial_ratio(sizes, C, D)).sum(axis=1)

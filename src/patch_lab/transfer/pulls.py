@@ -29,7 +29,8 @@ class Pull(NamedTuple):
 
 def pulls(sums, set_size: int) -> tuple[Pull, Pull]:
     """The first pull and the pull of the cube along it, for a sample with the set sums ``sums`` (L,)."""
-    n, C = np.asarray(sums, dtype=float), positive_int("set_size", set_size)
+    n = np.asarray(sums, dtype=float)
+    C = positive_int("set_size", set_size)
     first = _pull(np.ones(n.size), n, C)
     heard = first.feature * n + C  # <v, s_l> for v = sum_l s_l
     return first, _pull(heard**2, n, C)

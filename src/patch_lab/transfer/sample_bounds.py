@@ -41,7 +41,8 @@ def unseen_sets(num_sets: int, samples: int) -> np.ndarray:
 
     By the recursion over draws: a new draw hits one of the m unseen sets with probability m / L.
     """
-    L, N = positive_int("num_sets", num_sets), positive_int("samples", samples, minimum=0)
+    L = positive_int("num_sets", num_sets)
+    N = positive_int("samples", samples, minimum=0)
     fits_memory(f"the law of {L:,} sets", 4 * L)
     law = np.zeros(L + 1)
     law[L] = 1.0
@@ -86,9 +87,11 @@ def lower_bound(num_patches: int, set_size: int, q: float, error: float, told: b
     errors = _errors_by_unseen(D, C, probability("q", q), told)
     if not errors[0] < error:
         raise ValueError(f"error must be above {errors[0]:.3g}, the error with all sets known, got {error:g}")
-    law, N = unseen_sets(L, 0), 0
+    law = unseen_sets(L, 0)
+    N = 0
     while law @ errors > error:
-        law, N = _one_more(law), N + 1
+        law = _one_more(law)
+        N = N + 1
     return N
 
 
@@ -104,7 +107,9 @@ def set_mean_cosine(set_size: int, samples: int, dim: int) -> float:
     v = w* + N(0, (sigma^2 / (C N)) (I - w* w*^T)): cos = 1 / sqrt(1 + sigma^2 (d - 1) / (C N)), here
     with sigma^2 = 1 / d.
     """
-    C, N, d = positive_int("set_size", set_size), positive_int("samples", samples), positive_int("dim", dim)
+    C = positive_int("set_size", set_size)
+    N = positive_int("samples", samples)
+    d = positive_int("dim", dim)
     return 1 / math.sqrt(1 + 1 / d * (d - 1) / (C * N))
 
 
@@ -145,7 +150,8 @@ def _errors_by_unseen(D, C, q, told) -> np.ndarray:
 
 def _bayes_error(D: int, C: int, q: float, m: int) -> float:
     """P[T+ < T-] + P[T+ = T-] / 2 at y = +1, with m unseen sets."""
-    L, M = D // C, C * m
+    L = D // C
+    M = C * m
     full = 2 * (q / 2) ** C  # a seen random set is all +1 or all -1 with this probability
     top = min(M, C + math.ceil(q * M / 2 + 10 * math.sqrt(q * M / 2) + 25))  # more have no weight in float64
     fits_memory(f"the counts of {M:,} patches", 8 * (top + 1) ** 2)

@@ -129,7 +129,8 @@ def samples_per_set(
         If the error is still above the target at ``most``.
     """
     made_of("error", error, "function", "__call__")
-    target, most = probability("target", target), finite("most", most, minimum=0)
+    target = probability("target", target)
+    most = finite("most", most, minimum=0)
     if finite("accuracy", accuracy, minimum=0) == 0:
         raise ValueError("accuracy must be positive, got 0")
     if error(most) > target:
@@ -151,7 +152,8 @@ def elementary_symmetric(power_sums, degree: int) -> np.ndarray:
     degree : int
         C.
     """
-    p, e = np.asarray(power_sums, dtype=np.float64), [1.0]
+    p = np.asarray(power_sums, dtype=np.float64)
+    e = [1.0]
     if p.ndim == 0 or len(p) < positive_int("degree", degree):
         raise ValueError(f"power_sums must hold those of the powers 1 to {degree}, got shape {p.shape}")
     for k in range(1, degree + 1):
@@ -173,7 +175,8 @@ def _plain_sum(C: int, clutter: float) -> float:
 
 def _error(C, clutter, t, odds, draws) -> Estimate:
     """e^-t times the error on inputs with an unseen signal set; ``odds`` draws the odds of seen patches."""
-    draws, random = positive_int("draws", draws, minimum=2), generator(0, Stream.LIMIT_PATCHES)
+    draws = positive_int("draws", draws, minimum=2)
+    random = generator(0, Stream.LIMIT_PATCHES)
     patches = math.ceil(draws * (C + clutter * math.exp(-t) * (1 + t)))
     fits_memory(f"{draws:,} inputs of {patches:,} patches in all", 6 * patches)
 

@@ -65,7 +65,9 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
             f"{arrays['label'].max()} for {len(classes)} classes, headers to {which.max()} of {len(heads)}"
         )
 
-    jpeg = lambda k, scan: heads[which[k]] + scan + b"\xff\xd9"
+    def jpeg(k, scan):
+        return heads[which[k]] + scan + b"\xff\xd9"
+
     a = prefix("train_size", train_size, n_train, path.name)
     b = prefix("test_size", test_size, n - n_train, path.name)
     train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))

@@ -85,7 +85,8 @@ def _asked(arguments):
     from patch_lab.images.training.config import TrainConfig, preset
     from patch_lab.images.training.run import begun
 
-    name, words = arguments.preset, ["patch-association", "train"]
+    name = arguments.preset
+    words = ["patch-association", "train"]
     if isinstance(arguments.resume, str):
         if name is not None or arguments.out is not None:
             raise ValueError("--resume DIR knows its preset and its folder: leave --preset and --out away")

@@ -14,7 +14,8 @@ from patch_lab.images import AUGMENTATIONS, STARTS, VALUES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
-_OPTIMIZERS, _SCHEDULES = ("adamw", "adam", "sgd"), ("cosine", "triangle")
+_OPTIMIZERS = ("adamw", "adam", "sgd")
+_SCHEDULES = ("cosine", "triangle")
 _OF_THE_VIT = [
     "attention",
     "patch_size",
@@ -206,7 +207,10 @@ def with_settings(config: TrainConfig, settings) -> TrainConfig:
 
 def _meant(word: str, names: list[str]) -> str:
     """The name that is most like a word, in letters or as its initials: "learning_rate" may mean "lr"."""
-    first = lambda text: "".join(part[:1] for part in text.split("_"))
+
+    def first(text):
+        return "".join(part[:1] for part in text.split("_"))
+
     alike = [name for name in names if "_" in word + name and (first(name) == word or first(word) == name)]
     inside = [name for name in names if len(word) > 1 and (word in name or name in word.split("_"))]
     close = get_close_matches(word, names, 1, 0.7 if len(word) > 3 else 0.5)

@@ -128,7 +128,8 @@ class ResidentFeed(Feed):
             images, labels = self.images, self.labels
             numbers = self.val_numbers.to(self.place.device)
         else:
-            images, labels = self.data.test_images, self.data.test_labels
+            images = self.data.test_images
+            labels = self.data.test_labels
             numbers = torch.arange(len(labels))
         for batch in numbers[self.place.rank :: self.place.world].split(_EVALUATION_BATCH):
             chosen = images[batch].to(self.place.device)

@@ -73,7 +73,8 @@ class FirstFailure:
                 raise ValueError(sentence)
 
     def _sentence(self, run: int, step: int, steps: int, config, low: bool) -> str:
-        loss, where = float(self.loss[run]), f"in step {step + 1} (epoch {step // steps + 1})"
+        loss = float(self.loss[run])
+        where = f"in step {step + 1} (epoch {step // steps + 1})"
         doubtful = ["precision=float32"] * low + ["compile=false"] * config.compile
         if loss - loss != 0:  # NaN or infinite
             ways = "lower lr or raise warmup_epochs" + ("" if config.clip else ", or clip gradients")

@@ -49,7 +49,8 @@ def recorded(function: Callable[[], None], changed: Callable[[], Sequence[torch.
         for _ in range(_WARM):
             function()
     torch.cuda.current_stream().wait_stream(aside)
-    graph, found = torch.cuda.CUDAGraph(), None
+    graph = torch.cuda.CUDAGraph()
+    found = None
     try:
         # Another thread may prepare pictures meanwhile: what it allocates is none of this recording's.
         with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):

@@ -42,7 +42,10 @@ class Rows:
 
     def __init__(self, models, configs, frozen, rates, which, tokens=torch.float32):
         self.config, self.count = configs[0], len(models)
-        self.shape, self.device, self.rates, self.which = models[0].config, rates.device, rates, which
+        self.shape = models[0].config
+        self.device = rates.device
+        self.rates = rates
+        self.which = which
         self.shapes = {name: p.shape for name, p in models[0].named_parameters()}
         for names in frozen:
             if unknown := set(names) - set(self.shapes):
@@ -54,7 +57,8 @@ class Rows:
         self.tokens = tokens if self.type != torch.float32 else torch.float32
         self.flat = torch.stack([self._row(model) for model in models]).to(self.device).requires_grad_()
         self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
-        every, decayed = self.config.optimizer == "adam", self._decayed()
+        every = self.config.optimizer == "adam"
+        decayed = self._decayed()
         decay = self._each([float(every or name in decayed) for name in self.shapes])  # (n,)
         self.decay = self.config.weight_decay * decay.to(self.device)
         self.free = None
@@ -89,7 +93,10 @@ class Rows:
     def _named(self, flat) -> dict[str, torch.Tensor]:
         """Parameters by name, (R, *shape)."""
         parts = zip(self.shapes.items(), flat.split(self.used, dim=1))
-        own = lambda part, n: part if part.shape[1] == n else part[:, :n]
+
+        def own(part, n):
+            return part if part.shape[1] == n else part[:, :n]
+
         return {name: own(part, shape.numel()).unflatten(1, shape) for (name, shape), part in parts}
 
     def changed(self) -> list[torch.Tensor]:
@@ -109,7 +116,9 @@ class Rows:
         return self._logits(self.flat, images, kept)
 
     def _logits(self, flat, images, kept):
-        c, R, B = self.shape, self.count, images.shape[1]
+        c = self.shape
+        R = self.count
+        B = images.shape[1]
         w = self._named(flat)
         low = w if self.type == torch.float32 else self._named(flat.to(self.type))
         x = patches(images.flatten(0, 1), c.patch_size).to(self.type)  # (S B, N, c p p)
@@ -155,7 +164,9 @@ class Rows:
 
     def _positional(self, z, P, low, name, B):
         """Definition 3.2: as in PositionalAttention, channels first: nothing is permuted in memory."""
-        c, R, N = self.shape, self.count, P.shape[1]
+        c = self.shape
+        R = self.count
+        N = P.shape[1]
         qk = _linear(P, low, name + "query_key").view(R, N, 2, c.heads, -1)
         q, k = (part.transpose(1, 2) for part in qk.unbind(2))  # (R, H, N, d_h)
         S = (

@@ -31,7 +31,10 @@ from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, check_
 _PREDICTED_AT_ONCE = 256
 # The workers that read pictures live on for five seconds when their run is killed, and hold its folder.
 _PATIENCE_S = 10.0
-_only_times = lambda wall_s, device: {"wall_s": round(wall_s, 1), "hardware": device}
+
+
+def _only_times(wall_s, device):
+    return {"wall_s": round(wall_s, 1), "hardware": device}
 
 
 @dataclass
@@ -66,7 +69,8 @@ class ImageRun:
         ValueError
             On a tensor of another shape or type, and on a file that is no picture.
         """
-        data, config = self.record["data"], TrainConfig(**self.record["config"])
+        data = self.record["data"]
+        config = TrainConfig(**self.record["config"])
         shape = (data["channels"], data["image_size"], data["image_size"])
         if not isinstance(pictures, torch.Tensor):
             files = Pictures([(str(path), 0) for path in pictures], data["image_size"])
@@ -203,7 +207,8 @@ def load_run(folder) -> ImageRun:
     ValueError
         If there is no record or no checkpoint.
     """
-    record, state = _record_in(Path(folder)), load_checkpoint(folder)
+    record = _record_in(Path(folder))
+    state = load_checkpoint(folder)
     if record is None or state is None:
         missing = RECORD if record is None else "checkpoint"
         raise ValueError(f"{folder} holds no training run: there is no {missing}")
@@ -218,7 +223,8 @@ def begun(folder: Path) -> tuple[TrainConfig, dict]:
     ValueError
         If there is no checkpoint to go on from, or it is of no training run.
     """
-    record, state = _record_in(folder), load_checkpoint(folder)
+    record = _record_in(folder)
+    state = load_checkpoint(folder)
     if state is None:
         raise ValueError(f"{folder} holds no training run: there is no checkpoint to go on from")
     with whole(f"the checkpoint in {folder} is of no training run"):
@@ -302,7 +308,8 @@ def _record_in(out: Path) -> dict | None:
 
 def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     """The checkpoint to go on from, or None; refuses to overwrite or to mix runs."""
-    record, state = _record_in(out), load_checkpoint(out)
+    record = _record_in(out)
+    state = load_checkpoint(out)
     if not resume and (state or record):
         raise ValueError(f"{out} holds a training run already: go on with --resume, or choose another folder")
     if state is None:
@@ -312,7 +319,8 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     # What a run from before a setting was added did is that setting's default.
     with whole(f"the checkpoint in {out} is of no training run"):
         check_state(state)
-        then, now = TrainConfig().as_dict() | json.loads(state["config"]), config.as_dict()
+        then = TrainConfig().as_dict() | json.loads(state["config"])
+        now = config.as_dict()
     changed = [k for k in now if k not in FREE_ON_RESUME and now[k] != then[k]]
     if changed:
         differences = ", ".join(f"{k} was {then[k]!r} and is {now[k]!r}" for k in changed)

@@ -64,10 +64,12 @@ def train_short(
     permutation : GridPermutation, optional
         Applied to training and test pictures.
     """
-    steps, batch_size = positive_int("steps", steps), positive_int("batch_size", batch_size)
+    steps = positive_int("steps", steps)
+    batch_size = positive_int("batch_size", batch_size)
     generator = torch.Generator().manual_seed(seed_number("seed", seed))
     model.double().train()
-    device, prepared = next(model.parameters()).device, in_double(data, permutation)
+    device = next(model.parameters()).device
+    prepared = in_double(data, permutation)
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = np.empty(steps)
@@ -91,7 +93,8 @@ def guess(model: nn.Module, data: ImageSet, permutation: GridPermutation | None 
     The model is left in double precision and in evaluation mode.
     """
     model.double().eval()
-    device, prepared = next(model.parameters()).device, in_double(data, permutation)
+    device = next(model.parameters()).device
+    prepared = in_double(data, permutation)
     found = [model(prepared(batch).to(device)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
     return torch.cat(found).numpy()
 
@@ -155,7 +158,8 @@ def coupled_runs(
     (batch_size, lr) and the refusals are those of :func:`train_short`; a tile that does not consist
     of whole patches is refused too.
     """
-    N, order = config.num_patches, torch.from_numpy(permutation.patch_order(config.patch_size))
+    N = config.num_patches
+    order = torch.from_numpy(permutation.patch_order(config.patch_size))
     first, second = ViT(config, seed).double(), ViT(config, seed).double()
     start = first.positions.detach().clone()
     with torch.no_grad():
@@ -163,7 +167,8 @@ def coupled_runs(
     settings |= dict(steps=steps, seed=seed)
     original = train_short(first, data, **settings)
     shuffled = train_short(second, data, permutation=permutation, **settings)
-    learned, expected = first.positions.detach(), first.positions.detach().clone()
+    learned = first.positions.detach()
+    expected = first.positions.detach().clone()
     expected[:, :N] = learned[:, order]
     return CoupledRuns(
         original,

@@ -65,7 +65,8 @@ def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
             weight_decay=config.weight_decay,
             fused=fused,
         )
-    decay, free = [], []
+    decay = []
+    free = []
     for name, parameter in learned.items():
         (decay if parameter.ndim >= 2 and name != "positions" else free).append(parameter)
     groups = [{"params": decay, "weight_decay": config.weight_decay}, {"params": free, "weight_decay": 0.0}]
@@ -196,7 +197,8 @@ class TrainStep:
             group["lr"] = rate * group.get("rate_factor", 1.0)
         self.optimizer.zero_grad(set_to_none=True)
         with self.autocast():
-            x, smoothing = normalize(images, self.mean, self.std), self.config.label_smoothing
+            x = normalize(images, self.mean, self.std)
+            smoothing = self.config.label_smoothing
             logits = self.model(x if share == 1.0 else share * x + (1 - share) * x.flip(0))
             loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
             if share != 1.0:

@@ -143,7 +143,8 @@ class Together:
         self.feeds = [ResidentFeed(data, configs[keys.index(key)], self.place) for key in self.keys]
         which = [self.keys.index(key) for key in keys]
         self.models = models or [started(c, self.feeds[w]) for c, w in zip(configs, which)]
-        feed, self.steps = self.feeds[0], self.feeds[0].steps
+        feed = self.feeds[0]
+        self.steps = self.feeds[0].steps
         self.groups = _groups(self.configs)
         rates = torch.tensor([_rates(config, self.steps) for config in configs]).T  # (steps, runs)
         frozen = frozen or [()] * len(configs)
@@ -155,7 +156,8 @@ class Together:
             rate = rates[:, group].to(self.device)
             self.engines.append(kind(own[0], own[1], own[2], rate, place, tokens))
         shape = (data.channels, data.image_size, data.image_size)
-        S, B = len(self.feeds), self.first.batch_size
+        S = len(self.feeds)
+        B = self.first.batch_size
         # What a recorded step reads: the pictures of an epoch, and how many steps there were.
         self.images = torch.zeros(S, self.steps, B, *shape, dtype=torch.uint8, device=self.device)
         self.labels = torch.zeros(S, self.steps, B, dtype=torch.int64, device=self.device)
@@ -212,7 +214,8 @@ class Together:
         """How long the whole run takes from now on, measured here; it leaves no trace."""
         step = self.start()
         kept = snapshot(self.changed())
-        steps, each = min(_TIMED, self.steps), math.inf
+        steps = min(_TIMED, self.steps)
+        each = math.inf
         for _ in range(2):  # the better one counts
             began = self._clock()
             for _ in range(steps):
@@ -303,7 +306,8 @@ class Together:
         if self.stream is None:
             return (*self._made(epoch), None)
         with torch.cuda.stream(self.stream):
-            made, event = self._made(epoch), torch.cuda.Event()
+            made = self._made(epoch)
+            event = torch.cuda.Event()
             event.record()
         return (*made, event)
 
@@ -317,7 +321,8 @@ class Together:
 
     def _masks(self, engine, epoch: int) -> torch.Tensor:
         """What `train` draws: for each step, by seed, epoch and step, the branches that a picture keeps."""
-        depth, drop = engine.shape.depth, engine.config.drop_path
+        depth = engine.shape.depth
+        drop = engine.config.drop_path
         drops = torch.tensor([drop * k / depth for k in range(1, depth + 1)]).repeat_interleave(2)[:, None]
         found = []
         for feed in self.feeds:
@@ -360,7 +365,8 @@ class _Evaluation:
         )  # nobody is right about a picture of class -1
         self.images = shown.unflatten(1, (-1, at_once))  # (S, passes, b, c, H, W)
         self.labels = nn.functional.pad(labels, (0, short), value=-1).unflatten(1, (-1, at_once))
-        self.passes, device = self.images.shape[1], runs.device
+        self.passes = self.images.shape[1]
+        device = runs.device
         self.number = torch.zeros((), dtype=torch.int64, device=device)
         total = len(runs.configs)
         self.bits = torch.zeros(total, self.passes, at_once, dtype=torch.bool, device=device)
@@ -446,7 +452,8 @@ def _pictures(config: TrainConfig) -> tuple:
 
 def _rates(config: TrainConfig, steps: int) -> list[float]:
     """The learning rate of every step of a run."""
-    total, warmup = config.epochs * steps, math.ceil(config.warmup_epochs * steps)
+    total = config.epochs * steps
+    warmup = math.ceil(config.warmup_epochs * steps)
     return [learning_rate(k, total, warmup, config.lr, config.schedule, config.lr_last) for k in range(total)]
 
 

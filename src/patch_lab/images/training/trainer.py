@@ -198,7 +198,8 @@ class Trainer:
         if watch := self.about["watch"]:
             row |= watch(self.plain)
         self.metrics.append(row)
-        self.epoch, self.step_number = self.epoch + 1, 0
+        self.epoch = self.epoch + 1
+        self.step_number = 0
         self.epoch_spent = self.epoch_before = 0.0
         self.epoch_started = time.perf_counter()
         bar.epoch(row, self.timing[-1])
@@ -271,7 +272,8 @@ class Trainer:
     def record(self, finished: bool) -> dict:
         """The run's record; process 0 also writes it, and the learned P of a finished run beside it."""
         name, command, provenance = (self.about[k] for k in ("name", "command", "provenance"))
-        origin, feed = provenance(self.spent, str(self.place.device)), self.feed
+        origin = provenance(self.spent, str(self.place.device))
+        feed = self.feed
         record = {
             "name": name, "command": command, "finished": finished, "config": self.config.as_dict(),
             "data": {"name": self.data.name, "origin": self.data.origin, "sha256": self.digest,
