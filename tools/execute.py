@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -163,20 +162,20 @@ def _execute_all(paths: list[Path], allow_slow: bool) -> int:
     failed, slow = [], []
     for path in paths:
         print(f"{name_of(path)} ...", end=" ", flush=True)
-        start = time.monotonic()
+        start = _processor_seconds()
         try:
             execute(path)
         except ChapterFailed as error:
-            print(f"FAILED after {time.monotonic() - start:.1f} s\n{error}")
+            print(f"FAILED\n{error}")
             failed.append(path)
             continue
-        seconds = time.monotonic() - start
+        seconds = _processor_seconds() - start
         print(f"{seconds:.1f} s")
         if seconds > LIMIT_S and not allow_slow:
             slow.append(path)
     for path in slow:
         print(
-            f"{name_of(path)} takes over {LIMIT_S} s: make it smaller, or record a sweep "
+            f"{name_of(path)} takes over {LIMIT_S} s of a processor: make it smaller, or record a sweep "
             "(--allow-slow accepts it)"
         )
     if failed:
@@ -184,6 +183,11 @@ def _execute_all(paths: list[Path], allow_slow: bool) -> int:
     elif not slow:
         print(f"{len(paths)} chapters executed.")
     return 1 if failed or slow else 0
+
+
+def _processor_seconds() -> float:
+    """What kernels that have ended took of a processor, whatever ran beside them."""
+    return sum(os.times()[2:4])
 
 
 def execute(path: Path) -> None:

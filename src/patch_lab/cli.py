@@ -104,10 +104,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _sweep(arguments) -> int:
+    from patch_association._validate import positive_int
     from patch_lab.sweeps import CellError, registry, run_sweep
 
     sweeps = registry()
+    positive_int("jobs", arguments.jobs)
     if arguments.name is None:
+        if arguments.out or arguments.resume or arguments.overwrite or arguments.minutes is not None:
+            raise ValueError(
+                "name a sweep: without a name they are listed, and --out, --resume and such say nothing"
+            )
         for sweep in sweeps.values():
             print(f"{sweep.name}  ({_size(sweep)})\n    {sweep.summary}")
         return 0

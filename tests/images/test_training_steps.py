@@ -217,6 +217,9 @@ def test_the_running_average_is_evaluated_and_kept():
                 with average.instead(model):
                     assert model.weight.item() == pytest.approx(expected)
                 assert model.weight.item() == value
+                with pytest.raises(KeyError), average.instead(model):
+                    raise KeyError
+                assert model.weight.item() == value
     assert model.weight.item() == pytest.approx(expected)  # after the last step the model is the average
 
 

@@ -137,6 +137,11 @@ def test_requirements_that_could_do_more_than_compute():
             parse(text)
 
 
+def test_what_is_no_evidence_has_no_interval():
+    with pytest.raises(ValueError, match="the requirement 'q.low > 0' cannot be evaluated"):
+        holds("q.low > 0", NUMBERS, {"q": 0.3})
+
+
 def test_the_pages_own_ledger_works_as_printed(tmp_path, monkeypatch, capsys):
     """The TOML and the three lines of the page `claims`; once recording, once comparing."""
     page = (Path(__file__).resolve().parents[2] / "book" / "claims.md").read_text(encoding="utf-8")

@@ -69,6 +69,10 @@ def test_sweep_writes_its_record(demo, capsys):
     ("arguments", "sentence"),
     [
         (["sweep", "nothing"], "there is no sweep 'nothing'; there are demo"),
+        (["sweep", "--out", "x.json"], "name a sweep: without a name they are listed"),
+        (["sweep", "--resume"], "name a sweep: without a name they are listed"),
+        (["sweep", "demo", "--jobs", "0"], "jobs must be"),
+        (["certify", "--checkpoints", "file"], "checkpoints must be a folder, got the file file"),
         (["sweep", "demo", "--out", "."], "out must be the file of the record, got the folder ."),
         (["sweep", "demo", "--quiet"], "holds an interrupted sweep: resume it"),
         (["sweep", "demo", "--out", "file/demo.json", "--quiet"], "file"),

@@ -1,12 +1,15 @@
 """The house: what the package needs, where chapters leave the default setting, and the table of criteria."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import conventions
 import criteria
+import notebooks
 import pytest
+import set_up
 import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -102,7 +105,11 @@ def test_a_workflow_may_read_and_runs_pinned_actions_and_targets_that_exist(path
     for name, job in workflow["jobs"].items():
         assert job.get("permissions", {}) == WRITES.get(name, {}), name
         if name in WRITES:
-            assert job["if"] == "github.ref == 'refs/heads/main'" and "everything" in job["needs"]
+            assert job["if"] == "github.ref == 'refs/heads/main' && !github.event.repository.fork"
+            assert "everything" in job["needs"]
+            assert (
+                workflow["concurrency"]["cancel-in-progress"] == "${{ github.event_name == 'pull_request' }}"
+            )
         for step in job["steps"]:
             assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step.get("uses", f"actions/x@{'0' * 40}")), (
                 step
@@ -112,6 +119,40 @@ def test_a_workflow_may_read_and_runs_pinned_actions_and_targets_that_exist(path
             assert "git push" not in ran
             for file in re.findall(r"(?:tools|\.ci)/\w+(?:\.py)?", ran):
                 assert (ROOT / file).is_file(), file
+
+
+@pytest.mark.parametrize("command", ["play", "full"])
+def test_the_jobs_of_the_parts_play_every_chapter_once(command, tmp_path):
+    """The workflow's own lines, with a `make` that says what it was given."""
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "play.yml").read_text())["jobs"]["play"]
+    (tmp_path / "make").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "make").chmod(0o755)
+    played = []
+    for part in job["strategy"]["matrix"]["part"]:
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        how = dict(cwd=ROOT, check=True, capture_output=True, text=True)
+        environment = {**os.environ, "PATH": path, "PART": part, "COMMAND": command}
+        said = subprocess.run(["bash", "-e", "-c", job["steps"][-1]["run"]], env=environment, **how)
+        first, given = said.stdout.splitlines()
+        assert first == command
+        played += given.removeprefix("CHAPTERS=").split()
+    left_out = {"book/dynamics/realistic.md"} if command == "full" else set()
+    assert sorted(played) == sorted({str(p.relative_to(ROOT)) for p in notebooks.chapters()} - left_out)
+
+
+def test_the_conda_file_makes_the_tested_environment():
+    """The tested range of Python; PyTorch and all that pip brings as in constraints.txt."""
+    asked = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    (pip,) = [each["pip"] for each in asked if isinstance(each, dict)]
+    oldest, newest = set_up.OLDEST, set_up.TESTED
+    assert "python >={}.{},<{}.{}".format(*oldest, newest[0], newest[1] + 1) in asked and "pip" in asked
+    assert PROJECT["requires-python"] == ">={}.{}".format(*oldest)
+    (torch,) = [str(pin.specifier) for pin in CONSTRAINTS if pin.name == "torch"]
+    assert f"pytorch {torch.removeprefix('==').rpartition('.')[0]}.*" in asked
+    assert pip[0] == "-c constraints.txt"
+    extras = set(re.fullmatch(r"-e \.\[([\w,]+)\]", pip[1])[1].split(","))
+    assert {"book", "images"} <= extras <= set(PROJECT["optional-dependencies"])
+    assert "environment.yml" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("branch", ["main", "launch-notebooks", ""])

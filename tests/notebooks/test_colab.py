@@ -68,7 +68,16 @@ def test_without_a_published_repository_it_says_so_in_a_sentence(machine):
     assert not re.search(r"ERROR|fatal|Traceback", texts(install))
 
 
-def test_it_brings_the_library_and_changes_nothing_else(machine):
+@pytest.mark.parametrize("older", [False, True])
+def test_it_brings_the_library_and_changes_nothing_else(older, machine):
+    """Also in the place of an older one."""
+    if older:
+        info = site_of(machine) / "patch_association-0.0.1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: patch-association\nVersion: 0.0.1\n")
+        (info / "RECORD").write_text("patch_association/__init__.py,,\n")
+        (site_of(machine) / "patch_association").mkdir()
+        (site_of(machine) / "patch_association" / "__init__.py").write_text("")
     notebook = run(machine, [*CHAPTER.cells, nbformat.v4.new_code_cell(WHERE)], ROOT)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [output for cell in code for output in cell.outputs if output.output_type == "error"] == []

@@ -101,10 +101,12 @@ def _texts(output) -> list[str]:
 
 
 def test_install_cells_use_the_repository_of_the_configuration():
-    """The first code cell of every chapter installs the package, from the one configured address."""
+    """The first code cell of every chapter installs what is missing or older, from one address."""
     address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
     notebooks = [nbformat.read(path, as_version=4) for path in NOTEBOOKS]
     first = [next(cell for cell in one.cells if cell.cell_type == "code") for one in notebooks]
     (install,) = {cell.source for cell in first}
     assert f'%pip install -qqq --no-deps "git+{address}"' in install
+    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.M)[1]
+    assert f"missing(needed=({', '.join(version.split('.'))}))" in install
     assert all("remove-cell" in cell.metadata.get("tags", []) for cell in first)

@@ -266,6 +266,7 @@ def test_every_cell_for_a_notebook_runs(browser, name, state, capsys):
 @pytest.mark.parametrize("name", EXPLORABLES)
 def test_every_link_in_the_text_loads_a_state_without_a_complaint(browser, name):
     with opened(browser, name) as page:
+        page.locator(".pa-rest > summary").click()
         links = page.locator(f"a[data-loads={name}]")
         for k in range(links.count()):
             links.nth(k).click()

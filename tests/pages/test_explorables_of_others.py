@@ -224,6 +224,7 @@ def test_a_figure_of_the_chapter_loads_its_setting(browser, chapter, name):
 @pytest.mark.parametrize("name", EXPLORABLES)
 def test_the_still_picture_loads_its_setting(browser, name):
     with opened(browser, name) as page:
+        page.locator(".pa-rest > summary").click()
         page.locator(".pa-still img").wait_for()
         assert page.evaluate("document.querySelector('.pa-still img').alt.length") > 30
         page.locator(f".pa-still a[data-loads={name}]").click()

@@ -66,7 +66,7 @@
     const time = player({ label: "epoch", seconds: 8, onstep: (epoch) => { if (epoch !== seen.epoch) change({ epoch }); } });
     stage.append(time.element, panel.element,
       h("div", { class: "pa-panels" }, ...Object.values(boards).map((one) => one.element)),
-      h("p", { class: "pa-quiet" }, "Blue: an encoding like that of the chosen patch, which is red; orange: the opposite. Ringed: as many most similar places as it has neighbors, filled where they are neighbors. Dashed: its mirror image. Point at a square to choose it."));
+      h("p", { class: "pa-quiet" }, "Blue: an encoding like that of the chosen patch, which has a color of its own; orange: the opposite. Ringed: as many most similar places as it has neighbors, filled where they are neighbors. Dashed: its mirror image. Point at a square to choose it."));
 
     function paint(canvas, K, near) {
       const context = canvas.getContext("2d");

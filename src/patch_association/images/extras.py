@@ -1,12 +1,12 @@
-"""Other people's libraries: optional extras of this package, imported where they are needed."""
+"""Other people's libraries, which this package does without until they are needed."""
 
 from __future__ import annotations
 
 import importlib
 
 
-def imported(module: str, purpose: str, extra: str):
-    """The module of another library, or an error that names the extra that brings it.
+def imported(module: str, purpose: str):
+    """The module of another library, or an error that says how to install it.
 
     Parameters
     ----------
@@ -14,8 +14,6 @@ def imported(module: str, purpose: str, extra: str):
         Its full name, as in ``import module``.
     purpose : str
         What needs it: the beginning of the error's sentence.
-    extra : str
-        The extra of this package that installs it.
 
     Raises
     ------
@@ -29,6 +27,6 @@ def imported(module: str, purpose: str, extra: str):
         broken = getattr(error, "name", None) != library
         name, here = library.replace("_", "-"), "does not load here" if broken else "is not installed"
         raise ValueError(
-            f"{purpose} needs {name}, which {here} ({error}): pip install 'patch-association[{extra}]'"
+            f"{purpose} needs {name}, which {here} ({error}): pip install {name}"
             + broken * ", with builds that fit this torch"
         ) from error

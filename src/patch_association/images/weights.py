@@ -119,7 +119,7 @@ def read_weights(path) -> dict[str, torch.Tensor]:
     if not path.exists():
         raise ValueError(f"there is no file {path}")
     if path.suffix == ".safetensors":
-        reader = imported("safetensors.torch", f"reading {path}", "compare")
+        reader = imported("safetensors.torch", f"reading {path}")
         with whole(f"{path} is no whole safetensors file"):
             return reader.load_file(path)
     if path.suffix in _TORCH:
@@ -205,7 +205,7 @@ def fetched(name: str) -> nn.Module:
     ValueError
         If timm cannot be imported or has no model of this name, or the weights cannot be had.
     """
-    timm = imported("timm", f"there is no file {name}, and fetching a model of this name", "compare")
+    timm = imported("timm", f"there is no file {name}, and fetching a model of this name")
     try:
         timm.create_model(name, pretrained=False)
     except RuntimeError as error:

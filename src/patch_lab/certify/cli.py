@@ -40,6 +40,8 @@ def run(arguments) -> int:
         raise ValueError(
             f"there is no certified statement {arguments.name!r}; there are {', '.join(STATEMENTS)}"
         )
+    if arguments.checkpoints is not None and arguments.checkpoints.is_file():
+        raise ValueError(f"checkpoints must be a folder, got the file {arguments.checkpoints}")
     chosen = [arguments.name] if arguments.name else list(STATEMENTS)
     status = 0
     fast = quick()

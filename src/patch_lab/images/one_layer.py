@@ -62,7 +62,7 @@ class Timm(Layer):
 
     def __init__(self, part, width, heads, mlp_width):
         super().__init__(part)
-        theirs = imported("timm.models.vision_transformer", _PURPOSE, "compare")
+        theirs = imported("timm.models.vision_transformer", _PURPOSE)
         norm = partial(nn.LayerNorm, eps=1e-6)
         self.block = theirs.Block(width, heads, mlp_ratio=mlp_width / width, qkv_bias=True, norm_layer=norm)
 
@@ -80,7 +80,7 @@ class VitPytorch(Layer):
 
     def __init__(self, part, width, heads, mlp_width):
         super().__init__(part)
-        theirs = imported("vit_pytorch.vit", _PURPOSE, "compare")
+        theirs = imported("vit_pytorch.vit", _PURPOSE)
         stack = theirs.Transformer(width, depth=1, heads=heads, dim_head=width // heads, mlp_dim=mlp_width)
         self.mixed, self.mlp = stack.layers[0]  # each with its norm inside
 

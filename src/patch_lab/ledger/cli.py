@@ -72,7 +72,7 @@ def as_text(ledger: Ledger) -> str:
         lines += [f"{claim.id}  [{plain(claim.heading)}]", f"    {claim.where}: {plain(claim.statement)}"]
         lines += [f"    {plain(claim.reason)}"] if claim.reason else []
     totals = ", ".join(f"{count} {word}" for word, count in ledger.totals().items())
-    return "\n".join([*lines, f"{len(ledger)} entries: {totals}", ""])
+    return "\n".join([*lines, f"{len(ledger)} entries{': ' if totals else ''}{totals}", ""])
 
 
 def spelled(text: str, encoding: str) -> str:

@@ -64,5 +64,5 @@ def holds(text: str, evidence: Mapping, parameters: Mapping) -> bool:
         raise ValueError(f"the requirement {text!r} names {missing[0]!r}; there are {', '.join(values)}")
     try:  # safe: parse let nothing through that could do more than compute
         return bool(eval(compile(tree, text, "eval"), {"__builtins__": {}, **FUNCTIONS}, values))
-    except (TypeError, ZeroDivisionError) as error:
+    except (TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"the requirement {text!r} cannot be evaluated: {error}") from None

@@ -125,9 +125,7 @@ def _dask_client(jobs: int) -> Any:
         import dask.config
         from distributed import Client, get_client
     except ImportError as error:
-        raise ValueError(
-            f"the backend dask needs distributed: pip install 'patch-association[parallel]' ({error})"
-        ) from error
+        raise ValueError(f"the backend dask needs distributed: pip install distributed ({error})") from error
     try:
         return nullcontext(get_client())
     except ValueError:  # none is active

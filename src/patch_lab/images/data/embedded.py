@@ -38,7 +38,7 @@ def photographs() -> ImageSet:
     except ImportError as error:
         raise ValueError(
             "the embedded photographs ship with scikit-learn and scikit-image, of which "
-            f"{error.name} is missing: pip install 'patch-association[images]'"
+            f"{error.name} is missing: pip install scikit-learn scikit-image"
         ) from error
     samples = load_sample_images()
     pictures = {Path(name).stem: image for name, image in zip(samples.filenames, samples.images)}
@@ -92,8 +92,7 @@ def digits() -> ImageSet:
         from sklearn.datasets import load_digits
     except ImportError as error:
         raise ValueError(
-            "the embedded digits ship with scikit-learn, which is missing: "
-            "pip install 'patch-association[images]'"
+            "the embedded digits ship with scikit-learn, which is missing: pip install scikit-learn"
         ) from error
     source: Any = load_digits()
     images = np.clip(source.images * 16, 0, 255).astype(np.uint8)[..., None]  # 0..16 -> 0..255

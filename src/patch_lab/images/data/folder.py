@@ -157,12 +157,12 @@ def left_out(folder: Path, others: Counter[str]) -> None:
 def load_imagenet(root, image_size: int = 224) -> FolderSet:
     """ILSVRC-2012: the unpacked ``train`` and ``val`` folders of ``root``, or its official archives.
 
-    Where the folders are missing, torchvision (the extra ``vision``) verifies the archives'
+    Where the folders are missing, torchvision verifies the archives'
     checksums and unpacks them once; their download needs an account with the data set's owners.
     """
     root = Path(root)
     if not all((root / split).is_dir() for split in ("train", "val")):
-        datasets = imported("torchvision.datasets", "unpacking ImageNet", "vision")
+        datasets = imported("torchvision.datasets", "unpacking ImageNet")
         for split in ("train", "val"):
             try:
                 datasets.ImageNet(str(root), split=split)

@@ -36,7 +36,7 @@ class ManyProcesses(OneProcess):
     """One of several processes; gradients are averaged by DistributedDataParallel."""
 
     def __init__(self, cpu: bool):
-        accelerate = imported("accelerate", "training in several processes", "parallel")
+        accelerate = imported("accelerate", "training in several processes")
         # The training step chooses the precision.
         self._accelerator = accelerate.Accelerator(cpu=cpu, mixed_precision="no")
         super().__init__(self._accelerator.device)

@@ -128,9 +128,11 @@ class RunningAverage(Lookahead):
         with torch.no_grad():
             for name, each in _floating(model):
                 each.copy_(self.slow[name])
-            yield
-            for name, each in _floating(model):
-                each.copy_(own[name])
+            try:
+                yield
+            finally:
+                for name, each in _floating(model):
+                    each.copy_(own[name])
 
 
 def mixing_share(alpha: float, seed: int, epoch: int, step: int) -> float:
