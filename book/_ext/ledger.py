@@ -65,6 +65,7 @@ NAMED = 28
 CHIPS = {
     "proved here": "proved",
     "proved by computer": "by computer",
+    "observation": "observation, proved",
     "held in every run within its hypotheses": "in every run",
     "holds only if": "only if …",
     "fails as stated": "fails",

@@ -30,6 +30,17 @@ LEARNERS["learned attention"] |= {"zorder": 3}
 
 _ERROR = "mean test error"
 
+#: Where a curve of :func:`plot_sample_curves` has its name: at which point, how far off, and on which side.
+_NAMED_AT = {
+    "learned attention": (1, (10, 5), "left"),
+    "ideal blocks": (-1, (0, -14), "right"),
+    "uniform attention": (-1, (0, -13), "right"),
+    "wrong sets": (-1, (0, 9), "right"),
+    "from scratch": (0, (0, 11), "center"),
+    "likelihood of sets": (-1, (0, -14), "center"),
+    "logistic regression": (-1, (0, -13), "center"),
+}
+
 
 def _target(ax: Axes, error: float) -> None:
     ax.axhline(error, color=INK, linewidth=0.8)
@@ -66,8 +77,11 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     _target(ax, target)
     for name, (sizes, errors) in curves.items():
         draw_means(ax, sizes, errors, label=name, **LEARNERS[name])
-    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(-0.035, 0.47))
-    label_ends(ax)
+        at, offset, side = _NAMED_AT[name]
+        place: dict = {"textcoords": "offset points", "ha": side, "va": "center"}
+        point = (sizes[at], np.mean(errors, axis=0)[at])
+        ax.annotate(name, point, offset, color=LEARNERS[name]["color"], **place)
+    ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(-0.035, None))
 
 
 def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -> None:
