@@ -128,7 +128,7 @@
     });
     const input = h("div", { class: "pa-sets-of-patches", role: "img" });
     const law = bell("The chances of each sum of all patches, times the label; what lies below zero is wrong", [0.05, 0.12, 0.23, 0.5], 244);
-    const errors = chart({ title: "How often each listener errs", xlabel: "random features, in units of C²", height: 205, onpoint: (x) => { // as many patches as that
+    const errors = chart({ title: "Errors of the two ways", xlabel: "random features, in units of C²", height: 205, onpoint: (x) => { // as many patches as that
       const { C, q } = seen;
       if (!(q > 0)) return;
       before = [];
@@ -191,14 +191,14 @@
       const [counting, listening] = [countingError(D, C, q), listeningError(D, C, q)];
       const clutter = clutterOf(seen);
       const side = clutter > BOUNDARY ? "beyond" : "within";
-      const errs = (share) => (share === 0 ? "never errs" : share < 1e-6 ? "practically never errs" : `errs in ${percent(share)} of the inputs`);
+      const errs = (share) => (share === 0 ? "is never wrong" : share < 1e-6 ? "is practically never wrong" : `is wrong on ${percent(share)} of inputs`);
       say(`The square decides: ${number(q * (D - C))} random features are ${number(clutter)} C², ${side} the boundary of ${BOUNDARY} C², and adding up ${errs(counting)}. Each set by itself ${errs(listening)}` +
         (listening > counting ? ": more, by its ties alone, which it loses and the sum gives to a coin." : "."));
     }
 
     return {
       fields: FIELDS,
-      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, before: () => `With ${seen.D} patches adding up errs in ${percent(countingError(seen.D, seen.C, seen.q))} of the inputs, each set by itself in ${percent(listeningError(seen.D, seen.C, seen.q))}. Guess, or add patches.`, then: async () => {
+      guess: { question: "Where does adding up break down: at as many random features as patches in a set, or as its square?", options: ["As many", "The square"], right: 1, before: () => `With ${seen.D} patches, adding up is wrong on ${percent(countingError(seen.D, seen.C, seen.q))} of inputs, each set by itself on ${percent(listeningError(seen.D, seen.C, seen.q))}. Guess, or add patches.`, then: async () => {
         if (seen.D < 144) before = [seen.D];
         playing = true;
         for (let D = still.matches ? 144 : seen.D + seen.C; D <= 144; D += seen.C) { // the bell widens as they come

@@ -40,7 +40,7 @@
     });
     const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
     const scores = chart({ title: "Scores of a patch: who is ahead", height: 352, onpoint });
-    const errors = chart({ title: "How often the model errs, and its risk", log: true, height: 190, onpoint });
+    const errors = chart({ title: "The error of the model, and its risk", log: true, height: 190, onpoint });
     const signal = chart({ title: "α, the signal in the value vector", height: 190, onpoint });
     const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });

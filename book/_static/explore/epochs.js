@@ -122,7 +122,7 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "When half of the pictures are guessed right, how much is there of the map that there will be?", options: ["Hardly any", "About half", "Most of it"], right: 2, before: () => "Before training the most similar places are anywhere; the curves begin with the first epoch. Guess, or play the others.", then: async () => {
+      guess: { question: "When half of the images are named correctly, how much of the final map is already there?", options: ["Hardly any", "About half", "Most of it"], right: 2, before: () => "Before training the most similar places are anywhere; the curves begin with the first epoch. Guess, or play the others.", then: async () => {
         playing = true;
         await time.play(HALF);
         playing = false;

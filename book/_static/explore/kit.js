@@ -548,7 +548,7 @@
       const drawing = figure?.querySelector(".pa-drawing, img");
       if (!drawing) return;
       const where = box.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_PRECEDING ? "below" : "above";
-      const link = h("a", { href: box.dataset.shows, "data-loads": name }, `Move it ${where}.`);
+      const link = h("a", { href: box.dataset.shows, "data-loads": name }, `Try it ${where}.`);
       figure.querySelector("figcaption :is(.caption-text, p), figcaption")?.append(" ", link);
       drawing.classList.add("pa-loads");
       drawing.addEventListener("click", () => link.click());

@@ -189,7 +189,7 @@
     return {
       fields: FIELDS,
       room: 350,
-      guess: { question: "Trained for ever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, before: () => `After ${FIRST} steps of ${seen.steps} the tokens that decide get ${percent(run?.found.mass[Math.min(FIRST, run.found.mass.length - 1)])} of the attention. Guess, or let the training go on.`, then: async () => {
+      guess: { question: "Trained forever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, before: () => `After ${FIRST} steps of ${seen.steps} the tokens that decide get ${percent(run?.found.mass[Math.min(FIRST, run.found.mass.length - 1)])} of the attention. Guess, or let the training go on.`, then: async () => {
         playing = true;
         time.go(0);
         await time.play();

@@ -315,7 +315,7 @@
       const heard = many && time.step === GROW ? bestCompanions(run.A, D, C)[chosen] : [];
       tiles.forEach((tile, k) => tile.classList.toggle("pa-listened", heard.includes(k)));
       const right = likely.filter((k) => sets[k] === sets[chosen]).length;
-      if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? `The three highest are its companions.${heard.length ? " Dots: the three that it listens to most in the model, which has only tried to err less." : ""}` : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
+      if (many) say(`${score}How could anybody know the sets? The bars count how often a tile says the same as the ringed one, less how often the opposite, over ${thousands(n)} inputs. ${right === C - 1 ? `The three highest are its companions.${heard.length ? " Dots: the three that it listens to most in the model, which has only tried to make fewer errors." : ""}` : `Of the three highest ${right || "none"} ${right > 1 ? "are companions" : "is a companion"}.`}`);
       else if (open) say(`${score}Your inputs once more, sorted by the sets: in round ${shown + 1} one set of four says ${label > 0 ? "plus" : "minus"} with one voice.`);
       else if (!round) say(`The ${D} tiles form hidden sets of ${C}. In each input all ${C} of one set give the answer; all others speak at random, or not at all.`);
       else say(`Round ${round} of ${ROUNDS}: the answer was ${labels[round - 1] > 0 ? "plus" : "minus"}, and you were ${points.you.at(-1) ? "right" : "wrong"}.`);
@@ -333,7 +333,7 @@
     const sizes = Array.from({ length: (most - least) / C + 1 }, (_, k) => least + C * k);
     const earlier = [16, 32, 64, 128]; // of which the bells stay as outlines
     const sums = bell("The chances of each sum of all patches: a bell around four that widens as patches are added; what lies below zero is wrong", [0.23], small.matches ? 420 : 470);
-    const errors = chart({ title: "How often adding up errs", xlabel: "random voices", height: small.matches ? 140 : 215 });
+    const errors = chart({ title: "The error of adding up", xlabel: "random voices", height: small.matches ? 140 : 215 });
     let [D, reached] = [least, 0];
     const voicesOf = (D) => q * (D - C);
     function draw() {
@@ -344,7 +344,7 @@
       const one = (points, look, name, above) => ({ xs: points.map(([x]) => x * C ** 2), y: points.map(([x, y]) => (look.startsWith("pa-signal") || x * C ** 2 <= q * (reached - C) + 1e-9 ? y : NaN)), look, name, above });
       errors.draw({ x: [0, 60], range: [0, 0.36], format: percent, levels: [{ y: 0.125, name: "one in eight" }], marks: done ? [{ x: boundary * C ** 2 }] : [], spots: [{ x: voices, y: error, look: "pa-label" }, { x: voices, y: listeningError(D, C, q), look: "pa-same" }],
         curves: [one(curves[4], "pa-label", "adding up", 0.33), ...(done ? [one(curves[16], "pa-signal pa-upon", "dots: sets of 16", 0.2)] : []), one(listening, "pa-same", "listening to each set", 0.045)] });
-      say(`${done ? asked.tell() : ""}${number(voices)} random voices stand against the ${C} of the set (${D} patches in all): the sum errs in ${percent(error)} of inputs, listening to each set in ${percent(listeningError(D, C, q))}.` +
+      say(`${done ? asked.tell() : ""}${number(voices)} random voices stand against the ${C} of the set (${D} patches in all): the sum is wrong on ${percent(error)} of inputs, listening to each set on ${percent(listeningError(D, C, q))}.` +
         (done ? ` One in eight is lost near ${number(boundary * C ** 2)} voices (dotted), three quarters of ${C} squared; with sets of 16 near three quarters of 16 squared (dots, voices divided by 16).` : ""));
     }
     const time = player({ label: "random voices, on average", seconds: 6, words: "Add voices", hold: { at: sizes.findIndex((size) => countingError(size, C, q) >= 0.125), seconds: 2 }, show: (k) => number(voicesOf(sizes[k])), onstep: (k) => { D = sizes[k]; reached = Math.max(reached, D); draw(); } });
@@ -903,7 +903,7 @@
       context.stroke();
       for (const t of TICKS) word(`${t ? "" : "step "}${thousands(t * every)}`, across(t), high - 6, t === last ? "right" : "center");
     });
-    const errors = chart({ title: "How often they err on new inputs", xlabel: "step", height: small.matches ? 130 : 230 });
+    const errors = chart({ title: "Their error on new inputs", xlabel: "step", height: small.matches ? 130 : 230 });
     const LOOKS = ["pa-noise", "pa-noise", "pa-label"];
     function go(k) {
       [at, reached] = [k, Math.max(reached, k)];
@@ -912,7 +912,7 @@
         curves: sizes.map((n, k) => ({ y: runs[n].error.map((e, t) => (t > 0 && t <= reached ? e : NaN)), look: LOOKS[k], xs: runs[n].error.map((_, t) => Math.sqrt(t)), name: thousands(Number(n)) })) });
       const n = sizes.at(-1);
       say(at === 0 ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while every patch ranks its own companions first. After it comes a flame, as thick as the weakest companion is ahead of the strongest stranger.`
-        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ${runs[n].margin[0].length} networks on ${thousands(Number(n))} inputs know all sets, and err in ${percent(runs[n].error[at])} of new ones.` +
+        : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ${runs[n].margin[0].length} networks on ${thousands(Number(n))} inputs know all sets, and are wrong on ${percent(runs[n].error[at])} of new ones.` +
           (reached >= last ? ` At step ${thousands(bright[0] * every)} ${most === runs[n].margin[0].length ? "all " : ""}${most} knew them, and erred in ${percent(runs[n].error[bright[0]])}: the error fell while the sets were lost.` : ""));
     }
     const most = Math.max(...runs[sizes.at(-1)].margin.map((_, t) => count(sizes.at(-1), t)));

@@ -22,7 +22,7 @@
     let [low, high] = [0, near];
     while (slope(high) < 0) {
       [low, high] = [high, 2 * high];
-      if (high > 100) refuse("Here the risk has no minimum in α: it falls for ever.");
+      if (high > 100) refuse("Here the risk has no minimum in α: it falls forever.");
     }
     for (let k = 0; k < 60 && high - low > 1e-13 * high; k++) {
       const middle = (low + high) / 2;
@@ -309,7 +309,7 @@
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that whoever leads at the start leads for ever?", options: ["Yes", "No"], right: 1, before: () => "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.", then: async () => { await roll(); await sow(); } },
+      guess: { question: "Is the straight line γ = ρ the divide, so that the leader at the start leads forever?", options: ["Yes", "No"], right: 1, before: () => "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.", then: async () => { await roll(); await sow(); } },
       ready,
       repaint: () => { paint(); draw(); },
       check(setting) {
@@ -319,7 +319,7 @@
         if (C < 2 || C === D) refuse(`The plane is one of companions and strangers: C must be from 2 to half of D = ${D}; it is ${C}.`);
         finite("diagonal", setting.diagonal, -10, 10);
         for (const key of ["gamma", "rho"]) finite(key, setting[key], -RANGE, RANGE);
-        if (!(q > 0)) refuse("q must be above 0: without random features the risk falls for ever as α grows.");
+        if (!(q > 0)) refuse("q must be above 0: without random features the risk falls forever as α grows.");
       },
       show(setting) {
         if (line) keep(line);
