@@ -160,3 +160,10 @@ def test_what_is_not_defined_is_shown_at_a_readers_setting_alone(recorded, numbe
         give(Ledger.at(recorded, record=True), largest=number)
     shown = "not defined" if math.isnan(number.value) else "1"
     assert f"| largest | {shown} | 3 |" in give(Ledger.at(recorded), n=4, largest=number)._repr_markdown_()
+
+
+def test_what_is_drawn_may_differ_by_half_its_interval_and_no_more():
+    recorded = sampled("share", Estimate(0.5, 0.4, 0.7, 10), n=10)
+    assert recorded.tolerance == pytest.approx(0.15)
+    assert sampled("share", Estimate(0.64, 0.4, 0.7, 10), n=10).differs_from(recorded) is None
+    assert "apart" in sampled("share", Estimate(0.66, 0.4, 0.7, 10), n=10).differs_from(recorded)

@@ -1,6 +1,7 @@
 """The drawings run and say what they should; the palette can be read."""
 
 import io
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +13,9 @@ from patch_lab.figures import (
     CATEGORIES,
     COLORS,
     draw_border,
+    draw_entries,
     draw_feedback,
+    draw_first_moves,
     draw_first_steps,
     draw_image_steps,
     draw_loudness,
@@ -22,11 +25,14 @@ from patch_lab.figures import (
     draw_score_paths,
     draw_sketch,
     draw_trap,
+    draw_turned_rows,
     look,
     new_figure,
+    plot_sample_curves,
     use_style,
 )
 from patch_lab.figures.style import DARK, PAPER
+from patch_lab.figures.transfer import LEARNERS
 
 
 @pytest.fixture(autouse=True)
@@ -174,3 +180,48 @@ def test_runs_beside_the_border_are_told_apart():
     assert [(line.get_marker(), line.get_xydata().tolist()) for line in ax.lines[2:]] == [
         ("X", [[0.3, 0.02]]), ("o", [[0.3, 0.1]]),
     ]  # fmt: skip
+
+
+def test_companions_and_strangers_keep_their_colors():
+    _, ax = new_figure()
+    same = Partition([0, 0, 1, 1]).same_set
+    entries = np.stack([np.where(same, step, -step) for step in (0.0, 1.0)])  # (2, D, D)
+    run = SimpleNamespace(steps=[0, 1], gamma=[0.0, 1.0], rho=[0.0, -1.0])
+    draw_entries(ax, [0, 1], entries, same, run)
+    drawn = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_label() != "_nolegend_"]
+    ends = {(line.get_color(), line.get_ydata()[-1]) for line in drawn if abs(line.get_ydata()[-1]) == 1}
+    assert ends == {(COLORS["same set"], 1.0), (COLORS["other sets"], -1.0)}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        r"$\gamma$, 4 entries", r"$\rho$, 8 entries",
+    ]  # fmt: skip
+
+
+def test_the_border_of_the_first_step_lies_between_the_margins():
+    _, ax = new_figure()
+    draw_first_moves(ax, [0.1, 0.2, 0.4], [10, 20], [[1, 1, -1], [1, 1, -1]])
+    (border,) = [path.vertices for c in ax.collections for path in c.get_paths() if len(path.vertices) == 2]
+    np.testing.assert_allclose(border[:, 0], 0.3)
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+
+
+def test_a_row_of_blocks_that_turns_to_one_patch_of_each_set_gains_at_large_q():
+    _, ax = new_figure()
+    gains = draw_turned_rows(ax, 9, 3, 0.8, np.linspace(0, 1, 21))
+    by_name = {line.get_label(): line.get_ydata() for line in ax.lines}
+    assert gains["to one patch of every set"] == by_name["to one patch of every set"].max() > 1e-3
+    assert max(gains["to itself"], gains["to another set"], gains["to all patches"]) < 1e-9
+    assert by_name["to another set"][-1] == pytest.approx(0, abs=1e-12), "by symmetry"
+    assert "one row gains" in ax.get_title(loc="left") + ax.get_title()
+
+
+def test_a_sample_curve_is_named_at_a_point_of_its_own():
+    _, ax = new_figure()
+    curves = {
+        name: ([1, 2, 4], np.full((2, 3), level))
+        for name, level in (("wrong sets", 0.2), ("from scratch", 0.1))
+    }
+    plot_sample_curves(ax, curves)
+    assert [(t.get_text(), t.xy, t.get_color()) for t in ax.texts] == [
+        ("wrong sets", (4, 0.2), COLORS["noise"]),
+        ("from scratch", (1, 0.1), LEARNERS["from scratch"]["color"]),
+    ]

@@ -12,6 +12,7 @@ from small_sweeps import CELLS, measure, run_quietly, sweep
 
 from patch_lab.records import read
 from patch_lab.sweeps import CellError, Sweep, grid, journal, run_sweep
+from patch_lab.sweeps import sweep as sweeps_engine
 from patch_lab.sweeps.timed import SideBySide
 
 
@@ -267,3 +268,11 @@ def test_a_sweep_for_a_gpu_says_so_before_any_cell(out, monkeypatch):
     with pytest.raises(ValueError, match="sweep 'demo' runs on a GPU, and PyTorch finds none here"):
         run_quietly(replace(sweep(counted), device="cuda"), out)
     assert calls == [] and os.listdir(out.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "here", "named"),
+    [("", "EPYC", "EPYC"), ("EPYC", "EPYC", "EPYC"), ("EPYC", "H200", "EPYC and H200")],
+)
+def test_a_study_that_moves_names_every_machine_once(earlier, here, named):
+    assert sweeps_engine._machines(earlier, here) == named

@@ -10,20 +10,21 @@ from page_visits import _axe_findings as axe_findings
 pytestmark = pytest.mark.slow
 
 ATTENTION = SITE / "book" / "setting" / "attention.html"
+POSITIONAL = SITE / "book" / "images" / "positional_vit.html"
 TIP = "#pa-tip"
 
 #: A link by its target, and what its tip says: on the same page, on another one, a work.
 LINKS = {
-    "#def-positional-attention": "Positional attention",
-    "without_structure.html#thm-without-same": "The same function",
-    "../references.html": "Vision transformers provably learn spatial structure",
+    "#prop-positional-cost": "Cost of a layer",
+    "../setting/attention.html#def-positional-attention": "Positional attention",
+    "../references.html": "On the relationship between self-attention and convolutional layers",
 }
 
 
 @pytest.fixture
 def page(browser):
     seen = Visit()
-    with open_page(browser, ATTENTION, seen) as tab:
+    with open_page(browser, POSITIONAL, seen) as tab:
         yield tab
     assert seen.console == [] and seen.outside == [] and seen.lost == []
 
@@ -52,18 +53,18 @@ def test_a_link_shows_what_it_leads_to(page, target):
 
 
 def test_figures_and_equations_are_copied_with_what_they_show(browser):
-    with open_page(browser, SITE / "book" / "setting" / "linear_models.html") as tab:
+    with open_page(browser, SITE / "book" / "dynamics" / "idealized.html") as tab:
         tab.evaluate(UNFOLD)
-        link_to(tab, "#fig-linear-bell").focus()
+        link_to(tab, "#fig-idealized-step").focus()
         assert tab.locator(f"{TIP} figure svg path").count() > 10
         assert tab.locator(f"{TIP} figcaption").count() == 1
-        link_to(tab, "#equation-eq-linear-score").focus()
+        link_to(tab, "#equation-eq-idealized-velocity").focus()
         assert tab.locator(f"{TIP} .katex").count() == 1
         assert tab.locator(f"{TIP} [id]:not(svg *)").count() == 0, "no id twice on a page"
 
 
 def test_the_keyboard_opens_and_closes_it(page):
-    link = link_to(page, "#def-positional-attention")
+    link = link_to(page, "#prop-positional-cost")
     link.focus()
     assert page.locator(TIP).count() == 1
     page.keyboard.press("Escape")
@@ -71,6 +72,7 @@ def test_the_keyboard_opens_and_closes_it(page):
 
 
 def test_a_symbol_says_its_meaning_and_its_name_in_the_code(page):
+    page.goto(ATTENTION.as_uri())
     symbol = page.locator("article p .pa-symbol[data-symbol='\\\\mathbfA']").first
     symbol.scroll_into_view_if_needed()
     symbol.hover()
@@ -85,7 +87,7 @@ def test_a_symbol_says_its_meaning_and_its_name_in_the_code(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_open_tip_is_accessible(page, theme):
     set_theme(page, theme)
-    link_to(page, "without_structure.html#thm-without-same").focus()
+    link_to(page, "../setting/attention.html#def-positional-attention").focus()
     assert page.locator(TIP).count() == 1
     assert axe_findings(page, theme) == []
 
