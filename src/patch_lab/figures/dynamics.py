@@ -353,7 +353,7 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
 
 
 def draw_border(ax: Axes, features, borders: dict, marks) -> None:
-    """Below a curve gamma rests in the limit of many patches; above it, it passes every bound.
+    """Above a curve gamma passes every bound in the limit of many patches; below it, it comes to rest.
 
     Parameters
     ----------
