@@ -143,7 +143,7 @@
     return {
       fields: FIELDS,
       room: 255,
-      guess: { question: "Take a piece, and the four whose encodings are most like its own. How many of them lay beside it in the photograph?", options: ["Hardly any", "Most"], right: 1, before: () => "On the right the encodings before training have put the heap together. Guess, or point at a piece.", then: () => {
+      guess: { question: "Take a piece, and the four whose encodings are most like its own. How many of them lay beside it in the photograph?", options: ["Hardly any", "Most"], right: 1, before: () => "“The same before training” shows what random encodings make of the heap. Guess, or point at a piece.", then: () => {
         change({ piece: 60 });
         return time.play();
       } },
