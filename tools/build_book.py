@@ -39,6 +39,7 @@ def main() -> int:
                 shutil.rmtree(KEPT)
                 status = run(command, lock)
             if status == 0:
+                drop_pages_without_source(INDEX.parent, ROOT)
                 write_edition(INDEX.parent / "_sources")
     except OSError as error:
         print(f"The book was NOT built: {error}", file=sys.stderr)
@@ -48,6 +49,16 @@ def main() -> int:
         return status
     print(f"The book is built ({time.monotonic() - start:.0f} s). Open {INDEX.as_uri()}")
     return 0
+
+
+def drop_pages_without_source(site: Path, root: Path) -> None:
+    """Delete the pages that an earlier build made of chapters that are gone, with their copied sources."""
+    for page in (site / "book").rglob("*.html"):
+        source = root / page.relative_to(site)
+        if not any(source.with_suffix(kind).exists() for kind in (".md", ".ipynb")):
+            page.unlink()
+            for copy in (site / "_sources").glob(f"{page.relative_to(site).with_suffix('')}.*"):
+                copy.unlink()
 
 
 if __name__ == "__main__":

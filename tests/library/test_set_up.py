@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import browser
+import build_book
 import pytest
 import set_up
 import test_all
@@ -56,3 +57,13 @@ def test_a_browser_is_brought_before_pages_are_left_out(monkeypatch, capsys):
     assert "-m playwright install chromium" in tried[0]
     assert test_all._report([("library", 1.0, 0)], ["THE PAGES, for want of a browser"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("Not run: THE PAGES, for want of a browser.")
+
+
+def test_a_build_leaves_no_page_of_a_chapter_that_is_gone(tmp_path):
+    root, site = tmp_path / "root", tmp_path / "root" / "_build" / "html"
+    for name in ("book/part/kept.md", "_build/html/book/part/kept.html", "_build/html/book/part/gone.html",
+                 "_build/html/_sources/book/part/kept.md", "_build/html/_sources/book/part/gone.ipynb"):  # fmt: skip
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+    build_book.drop_pages_without_source(site, root)
+    assert sorted(path.name for path in site.rglob("*.*")) == ["kept.html", "kept.md"]
