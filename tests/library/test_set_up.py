@@ -61,8 +61,13 @@ def test_a_browser_is_brought_before_pages_are_left_out(monkeypatch, capsys):
 
 def test_a_build_leaves_no_page_of_a_chapter_that_is_gone(tmp_path):
     root, site = tmp_path / "root", tmp_path / "root" / "_build" / "html"
-    for name in ("book/part/kept.md", "_build/html/book/part/kept.html", "_build/html/book/part/gone.html",
-                 "_build/html/_sources/book/part/kept.md", "_build/html/_sources/book/part/gone.ipynb"):  # fmt: skip
+    for name in (
+        "book/part/kept.md",
+        "_build/html/book/part/kept.html",
+        "_build/html/book/part/gone.html",
+        "_build/html/_sources/book/part/kept.md",
+        "_build/html/_sources/book/part/gone.ipynb",
+    ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("")
     build_book.drop_pages_without_source(site, root)
