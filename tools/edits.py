@@ -8,6 +8,7 @@ where git has one.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,10 @@ _KEPT = ("tags", "mystnb")
 
 class BothEdited(Exception):
     """The notebook was edited, and so was its ``.md``, each where the other was not."""
+
+
+class PastedPicture(Exception):
+    """A picture was pasted into the notebook; a ``.md`` cannot hold it."""
 
 
 def edits(path: Path) -> list[str]:
@@ -55,7 +60,10 @@ def take(path: Path) -> bool:
     Raises
     ------
     BothEdited
-        If the ``.md`` has cells that neither the notebook has nor what it was made from.
+        If the ``.md`` has cells that neither the notebook has nor what it was made from, or has deleted or
+        moved some that the notebook has as they were.
+    PastedPicture
+        If a cell holds a picture.
     """
     if not edits(path):
         return False
@@ -64,14 +72,28 @@ def take(path: Path) -> bool:
     old = {cell.get("id") for cell in notebook.cells} | set(own_ids(_committed(file)))
     here = {_key(cell) for cell in notebook.cells}
     newer = [cell for cell in text if cell.id not in old and _key(cell) not in here]
+    newer += _undone(text, notebook.cells, _committed(file))
     if newer and path.read_text(encoding="utf-8") != _head(path):
         raise BothEdited("\n".join(f"  in {path.name}: {_brief(cell)}" for cell in newer))
+    if pasted := [cell for cell in notebook.cells if cell.get("attachments")]:
+        raise PastedPicture("\n".join(f"  in {file.name}: {_brief(cell)}" for cell in pasted))
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in _KEPT if key in cell.metadata})
     notebook.metadata = notebook_from_text(path).metadata
     write_atomically(path, text_from_notebook(notebook))
     return True
+
+
+def _undone(text: list, notebook: list, before: list) -> list:
+    """The cells that the ``.md`` deleted, changed or moved and that the notebook has as they were before."""
+    said, shown, old = (list(map(_key, cells)) for cells in (text, notebook, before))
+    gone = [cell for cell in before if _key(cell) in set(shown) - set(said)]
+    common = set(said) & set(shown) & set(old)
+    in_text, in_notebook, at_first = ([key for key in keys if key in common] for keys in (said, shown, old))
+    if in_text != at_first == in_notebook:
+        gone += [cell for cell in text if _key(cell) in common][:1]
+    return gone
 
 
 def read_notebook(file: Path):
@@ -129,7 +151,10 @@ def _git(file: Path, *words: str) -> str | None:
 def _key(cell) -> tuple[str, str, str]:
     """What a cell says."""
     about = {key: cell.metadata[key] for key in _KEPT if cell.metadata.get(key)}
-    source = "\n".join(line.rstrip() for line in cell.source.strip().splitlines())
+    lines = cell.source.strip().splitlines()
+    if cell.cell_type == "markdown":  # two spaces at its end break a line
+        lines = [re.sub(r"(?<=\S) {2,}$", "\\\\", line) for line in lines]
+    source = "\n".join(line.rstrip() for line in lines)
     return cell.cell_type, source, json.dumps(about, sort_keys=True)
 
 

@@ -107,6 +107,10 @@ def _take_over(paths: list[Path]) -> int:
             )
             print("the notebook, or put the .md back with git checkout; then call this again.")
             failed += 1
+        except edits.PastedPicture as error:
+            print(f"{name_of(path)} has a pasted picture, which its .md cannot hold:\n{error}")
+            print("Save it as a file beside the chapter, and show that one; then call this again.")
+            failed += 1
         except ChapterFailed as error:
             print(error)
             failed += 1

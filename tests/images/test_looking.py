@@ -420,3 +420,49 @@ def test_encodings_alone_two_towers_and_such_as_are_zero():
     assert torch.equal(encodings_of(towers), P[0])
     seen = look({"pos_embed": torch.zeros(1, 9, 16)})
     assert seen.encodings.grid == (3, 3) and seen.neighbors is seen.locality is seen.sums is None
+
+
+class Shared(nn.Module):
+    """Two layers of attention that share one dropout, as some models do."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Conv2d(3, 8, 4, 4)
+        drop = nn.Dropout(0.0)
+        self.layers = nn.ModuleList(Attending(drop) for _ in range(2))
+
+    def forward(self, x):
+        x = self.embed(x).flatten(2).transpose(1, 2)  # (B, N, 8)
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+
+
+class Attending(nn.Module):
+    def __init__(self, drop):
+        super().__init__()
+        self.attn_drop = drop
+
+    def forward(self, x):
+        S = torch.softmax(x @ x.transpose(1, 2), dim=-1)[:, None]  # (B, 1, N, N)
+        return self.attn_drop(S)[:, 0] @ x
+
+
+def test_a_dropout_that_layers_share_is_read_once_a_layer():
+    assert attention_of(Shared(), torch.randn(2, 3, 16, 16)).shape == (2, 2, 1, 16, 16)
+
+
+def test_a_shuffling_part_and_a_part_of_the_weights_are_refused(tmp_path):
+    model = Shared()
+    model.layers[0].config = argparse.Namespace(mask_ratio=0.0)
+    with pytest.raises(ValueError, match="shuffles its patches"):
+        attention_of(model, torch.randn(2, 3, 16, 16))
+    path = tmp_path / "model-00001-of-00002.pt"
+    torch.save(model.state_dict(), path)
+    with pytest.raises(ValueError, match="a part of the weights"):
+        encodings_of(path)
+
+
+def test_whole_numbers_beyond_a_byte_are_refused():
+    with pytest.raises(ValueError, match="0 to 255, got 0 to 300"):
+        look(Shared(), np.array([0, 300], dtype=np.uint16).repeat(2 * 384).reshape(2, 16, 16, 3))

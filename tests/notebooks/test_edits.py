@@ -125,3 +125,45 @@ def test_an_edit_in_the_text_is_no_edit_in_the_notebook(chapter):
     file.write_text("<<<<<<< ours\n", encoding="utf-8")
     with pytest.raises(execute.ChapterFailed, match="has no whole notebook: make execute"):
         execute.write_prose(chapter)
+
+
+def dropped(source):
+    """The text without its first paragraph that stands alone."""
+    lone = "Call the other patches of a set *companions* and all patches outside it *strangers*.\n"
+    assert source.count(lone) == 1
+    return source.replace(lone, "")
+
+
+def tagged(source):
+    return source.replace("tags: [hide-input]", "tags: [hide-input, more]", 1)
+
+
+@pytest.mark.parametrize("change", [dropped, tagged])
+def test_what_the_text_took_away_does_not_come_back(change, chapter):
+    notebook = nbformat.read(chapter.with_suffix(".ipynb"), as_version=4)
+    prose(notebook)
+    nbformat.write(notebook, chapter.with_suffix(".ipynb"))
+    chapter.write_text(change(chapter.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(edits.BothEdited):
+        edits.take(chapter)
+
+
+def test_a_pasted_picture_is_kept_where_it_is(chapter, capsys):
+    notebook, text = nbformat.read(chapter.with_suffix(".ipynb"), as_version=4), chapter.read_bytes()
+    prose(notebook)
+    notebook.cells[0].attachments = {"a.png": {"image/png": "aGVsbG8="}}
+    nbformat.write(notebook, chapter.with_suffix(".ipynb"))
+    assert execute._take_over([chapter]) == 1 and "Save it as a file" in capsys.readouterr().out
+    assert chapter.read_bytes() == text
+
+
+def test_a_line_break_of_two_spaces_is_an_edit(chapter):
+    notebook = nbformat.read(chapter.with_suffix(".ipynb"), as_version=4)
+    cell = next(c for c in notebook.cells if c.cell_type == "markdown" and "\n" in c.source.strip())
+    cell.source = (
+        cell.source.replace("\n", "  \n", 1)
+        if not cell.source.startswith("#")
+        else cell.source.replace(". ", ".  \n", 1)
+    )
+    nbformat.write(notebook, chapter.with_suffix(".ipynb"))
+    assert len(edits.edits(chapter)) >= 1

@@ -166,6 +166,8 @@ def unwrapped(model: Any) -> Any:
 def tensors_of(model) -> Mapping[str, torch.Tensor]:
     """The tensors by name of the part that takes pictures, where another takes texts."""
     tensors = model.state_dict() if isinstance(model, nn.Module) else model
+    # A quantized module holds types and shapes beside its tensors.
+    tensors = {key: x for key, x in tensors.items() if isinstance(x, torch.Tensor)}
     return {key: x for key, x in tensors.items() if _PICTURES.search(key)} or tensors
 
 
@@ -290,6 +292,10 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
         config is not None and getattr(config, "mask_ratio", None) is not None
     ):  # a masked autoencoder shuffles its patches
         model, about = tensors, config.to_dict()
+    elif isinstance(model, nn.Module) and any(
+        getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
+    ):
+        raise ValueError(f"{name} shuffles its patches (mask_ratio): give the masked autoencoder inside it")
     if isinstance(model, Mapping):
         found, sizes = _maps_of_weights(model, images, name, heads, grid, about or {})
     else:
@@ -339,7 +345,8 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set]:
 @contextmanager
 def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
     """Let attention be seen, and restore the model."""
-    handles, fused, fast = [], [], torch.backends.mha.get_fastpath_enabled()
+    handles, fused, read = [], [], set()
+    fast = torch.backends.mha.get_fastpath_enabled()
     theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
     inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}
     theirs = [(one, one.config._attn_implementation) for one in theirs if id(one) not in inner]
@@ -373,7 +380,9 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
             if hasattr(layer, "fused_attn"):
                 fused.append((layer, layer.fused_attn))
                 setattr(layer, "fused_attn", False)  # noqa: B010  (a type checker takes it for a tensor)
-            handles.append(drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
+            if id(drop) not in read:  # two layers, or a layer and what wraps it, may share one
+                read.add(id(drop))
+                handles.append(drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         yield

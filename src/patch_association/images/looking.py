@@ -172,6 +172,10 @@ def _normalized(pictures, mean, std, channels):
             pictures = pictures.movedim(3, 1)  # (n, H, W, c) -> (n, c, H, W)
     if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
         return pictures
+    if pictures.numel():
+        least, largest = (x.item() for x in pictures.to(torch.int64).aminmax())
+        if least < 0 or largest > 255:
+            raise ValueError(f"pictures of whole numbers must lie in 0 to 255, got {least} to {largest}")
     mean, std = (torch.from_numpy(real_array("mean and std", x)).reshape(-1, 1, 1) for x in (mean, std))
     return ((pictures / 255 - mean) / std).float()
 

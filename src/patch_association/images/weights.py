@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import pickle
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,6 +119,8 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         path = inside[0]
     if not path.exists():
         raise ValueError(f"there is no file {path}")
+    if re.search(r"-\d{5}-of-\d{5}$", path.stem):
+        raise ValueError(f"{path.name} holds a part of the weights: give the module that loads all parts")
     if path.suffix == ".safetensors":
         reader = imported("safetensors.torch", f"reading {path}")
         with whole(f"{path} is no whole safetensors file"):

@@ -16,6 +16,8 @@ from patch_association._validate import positive_int
 from patch_association.images.extras import imported
 from patch_lab.images.data.sets import prefix, turns
 
+#: Folders that archives and storages add beside the pictures.
+_NOT_MINE = {"__MACOSX", "@eaDir"}
 SUFFIXES = (
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".ppm", ".pgm", ".tif", ".tiff",
 )  # fmt: skip
@@ -125,7 +127,7 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
 def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
     """The pictures below a folder, sorted by name, and how many other files there are, by their endings.
 
-    What is hidden, a file or all that is in a folder, is neither.
+    What is hidden, a file or all that is in a folder, is neither, nor what storages and archives add.
 
     Raises
     ------
@@ -134,7 +136,8 @@ def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
     """
     found, others = [], Counter()
     for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts) or path.is_dir():
+        parts = path.relative_to(folder).parts
+        if any(part.startswith(".") or part in _NOT_MINE for part in parts) or path.is_dir():
             continue
         if path.suffix.lower() not in SUFFIXES:
             others[path.suffix.lower() or path.name] += 1
