@@ -56,7 +56,7 @@ def test_neighbors_have_a_sentence_and_arrows_lead_to_them(browser):
         ("rho", "ρ, a symbol", "book/letters.html"),
         ("q_c", "qc, a symbol", "book/letters.html"),
         ("Theorem 3.1", "Theorem 3.1", "book/claims.html#claim-jelassi2022-theorem-3.1"),
-        ("theorem 4.3", "Theorem 4.3", "book/setting/linear_models.html#"),
+        ("theorem 4.2", "Theorem 4.2", "book/dynamics/realistic.html#"),
         ("Fig. 8.1", "Figure 8.1", "book/dynamics/"),
     ],
 )

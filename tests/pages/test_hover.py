@@ -87,7 +87,7 @@ def test_a_symbol_says_its_meaning_and_its_name_in_the_code(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_open_tip_is_accessible(page, theme):
     set_theme(page, theme)
-    link_to(page, "../setting/attention.html#def-positional-attention").focus()
+    link_to(page, "../references.html").focus()
     assert page.locator(TIP).count() == 1
     assert axe_findings(page, theme) == []
 
