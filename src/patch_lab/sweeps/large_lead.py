@@ -1,4 +1,4 @@
-"""The sweep ``large-lead``: runs of up to 768 patches beside the trap, and where association dies out."""
+"""The sweep ``large-lead``: runs of up to 1,152 patches beside the trap, and where association dies out."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def large_lead_cell(part: str, D: int, features: float, diagonal: float) -> dict
 SWEEPS = (
     Sweep(
         name="large-lead",
-        summary="The reduced flow at up to 768 patches with a fixed mean number of random features.",
+        summary="The reduced flow at up to 1,152 patches with a fixed mean number of random features.",
         cells=(
-            *grid(part="trap", D=(24, 48, 96, 192, 384, 768), features=3.6, diagonal=(0.05, 1.0)),
-            *grid(part="border", D=(48, 192, 768), features=0.3, diagonal=(0.02, 0.1)),
+            *grid(part="trap", D=(24, 48, 96, 192, 384, 768, 1152), features=3.6, diagonal=(0.05, 1.0)),
+            *grid(part="border", D=(48, 192, 768), features=0.3, diagonal=(0.02, 0.04, 0.1)),
             *grid(part="border", D=(24, 48, 96), features=11.0, diagonal=0.02),
         ),
         run=large_lead_cell,
