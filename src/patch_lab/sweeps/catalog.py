@@ -13,7 +13,7 @@ from patch_lab.sweeps.sweep import Sweep
 FILES = {
     "gaussian": ("gaussian", "gaussian-partial"),
     "idealized": ("idealized",),
-    "large_lead": ("large-lead",),
+    "large_lead": ("large-lead", "large-lead-wide"),
     "realistic": ("realistic",),
     "coupling": ("coupling", "coupling-turned"),
     "limits": ("limits", "zero-diagonal"),
