@@ -20,7 +20,7 @@ from pathlib import Path
 
 from timing import asked
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "benchmarks" / "kept_book.json"

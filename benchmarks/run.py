@@ -18,7 +18,7 @@ from pathlib import Path
 
 from timing import asked
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 HERE = Path(__file__).parent
 _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio", "low", "high", "rounds")

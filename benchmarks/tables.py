@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 README = Path(__file__).with_name("README.md")
 KEPT = README.with_name("kept.json")

@@ -37,10 +37,10 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import NODE_TYPES
 
-from patch_lab.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Ledger, escaped, shipped
-from patch_lab.ledger.answers import ROLES
-from patch_lab.ledger.cli import as_csv
-from patch_lab.prose import plain
+from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Ledger, escaped, shipped
+from patch_lab.kit.ledger.answers import ROLES
+from patch_lab.kit.ledger.cli import as_csv
+from patch_lab.kit.prose import plain
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
 PARTS = {
