@@ -2,7 +2,6 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 CHAPTERS ?=
-PARTS ?=
 
 # In a locale that is forced to be ASCII, Python before 3.13 cannot read the name of a folder with an umlaut.
 ifneq (,$(filter C POSIX,$(LC_ALL)))
@@ -10,7 +9,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere notebooks lab play full bench bench-gpu coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -91,9 +90,6 @@ bench: set-up  ## time the library against the obvious ways, into benchmarks/lat
 
 bench-gpu: set-up  ## time training at the paper's size on a GPU, into benchmarks/gpu.json: nine minutes
 	@$(PY) benchmarks/gpu.py
-
-bench-book: set-up  ## time set-up, builds, tests and pages: 25 minutes; PARTS="pages" for some, KEEP=1 as above
-	@$(PY) benchmarks/book.py $(PARTS) $(if $(KEEP),--keep)
 
 coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches
 	@.venv/bin/coverage erase

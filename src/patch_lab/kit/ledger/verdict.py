@@ -1,4 +1,4 @@
-"""The card of a claim: what a notebook shows below its evidence."""
+"""The card of a claim: what a notebook shows below its evidence, and the pages of claims in full."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from patch_lab.kit.prose import as_typed, plain
 
 @dataclass(frozen=True)
 class Card:
-    """A claim as a card in a notebook, and as text elsewhere.
+    """A claim as a card in a notebook or on a page, in pieces of Markdown, and as text elsewhere.
 
     Attributes
     ----------
@@ -44,24 +44,35 @@ class Card:
 
     def _repr_markdown_(self) -> str:
         """Markdown, so that mathematics is typeset wherever the notebook is read."""
+        family = "fails" if self.unmet else self.claim.family
+        head = f'<div class="pa-verdict pa-{family}">\n<div class="pa-verdict-head">'
+        return "\n\n".join([head, self.head, "</div>", self.statement, self.reasons, self.table, "</div>"])
+
+    @property
+    def head(self) -> str:
+        """The verdict with its condition, where the claim is stated, and whose it is."""
         claim = self.claim
         verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
         condition = escaped(claim.heading[len(claim.standing) :])
-        family = "fails" if self.unmet else claim.family
+        return f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}"
+
+    @property
+    def statement(self) -> str:
+        """What is claimed."""
+        return escaped(self.claim.statement)
+
+    @property
+    def reasons(self) -> str:
+        """Why, what checked a proof, and what is to be said about another setting."""
+        reason = ("" if self.yours is None else "*As recorded:* ") + escaped(self.claim.reason)
+        return "\n\n".join([reason, *(f"**{title}** {escaped(text)}" for title, text in self._notes())])
+
+    @property
+    def table(self) -> str:
+        """The evidence."""
         header, *rows = self._rows()
         table = [header, [":--", *["--:"] * (len(header) - 2), ":--"], *rows]
-        return "\n\n".join(
-            [
-                f'<div class="pa-verdict pa-{family}">\n<div class="pa-verdict-head">',
-                f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}",
-                "</div>",
-                escaped(claim.statement),
-                ("" if self.yours is None else "*As recorded:* ") + escaped(claim.reason),
-                *(f"**{title}** {escaped(text)}" for title, text in self._notes()),
-                "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in table),
-                "</div>",
-            ]
-        )
+        return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in table)
 
     def _notes(self) -> list[tuple[str, str]]:
         """What checked a proof, and what is to be said about another setting: a title and a sentence each."""
