@@ -3,7 +3,7 @@
 Letters as in attention: q, k, v, o, and dq, dk, ... their gradients; N tokens, H heads of D numbers, M rows
 of scores at a time, P pictures for one program.
 """
-# pyright: reportMissingImports=false, reportPossiblyUnbound=false
+# pyright: reportMissingImports=false
 
 import triton
 import triton.language as tl

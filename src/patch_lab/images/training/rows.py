@@ -18,7 +18,7 @@ from patch_lab.images.training.graphs import compiled
 from patch_lab.images.training.step import precision_type
 
 _BETA1, _EPS = 0.9, 1e-8
-PARTS = 32  # products side by side that fill a GPU, each of some ten tiles
+PARTS = 1  # products side by side that fill a GPU, each of some ten tiles
 _SHORTEST = 256  # rows of such a product at the least
 _WHOLE = (
     64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
@@ -72,10 +72,9 @@ class Rows:
             free = torch.stack([self._each([float(n not in names) for n in self.shapes]) for names in frozen])
             self.free = free.to(self.device)  # (R, n)
             self.decay = self.decay * self.free
-        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]
-        self.owner = owner.to(self.device)  # (n / 64,): whose every 64 numbers are
+        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]  # (n / 64,)
         self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
-        self.failure = FirstFailure(list(self.shapes), self.device, self.count)
+        self.failure = FirstFailure(list(self.shapes), self.device, self.count, owner)
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
         corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
         self.corrections = corrections.float().to(self.device)  # (steps, 2)
@@ -213,8 +212,7 @@ class Rows:
         each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = gradient.view(self.count, -1, _WHOLE).square().sum(dim=-1)  # (R, n / 64)
-            norms = squares.new_zeros(self.count, len(self.shapes)).index_add_(1, self.owner, squares)
-            self.failure.look(number, each, norms)
+            self.failure.look(number, each, squares)
             self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
             at = number.clamp(max=len(self.rates) - 1)[None]
