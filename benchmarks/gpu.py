@@ -29,7 +29,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from patch_association.images.vit import ViT, ViTConfig
-from patch_lab._files import write_atomically
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.flops import vit_flops
@@ -39,7 +38,8 @@ from patch_lab.images.training.processes import processes
 from patch_lab.images.training.step import TrainStep, make_optimizer
 from patch_lab.images.training.together import Together
 from patch_lab.images.training.trainer import make_model, started
-from patch_lab.records import hardware
+from patch_lab.kit.files import write_atomically
+from patch_lab.kit.records import hardware
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]
