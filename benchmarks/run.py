@@ -18,7 +18,7 @@ from pathlib import Path
 
 from timing import asked
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 HERE = Path(__file__).parent
 _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio", "low", "high", "rounds")
@@ -26,7 +26,7 @@ _PAIR = ("name", "ours_s", "theirs_s", "theirs", "ratio", "low", "high", "rounds
 
 def main() -> int:
     """Run the benchmarks of the modules named on the command line, or of all."""
-    every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing", "book", "gpu"))
+    every = sorted(p.stem for p in HERE.glob("[!_]*.py") if p.stem not in ("run", "timing", "tables", "gpu"))
     modules, keep, about = asked(__doc__, "module", every)
     if keep and modules:
         sys.exit("--keep is for all modules together: a table has one machine and one date")

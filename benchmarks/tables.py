@@ -1,7 +1,6 @@
 """Write what was timed into ``benchmarks/README.md``, between its marks.
 
-The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine; below
-``book`` those of ``make bench-book``: of each part by itself, as far as it was kept.
+The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine.
 """
 
 from __future__ import annotations
@@ -10,18 +9,15 @@ import json
 import re
 from pathlib import Path
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 README = Path(__file__).with_name("README.md")
 KEPT = README.with_name("kept.json")
-KEPT_BOOK = KEPT.with_name("kept_book.json")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def seconds(x: float) -> str:
-    """A time with two significant digits and the unit that suits it; hours where seconds have no sense."""
-    if x >= 7200:
-        return _with_unit(f"{x / 3600:,.0f}", "h")
+    """A time with two significant digits and the unit that suits it."""
     size, unit = next((each for each in _UNITS if x >= each[0]), _UNITS[-1])
     return _with_unit(digits(x / size), unit)
 
@@ -39,11 +35,6 @@ def digits(x: float) -> str:
 
 def _with_unit(text: str, unit: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{unit}"
-
-
-def _written(x: float, unit: str) -> str:
-    """A measured value in its unit; times in the one that suits them."""
-    return seconds(x) if unit == "s" else _with_unit(digits(x), unit)
 
 
 def quickness(ratio: float) -> str:
@@ -74,21 +65,6 @@ def _more(row: dict) -> str:
     return f" ({'; '.join(notes)})" if notes else ""
 
 
-def measured(parts: dict[str, dict]) -> str:
-    """A table of what was measured by itself, a part of ``make bench-book`` after the other."""
-    if not parts:
-        return "No table of a quiet machine is kept yet: `make bench-book` measures it on yours."
-    lines = ["| what | | least to most | rounds | on |", "|:--|--:|--:|--:|:--|"]
-    for part in parts.values():
-        for row in part["rows"]:
-            low, value, high = (_written(row[name], row["unit"]) for name in ("low", "value", "high"))
-            spread = f"{low} to {high}" if row["rounds"] > 1 else ""
-            lines.append(
-                f"| {row['name']} | {value} | {spread} | {row['rounds']} | {part['machine']['date']} |"
-            )
-    return "\n".join(lines)
-
-
 def about(machine: dict) -> str:
     """The machine in a sentence."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -102,8 +78,7 @@ def about(machine: dict) -> str:
 def write() -> None:
     """Put every table between its marks, ``<!-- timed NAME -->`` and ``<!-- end -->``."""
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    book = json.loads(KEPT_BOOK.read_text(encoding="utf-8")) if KEPT_BOOK.exists() else {}
-    tables = {"machine": about(kept["machine"]), "book": measured(book)}
+    tables = {"machine": about(kept["machine"])}
     tables |= {name: compared(rows) for name, rows in kept["results"].items()}
 
     def filled(mark: re.Match) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from patch_lab.records.record import processor
+from patch_lab.kit.records.record import processor
 
 QUIET = 0.5  # the most that a machine may do beside what is timed for a table of the book
 _PASS_S = 5e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it

@@ -11,7 +11,7 @@ from timing import close, compare, estimates
 from patch_association.data import SpatialData
 from patch_association.structure import Partition
 from patch_association.training import HeldOut
-from patch_lab.conventions import TRANSFER
+from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune

@@ -19,7 +19,7 @@ import torch
 
 from patch_association.data import SpatialData, random_feature
 from patch_association.structure import Partition, association
-from patch_lab.figures import draw_matrix, draw_patches, new_figure, use_style
+from patch_lab.kit.figures import draw_matrix, draw_patches, new_figure, use_style
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
 HEIGHT = WIDTH = 6

@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 from notebooks import notebook_from_text, own_ids, text_from_notebook
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 #: What git calls the other side of a merge that goes on: then the last commit is not what was edited.
 _MERGING = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")

@@ -22,11 +22,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import edits
-from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_pair
+from notebooks import chapters, differences, name_of, notebook_from_text, write_pair
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
+from patch_lab.kit.ledger import evidence_file
 
-EVIDENCE = ROOT / "src" / "patch_lab" / "ledger" / "evidence"
 LIMIT_S = 60  # a reader waits this long for a chapter on two cores, and no longer
 CELL_TIMEOUT_S = 600
 
@@ -235,7 +235,7 @@ def execute(path: Path) -> None:
 @contextmanager
 def _evidence_of_whole_runs(path: Path):
     """Give a chapter's evidence back as it was if its run fails: evidence and outputs are of one run."""
-    file = EVIDENCE / f"{name_of(path)}.json"
+    file = evidence_file(name_of(path))
     before = file.read_bytes() if file.exists() else None
     try:
         yield

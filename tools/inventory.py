@@ -66,7 +66,7 @@ def inventory(root: Path) -> dict[str, list[str]]:
         found["claim"].update(re.findall(r'^id\s*=\s*"([\w.-]+)"', text, re.M))
     for file in (root / "src").rglob("*"):
         folders = file.relative_to(root).parts
-        if file.suffix in (".json", ".npz") and {"evidence", "data"} & set(folders):
+        if file.suffix in (".json", ".npz") and {"evidence", "records"} & set(folders):
             found["evidence" if "evidence" in folders else "record"].add(file.name)
     return {kind: sorted(names) for kind, names in sorted(found.items())}
 

@@ -18,7 +18,7 @@ import jupytext
 import nbformat
 from jupytext.config import load_jupytext_configuration_file
 
-from patch_lab._files import write_atomically
+from patch_lab.kit.files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -13,7 +13,7 @@ import nbformat
 from book_labels import COUNTED, EQUATION, TARGET, Block, Book, figure_of, pieces
 from notebooks import ROOT, followed
 
-from patch_lab.ledger import shipped
+from patch_lab.kit.ledger import shipped
 
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
@@ -200,7 +200,7 @@ class Chapter:
         given += "" if follows is None else f", follows={sorted(follows)}"
         template = GLUED.sub(r"«\1»", text)
         source = (
-            '# @title { display-mode: "form" }\nfrom patch_lab.prose import show\n'
+            '# @title { display-mode: "form" }\nfrom patch_lab.kit.prose import show\n'
             f'show(r"""{template}"""{given})'
         )
         data = {"text/markdown": shown, "text/plain": "<IPython.core.display.Markdown object>"}

@@ -3,7 +3,7 @@
 A chapter's cell tagged ``parameters`` holds plain assignments, and the comment of each ends in what a
 reader may try: ``q = 0.3  # chance of a feature; try 0.1, 0.5``. This script changes one parameter at a
 time and runs the chapter alone in an empty folder: every cell must run, and no sentence may show a number
-that is not the run's. What ``patch_lab.ledger.parameters`` calls nonsense must be refused by
+that is not the run's. What ``patch_lab.kit.ledger.parameters`` calls nonsense must be refused by
 ``chapter(...)`` below the parameters. By default each chapter gets one of its changes; ``--all`` takes every
 change; ``--full`` takes the preset "full" in place of them: where it needs a larger machine, the library
 must say so.
@@ -30,8 +30,8 @@ from book_labels import read_book
 from edition import make
 from notebooks import ROOT, chapters, name_of
 
-from patch_lab.ledger.parameters import nonsense, refuse_nonsense
-from patch_lab.prose import BANNER, UNKNOWN
+from patch_lab.kit.ledger.parameters import nonsense, refuse_nonsense
+from patch_lab.kit.prose import BANNER, UNKNOWN
 
 CELL_TIMEOUT_S = 300
 #: What the library says of a size that needs more memory than there is: a full preset may want more.

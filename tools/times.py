@@ -22,8 +22,8 @@ import nbformat
 from notebooks import ROOT, chapters, name_of, notebook_from_text
 from play import run
 
-from patch_lab._files import write_atomically
-from patch_lab.records.record import processor
+from patch_lab.kit.files import write_atomically
+from patch_lab.kit.records.record import processor
 
 TIMES = ROOT / "book" / "times.json"
 #: The kernel says what it used, its children included.

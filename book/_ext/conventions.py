@@ -15,9 +15,9 @@ from ledger import digest
 from sphinx.util.docutils import SphinxDirective
 
 from patch_association.defaults import DEFAULT, ModelSetting
-from patch_lab import conventions
-from patch_lab.ledger import shipped
-from patch_lab.ledger.table import tomllib
+from patch_lab.kit import conventions
+from patch_lab.kit.ledger import shipped
+from patch_lab.kit.ledger.table import tomllib
 
 SOURCE = Path(__file__).resolve().parent.parent / "departures.toml"
 

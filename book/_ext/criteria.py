@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_lab import records
 from patch_lab.certify.runs import RUNS
 from patch_lab.images.flops import attention_flops
-from patch_lab.ledger import shipped
-from patch_lab.ledger.table import tomllib
-from patch_lab.prose import number, percent
+from patch_lab.kit import records
+from patch_lab.kit.ledger import shipped
+from patch_lab.kit.ledger.table import tomllib
+from patch_lab.kit.prose import number, percent
 from patch_lab.setting.costs import positional_attention_flops, self_attention_flops
 from patch_lab.transfer.complexity import sample_complexity
 from patch_lab.transfer.recorded import averaged_by_patches, by_patches

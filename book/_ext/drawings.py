@@ -19,8 +19,8 @@ import numpy as np
 from docutils import nodes
 from panels import Figure, Panel, written
 
-from patch_lab.figures.style import DARK, PAPER
-from patch_lab.figures.tables import rich
+from patch_lab.kit.figures.style import DARK, PAPER
+from patch_lab.kit.figures.tables import rich
 
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")

@@ -24,6 +24,8 @@ import json
 from pathlib import Path
 from typing import ClassVar
 
+import essay
+import gallery
 import numpy as np
 from docutils import nodes
 from findings import around, picture_of, raw
@@ -31,9 +33,8 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from patch_association.images.locality import encoding_locality, similarity
-from patch_lab.figures import essay, gallery
 from patch_lab.images.puzzle import cosines
-from patch_lab.records import encode
+from patch_lab.kit.records import encode
 
 FOLDER = Path(__file__).resolve().parent.parent / "_static" / "explore"
 PAGES = "book/explore"
@@ -56,8 +57,10 @@ DATA = ("encodings", "training", "sheets", "essay", "drawings")
 
 
 def scripts(name: str) -> list[str]:
-    """The scripts of an explorable, in the order in which they run."""
-    return list(dict.fromkeys([*ENGINES.get(name, ()), *(() if name == "gallery" else ("kit",)), name]))
+    """The scripts of an explorable, in the order in which they run; a scene's lies in ``scenes/``."""
+    folder, _, _ = name.rpartition("/")
+    before = scripts(folder) if folder else ENGINES.get(name, ())
+    return list(dict.fromkeys([*before, *(() if name == "gallery" else ("kit",)), name]))
 
 
 def load(directive: SphinxDirective, name: str) -> None:
@@ -115,7 +118,7 @@ class Explorable(SphinxDirective):
 class Scene(SphinxDirective):
     """A scene of the essay: ``:::{scene} name`` with ``explorable``, and a still where no script runs.
 
-    The still is one of :mod:`patch_lab.figures.essay`, or the ``figure`` ``of`` a chapter. What the directive
+    The still is one of :mod:`essay`, or the ``figure`` ``of`` a chapter. What the directive
     contains stands below it: the ways to the theorem and to the notebook.
     """
 
@@ -126,7 +129,7 @@ class Scene(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         name, here = self.arguments[0], self.env.docname
         explorable = self.options.get("explorable", name)
-        load(self, name if name in ENGINES else "scenes")
+        load(self, explorable if explorable in ENGINES else f"scenes/{explorable}")
         if "figure" in self.options:
             there, alt = picture_of(self, self.options["figure"], self.options["of"])
             still = f'<img src="{there}" alt="{alt}">'
@@ -170,7 +173,7 @@ class Gallery(SphinxDirective):
 class Moving(SphinxDirective):
     """A figure that moves with one number: ``:::{moving} name``; what it contains is its caption.
 
-    It is one of :func:`patch_lab.figures.gallery.moving`. It runs once while it is seen, and then follows its
+    It is one of :func:`gallery.moving`. It runs once while it is seen, and then follows its
     slider; where nothing moves, its middle frame stands.
     """
 
@@ -262,7 +265,7 @@ GROUND = (
 
 
 class Still(SphinxDirective):
-    """A picture of :mod:`patch_lab.figures.essay` that does not move; what it contains is its caption."""
+    """A picture of :mod:`essay` that does not move; what it contains is its caption."""
 
     required_arguments = 1
     has_content = True

@@ -19,7 +19,7 @@ from lettering import all_pages, pages_of
 from notation import load as load_notation
 from tips import bare
 
-from patch_lab.ledger import SOURCES, shipped
+from patch_lab.kit.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
 TOGGLE = '<summary><span class="toctree-toggle"'  # of the theme's sidebar, which gives it no name

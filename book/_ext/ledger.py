@@ -37,10 +37,10 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import NODE_TYPES
 
-from patch_lab.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Ledger, escaped, shipped
-from patch_lab.ledger.answers import ROLES
-from patch_lab.ledger.cli import as_csv
-from patch_lab.prose import plain
+from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
+from patch_lab.kit.ledger.answers import ROLES
+from patch_lab.kit.ledger.cli import as_csv
+from patch_lab.kit.prose import plain
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
 PARTS = {
@@ -194,16 +194,13 @@ class ClaimsCards(LedgerDirective):
         return list(sections.values())
 
     def _full(self, claim) -> nodes.container:
-        verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
-        condition = claim.heading[len(claim.standing) :] if claim.kind == "claim" else ""
-        where = f"{condition} \u00b7 {claim.where}, {SOURCES[claim.source]}"
-        head = nodes.paragraph("", "", nodes.strong("", verdict), *self.paragraph(where).children)
+        card = Card(claim)
         box = nodes.container("", classes=["pa-verdict", f"pa-{claim.family}"], ids=[claim.id])
-        box += nodes.container("", head, classes=["pa-verdict-head"])
-        box += self.paragraph(claim.statement)
+        head = self.parse_text_to_nodes(card.head)
+        box += [nodes.container("", *head, classes=["pa-verdict-head"])]
+        box += self.parse_text_to_nodes(card.statement)
         fold = Fold("", label="Reason and evidence" if claim.kind == "claim" else "How it is read")
-        if claim.reason:
-            fold += self.paragraph(claim.reason)
+        fold += self.parse_text_to_nodes(card.reasons)
         if claim.turned:
             tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
             fold += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
@@ -211,21 +208,16 @@ class ClaimsCards(LedgerDirective):
             fold += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
         fold += self._rests(claim)
         fold += [self.paragraph(said(answer), "pa-knobs") for answer in shipped().answers(claim.id)]
-        numbers = [[one.name, one.show(), one.show_basis()] for one in claim.evidence.values()]
-        if numbers:
-            rows = [self.row([[self.paragraph(text)] for text in cells]) for cells in numbers]
-            table = self.table(("evidence", "value", "basis"), (50, 20, 30), rows)
-            table["classes"] = ["table"]
-            fold += table
+        if claim.evidence:
+            fold += self.parse_text_to_nodes(card.table)
         if fold.children:
             box += fold
         return box
 
     def _rests(self, claim) -> list[nodes.paragraph]:
-        """What checked a proof, what it uses, and what falls if it falls."""
-        checked = f"Checked by {ENGINES[claim.checked_by]}. " if claim.checked_by else ""
+        """What a proof uses, and what falls if it falls."""
         falls = shipped().falls_with(claim.id)
-        line = nodes.paragraph("", checked, classes=["pa-knobs"])
+        line = nodes.paragraph("", classes=["pa-knobs"])
         for title, ids in (("Rests on ", claim.rests_on), ("If it falls, so do ", falls)):
             for number, one in enumerate(ids):
                 line += nodes.Text(title if number == 0 else ", ")

@@ -13,8 +13,8 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from patch_lab.figures.style import COLORS
-from patch_lab.ledger.table import tomllib
+from patch_lab.kit.figures.style import COLORS
+from patch_lab.kit.ledger.table import tomllib
 
 SOURCE = Path(__file__).resolve().parent.parent / "notation.toml"
 

@@ -28,7 +28,7 @@ GAP = 8.0
 PHONE = 340.0
 #: The least size of letters.
 LETTERS = 10.4
-#: A name at the end of a curve begins as far behind it (:func:`patch_lab.figures.style.label_ends`).
+#: A name at the end of a curve begins as far behind it (:func:`patch_lab.kit.figures.style.label_ends`).
 BEHIND = 6.0
 
 Box = tuple[float, float, float, float]

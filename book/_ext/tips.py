@@ -17,7 +17,7 @@ from docutils import nodes
 from notation import SOURCE, Symbol, spoken, written
 from sphinx_proof.nodes import proof_node
 
-from patch_lab.figures.tables import rich
+from patch_lab.kit.figures.tables import rich
 
 BEGIN, END = "<!-- tips -->", "<!-- /tips -->"
 

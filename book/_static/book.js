@@ -1,13 +1,17 @@
 // What scrolls in its own box (a wide equation, a table of evidence) must be
 // reachable with the Tab key.
 (() => {
-  const BOXES = "div.math, span.math, .pa-verdict table, .bd-article .cell_output table:not(.pa-table > table), " +
+  const BOXES =
+    "div.math, span.math, .pa-verdict table, .bd-article .cell_output table:not(.pa-table > table), " +
     ".pa-table, div.highlight pre, .pst-scrollable-table-container";
 
   // In a line of text a formula may break between its parts: it scrolls where one of them is wider than the line.
-  const scrolls = (box) => box.matches("span.math")
-    ? [...box.querySelectorAll(".base")].some((part) => part.offsetWidth > box.closest("p, li, td, dd, figcaption, div").clientWidth + 1)
-    : box.scrollWidth > box.clientWidth + 1;
+  const scrolls = (box) =>
+    box.matches("span.math")
+      ? [...box.querySelectorAll(".base")].some(
+          (part) => part.offsetWidth > box.closest("p, li, td, dd, figcaption, div").clientWidth + 1,
+        )
+      : box.scrollWidth > box.clientWidth + 1;
 
   // The right edge fades while there is more beyond it; code has a shadow there.
   const beyond = (box) => box.tagName !== "PRE" && box.scrollLeft + box.clientWidth < box.scrollWidth - 2;
@@ -57,12 +61,15 @@ addEventListener("DOMContentLoaded", () => {
   const rows = [...document.querySelectorAll("table.pa-claims tbody tr[id^='claim-']")];
   const texts = rows.map((row) => `${row.id} ${row.textContent}`.toLowerCase());
   const group = document.createElement("fieldset");
-  group.innerHTML = '<legend>search</legend><label>words <input type="search" name="pa-words"></label> <output></output>';
+  group.innerHTML =
+    '<legend>search</legend><label>words <input type="search" name="pa-words"></label> <output></output>';
   form.append(group);
   const [input, said] = [group.querySelector("input"), group.querySelector("output")];
   form.addEventListener("submit", (event) => event.preventDefault());
   // Whoever asks for some sees them: the parts open.
-  form.addEventListener("input", () => rows.forEach((row) => row.closest("details")?.setAttribute("open", "")));
+  form.addEventListener("input", () =>
+    rows.forEach((row) => row.closest("details")?.setAttribute("open", "")),
+  );
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;

@@ -2,21 +2,30 @@
 // back to where it was (that is what a modal <dialog> does). Arrow keys turn the pages of the book.
 (() => {
   const open = (figure, button) => {
-    const dialog = document.createElement("dialog"), close = document.createElement("button");
-    const drawing = figure.querySelector(".pa-drawing"), caption = figure.querySelector("figcaption");
-    const place = document.createElement("div");  // the drawing itself moves: its ids stay unique
+    const dialog = document.createElement("dialog"),
+      close = document.createElement("button");
+    const drawing = figure.querySelector(".pa-drawing"),
+      caption = figure.querySelector("figcaption");
+    const place = document.createElement("div"); // the drawing itself moves: its ids stay unique
     place.style.height = `${drawing.offsetHeight}px`;
     drawing.replaceWith(place);
     close.textContent = "Close";
     close.onclick = () => dialog.close();
     dialog.className = "pa-full";
-    const {width, height} = drawing.getBoundingClientRect();  // as large as the window is high
-    dialog.style.setProperty("--fit", `${Math.max(640, Math.round(((innerHeight - 190) * width) / height))}px`);
+    const { width, height } = drawing.getBoundingClientRect(); // as large as the window is high
+    dialog.style.setProperty(
+      "--fit",
+      `${Math.max(640, Math.round(((innerHeight - 190) * width) / height))}px`,
+    );
     dialog.setAttribute("aria-label", `${button.dataset.name} in full size`);
     const words = caption?.cloneNode(true);
-    words?.querySelectorAll("[id], .headerlink").forEach((e) => e.matches(".headerlink") ? e.remove() : e.removeAttribute("id"));
+    words
+      ?.querySelectorAll("[id], .headerlink")
+      .forEach((e) => (e.matches(".headerlink") ? e.remove() : e.removeAttribute("id")));
     dialog.append(close, drawing, words ?? "");
-    dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
+    dialog.onclick = (event) => {
+      if (event.target === dialog) dialog.close();
+    };
     dialog.onclose = () => {
       place.replaceWith(drawing);
       dialog.remove();
@@ -28,7 +37,7 @@
 
   // On a phone each panel is drawn as its column is wide. What would be smaller than 0.8 of what it is on a desk is
   // drawn anew: what lies inside the axes moves together, and letters, legends and what is outside keep their size.
-  const LEAST = 0.8 * 96 / 72;  // pixels for a point
+  const LEAST = (0.8 * 96) / 72; // pixels for a point
   const number = (x) => Math.round(100 * x) / 100;
 
   const narrow = (panel) => {
@@ -37,23 +46,36 @@
     const spans = svg.dataset.spans.split(" ").filter(Boolean).map(Number);
     const room = Math.min(wide, panel.clientWidth / LEAST);
     const inside = spans.reduce((sum, x, k) => sum + (k % 2 ? x : -x), 0);
-    const share = Math.max(0.25, 1 - (wide - room) / inside);  // of its width that an axes keeps
+    const share = Math.max(0.25, 1 - (wide - room) / inside); // of its width that an axes keeps
     panel.dataset.drawn = "";
     svg.setAttribute("viewBox", `${left} ${top} ${room} ${high}`);
-    if (room === wide || !spans.length) return svg.setAttribute("viewBox", svg.dataset.narrow.replace(/,/g, " "));
+    if (room === wide || !spans.length)
+      return svg.setAttribute("viewBox", svg.dataset.narrow.replace(/,/g, " "));
     const at = (x) => {
       let gone = 0;
-      for (let k = 0; k < spans.length; k += 2) gone += (1 - share) * Math.max(0, Math.min(x, spans[k + 1]) - spans[k]);
+      for (let k = 0; k < spans.length; k += 2)
+        gone += (1 - share) * Math.max(0, Math.min(x, spans[k + 1]) - spans[k]);
       return x - gone;
     };
     const shift = (element, name, to) => element.setAttribute(name, number(to));
-    const bend = (path) => path.setAttribute("d", path.getAttribute("d").replace(/(-?[\d.]+(?:e-?\d+)?) (-?[\d.]+(?:e-?\d+)?)/g, (_, x, y) => `${number(at(Number(x)))} ${y}`));
-    const clips = new Set(), areas = new Set();
+    const bend = (path) =>
+      path.setAttribute(
+        "d",
+        path
+          .getAttribute("d")
+          .replace(
+            /(-?[\d.]+(?:e-?\d+)?) (-?[\d.]+(?:e-?\d+)?)/g,
+            (_, x, y) => `${number(at(Number(x)))} ${y}`,
+          ),
+      );
+    const clips = new Set(),
+      areas = new Set();
     for (const element of svg.querySelectorAll("path, use[x], image, [data-x], [clip-path]")) {
       const clip = element.getAttribute("clip-path")?.match(/#([^)]+)/)?.[1];
       if (clip) clips.add(clip);
       if (element.dataset.x) {
-        const {x, width} = element.getBBox(), anchor = Number(element.dataset.x);
+        const { x, width } = element.getBBox(),
+          anchor = Number(element.dataset.x);
         const moved = Math.max(left - x, Math.min(at(anchor) - anchor, left + room - x - width));
         element.setAttribute("transform", `translate(${number(moved)} 0)`);
       } else if (element.closest("defs, [data-x]")) continue;
@@ -63,7 +85,8 @@
         element.setAttribute("preserveAspectRatio", "none");
         shift(element, "x", at(x));
         shift(element, "width", at(x + width) - at(x));
-      } else if (element.getAttribute("x") === "0") areas.add(element.getAttribute("href"));  // an area, drawn at its place
+      } else if (element.getAttribute("x") === "0")
+        areas.add(element.getAttribute("href")); // an area, drawn at its place
       else shift(element, "x", at(Number(element.getAttribute("x"))));
     }
     for (const name of areas) bend(svg.querySelector(name));
@@ -80,7 +103,9 @@
   // Where numbers at the ticks would touch, every other one is left out.
   const thin = (svg) => {
     for (const axis of svg.querySelectorAll("[data-axis]")) {
-      const words = [...axis.querySelectorAll("[data-x]")].filter((word) => word.parentElement !== axis).map((word) => [word, word.getBoundingClientRect()]);
+      const words = [...axis.querySelectorAll("[data-x]")]
+        .filter((word) => word.parentElement !== axis)
+        .map((word) => [word, word.getBoundingClientRect()]);
       let end = -Infinity;
       for (const [word, box] of words.sort(([, a], [, b]) => a.left - b.left)) {
         if (box.left < end + 3) word.style.visibility = "hidden";
@@ -122,7 +147,9 @@
     button.setAttribute("aria-label", `Open ${name} in full size`);
     button.textContent = "⤢";
     button.onclick = () => open(figure, button);
-    drawing.addEventListener("click", () => { if (drawing.parentElement === figure) open(figure, button); });
+    drawing.addEventListener("click", () => {
+      if (drawing.parentElement === figure) open(figure, button);
+    });
     figure.classList.add("pa-opens");
     figure.append(button);
   };
@@ -130,7 +157,15 @@
   // Left and right turn pages, unless something has the focus that may want these keys itself.
   const turn = (event) => {
     const selector = { ArrowLeft: "a.left-prev", ArrowRight: "a.right-next" }[event.key];
-    if (!selector || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+    if (
+      !selector ||
+      event.altKey ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      event.defaultPrevented
+    )
+      return;
     if (document.activeElement && document.activeElement !== document.body) return;
     const target = document.querySelector(selector);
     if (target) location.href = target.href;

@@ -21,7 +21,13 @@
     summary.className = "context";
     const marked = document.createElement("mark");
     marked.textContent = text.slice(place, place + length);
-    summary.append(from ? "… " : "", text.slice(from, place), marked, text.slice(place + length, Math.max(end, place + length)), " …");
+    summary.append(
+      from ? "… " : "",
+      text.slice(from, place),
+      marked,
+      text.slice(place + length, Math.max(end, place + length)),
+      " …",
+    );
     return summary;
   };
 
@@ -37,11 +43,14 @@
   // What has this very name stands above the pages: a symbol, or a numbered statement or figure.
   const named = () => {
     const query = words.join(" ");
-    const number = /^(theorem|lemma|proposition|corollary|definition|assumption|remark|conjecture|figure|fig\.?|section|appendix)\s+\w/.test(query);
+    const number =
+      /^(theorem|lemma|proposition|corollary|definition|assumption|remark|conjecture|figure|fig\.?|section|appendix)\s+\w/.test(
+        query,
+      );
     const start = query.replace(/^fig\.? /, "figure ");
     const begins = (title) => title.startsWith(start) && !/^\w|^\.\d/.test(title.slice(start.length));
     const entries = window.pageIndex ?? [];
-    const symbols = entries.filter((entry) => entry.names?.includes(asked));  // a capital is another symbol
+    const symbols = entries.filter((entry) => entry.names?.includes(asked)); // a capital is another symbol
     const similar = entries.filter((entry) => entry.names?.some((name) => name.toLowerCase() === query));
     const stated = entries.filter((entry) => !entry.names && number && begins(entry.title.toLowerCase()));
     return [...(symbols.length ? symbols : similar), ...stated].slice(0, 12);
@@ -53,8 +62,11 @@
     const items = document.createElement("ul");
     items.className = "pa-named";
     for (const entry of found) {
-      const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("p");
-      link.href = `${document.documentElement.dataset.content_root ?? "./"}${entry.page}.html${entry.id ? `#${entry.id}` : ""}`;
+      const item = document.createElement("li"),
+        link = document.createElement("a"),
+        text = document.createElement("p");
+      const root = document.documentElement.dataset.content_root ?? "./";
+      link.href = `${root}${entry.page}.html${entry.id ? `#${entry.id}` : ""}`;
       link.textContent = entry.title;
       text.className = "context";
       text.textContent = entry.text;

@@ -5,24 +5,27 @@
 // (book/_ext/tips.py). Escape hides a tip; the pointer may move into it.
 (() => {
   const BOXES = "div.proof, div.exercise, div.solution, div.math, figure, div.citation";
-  const WAIT = 250, GRACE = 300;  // milliseconds until a tip shows, and until it goes
+  const WAIT = 250,
+    GRACE = 300; // milliseconds until a tip shows, and until it goes
   let tip, owner, timer;
 
-  const template = (name, value) => [...document.querySelectorAll("template.pa-tip")].find((e) => e.dataset[name] === value);
+  const template = (name, value) =>
+    [...document.querySelectorAll("template.pa-tip")].find((e) => e.dataset[name] === value);
 
   // The content of a tip, or nothing.
   const content = (mark) => {
     if (mark.matches(".pa-symbol")) return template("symbol", mark.dataset.symbol)?.content.cloneNode(true);
-    if (mark.matches(".pa-chip")) {  // the verdict in full, with its condition
+    if (mark.matches(".pa-chip")) {
+      // the verdict in full, with its condition
       mark.dataset.said ??= mark.title;
       mark.removeAttribute("title");
-      return Object.assign(document.createElement("p"), {textContent: mark.dataset.said});
+      return Object.assign(document.createElement("p"), { textContent: mark.dataset.said });
     }
     const href = mark.getAttribute("href");
     const elsewhere = template("href", href);
     if (elsewhere) return elsewhere.content.cloneNode(true);
     const target = href.startsWith("#") && document.getElementById(decodeURIComponent(href.slice(1)));
-    if (!target || !target.matches(BOXES) || target.contains(mark)) return undefined;
+    if (!target?.matches(BOXES) || target.contains(mark)) return undefined;
     const copy = target.cloneNode(true);
     copy.querySelectorAll(".headerlink").forEach((e) => e.remove());
     [copy, ...copy.querySelectorAll("[id]:not(svg *)")].forEach((e) => e.removeAttribute("id"));
@@ -55,8 +58,11 @@
 
   // Below the line, above it where there is more room, and within the window.
   const place = () => {
-    const line = owner.getClientRects()[0], box = tip.getBoundingClientRect(), frame = tip.offsetParent.getBoundingClientRect();
-    const below = line.bottom + 6, above = line.top - 6 - box.height;
+    const line = owner.getClientRects()[0],
+      box = tip.getBoundingClientRect(),
+      frame = tip.offsetParent.getBoundingClientRect();
+    const below = line.bottom + 6,
+      above = line.top - 6 - box.height;
     const top = below + box.height > innerHeight && above > 0 ? above : below;
     const left = Math.max(8, Math.min(line.left, document.documentElement.clientWidth - box.width - 8));
     tip.style.top = `${top - frame.top}px`;
@@ -67,7 +73,8 @@
     clearTimeout(timer);
     timer = setTimeout(act, wait);
   };
-  const marked = (event) => event.target.closest?.("article.bd-article a.reference.internal[href*='#'], .pa-symbol");
+  const marked = (event) =>
+    event.target.closest?.("article.bd-article a.reference.internal[href*='#'], .pa-symbol");
 
   addEventListener("load", () => {
     document.addEventListener("pointerover", (event) => {

@@ -34,8 +34,8 @@ def __getattr__(name: str):
     if not name.startswith("_") and name not in __all__:
         if util.find_spec(f"{__name__}.{name}") is not None:
             return import_module(f"{__name__}.{name}")
-        laboratory = util.find_spec("patch_lab") and util.find_spec(f"patch_lab.{name}")
-        if laboratory:
-            said = f"No {__name__} attribute {name}: it is in the laboratory, from patch_lab import {name}"
-            raise AttributeError(said)
+        for room in ("patch_lab", "patch_lab.kit") if util.find_spec("patch_lab") else ():
+            if util.find_spec(f"{room}.{name}"):
+                said = f"No {__name__} attribute {name}: it is in the laboratory, from {room} import {name}"
+                raise AttributeError(said)
     return _named(name)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import brief, finite, fits_memory, floating, positive_int, probability
+from patch_association.checks import brief, finite, fits_memory, floating, positive_int, probability
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 
 

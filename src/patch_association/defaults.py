@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from patch_association._validate import finite, odd_degree, positive_int
+from patch_association.checks import finite, odd_degree, positive_int
 
 
 @dataclass(frozen=True)

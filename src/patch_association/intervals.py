@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 import scipy
 
-from patch_association._validate import finite, positive_int
+from patch_association.checks import finite, positive_int
 
 
 @dataclass(frozen=True)

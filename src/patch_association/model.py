@@ -7,8 +7,8 @@ import math
 import torch
 from torch import nn
 
-from patch_association._validate import finite, fits_memory, floating, odd_degree, positive_int, seed_number
 from patch_association.attention import softmax_attention
+from patch_association.checks import finite, fits_memory, floating, odd_degree, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 
 

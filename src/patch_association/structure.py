@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from patch_association._validate import brief, divides, fits_memory, positive_int
+from patch_association.checks import brief, divides, fits_memory, positive_int
 
 
 class Partition:

@@ -3,7 +3,7 @@
 import pytest
 from training import toy_set
 
-from patch_lab.sweeps import study, study_larger
+from patch_lab.images.sweeps import study, study_larger
 
 
 @pytest.fixture

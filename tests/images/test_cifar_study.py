@@ -10,10 +10,11 @@ from training import toy_set
 from patch_association.images.locality import encoding_locality, locality, similarity
 from patch_lab.images.convolution import QuickNet
 from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.sweeps import images, study, study_larger
 from patch_lab.images.training.run import load_run
 from patch_lab.images.training.trainer import Trainer
-from patch_lab.records import decode, load
-from patch_lab.sweeps import images, registry, study, study_larger
+from patch_lab.kit.records import decode, load
+from patch_lab.kit.sweeps import registry
 
 
 @pytest.mark.slow

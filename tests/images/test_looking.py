@@ -23,11 +23,11 @@ from patch_association.images import (
     positional_share,
 )
 from patch_association.images.weights import given
-from patch_lab.cli import main
-from patch_lab.figures.looking import picture_size, read_pictures, tables
 from patch_lab.images.data.packed import load_crops
-from patch_lab.records import load
-from patch_lab.sweeps import vit_tiny
+from patch_lab.images.looking import picture_size, read_pictures, tables
+from patch_lab.images.sweeps import vit_tiny
+from patch_lab.kit.cli import main
+from patch_lab.kit.records import load
 
 GRID, SIZE = (3, 4), (24, 32)
 PICTURES = torch.randn(4, 3, *SIZE, generator=torch.Generator().manual_seed(0))

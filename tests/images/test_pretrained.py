@@ -14,8 +14,8 @@ from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
 from patch_lab.images.one_layer import PARTS, layer_of
 from patch_lab.images.plain import vit_of
-from patch_lab.records import decode, load, rounded
-from patch_lab.sweeps import vit_tiny
+from patch_lab.images.sweeps import vit_tiny
+from patch_lab.kit.records import decode, load, rounded
 
 PICTURES = torch.randn(3, 3, 24, 24, generator=torch.Generator().manual_seed(0))
 

@@ -5,7 +5,7 @@ import pytest
 
 from patch_association.images.locality import grid_distances, similarity
 from patch_lab.images.puzzle import assemble
-from patch_lab.records import decode, load
+from patch_lab.kit.records import decode, load
 
 
 def kernel(side, width):

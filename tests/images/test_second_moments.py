@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from patch_lab import records
 from patch_lab.images.data import load
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.second_moments import patch_correlations, without_labels
+from patch_lab.kit import records
 
 
 def test_correlations_are_numpys():

@@ -10,9 +10,10 @@ from training import toy_set
 
 from patch_lab.images import registered
 from patch_lab.images.data.permutation import GridPermutation
-from patch_lab.records import decode, read
-from patch_lab.sweeps import registry, run_sweep, section_six
-from patch_lab.sweeps.section_six import SWEEPS, answers, cells, packed_bits, rates, settings
+from patch_lab.images.sweeps import section_six
+from patch_lab.images.sweeps.section_six import SWEEPS, answers, cells, packed_bits, rates, settings
+from patch_lab.kit.records import decode, read
+from patch_lab.kit.sweeps import registry, run_sweep
 
 
 def answered(share, seeds=3, n=10_000, seed=0, spread=0.0):

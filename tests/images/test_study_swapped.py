@@ -10,11 +10,12 @@ from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.sets import validation_split
 from patch_lab.images.exchange import correlations, matched, mean_maps
+from patch_lab.images.sweeps import study, study_swapped
+from patch_lab.images.sweeps.study_swapped import alternatives, groups
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.run import load_run
 from patch_lab.images.training.trainer import make_model
-from patch_lab.sweeps import registry, study, study_swapped
-from patch_lab.sweeps.study_swapped import alternatives, groups
+from patch_lab.kit.sweeps import registry
 
 
 def test_the_cells():

@@ -12,13 +12,10 @@ from patch_association.images.locality import (
 from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import Inside
-from patch_lab.records import decode
-from patch_lab.records.codec import from_bits
-from patch_lab.sweeps import vit_attention, vit_gray, vit_interventions, vit_tiny
-from patch_lab.sweeps.vit_interventions import (
-    corners,
-    edits_of,
-)
+from patch_lab.images.sweeps import vit_attention, vit_gray, vit_interventions, vit_tiny
+from patch_lab.images.sweeps.vit_interventions import corners, edits_of
+from patch_lab.kit.records import decode
+from patch_lab.kit.records.codec import from_bits
 
 L, H, GRID = 12, 3, 4
 N = GRID * GRID
@@ -186,7 +183,7 @@ def test_attention_is_measured(moving, monkeypatch):
 def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""
     from patch_lab.images.data.sets import ImageSet
-    from patch_lab.sweeps import vit_recovery as sweep
+    from patch_lab.images.sweeps import vit_recovery as sweep
 
     generator = torch.Generator().manual_seed(6)
     images = torch.randint(256, (64, 3, 8, 8), generator=generator, dtype=torch.uint8)

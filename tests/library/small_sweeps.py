@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_lab.sweeps import Sweep, run_sweep
+from patch_lab.kit.sweeps import Sweep, run_sweep
 
 CELLS = tuple({"seed": seed, "q": q} for seed in range(3) for q in (0.25, 0.5))
 

@@ -27,7 +27,7 @@ from patch_lab.beyond import (
     p_value,
     shuffled_inputs,
 )
-from patch_lab.beyond.blind_error import enumerated_errors, subset_score
+from patch_lab.beyond.least_errors import enumerated_errors, subset_score
 
 
 def least_error(G, K, C, q, see):

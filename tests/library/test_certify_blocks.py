@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from patch_lab.certify.blocks import moment_certificates, two_inequalities
 from patch_lab.certify.descent import Undecided
-from patch_lab.setting.optimality import cubic_form
+from patch_lab.dynamics.optimality import cubic_form
 
 pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 

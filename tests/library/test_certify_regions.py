@@ -14,7 +14,6 @@ from enumeration import positive_inputs, predictions
 from flint import arb
 
 from patch_association.exact.risk import PopulationRisk
-from patch_lab import records
 from patch_lab.certify import rounded, signs
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.ends import End
@@ -26,6 +25,7 @@ from patch_lab.certify.runs import RUNS
 from patch_lab.certify.statements import STATEMENTS
 from patch_lab.certify.traps import Away, Towards
 from patch_lab.dynamics.first_move import FirstMove
+from patch_lab.kit import records
 
 D, C, RATE, SCORE_RATE = 6, 2, Fraction(4), Fraction(24)
 TOWARDS = Towards((Fraction(1, 16), Fraction(3, 8)), Fraction(1, 32), Fraction(1, 2), Fraction(3, 4))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from patch_lab.cli import main
-from patch_lab.ledger import Ledger, exact
-from patch_lab.ledger.cli import as_csv
-from patch_lab.ledger.requires import holds, parse
-from patch_lab.ledger.table import read_bibliography
+from patch_lab.kit.cli import main
+from patch_lab.kit.ledger import Ledger, exact
+from patch_lab.kit.ledger.cli import as_csv
+from patch_lab.kit.ledger.requires import holds, parse
+from patch_lab.kit.ledger.table import read_bibliography
 
 ENTRY = {
     "id": "ours-first",

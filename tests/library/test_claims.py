@@ -6,7 +6,7 @@ import math
 import pytest
 
 from patch_association.intervals import Estimate, proportion
-from patch_lab.ledger import Ledger, exact, sampled
+from patch_lab.kit.ledger import Ledger, exact, sampled
 
 TABLE = """
 [[claim]]

@@ -15,6 +15,7 @@ from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.first_move import lower_edge, upper_edge
+from patch_lab.dynamics.optimality import cubic_form
 from patch_lab.dynamics.outcomes import (
     by_kind,
     descend_by_enumeration,
@@ -24,7 +25,6 @@ from patch_lab.dynamics.outcomes import (
 )
 from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
-from patch_lab.setting.optimality import cubic_form
 
 
 def first_move(D, C, q, p):

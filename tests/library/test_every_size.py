@@ -14,7 +14,7 @@ from scipy.stats import poisson
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.beyond.every_size import RowRates, Sparse, derivative_bounds, horizon, lone, wider
+from patch_lab.dynamics.every_size import RowRates, Sparse, derivative_bounds, horizon, lone, wider
 from patch_lab.dynamics.lifetime import ScoreNoise
 from patch_lab.dynamics.valley import score_drift
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
 from scipy.special import expit
 
+from patch_association.attention import attention_values
 from patch_association.data import random_feature
 from patch_association.exact import risk as risk_module
 from patch_association.exact.risk import PopulationRisk
 from patch_association.exact.set_sums import SupportTooLarge, law_of_set_sums, set_types, support_bound
 from patch_association.structure import Partition
-from patch_lab.dynamics.attention import attention_values
 
 POINTS = [  # (alpha, beta, gamma, rho): the start, both signs of everything, large scores, equal scores
     (0.1, 1.0, 0.0, 0.0),

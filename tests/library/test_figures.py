@@ -9,9 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from patch_association.structure import Partition
-from patch_lab.figures import (
-    CATEGORIES,
-    COLORS,
+from patch_lab.dynamics.figures import (
     draw_border,
     draw_entries,
     draw_feedback,
@@ -19,20 +17,15 @@ from patch_lab.figures import (
     draw_first_steps,
     draw_image_steps,
     draw_loudness,
-    draw_matrix,
     draw_overshoot,
-    draw_pulls,
     draw_score_paths,
     draw_sketch,
     draw_trap,
     draw_turned_rows,
-    look,
-    new_figure,
-    plot_sample_curves,
-    use_style,
 )
-from patch_lab.figures.style import DARK, PAPER
-from patch_lab.figures.transfer import LEARNERS
+from patch_lab.kit.figures import CATEGORIES, COLORS, draw_matrix, look, new_figure, use_style
+from patch_lab.kit.figures.style import DARK, PAPER
+from patch_lab.transfer.figures import LEARNERS, draw_pulls, plot_sample_curves
 
 
 @pytest.fixture(autouse=True)

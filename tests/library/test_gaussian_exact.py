@@ -12,7 +12,7 @@ from enumeration import all_partitions
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from patch_association._streams import Stream, generator
+from patch_association.streams import Stream, generator
 from patch_lab.beyond import gaussian
 from patch_lab.beyond.gaussian import linear_disagreement, sample_linear_disagreement
 from patch_lab.beyond.known_filter import blind_errors

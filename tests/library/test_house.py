@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from patch_association.defaults import DEFAULT
-from patch_lab import records
-from patch_lab.ledger import shipped
+from patch_lab.kit import records
+from patch_lab.kit.ledger import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 

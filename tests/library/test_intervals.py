@@ -12,7 +12,7 @@ from patch_association.intervals import (
     mean,
     proportion,
 )
-from patch_lab.estimates import mean_share, odds_ratio, power_law, shared_error
+from patch_lab.kit.estimates import mean_share, odds_ratio, power_law, shared_error
 from patch_lab.transfer.complexity import crossing, sample_complexity
 
 

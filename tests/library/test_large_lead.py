@@ -14,8 +14,8 @@ from scipy.stats import poisson
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.beyond.every_size import Sparse
-from patch_lab.beyond.large_lead import LoudSets, trapped
+from patch_lab.dynamics.every_size import Sparse
+from patch_lab.dynamics.large_lead import LoudSets, trapped
 from patch_lab.dynamics.valley import score_drift
 
 shapes, means = st.sampled_from([(2, 3), (3, 3), (4, 3), (2, 5)]), st.floats(0.2, 12.0)

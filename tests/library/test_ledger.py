@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from patch_lab import ledger as claims
-from patch_lab.ledger import Claim, exact, shipped
+import patch_lab
+from patch_lab.kit.ledger import Claim, chapter, exact, shipped
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHAPTERS = {path.relative_to(BOOK).with_suffix("").as_posix() for path in BOOK.glob("*/*.ipynb")}
-ROOM = Path(claims.__file__).parent
+LABORATORY = Path(patch_lab.__file__).parent
 
 
 def recorded():
     """(chapter, claim) for all that the files of evidence hold."""
-    for path in sorted((ROOM / "evidence").rglob("*.json")):
-        chapter = path.relative_to(ROOM / "evidence").with_suffix("").as_posix()
+    for path in sorted(LABORATORY.glob("*/evidence/*.json")):
+        chapter = f"{path.parents[1].name}/{path.stem}"
         for claim in json.loads(path.read_text(encoding="utf-8"))["claims"]:
             yield chapter, claim
 
@@ -78,4 +78,4 @@ def test_numbers_of_mathematics_and_names_are_not_typed_numbers():
 )
 def test_a_chapter_refuses_what_a_parameter_can_never_be(parameters, message):
     with pytest.raises(ValueError, match=message):
-        claims.chapter("setting/structure", **parameters)
+        chapter("setting/structure", **parameters)

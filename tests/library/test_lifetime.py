@@ -8,8 +8,8 @@ from enumeration import positive_inputs
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import association
 from patch_association.training import Constant, descend_population
-from patch_lab import records
 from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.kit import records
 
 HERE = (0.2, 0.5, -0.3)  # alpha, gamma, rho
 

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from patch_lab.ledger import shipped
-from patch_lab.ledger.requires import holds
+from patch_lab.kit.ledger import shipped
+from patch_lab.kit.ledger.requires import holds
 
 #: Claim, its verdict now, and what its evidence must show.
 MENDED = [

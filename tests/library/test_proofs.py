@@ -17,7 +17,7 @@ from patch_lab.certify import coq, witnesses
 from patch_lab.certify.blocks import OUTSIDE, two_inequalities
 from patch_lab.certify.runs import RUNS
 from patch_lab.certify.statements import BLOCKS, END_POINT, FIRST_MOVES, WINDOW
-from patch_lab.ledger import shipped
+from patch_lab.kit.ledger import shipped
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
 needs_proofs = pytest.mark.skipif(

@@ -10,7 +10,7 @@ from myst_nb.core.variables import format_plain_text
 from nbclient import NotebookClient
 
 from patch_association.intervals import Estimate
-from patch_lab.prose import glue, number, show
+from patch_lab.kit.prose import glue, number, show
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_shown_prose_takes_the_live_number_and_else_the_recorded_one(capsys):
         show("«prose_none»")
 
 
-CHAPTER = """from patch_lab.prose import follow, glue, show
+CHAPTER = """from patch_lab.kit.prose import follow, glue, show
 follow({changed})"""
 SHOW = 'show("It is «prose_x», and «prose_y».", prose_x="1", prose_y="7")'
 
@@ -85,7 +85,7 @@ def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
 
 
 def test_words_of_the_record_say_so_and_what_they_claim_is_judged():
-    say = "from patch_lab.prose import judged, show\n"
+    say = "from patch_lab.kit.prose import judged, show\n"
     said = say + 'show("First.", "a")\nshow("Second.", "a", "b")\nshow("| Third. |")'
     said += '\nshow("Of q and N.", "a", follows=["q", "N"])\nshow("Of N.", "a", follows=["N"])'
     verdict = say + "judged('a', True)\njudged('b', False)"

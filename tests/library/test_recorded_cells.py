@@ -4,12 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from small_sweeps import measure, sweep
 
+import patch_lab
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import (
     Constant,
@@ -19,12 +21,13 @@ from patch_association.training import (
     descend_population,
     idealized_start,
 )
-from patch_lab import ledger, records
 from patch_lab.dynamics.realistic import perturbed_start
-from patch_lab.records import load, names
-from patch_lab.records.table import flattened
-from patch_lab.sweeps import coupling, journal, registry, rerun
-from patch_lab.sweeps.catalog import FILES
+from patch_lab.dynamics.sweeps import coupling
+from patch_lab.kit import ledger, records
+from patch_lab.kit.records import load, names
+from patch_lab.kit.records.table import flattened
+from patch_lab.kit.sweeps import registry, rerun
+from patch_lab.kit.sweeps.catalog import ROOMS
 from patch_lab.transfer.complexity import crossing, sample_complexity
 from patch_lab.transfer.sample_bounds import wrong_sign
 
@@ -188,17 +191,20 @@ def plain(cell):
 
 
 def test_every_file_of_sweeps_is_registered():
-    folder = Path(journal.__file__).parent
-    own = {"__init__", "sweep", "outcomes", "journal", "catalog", "timed", "transfer_cells", "vit_tiny"}
-    assert {path.stem for path in folder.glob("*.py")} - own == set(FILES)
-    for file, ours in FILES.items():
-        assert all(registry()[name].name == name for name in ours)
-        module = sys.modules[f"patch_lab.sweeps.{file}"]
-        assert [entry.name for entry in module.SWEEPS] == list(ours)
+    laboratory = Path(patch_lab.__file__).parent
+    assert {path.parents[1].name for path in laboratory.glob("*/sweeps/__init__.py")} == {"kit", *ROOMS}
+    for room in ROOMS:
+        sweeps = import_module(f"patch_lab.{room}.sweeps")
+        found = {path.stem for path in (laboratory / room / "sweeps").glob("*.py")}
+        assert found - {"__init__", "transfer_cells", "vit_tiny"} == set(sweeps.FILES)
+        for file, ours in sweeps.FILES.items():
+            assert all(registry()[name].name == name for name in ours)
+            module = sys.modules[f"{sweeps.__name__}.{file}"]
+            assert [entry.name for entry in module.SWEEPS] == list(ours)
 
 
 def test_a_recorded_cell_is_run_again(monkeypatch):
-    monkeypatch.setattr("patch_lab.sweeps.catalog.registry", lambda: {"demo": sweep()})
+    monkeypatch.setattr("patch_lab.kit.sweeps.catalog.registry", lambda: {"demo": sweep()})
     row = {"seed": 1, "q": 0.5, "error": 0.0}
     assert rerun("demo", row) == json.loads(json.dumps(measure(1, 0.5)))
     for row, count in (({"q": 0.5}, 3), ({"q": 2}, 0)):

@@ -11,20 +11,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patch_lab import _files, records
-from patch_lab._files import write_atomically
-from patch_lab.records import (
-    Record,
-    decode,
-    encode,
-    fingerprint,
-    load,
-    names,
-    parse,
-    provenance,
-    read,
-)
+import patch_lab
+from patch_lab.kit import files
+from patch_lab.kit.files import write_atomically
+from patch_lab.kit.records import Record, decode, encode, fingerprint, load, names, parse, provenance, read
 
+LABORATORY = Path(patch_lab.__file__).parent
 RECORD = Record(
     name="demo",
     command="patch-association sweep demo",
@@ -61,7 +53,7 @@ def test_every_record_that_ships_is_whole():
         assert record.name == name and record.results and record.command == f"patch-association sweep {name}"
         # "jobs" came later: how many cells ran side by side.
         assert set(record.provenance) - {"jobs"} == set(RECORD.provenance)
-        text = (Path(records.__file__).parent / "data" / f"{name}.json").read_text(encoding="utf-8")
+        text = next(LABORATORY.glob(f"*/records/{name}.json")).read_text(encoding="utf-8")
         assert text == record.to_json()
 
 
@@ -158,7 +150,7 @@ def test_a_failure_at_any_step_keeps_the_old_file_and_leaves_nothing_else(
     path = tmp_path / "record.json"
     if existing:
         path.write_text("old")
-    monkeypatch.setattr(_files.os, step, failure)
+    monkeypatch.setattr(files.os, step, failure)
     with pytest.raises(error) as raised:
         write_atomically(path, "new content")
     monkeypatch.undo()

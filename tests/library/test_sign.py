@@ -11,9 +11,9 @@ from scipy.special import expit
 
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge, window
+from patch_lab.dynamics.optimality import cubic_form
 from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
-from patch_lab.setting.optimality import cubic_form
 
 
 def enumerated(D, C, q, p, u):

@@ -8,18 +8,13 @@ import numpy as np
 import pytest
 
 from patch_association.shallow import train
-from patch_lab import records
 from patch_lab.beyond import follow_bench
-from patch_lab.sweeps import (
-    deeper,
-    lifetime,
-    registry,
-    shallow_removal,
-    shallow_vit,
-    transfer_cells,
-    transience,
-    two_theories,
-)
+from patch_lab.beyond.sweeps import deeper, two_theories
+from patch_lab.dynamics.sweeps import lifetime, transience
+from patch_lab.kit import records
+from patch_lab.kit.sweeps import registry
+from patch_lab.shallow_vit.sweeps import shallow_removal, shallow_vit
+from patch_lab.transfer.sweeps import transfer_cells
 
 _DEEPER = dict(SEEDS=2, N_TEST=50, N_PROBE=2, N_MEAN=5, OTHERS=2, N_OTHER=20)
 _TRIALS = dict(TRIALS=2, FEWER_NEURONS=12, FEWER_TESTS=10, NEURONS=12, TEST_INPUTS=10)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sampler_checks import counts_fit, defects_of_noise, joint_law_fits
 from strategies import partitions
 
-from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData, random_feature
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.training import Samples
 

@@ -10,7 +10,7 @@ import pytest
 from small_sweeps import kept, run_quietly, sweep
 
 import patch_association
-from patch_lab.records import read
+from patch_lab.kit.records import read
 
 # --- stopped from outside ------------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ SEEDS = tuple({"seed": seed} for seed in range(12))
 STOPPED = """
 import os, signal, sys, time
 from pathlib import Path
-from patch_lab import cli, sweeps
+from patch_lab.kit import cli, sweeps
 
 WHAT, NUMBER, MAIN = int(sys.argv[1]), int(sys.argv[2]), os.getpid()
 

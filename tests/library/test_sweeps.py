@@ -10,10 +10,10 @@ import pytest
 import torch
 from small_sweeps import CELLS, measure, run_quietly, sweep
 
-from patch_lab.records import read
-from patch_lab.sweeps import CellError, Sweep, grid, journal, run_sweep
-from patch_lab.sweeps import sweep as sweeps_engine
-from patch_lab.sweeps.timed import SideBySide
+from patch_lab.kit.records import read
+from patch_lab.kit.sweeps import CellError, Sweep, grid, journal, run_sweep
+from patch_lab.kit.sweeps import sweep as sweeps_engine
+from patch_lab.kit.sweeps.timed import SideBySide
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patch_association._streams import Stream, generator
 from patch_association.data import SpatialData, random_feature
 from patch_association.exact.linear import linear_error
 from patch_association.model import SimplifiedViT, polynomial_activation
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention

@@ -10,7 +10,7 @@ import pytest
 from strategies import write_pictures
 from test_quickstart import PAGE, PROGRAMS
 
-from patch_lab.cli import main
+from patch_lab.kit.cli import main
 
 LAW, NETWORK, CLAIM = re.findall(
     r"^```python\n(.*?)^```", PAGE.read_text("utf-8").partition("\n## Yours\n")[2], re.M | re.S
@@ -34,7 +34,7 @@ print(pa.association(S, pa.Partition.blocks(4, 4, 2, 2)).recall.shape)
 """
 SWEEP = """
 import numpy as np
-from patch_lab.sweeps import Sweep, grid, run_sweep
+from patch_lab.kit.sweeps import Sweep, grid, run_sweep
 sweep = Sweep("mine", "roots", grid(k=np.arange(1, 4), power=[0.5, 2]), lambda k, power: k**power)
 print(run_sweep(sweep, "roots.json", progress=False).column("value"))
 """

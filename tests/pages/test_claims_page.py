@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from ledger import FAMILIES, PARTS
 from page_visits import shown
 
-from patch_lab.ledger import SOURCES, shipped
+from patch_lab.kit.ledger import SOURCES, shipped
 
 PAGE = "book/claims.html"
 CLAIMS = [claim for claim in shipped() if claim.kind == "claim"]

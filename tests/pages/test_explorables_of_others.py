@@ -10,7 +10,7 @@ from page_visits import EXPLORABLES, NEXT_FRAME, opened, shown
 from patch_association.images.locality import similarity
 from patch_association.shallow import PatternData, Sgd, Weights, population, train
 from patch_lab.images.puzzle import assemble, cosines
-from patch_lab.records import decode, load
+from patch_lab.kit.records import decode, load
 from patch_lab.shallow_vit.theory import attention_ceiling
 
 pytestmark = pytest.mark.slow

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import gallery
 import pytest
 from browser import SITE
 from page_visits import shown
-
-from patch_lab.figures import gallery
 
 GALLERY = "book/explore/gallery.html"
 STATE = "() => [...document.querySelectorAll('svg[data-moves]')].map(svg => svg.innerHTML)"

@@ -20,7 +20,7 @@ from patch_association.exact.risk import PopulationRisk
 from patch_association.images.locality import grid_distances
 from patch_lab.dynamics.slow_scores import velocity
 from patch_lab.images.puzzle import assemble, cosines
-from patch_lab.records import decode, load
+from patch_lab.kit.records import decode, load
 
 PAGE = SITE / "book" / "next_to.html"
 SCENES = ("heap", "strings", "network", "counting", "sets", "valleys", "forgotten", "gazes")

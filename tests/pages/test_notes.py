@@ -12,7 +12,7 @@ from docutils.nodes import make_id
 from notebooks import MEASURES, chapters, name_of
 from page_visits import shown
 
-from patch_lab.ledger import shipped
+from patch_lab.kit.ledger import shipped
 
 every_chapter = pytest.mark.parametrize("text", chapters(), ids=name_of)
 

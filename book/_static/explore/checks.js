@@ -4,8 +4,15 @@
   /** A setting that cannot be computed; its message is the sentence that the page shows. */
   class Refused extends Error {}
 
-  const refuse = (sentence) => { throw new Refused(sentence); };
-  const range = (least, most) => most < Infinity ? ` from ${least} to ${most.toLocaleString("en-US")}` : least > -Infinity ? `, at least ${least}` : "";
+  const refuse = (sentence) => {
+    throw new Refused(sentence);
+  };
+  const range = (least, most) =>
+    most < Infinity
+      ? ` from ${least} to ${most.toLocaleString("en-US")}`
+      : least > -Infinity
+        ? `, at least ${least}`
+        : "";
   const whole = (name, value, least, most = Infinity) => {
     if (!Number.isInteger(value) || value < least || value > most)
       refuse(`${name} must be a whole number${range(least, most)}; it is ${value}.`);

@@ -1,7 +1,19 @@
 // Theorem 4.1 in the page: the exact idealized process for any sizes, range of q, diagonal, start and rates.
 (() => {
   "use strict";
-  const { PopulationRisk, Descent, checkLaw, h, number, percent, controls, player, chart, listeners, inFrames, mount } = window.patchAssociation;
+  const {
+    PopulationRisk,
+    Descent,
+    checkLaw,
+    number,
+    percent,
+    controls,
+    player,
+    chart,
+    listeners,
+    inFrames,
+    mount,
+  } = window.patchAssociation;
 
   const FIELDS = [
     { key: "D", label: "D, patches", value: 16, options: [8, 9, 12, 15, 16, 18, 20, 24], rare: true },
@@ -18,7 +30,7 @@
   const divisors = (D) => Array.from({ length: D - 1 }, (_, k) => k + 2).filter((C) => D % C === 0 && C < D);
   const near = (a, b) => Math.abs(a - b) <= 1e-3 * Math.abs(b);
 
-  function build({ stage, say, change, ...box }) {
+  function build({ stage, say, change }) {
     let run = null;
     let risk = null;
     let seen = {};
@@ -32,20 +44,33 @@
     // What followed a rule before a move follows it after: the start of Parametrization 3.1, eta_A = D^2 eta.
     const panel = controls(FIELDS, (key, value) => {
       const now = { ...seen, [key]: value };
-      if (key === "D" && value % now.C) now.C = divisors(value).reduce((a, b) => (Math.abs(b - 4) < Math.abs(a - 4) ? b : a));
-      if ((key === "D" || key === "rate") && near(seen.score_rate, seen.D ** 2 * seen.rate)) now.score_rate = Number((now.D ** 2 * now.rate).toPrecision(12));
-      if ((key === "linear" || key === "degree") && near(seen.alpha, seen.linear ** (1 / (seen.degree - 1)))) now.alpha = Number((now.linear ** (1 / (now.degree - 1))).toPrecision(12));
+      if (key === "D" && value % now.C)
+        now.C = divisors(value).reduce((a, b) => (Math.abs(b - 4) < Math.abs(a - 4) ? b : a));
+      if ((key === "D" || key === "rate") && near(seen.score_rate, seen.D ** 2 * seen.rate))
+        now.score_rate = Number((now.D ** 2 * now.rate).toPrecision(12));
+      if ((key === "linear" || key === "degree") && near(seen.alpha, seen.linear ** (1 / (seen.degree - 1))))
+        now.alpha = Number((now.linear ** (1 / (now.degree - 1))).toPrecision(12));
       seen = now;
       change(now);
     });
-    const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
+    const onpoint = (step) => {
+      time.stop();
+      time.go(Math.round(step));
+    };
     const scores = chart({ title: "Scores of a patch: who is ahead", height: 352, onpoint });
     const errors = chart({ title: "The error of the model, and its risk", log: true, height: 190, onpoint });
     const signal = chart({ title: "α, the signal in the value vector", height: 190, onpoint });
     const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });
     for (const { element } of [picture, errors, signal]) element.dataset.rest = "";
-    stage.append(time.element, panel.element, scores.element, picture.element, errors.element, signal.element);
+    stage.append(
+      time.element,
+      panel.element,
+      scores.element,
+      picture.element,
+      errors.element,
+      signal.element,
+    );
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
@@ -54,9 +79,33 @@
       const marked = playing ? [] : marks();
       const cut = (y) => (playing ? y.map((v, k) => (k <= at ? v : NaN)) : y);
       if (playing) say(sentence());
-      scores.draw({ x, at, span: 0.1, curves: [...(earlier ? [{ y: earlier.gamma, look: "pa-same pa-faint", name: `at q = ${number(earlier.q)}` }, { y: earlier.rho, look: "pa-other pa-faint", name: `at q = ${number(earlier.q)}` }] : []),
-        { y: cut(run.gamma), look: "pa-same", name: "companions" }, { y: cut(run.rho), look: "pa-other", name: "strangers" }], levels: [{ y: seen.diagonal, name: "a patch itself" }], marks: marked });
-      errors.draw({ x, at, curves: [{ y: cut(run.error), look: "pa-label", name: "error" }, { y: cut(run.loss), look: "pa-noise", name: "risk" }], levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }], marks: marked });
+      scores.draw({
+        x,
+        at,
+        span: 0.1,
+        curves: [
+          ...(earlier
+            ? [
+                { y: earlier.gamma, look: "pa-same pa-faint", name: `at q = ${number(earlier.q)}` },
+                { y: earlier.rho, look: "pa-other pa-faint", name: `at q = ${number(earlier.q)}` },
+              ]
+            : []),
+          { y: cut(run.gamma), look: "pa-same", name: "companions" },
+          { y: cut(run.rho), look: "pa-other", name: "strangers" },
+        ],
+        levels: [{ y: seen.diagonal, name: "a patch itself" }],
+        marks: marked,
+      });
+      errors.draw({
+        x,
+        at,
+        curves: [
+          { y: cut(run.error), look: "pa-label", name: "error" },
+          { y: cut(run.loss), look: "pa-noise", name: "risk" },
+        ],
+        levels: [{ y: risk.voteError, name: `plain sum ${percent(risk.voteError)}` }],
+        marks: marked,
+      });
       signal.draw({ x, at, curves: [{ y: cut(run.alpha), look: "pa-signal" }] });
       const [beta, gamma, rho] = [seen.diagonal, run.gamma[at], run.rho[at]];
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
@@ -81,53 +130,75 @@
     function sentence() {
       if (!run.finished) return `Step ${run.done} of ${run.steps} …`;
       if (run.divergedAt !== null)
-        return `At step ${run.divergedAt} the risk leaves all bounds: these rates are too large for D = ${seen.D}. Lower them.`;
+        return (
+          `At step ${run.divergedAt} the risk leaves all bounds: these rates are too large for D = ` +
+          `${seen.D}. Lower them.`
+        );
       if (playing) return `Step ${time.step}, at q = ${number(seen.q)}.`;
       const { from, lost } = lead();
       const end = run.steps;
       const gap = run.gamma[end] - run.rho[end];
       const start = `At q = ${number(seen.q)} with diagonal ${number(seen.diagonal)}, `;
       const who =
-        run.steps === 0 ? "no step is taken"
-        : Math.abs(gap) < 1e-12 ? "the scores of companions and strangers do not move apart"
-        : from === null && lost === null ? "strangers lead at every step"
-        : from === null ? `companions led at first and fell behind at step ${lost}`
-        : lost !== null ? `companions fall behind at step ${lost} and lead again from step ${from}`
-        : `companions lead from step ${from}`;
+        run.steps === 0
+          ? "no step is taken"
+          : Math.abs(gap) < 1e-12
+            ? "the scores of companions and strangers do not move apart"
+            : from === null && lost === null
+              ? "strangers lead at every step"
+              : from === null
+                ? `companions led at first and fell behind at step ${lost}`
+                : lost !== null
+                  ? `companions fall behind at step ${lost} and lead again from step ${from}`
+                  : `companions lead from step ${from}`;
       const error = run.error[end];
       const plain = risk.voteError;
-      const compared = error < 0.995 * plain ? "less than" : error > 1.005 * plain ? "more than" : "as much as";
-      return `${start}${who}. The error ends at ${percent(error)}, ${compared} the ${percent(plain)} of a plain sum of all patches; α ends at ${number(run.alpha[end])}.`;
+      const compared =
+        error < 0.995 * plain ? "less than" : error > 1.005 * plain ? "more than" : "as much as";
+      return (
+        `${start}${who}. The error ends at ${percent(error)}, ${compared} the ${percent(plain)} of a ` +
+        `plain sum of all patches; α ends at ${number(run.alpha[end])}.`
+      );
     }
 
     function work() {
       const mine = run;
-      inFrames(say, () => run === mine, (until) => {
-        run.advance(until - performance.now());
-        if (run.finished) finish();
-        if (run.finished && plays) time.play();
-        plays &&= !run.finished;
-        draw();
-        say(sentence(), run.divergedAt !== null);
-        return !run.finished;
-      }, 8); // enough for 400 steps at (16, 4), and the rest of a sixtieth of a second is for drawing
+      inFrames(
+        say,
+        () => run === mine,
+        (until) => {
+          run.advance(until - performance.now());
+          if (run.finished) finish();
+          if (run.finished && plays) time.play();
+          plays &&= !run.finished;
+          draw();
+          say(sentence(), run.divergedAt !== null);
+          return !run.finished;
+        },
+        8,
+      ); // enough for 400 steps at (16, 4), and the rest of a sixtieth of a second is for drawing
     }
 
     return {
       fields: FIELDS,
       room: 262,
       ready,
-      guess: { question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?", options: ["Companions", "Strangers"], right: 1, then: async () => {
-        compared = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
-        begun = false; // it plays from the beginning
-        change({ q: 0.8 });
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
-        playing = true;
-        await time.play();
-        playing = false;
-        draw();
-        say(sentence());
-      } },
+      guess: {
+        question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?",
+        options: ["Companions", "Strangers"],
+        right: 1,
+        after: async () => {
+          compared = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
+          begun = false; // it plays from the beginning
+          change({ q: 0.8 });
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it is shown a frame later
+          playing = true;
+          await time.play();
+          playing = false;
+          draw();
+          say(sentence());
+        },
+      },
       repaint: draw,
       check(setting) {
         checkLaw(setting);
@@ -158,14 +229,15 @@
           return run.trajectory();
         },
       },
-      code: (s) => [
-        "import patch_association as pa",
-        "",
-        `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q}, degree=${s.degree}, linear=${s.linear})`,
-        `step = pa.Constant(${s.rate}, score_rate=${s.score_rate})`,
-        `run = pa.descend_population(risk, step, steps=${s.steps}, diagonal=${s.diagonal}, alpha=${s.alpha})`,
-        "print(run.gamma[-1], run.rho[-1], run.error[-1])",
-      ].join("\n"),
+      code: (s) =>
+        [
+          "import patch_association as pa",
+          "",
+          `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q}, degree=${s.degree}, linear=${s.linear})`,
+          `step = pa.Constant(${s.rate}, score_rate=${s.score_rate})`,
+          `run = pa.descend_population(risk, step, steps=${s.steps}, diagonal=${s.diagonal}, alpha=${s.alpha})`,
+          "print(run.gamma[-1], run.rho[-1], run.error[-1])",
+        ].join("\n"),
     };
   }
 

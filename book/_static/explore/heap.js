@@ -22,25 +22,39 @@
     const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
     return Array.from({ length: N }, () => {
       const [r, turn] = [Math.sqrt(random()) * 5.2, 2 * Math.PI * random()];
-      return { at: [6.5 + r * Math.sin(turn) + 0.4 * normal(), 6.5 + r * Math.cos(turn) + 0.4 * normal()], turn: 0.9 * normal(), late: 0.22 * random() };
+      return {
+        at: [6.5 + r * Math.sin(turn) + 0.4 * normal(), 6.5 + r * Math.cos(turn) + 0.4 * normal()],
+        turn: 0.9 * normal(),
+        late: 0.22 * random(),
+      };
     });
   }
 
   /** A canvas on which one network's strings pull the pieces. */
   function board(sheet, describe) {
-    const canvas = h("canvas", { role: "application", tabindex: 0, "aria-label": `${describe}; arrow keys pull a piece` });
+    const canvas = h("canvas", {
+      role: "application",
+      tabindex: 0,
+      "aria-label": `${describe}; arrow keys pull a piece`,
+    });
     const extent = Math.max(...sheet.plane.flat().map((x) => Math.abs(x - 6.5)));
     const fit = Math.min(1, 7.6 / extent); // what chance ties together sprawls: it is drawn smaller
     const plane = sheet.plane.map((at) => at.map((x) => 6.5 + fit * (x - 6.5)));
     let size = 0;
     // A piece that the reader holds, and how many strings lie between it and every other.
     const beside = Array.from({ length: N }, () => []);
-    for (const [i, j] of sheet.links) { beside[i].push(j); beside[j].push(i); }
+    for (const [i, j] of sheet.links) {
+      beside[i].push(j);
+      beside[j].push(i);
+    }
     const held = { piece: -1, by: [0, 0], far: null, at: [] };
     const hops = (from) => {
       const far = new Array(N).fill(Infinity);
       far[from] = 0;
-      for (let front = [from], d = 1; front.length; d++) front = [...new Set(front.flatMap((k) => beside[k]))].filter((k) => far[k] === Infinity && (far[k] = d, true));
+      for (let front = [from], d = 1; front.length; d++) {
+        front = [...new Set(front.flatMap((k) => beside[k]))].filter((k) => far[k] === Infinity);
+        for (const k of front) far[k] = d;
+      }
       return far;
     };
     const point = ({ clientX, clientY }) => {
@@ -49,12 +63,15 @@
     };
     const again = () => canvas.dispatchEvent(new Event("fit"));
     const color = colorsOf(canvas);
-    let scaled = {}; // the picture at the size at which it is drawn: to shrink it for each piece anew would cost most of a frame
+    // the picture at the size at which it is drawn: to shrink it for each piece anew would cost most of a
+    // frame
+    let scaled = {};
     let [grip, back] = [null, null];
     canvas.style.cursor = "grab";
     rested(canvas);
     canvas.addEventListener("pointerdown", (event) => {
-      const [x, y] = (grip = point(event));
+      grip = point(event);
+      const [x, y] = grip;
       const gap = (k) => Math.hypot(held.at[k][0] - x, held.at[k][1] - y);
       const nearest = held.at.map((_, k) => k).reduce((best, k) => (gap(k) <= gap(best) ? k : best), 0);
       if (!held.at.length || gap(nearest) > size / (SIDE + 2)) return;
@@ -68,7 +85,8 @@
       held.by = [x - grip[0], y - grip[1]];
       again();
     });
-    const release = () => { // it swings back
+    const release = () => {
+      // it swings back
       if (held.piece < 0) return;
       const [from, begun] = [held.by, performance.now()];
       const swing = (now) => {
@@ -81,12 +99,14 @@
       back = requestAnimationFrame(swing);
     };
     canvas.addEventListener("pointerup", release);
-    canvas.addEventListener("keydown", (event) => { // arrow keys pull the piece in the middle
+    canvas.addEventListener("keydown", (event) => {
+      // arrow keys pull the piece in the middle
       const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
       if (!by) return;
       event.preventDefault();
       cancelAnimationFrame(back);
-      if (held.piece < 0) Object.assign(held, { piece: (N + SIDE) / 2, by: [0, 0], far: hops((N + SIDE) / 2) });
+      if (held.piece < 0)
+        Object.assign(held, { piece: (N + SIDE) / 2, by: [0, 0], far: hops((N + SIDE) / 2) });
       held.by = held.by.map((v, side) => v + by[side] * size * 0.04);
       again();
     });
@@ -104,7 +124,8 @@
       const context = canvas.getContext("2d");
       const unit = size / (SIDE + 2); // a place; a margin of one all around
       const cut = Math.ceil(unit);
-      if (scaled.of !== picture || scaled.cut !== cut) scaled = { of: picture, cut, picture: square(picture, picture.width, picture.height, cut * SIDE) };
+      if (scaled.of !== picture || scaled.cut !== cut)
+        scaled = { of: picture, cut, picture: square(picture, picture.width, picture.height, cut * SIDE) };
       const at = new Array(N);
       let near = 0;
       const [pull, snap] = [clamp(t / PULLED), ease(clamp((t - PULLED) / (1 - PULLED)))];
@@ -118,7 +139,8 @@
       }
       held.at = at.map(([x, y]) => [x, y]);
       if (held.piece >= 0) {
-        const along = t === 0 ? (k) => (k === held.piece ? 1 : 0) : (k) => Math.exp(-held.far[k] / 2.2); // no strings pull in the heap
+        // no strings pull in the heap
+        const along = t === 0 ? (k) => (k === held.piece ? 1 : 0) : (k) => Math.exp(-held.far[k] / 2.2);
         for (let k = 0; k < N; k++) for (const side of [0, 1]) at[k][side] += along(k) * held.by[side];
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
@@ -128,17 +150,33 @@
         const [x, y, turn] = at[k];
         const [cos, sin] = turn ? [Math.cos(turn), Math.sin(turn)] : [1, 0];
         context.setTransform(cos, sin, -sin, cos, x, y);
-        context.drawImage(scaled.picture, (k % SIDE) * cut, Math.floor(k / SIDE) * cut, cut, cut, -side / 2, -side / 2, side, side);
+        context.drawImage(
+          scaled.picture,
+          (k % SIDE) * cut,
+          Math.floor(k / SIDE) * cut,
+          cut,
+          cut,
+          -side / 2,
+          -side / 2,
+          side,
+          side,
+        );
       }
       context.setTransform(1, 0, 0, 1, 0, 0);
       // The strings: they come as the pulling begins, and go when every piece lies at its place.
       const seen = ease(clamp(t / 0.08)) * (1 - 0.92 * snap * (held.piece < 0 ? 1 : 0.4));
       if (seen < 0.01) return near;
-      const long = sheet.links.reduce((sum, [i, j]) => sum + Math.hypot(at[i][0] - at[j][0], at[i][1] - at[j][1]), 0) / sheet.links.length / unit;
+      const long =
+        sheet.links.reduce((sum, [i, j]) => sum + Math.hypot(at[i][0] - at[j][0], at[i][1] - at[j][1]), 0) /
+        sheet.links.length /
+        unit;
       const thin = Math.min(1, 0.35 + 0.65 / long); // strings across the whole heap do not hide it
       context.lineCap = "round";
       context.strokeStyle = color("string");
-      for (const [wide, alpha] of [[0.2, 0.18], [0.075, 0.85]]) {
+      for (const [wide, alpha] of [
+        [0.2, 0.18],
+        [0.075, 0.85],
+      ]) {
         context.globalAlpha = alpha * seen * thin;
         context.lineWidth = wide * unit * thin;
         context.beginPath();
@@ -177,13 +215,24 @@
     const name = `“${[...file.name].slice(0, 40).join("")}”`;
     const size = (n) => (n / 1e6).toLocaleString("en-US", { maximumFractionDigits: 1 });
     if (!file.size) return { refused: `${name} is empty.` };
-    if (file.size > MOST.bytes) return { refused: `${name} has ${size(file.size)} MB; this page takes up to ${size(MOST.bytes)}. Try a smaller copy.` };
+    if (file.size > MOST.bytes)
+      return {
+        refused: `${name} has ${size(file.size)} MB; this page takes up to ${size(MOST.bytes)}. Try a smaller copy.`,
+      };
     const address = URL.createObjectURL(file);
     try {
       const picture = await open(address);
       const [wide, high] = [picture.naturalWidth, picture.naturalHeight];
-      if (Math.min(wide, high) < SIDE) return { refused: `${name} is ${wide} by ${high} pixels: too few to be cut into ${SIDE} by ${SIDE} pieces.` };
-      if (wide * high > MOST.pixels) return { refused: `${name} has ${size(wide * high)} million pixels; this page takes up to ${size(MOST.pixels)}. Try a smaller copy.` };
+      if (Math.min(wide, high) < SIDE)
+        return {
+          refused: `${name} is ${wide} by ${high} pixels: too few to be cut into ${SIDE} by ${SIDE} pieces.`,
+        };
+      if (wide * high > MOST.pixels)
+        return {
+          refused:
+            `${name} has ${size(wide * high)} million pixels; this page takes up to ` +
+            `${size(MOST.pixels)}. Try a smaller copy.`,
+        };
       return { picture: square(picture, wide, high) };
     } catch {
       return { refused: `The browser cannot read ${name} as a picture. Try a JPEG, PNG or WebP file.` };
@@ -194,8 +243,14 @@
 
   function build({ stage, say, sentence }) {
     const boards = {
-      vit: board(sheets.vit, "The pieces, pulled by strings between the places that a trained network finds alike: they become the picture"),
-      start: board(sheets.start, "The same pieces, pulled by the strings of a network before training: they stay in disorder"),
+      vit: board(
+        sheets.vit,
+        "The pieces, pulled by strings between the places that a trained network finds alike: they become the picture",
+      ),
+      start: board(
+        sheets.start,
+        "The same pieces, pulled by the strings of a network before training: they stay in disorder",
+      ),
     };
     const STEPS = 600; // of the slider
     let [seed, heap, picture, time] = [1, pile(1), null, 0];
@@ -206,11 +261,35 @@
 
     const words = (near, before) => {
       const [ours, theirs] = [sheets.vit, sheets.start];
-      if (time === 0) return `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and nothing else is used.`;
-      if (time < 1) return `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before training it is ${before}.`;
-      return `Nobody looked: strings between alike addresses pulled the pieces, and ${whose} is back. Before training the same rule leaves rubble. After it, ${ours.joined} of the ${ours.links.length} most alike pairs are neighbors, and ${ours.right} of ${N} pieces lie right; before it, ${theirs.joined} and ${theirs.right}. ${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: the strings hold.`;
+      if (time === 0)
+        return (
+          `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and ` +
+          "nothing else is used."
+        );
+      if (time < 1)
+        return (
+          `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings ` +
+          `before training it is ${before}.`
+        );
+      return (
+        `Nobody looked: strings between alike addresses pulled the pieces, and ${whose} is back. Before ` +
+        `training the same rule leaves rubble. After it, ${ours.joined} of the ${ours.links.length} most ` +
+        `alike pairs are neighbors, and ${ours.right} of ${N} pieces lie right; before it, ` +
+        `${theirs.joined} and ${theirs.right}. ` +
+        `${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: ` +
+        "the strings hold."
+      );
     };
-    const way = player({ label: "how far the strings have pulled", words: "Pull", seconds: SECONDS, show: (k) => percent(k / STEPS), onstep: (k) => { time = k / STEPS; draw(); } });
+    const way = player({
+      label: "how far the strings have pulled",
+      words: "Pull",
+      seconds: SECONDS,
+      show: (k) => percent(k / STEPS),
+      onstep: (k) => {
+        time = k / STEPS;
+        draw();
+      },
+    });
     let soon = null;
     way.element.addEventListener("input", () => clearTimeout(soon)); // the reader pulls
     way.element.addEventListener("click", () => clearTimeout(soon));
@@ -224,7 +303,8 @@
     };
     const choose = async (file) => {
       if (!file) return;
-      const mine = (asked += 1);
+      asked += 1;
+      const mine = asked;
       const found = await read(file);
       if (mine !== asked) return;
       if (found.refused) return say(found.refused, true, true);
@@ -232,25 +312,50 @@
       whose = "your picture";
       shuffle();
     };
-    const input = h("input", { type: "file", accept: "image/*", class: "pa-file", onchange: () => { choose(input.files[0]); input.value = ""; } });
+    const input = h("input", {
+      type: "file",
+      accept: "image/*",
+      class: "pa-file",
+      onchange: () => {
+        choose(input.files[0]);
+        input.value = "";
+      },
+    });
     const caption = (title, words) => h("figcaption", {}, h("strong", {}, title), ` ${words}`);
-    stage.append(h("div", { class: "pa-heaps" },
-      h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
-      h("figure", { class: "pa-chart" }, boards.start.canvas, caption("Before training", "by the same rule")),
-      h("div", { class: "pa-beside" }, way.element, sentence),
-      h("div", { class: "pa-tools" },
-        h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
-        h("label", { class: "pa-upload" }, "Use your own picture", input),
-        h("p", { class: "pa-quiet" }, "It stays in this page and is sent nowhere."))));
+    stage.append(
+      h(
+        "div",
+        { class: "pa-heaps" },
+        h("figure", { class: "pa-chart" }, boards.vit.canvas, caption("After training", "on ImageNet")),
+        h(
+          "figure",
+          { class: "pa-chart" },
+          boards.start.canvas,
+          caption("Before training", "by the same rule"),
+        ),
+        h("div", { class: "pa-beside" }, way.element, sentence),
+        h(
+          "div",
+          { class: "pa-tools" },
+          h("button", { type: "button", class: "pa-main", onclick: shuffle }, "Shuffle again"),
+          h("label", { class: "pa-upload" }, "Use your own picture", input),
+          h("p", { class: "pa-quiet" }, "It stays in this page and is sent nowhere."),
+        ),
+      ),
+    );
     const ready = open(CAT).then((cat) => {
       picture ??= square(cat, cat.naturalWidth, cat.naturalHeight);
       draw();
-      const seen = new IntersectionObserver((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        seen.disconnect();
-        if (still.matches) way.go(STEPS); // where motion is unwanted, before and after stand side by side
-        else soon ??= setTimeout(way.play, 1000);
-      }, { threshold: 0.35 });
+      const seen = new IntersectionObserver(
+        (entries) => {
+          if (!entries.some((entry) => entry.isIntersecting)) return;
+          seen.disconnect();
+          if (still.matches)
+            way.go(STEPS); // where motion is unwanted, before and after stand side by side
+          else soon ??= setTimeout(way.play, 1000);
+        },
+        { threshold: 0.35 },
+      );
       seen.observe(boards.vit.canvas);
     });
     return {

@@ -8,7 +8,9 @@
 
   /** An element: h("button", {type: "button", onclick: f}, "Play"). */
   function h(tag, attributes = {}, ...children) {
-    const element = tag.startsWith("svg:") ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
+    const element = tag.startsWith("svg:")
+      ? document.createElementNS(SVG, tag.slice(4))
+      : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
       else if (value === true) element.setAttribute(name, "");
@@ -19,7 +21,9 @@
   }
 
   /** Write a text where it is another one: to write the same again would lay the page out again. */
-  const write = (element, words) => { if (element.textContent !== words) element.textContent = words; };
+  const write = (element, words) => {
+    if (element.textContent !== words) element.textContent = words;
+  };
 
   // ---- numbers ------------------------------------------------------------------------------------------------
 
@@ -28,7 +32,8 @@
     if (!Number.isFinite(x)) return "–";
     if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6)) {
       const power = Math.floor(Math.log10(Math.abs(x)));
-      return `${number(x / 10 ** power, digits)} × 10${[...String(power)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("")}`;
+      const raised = [...String(power)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("");
+      return `${number(x / 10 ** power, digits)} × 10${raised}`;
     }
     return String(Number(x.toPrecision(digits))).replace("-", "−");
   }
@@ -54,7 +59,8 @@
       if (given.has(key)) refuse(`The address gives ${key} twice; it must be given once.`);
       given.add(key);
       if (field.text) {
-        if (!field.text.test(text)) refuse(`The address gives ${key} as “${brief(text)}”, which is no ${field.what}.`);
+        if (!field.text.test(text))
+          refuse(`The address gives ${key} as “${brief(text)}”, which is no ${field.what}.`);
         setting[key] = text;
         continue;
       }
@@ -65,7 +71,10 @@
     }
     return setting;
   }
-  const writeAddress = (setting) => `#${Object.entries(setting).map(([key, value]) => `${key}=${value}`).join("&")}`;
+  const writeAddress = (setting) =>
+    `#${Object.entries(setting)
+      .map(([key, value]) => `${key}=${value}`)
+      .join("&")}`;
 
   // ---- controls -----------------------------------------------------------------------------------------------
 
@@ -75,30 +84,47 @@
   function controls(fields, change) {
     const boxes = new Map();
     const control = (field) => {
-      const id = `pa-control-${(names += 1)}`;
+      names += 1;
+      const id = `pa-control-${names}`;
       const value = h("output", { for: id });
       let input;
       if (field.options) {
-        input = h("select", { id, onchange: () => change(field.key, field.text ? input.value : Number(input.value)) },
-          ...field.options.map((option) => h("option", { value: option[1] ?? option }, String(option[0] ?? option))));
+        input = h(
+          "select",
+          { id, onchange: () => change(field.key, field.text ? input.value : Number(input.value)) },
+          ...field.options.map((option) =>
+            h("option", { value: option[1] ?? option }, String(option[0] ?? option)),
+          ),
+        );
       } else {
         const log = field.scale === "log";
         const [from, to] = log ? [Math.log10(field.from), Math.log10(field.to)] : [field.from, field.to];
-        input = h("input", { id, type: "range", min: from, max: to, step: log ? 0.01 : field.step,
-          oninput: () => change(field.key, log ? Number((10 ** Number(input.value)).toPrecision(3)) : Number(input.value)) });
+        input = h("input", {
+          id,
+          type: "range",
+          min: from,
+          max: to,
+          step: log ? 0.01 : field.step,
+          oninput: () =>
+            change(field.key, log ? Number((10 ** Number(input.value)).toPrecision(3)) : Number(input.value)),
+        });
       }
       boxes.set(field.key, { field, input, value });
       return h("div", { class: "pa-control" }, h("label", { for: id }, field.label), input, value);
     };
     const rare = fields.filter((field) => field.rare);
-    const element = h("div", { class: "pa-controls" }, ...fields.filter((field) => !field.rare && field.label).map(control));
-    if (rare.length)
-      element.append(h("details", {}, h("summary", {}, "More to set"), ...rare.map(control)));
+    const element = h(
+      "div",
+      { class: "pa-controls" },
+      ...fields.filter((field) => !field.rare && field.label).map(control),
+    );
+    if (rare.length) element.append(h("details", {}, h("summary", {}, "More to set"), ...rare.map(control)));
     const show = (setting) => {
       for (const [key, { field, input, value }] of boxes) {
         if (field.options) {
           const has = [...input.options].some((option) => option.value === String(setting[key]));
-          if (!has) { // one place for a value that is none of the list
+          if (!has) {
+            // one place for a value that is none of the list
             input.querySelector("[data-other]")?.remove();
             input.append(h("option", { value: setting[key], "data-other": true }, String(setting[key])));
           }
@@ -130,7 +156,8 @@
     const later = () => {
       try {
         go();
-      } catch (error) { // the first piece throws to who asked for it; nobody waits for the others
+      } catch (error) {
+        // the first piece throws to who asked for it; nobody waits for the others
         if (!(error instanceof Refused)) throw error;
         say(error.message, true);
       }
@@ -139,11 +166,36 @@
   }
 
   /** A slider for the step, with a play button; `onstep` draws. Playing stays for `hold.seconds` at step `hold.at`. */
-  function player({ label, onstep, seconds = 6, words = "Play", show = String, onend = () => {}, before = () => false, hold = { at: 0, seconds: 0 } }) {
-    const id = `pa-control-${(names += 1)}`;
+  function player({
+    label,
+    onstep,
+    seconds = 6,
+    words = "Play",
+    show = String,
+    onend = () => {},
+    before = () => false,
+    hold = { at: 0, seconds: 0 },
+  }) {
+    names += 1;
+    const id = `pa-control-${names}`;
     const value = h("output", { for: id });
-    const input = h("input", { id, type: "range", min: 0, max: 1, step: 1, value: 0, oninput: () => { stop(); go(Number(input.value)); } });
-    const button = h("button", { type: "button", class: "pa-play", onclick: () => (timer ? stop() : play()) }, words);
+    const input = h("input", {
+      id,
+      type: "range",
+      min: 0,
+      max: 1,
+      step: 1,
+      value: 0,
+      oninput: () => {
+        stop();
+        go(Number(input.value));
+      },
+    });
+    const button = h(
+      "button",
+      { type: "button", class: "pa-play", onclick: () => (timer ? stop() : play()) },
+      words,
+    );
     let timer = null;
     let last = 1;
     let ended = () => {};
@@ -164,17 +216,31 @@
       if (before()) return Promise.resolve(); // somebody else plays
       stop();
       const step = Number(input.value);
-      const after = (waiting) => { timer = waiting; return new Promise((resolve) => { ended = resolve; }); };
+      const after = (waiting) => {
+        timer = waiting;
+        return new Promise((resolve) => {
+          ended = resolve;
+        });
+      };
       const rest = (at) => {
         timer = null;
         button.textContent = at < last ? words : `${words} again`;
         ended();
         onend();
       };
-      if (still.matches) { // no motion: a still on the way, where it would stay or in the middle, then the end
+      if (still.matches) {
+        // no motion: a still on the way, where it would stay or in the middle, then the end
         const from = step >= last ? 0 : step;
         go(hold.seconds && from < hold.at ? hold.at : Math.round((from + until) / 2));
-        return after(setTimeout(() => { go(until); rest(until); }, hold.seconds ? 3000 : 1500));
+        return after(
+          setTimeout(
+            () => {
+              go(until);
+              rest(until);
+            },
+            hold.seconds ? 3000 : 1500,
+          ),
+        );
       }
       const from = step >= last ? 0 : step;
       let begun = null;
@@ -182,7 +248,12 @@
       const frame = (now) => {
         begun ??= now;
         const [gone, held] = [(now - begun) / 1000, Math.max(0, ((hold.at - from) / last) * seconds)];
-        const step = Math.min(until, Math.round(from + (last * (Math.min(gone, held) + Math.max(0, gone - held - hold.seconds))) / seconds));
+        const step = Math.min(
+          until,
+          Math.round(
+            from + (last * (Math.min(gone, held) + Math.max(0, gone - held - hold.seconds))) / seconds,
+          ),
+        );
         if (step !== Number(input.value) || begun === now) go(step);
         if (step < until) timer = requestAnimationFrame(frame);
         else rest(until);
@@ -195,68 +266,148 @@
       if (input.max !== String(steps)) input.max = steps;
       go(step);
     };
-    return { element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value), fit, stop, go, play, name: (said) => { button.textContent = said; },
-      get step() { return Number(input.value); }, get last() { return last; } };
+    return {
+      element: h("div", { class: "pa-player" }, button, h("label", { for: id }, label), input, value),
+      fit,
+      stop,
+      go,
+      play,
+      name: (said) => {
+        button.textContent = said;
+      },
+      get step() {
+        return Number(input.value);
+      },
+      get last() {
+        return last;
+      },
+    };
   }
 
-  /** A question that a reader answers before the picture does; `then(k)` hears which of the options it was. */
-  function guess({ question, options, right, then }) {
+  /** A question that a reader answers before the picture does; `after(k)` hears which of the options it was. */
+  function guess({ question, options, right, after }) {
     let [chosen, over] = [null, false];
     // What became of a guess is said until the reader does something else.
-    for (const type of ["pointerdown", "input", "keydown"]) document.addEventListener(type, ({ target }) => { if (!element.contains(target) && element.closest(".pa-stage")?.contains(target)) over = buttons.some((button) => button.classList.contains("pa-right")); });
-    const buttons = options.map((words, k) => h("button", { type: "button", "aria-pressed": "false", onclick: () => {
-      if (chosen === null) {
-        chosen = k;
-        buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(j === k)));
-      }
-      over = false;
-      then(chosen);
-    } }, words));
-    const element = h("div", { class: "pa-guess", role: "group", "aria-label": question },
-      h("p", {}, h("strong", {}, "Guess. "), question), h("div", { class: "pa-tools" }, ...buttons));
+    for (const type of ["pointerdown", "input", "keydown"])
+      document.addEventListener(type, ({ target }) => {
+        if (!element.contains(target) && element.closest(".pa-stage")?.contains(target))
+          over = buttons.some((button) => button.classList.contains("pa-right"));
+      });
+    const buttons = options.map((words, k) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": "false",
+          onclick: () => {
+            if (chosen === null) {
+              chosen = k;
+              buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(j === k)));
+            }
+            over = false;
+            after(chosen);
+          },
+        },
+        words,
+      ),
+    );
+    const element = h(
+      "div",
+      { class: "pa-guess", role: "group", "aria-label": question },
+      h("p", {}, h("strong", {}, "Guess. "), question),
+      h("div", { class: "pa-tools" }, ...buttons),
+    );
     /** Mark the right answer, and say what became of the guess. */
     const tell = () => {
       if (chosen === null || over) return "";
       buttons[right].classList.add("pa-right");
       return chosen === right ? "As you guessed. " : "You guessed otherwise. ";
     };
-    return { element, tell, get chosen() { return chosen; } };
+    return {
+      element,
+      tell,
+      get chosen() {
+        return chosen;
+      },
+    };
   }
 
   /** A finger that rests on it for a moment takes what is there; one that moves up or down at once scrolls. */
   function rested(element) {
     let since = 0;
     element.style.touchAction = "pan-y";
-    element.addEventListener("touchstart", ({ timeStamp }) => { since = timeStamp; }, { passive: true });
-    element.addEventListener("touchmove", (event) => { if (event.cancelable && (since < 0 || event.timeStamp - since > 150)) { since = -1; event.preventDefault(); } }, { passive: false });
+    element.addEventListener(
+      "touchstart",
+      ({ timeStamp }) => {
+        since = timeStamp;
+      },
+      { passive: true },
+    );
+    element.addEventListener(
+      "touchmove",
+      (event) => {
+        if (event.cancelable && (since < 0 || event.timeStamp - since > 150)) {
+          since = -1;
+          event.preventDefault();
+        }
+      },
+      { passive: false },
+    );
   }
 
   /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
   function exchanger(board, side, { pick, swap, mark = () => {} }) {
     const where = (event) => {
       const box = board.getBoundingClientRect();
-      const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((x) => Math.max(0, Math.min(side - 1, Math.floor(side * x))));
+      const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map(
+        (x) => Math.max(0, Math.min(side - 1, Math.floor(side * x))),
+      );
       return r * side + c;
     };
     let from = -1;
     rested(board);
-    board.addEventListener("pointerdown", (event) => { from = where(event); board.setPointerCapture?.(event.pointerId); mark(from); });
-    board.addEventListener("pointermove", (event) => { if (from >= 0) mark(from, where(event)); });
+    board.addEventListener("pointerdown", (event) => {
+      from = where(event);
+      board.setPointerCapture?.(event.pointerId);
+      mark(from);
+    });
+    board.addEventListener("pointermove", (event) => {
+      if (from >= 0) mark(from, where(event));
+    });
     board.addEventListener("pointerup", (event) => {
       const [begun, to] = [from, where(event)];
       from = -1;
       if (begun >= 0) to === begun ? pick(begun) : swap(begun, to);
     });
-    board.addEventListener("pointercancel", () => { from = -1; mark(); });
+    board.addEventListener("pointercancel", () => {
+      from = -1;
+      mark();
+    });
   }
 
-  /** Follow a pointer that is pressed with `place(event)`, and call `end(event)` where it is let go; a thumb that scrolls holds nothing. */
+  /**
+   * Follow a pointer that is pressed with `place(event)`, and call `end(event)` where it is let go; a thumb
+   * that scrolls holds nothing.
+   */
   function dragged(element, place, end = () => {}) {
     let held = null;
-    element.addEventListener("pointerdown", (event) => { held = event; element.setPointerCapture(event.pointerId); if (event.pointerType !== "touch") place(event); });
-    element.addEventListener("pointermove", (event) => { if (held && (event.pointerType !== "touch" || Math.abs(event.clientX - held.clientX) > 8)) place(event); });
-    element.addEventListener("pointerup", (event) => { if (!held) return; held = null; place(event); end(event); });
-    element.addEventListener("pointercancel", () => { held = null; });
+    element.addEventListener("pointerdown", (event) => {
+      held = event;
+      element.setPointerCapture(event.pointerId);
+      if (event.pointerType !== "touch") place(event);
+    });
+    element.addEventListener("pointermove", (event) => {
+      if (held && (event.pointerType !== "touch" || Math.abs(event.clientX - held.clientX) > 8)) place(event);
+    });
+    element.addEventListener("pointerup", (event) => {
+      if (!held) return;
+      held = null;
+      place(event);
+      end(event);
+    });
+    element.addEventListener("pointercancel", () => {
+      held = null;
+    });
   }
 
   // ---- pictures -----------------------------------------------------------------------------------------------
@@ -274,8 +425,10 @@
       const every = Math.max(1, Math.ceil((b - a + 1) / count));
       const found = [];
       for (let k = a; k <= b; k += every) found.push(10 ** k);
-      if (found.length < 3) // within two powers of ten
-        for (let k = a - 1; k <= b; k++) found.push(...[2, 5].map((m) => m * 10 ** k).filter((y) => y >= low && y <= high));
+      if (found.length < 3)
+        // within two powers of ten
+        for (let k = a - 1; k <= b; k++)
+          found.push(...[2, 5].map((m) => m * 10 ** k).filter((y) => y >= low && y <= high));
       return found;
     }
     const step = stride(low, high, count);
@@ -297,7 +450,8 @@
         }
         const one = kept[k];
         for (const name in one.has) if (!(name in attributes)) one.element.removeAttribute(name);
-        for (const name in attributes) if (one.has[name] !== attributes[name]) one.element.setAttribute(name, attributes[name]);
+        for (const name in attributes)
+          if (one.has[name] !== attributes[name]) one.element.setAttribute(name, attributes[name]);
         if (one.text !== text) one.element.textContent = text;
         [one.has, one.text] = [attributes, text];
       });
@@ -332,7 +486,11 @@
     return path ? `${path}L${pixel(x1)} ${pixel(y1)}` : "M0 0";
   }
 
-  /** Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name, before}], spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end, or `above` y at the right. */
+  /**
+   * Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name, before}],
+   * spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end,
+   * or `above` y at the right.
+   */
   function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
     const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
@@ -345,7 +503,10 @@
     let back = null; // from a place across the drawing, 0 to 1, to x
     if (onpoint) {
       svg.style.cursor = "ew-resize";
-      dragged(svg, ({ clientX }) => { const box = svg.getBoundingClientRect(); if (back) onpoint(back((clientX - box.left) / box.width)); });
+      dragged(svg, ({ clientX }) => {
+        const box = svg.getBoundingClientRect();
+        if (back) onpoint(back((clientX - box.left) / box.width));
+      });
     }
 
     /** From the least to the largest, out to halves of the ticks' steps: it stays while curves move a little. */
@@ -355,15 +516,24 @@
         for (const v of typeof y === "number" ? [y] : y)
           if (Number.isFinite(v) && (!log || v > 1e-300)) [low, high] = [Math.min(low, v), Math.max(high, v)];
       if (low > high) return log ? [0.1, 1] : [0, 1]; // nothing to draw yet
-      if (high - low < span) [low, high] = [(low + high - span) / 2, (low + high + span) / 2]; // what rounding does is not shown
+      // what rounding does is not shown
+      if (high - low < span) [low, high] = [(low + high - span) / 2, (low + high + span) / 2];
       // The axis stays while what is drawn fits on it and fills a third of it.
-      if (held && low >= held[0] && high <= held[1] && 3 * (scale(high) - scale(low)) >= scale(held[1]) - scale(held[0])) return held;
-      return (held = around(low, high));
+      if (
+        held &&
+        low >= held[0] &&
+        high <= held[1] &&
+        3 * (scale(high) - scale(low)) >= scale(held[1]) - scale(held[0])
+      )
+        return held;
+      held = around(low, high);
+      return held;
     }
 
     function around(low, high) {
       if (high - low < 1e-300) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
-      if (log) return [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high)) / 2)];
+      if (log)
+        return [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high)) / 2)];
       const half = stride(low, high, 4) / 2;
       return [Math.floor(low / half) * half, Math.ceil(high / half) * half];
     }
@@ -377,42 +547,104 @@
       const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
       const ended = data.curves.filter(({ name, above }) => name && above == null);
-      const beside = ended.length ? (data.levels ?? []).filter(({ name }) => name) : []; // named at the right as well, on no curve
-      const words = ended.length ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...[...ended, ...beside].map(({ name }) => name.length))) : 0;
-      const [left, right, top, bottom] = [room.left, width - room.right - words, room.top, height - room.bottom];
+      // named at the right as well, on no curve
+      const beside = ended.length ? (data.levels ?? []).filter(({ name }) => name) : [];
+      const words = ended.length
+        ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...[...ended, ...beside].map(({ name }) => name.length)))
+        : 0;
+      const [left, right, top, bottom] = [
+        room.left,
+        width - room.right - words,
+        room.top,
+        height - room.bottom,
+      ];
       const X = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
-      back = (at) => x0 + (Math.max(0, Math.min(1, (at * width - left) / (right - left)))) * (x1 - x0);
+      back = (at) => x0 + Math.max(0, Math.min(1, (at * width - left) / (right - left))) * (x1 - x0);
       const [floor, unit] = [scale(low), (bottom - top) / (scale(high) - scale(low))];
       const Y = (y) => bottom - (scale(y) - floor) * unit;
-      const across = (y, look) => ["line", { class: look, x1: left, x2: right, y1: pixel(Y(y)), y2: pixel(Y(y)) }];
-      const upright = (x, look) => ["line", { class: look, x1: pixel(X(x)), x2: pixel(X(x)), y1: top, y2: bottom }];
-      const word = (x, y, anchor, text) => ["text", { x: pixel(x), y: pixel(y), "text-anchor": anchor }, text];
+      const across = (y, look) => [
+        "line",
+        { class: look, x1: left, x2: right, y1: pixel(Y(y)), y2: pixel(Y(y)) },
+      ];
+      const upright = (x, look) => [
+        "line",
+        { class: look, x1: pixel(X(x)), x2: pixel(X(x)), y1: top, y2: bottom },
+      ];
+      const word = (x, y, anchor, text) => [
+        "text",
+        { x: pixel(x), y: pixel(y), "text-anchor": anchor },
+        text,
+      ];
       const parts = [];
-      for (const y of ticks(low, high, log, 4)) parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
-      for (const x of data.ticks ?? ticks(x0, x1, false, Math.min(5, width / 90))) parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
+      for (const y of ticks(low, high, log, 4))
+        parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
+      for (const x of data.ticks ?? ticks(x0, x1, false, Math.min(5, width / 90)))
+        parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
       parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
       for (const { y, look, name } of data.levels ?? []) {
         if (log && !(y > 0)) continue;
         parts.push(across(y, `pa-level ${look ?? ""}`));
         if (name && !beside.length) parts.push(word(right, Y(y) - 5, "end", name));
       }
-      for (const { x, name, before } of data.marks ?? []) parts.push(upright(x, "pa-mark"), ...(name ? [["text", { class: "pa-mark-name", x: pixel(X(x) + (before ? -6 : 6)), y: top + 10, "text-anchor": before ? "end" : "start" }, name]] : []));
+      for (const { x, name, before } of data.marks ?? [])
+        parts.push(
+          upright(x, "pa-mark"),
+          ...(name
+            ? [
+                [
+                  "text",
+                  {
+                    class: "pa-mark-name",
+                    x: pixel(X(x) + (before ? -6 : 6)),
+                    y: top + 10,
+                    "text-anchor": before ? "end" : "start",
+                  },
+                  name,
+                ],
+              ]
+            : []),
+        );
       for (const { y, look, xs } of data.curves) {
-        const d = trace(y.length, (k) => X(xs ? xs[k] : x0 + k), (k) => Y(y[k]));
+        const d = trace(
+          y.length,
+          (k) => X(xs ? xs[k] : x0 + k),
+          (k) => Y(y[k]),
+        );
         parts.push(["path", { class: `pa-curve ${look}`, d }]);
         const now = xs ? xs.indexOf(data.at) : data.at;
         if (data.at != null && now >= 0 && Number.isFinite(Y(y[now])))
-          parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[now])), r: 4.5 }]);
+          parts.push([
+            "circle",
+            { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[now])), r: 4.5 },
+          ]);
       }
-      for (const { name, look, above } of data.curves) if (name && above != null) parts.push(["text", { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" }, name]);
+      for (const { name, look, above } of data.curves)
+        if (name && above != null)
+          parts.push([
+            "text",
+            { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" },
+            name,
+          ]);
       let below = -Infinity; // the place of the name above
       const end = (y) => y.findLastIndex(Number.isFinite);
-      const ends = [...ended.map(({ name, look, y, xs }) => [Y(y[end(y)] ?? NaN), name, `pa-name ${look}`, Math.min(right, X(xs ? xs[end(y)] : x0 + end(y)))]), ...beside.map(({ y, name }) => [Y(y), name, "pa-quiet-word", right])].filter(([y]) => Number.isFinite(y)).sort(([a], [b]) => a - b);
-      for (const [y, name, look, x] of ends) { // a name goes along with a curve that is still on its way
+      const ends = [
+        ...ended.map(({ name, look, y, xs }) => [
+          Y(y[end(y)] ?? NaN),
+          name,
+          `pa-name ${look}`,
+          Math.min(right, X(xs ? xs[end(y)] : x0 + end(y))),
+        ]),
+        ...beside.map(({ y, name }) => [Y(y), name, "pa-quiet-word", right]),
+      ]
+        .filter(([y]) => Number.isFinite(y))
+        .sort(([a], [b]) => a - b);
+      for (const [y, name, look, x] of ends) {
+        // a name goes along with a curve that is still on its way
         below = Math.max(y + 4, below + 15);
         parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(below) }, name]);
       }
-      for (const { x, y, look } of data.spots ?? []) parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
+      for (const { x, y, look } of data.spots ?? [])
+        parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
       put(parts);
     }
@@ -426,8 +658,14 @@
   }
 
   /** A legend in words and line samples: [["pa-same", "γ, companions"], ...]. */
-  const legend = (entries) => h("p", { class: "pa-legend" }, ...entries.map(([look, words]) =>
-    h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words)));
+  const legend = (entries) =>
+    h(
+      "p",
+      { class: "pa-legend" },
+      ...entries.map(([look, words]) =>
+        h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words),
+      ),
+    );
 
   /** The page's colors by name, asked for again where the theme is another one: at each frame it would take style anew. */
   function colorsOf(element) {
@@ -435,7 +673,8 @@
     return (name) => {
       const now = document.documentElement.dataset.theme;
       if (theme !== now) [theme, found] = [now, new Map()];
-      if (!found.has(name)) found.set(name, getComputedStyle(element).getPropertyValue(`--pa-${name}`).trim());
+      if (!found.has(name))
+        found.set(name, getComputedStyle(element).getPropertyValue(`--pa-${name}`).trim());
       return found.get(name);
     };
   }
@@ -455,8 +694,14 @@
     const looks = ["pa-itself", "pa-same", "pa-other"];
     const bars = looks.map((look) => h("i", { class: look }));
     const words = looks.map((look) => h("span", { class: look }));
-    const element = h("figure", { class: "pa-chart pa-matrix" }, h("figcaption", {}, title), canvas,
-      h("div", { class: "pa-shares", "aria-hidden": "true" }, ...bars), h("p", { class: "pa-legend" }, ...words));
+    const element = h(
+      "figure",
+      { class: "pa-chart pa-matrix" },
+      h("figcaption", {}, title),
+      canvas,
+      h("div", { class: "pa-shares", "aria-hidden": "true" }, ...bars),
+      h("p", { class: "pa-legend" }, ...words),
+    );
     const colors = palette(element, "ink", "same", "other");
     const draw = (D, C, score, same, row = -1) => {
       if (canvas.width !== D) [canvas.width, canvas.height] = [D, D];
@@ -469,7 +714,8 @@
           const who = i === j ? 0 : same(i, j) ? 1 : 2;
           given[who] += weights[j] / sum / D;
           picture.data.set(found[who], at);
-          picture.data[at + 3] = 255 * Math.min(1, (1.5 * C * weights[j]) / sum) * (row < 0 || row === i ? 1 : 0.3);
+          picture.data[at + 3] =
+            255 * Math.min(1, (1.5 * C * weights[j]) / sum) * (row < 0 || row === i ? 1 : 0.3);
         }
       }
       canvas.getContext("2d").putImageData(picture, 0, 0);
@@ -485,22 +731,35 @@
 
   /** A button that copies, and says so. */
   function copier(words, text) {
-    const button = h("button", { type: "button", onclick: async () => {
-      try {
-        await navigator.clipboard.writeText(text());
-        button.textContent = "Copied";
-      } catch {
-        prompt("Copy this:", text()); // browsers refuse the clipboard to some pages
-      }
-      setTimeout(() => (button.textContent = words), 1500);
-    } }, words);
+    const button = h(
+      "button",
+      {
+        type: "button",
+        onclick: async () => {
+          try {
+            await navigator.clipboard.writeText(text());
+            button.textContent = "Copied";
+          } catch {
+            prompt("Copy this:", text()); // browsers refuse the clipboard to some pages
+          }
+          setTimeout(() => (button.textContent = words), 1500);
+        },
+      },
+      words,
+    );
     return button;
   }
 
   /** The same setting as code: shown, and copied into any notebook that has the package. */
   function notebook(code) {
     const pre = h("pre");
-    const element = h("details", { class: "pa-code" }, h("summary", {}, "The same in a notebook"), pre, copier("Copy the cell", () => code()));
+    const element = h(
+      "details",
+      { class: "pa-code" },
+      h("summary", {}, "The same in a notebook"),
+      pre,
+      copier("Copy the cell", () => code()),
+    );
     return { element, show: () => (pre.textContent = code()) };
   }
 
@@ -520,7 +779,10 @@
         event.preventDefault();
         load ??= start(box, owner);
         load(new URL(link.href).hash, true);
-        box.scrollIntoView({ block: box.offsetHeight > 0.9 * innerHeight ? "start" : "nearest", behavior: still.matches ? "auto" : "smooth" });
+        box.scrollIntoView({
+          block: box.offsetHeight > 0.9 * innerHeight ? "start" : "nearest",
+          behavior: still.matches ? "auto" : "smooth",
+        });
       });
       if (box.dataset.figure) offer(box, name);
       if (owner) {
@@ -529,15 +791,20 @@
       }
       // In a chapter it computes once it is near the screen; until then its place is kept.
       box.dataset.waiting = "";
-      const seen = new IntersectionObserver((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        seen.disconnect();
-        load ??= start(box, owner);
-      }, { rootMargin: "1200px" });
+      const seen = new IntersectionObserver(
+        (entries) => {
+          if (!entries.some((entry) => entry.isIntersecting)) return;
+          seen.disconnect();
+          load ??= start(box, owner);
+        },
+        { rootMargin: "1200px" },
+      );
       seen.observe(box);
       // The Tab key finds its controls, too: it is there once the focus is on what stands before it.
       document.addEventListener("focusin", ({ target }) => {
-        const next = [...document.querySelectorAll("[data-waiting]")].find((one) => target.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
+        const next = [...document.querySelectorAll("[data-waiting]")].find(
+          (one) => target.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING,
+        );
         if (next === box) load ??= start(box, owner);
       });
     }
@@ -547,7 +814,8 @@
       const figure = document.getElementById(box.dataset.figure);
       const drawing = figure?.querySelector(".pa-drawing, img");
       if (!drawing) return;
-      const where = box.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_PRECEDING ? "below" : "above";
+      const where =
+        box.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_PRECEDING ? "below" : "above";
       const link = h("a", { href: box.dataset.shows, "data-loads": name }, `Try it ${where}.`);
       figure.querySelector("figcaption :is(.caption-text, p), figcaption")?.append(" ", link);
       drawing.classList.add("pa-loads");
@@ -565,7 +833,10 @@
       const say = (text, refused = false) => {
         last = [text, refused];
         const long = Math.max(text.length + (explorable?.guess ? 23 : 0), explorable?.room ?? 0);
-        if (long > room) sentence.dataset.room = "as many words ".repeat(Math.ceil((room = long) / 14));
+        if (long > room) {
+          room = long;
+          sentence.dataset.room = "as many words ".repeat(Math.ceil(room / 14));
+        }
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
         if (veiled && !refused) text = explorable.guess.before?.() ?? text;
@@ -599,7 +870,10 @@
         setting = { ...setting, ...next };
         if (queued) return;
         queued = true;
-        requestAnimationFrame(() => { queued = false; apply(); });
+        requestAnimationFrame(() => {
+          queued = false;
+          apply();
+        });
       };
       let giveUp;
       const refused = new Promise((done) => (giveUp = done));
@@ -617,26 +891,56 @@
         tell();
         display();
       };
-      explorable = build({ stage, say, change, sentence, get setting() { return setting; } });
+      explorable = build({
+        stage,
+        say,
+        change,
+        sentence,
+        get setting() {
+          return setting;
+        },
+      });
       // What moves the picture and what it says stand together: beside the picture where there is room, else above it;
       // where three pictures stand in a row, its settings come below them.
       const moves = h("div", { class: "pa-side" });
       if (!stage.contains(sentence)) {
         const three = stage.querySelector(".pa-three");
         const [before, shown, after] = [[], [], []];
-        for (const one of stage.children) (one.matches(".pa-player, .pa-tools, .pa-aside") ? before : !one.matches(".pa-controls") ? shown : three ? after : before).push(one);
+        for (const one of stage.children)
+          (one.matches(".pa-player, .pa-tools, .pa-aside")
+            ? before
+            : !one.matches(".pa-controls")
+              ? shown
+              : three
+                ? after
+                : before
+          ).push(one);
         moves.append(...before, sentence);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
       }
       // One picture leads; what is marked as the rest waits below it.
-      const rest = h("details", { class: "pa-rest" }, h("summary", {}, "More pictures"), h("div", { class: "pa-panels" }, ...stage.querySelectorAll("[data-rest]")));
-      const ask = explorable.guess && guess({ ...explorable.guess, then: async (k) => { // told once the picture has answered
-        unveil();
-        await explorable.guess.then?.(k);
-        told = ask.tell();
-        say(...last);
-      } });
-      const veil = (down) => { veiled = down; stage.classList.toggle("pa-guessing", down); };
+      const rest = h(
+        "details",
+        { class: "pa-rest" },
+        h("summary", {}, "More pictures"),
+        h("div", { class: "pa-panels" }, ...stage.querySelectorAll("[data-rest]")),
+      );
+      const ask =
+        explorable.guess &&
+        guess({
+          ...explorable.guess,
+          after: async (k) => {
+            // told once the picture has answered
+            unveil();
+            await explorable.guess.after?.(k);
+            told = ask.tell();
+            say(...last);
+          },
+        });
+      const veil = (down) => {
+        veiled = down;
+        stage.classList.toggle("pa-guessing", down);
+      };
       const unveil = () => {
         if (!veiled) return;
         veil(false);
@@ -647,14 +951,43 @@
         (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);
         veil(true);
         // What moves the picture ends the guessing; that hears of it first.
-        for (const type of ["input", "click", "pointerdown"]) stage.addEventListener(type, (event) => { if (!event.target.closest(".pa-guess") && !(type === "pointerdown" && event.pointerType === "touch")) { told = ""; unveil(); } });
+        for (const type of ["input", "click", "pointerdown"])
+          stage.addEventListener(type, (event) => {
+            if (
+              !event.target.closest(".pa-guess") &&
+              !(type === "pointerdown" && event.pointerType === "touch")
+            ) {
+              told = "";
+              unveil();
+            }
+          });
       }
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
       page.hidden = !box.dataset.page;
       const code = explorable.code && notebook(() => explorable.code(setting));
-      const tools = h("div", { class: "pa-tools" },
-        h("button", { type: "button", onclick: () => { [setting, told] = [defaults(explorable.fields), ""]; apply(); } }, "Start over"),
-        ...(owner || box.dataset.page ? [copier("Copy a link to this", () => owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href)] : []), ...(owner ? [] : [page]));
+      const tools = h(
+        "div",
+        { class: "pa-tools" },
+        h(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              [setting, told] = [defaults(explorable.fields), ""];
+              apply();
+            },
+          },
+          "Start over",
+        ),
+        ...(owner || box.dataset.page
+          ? [
+              copier("Copy a link to this", () =>
+                owner ? location.href.replace(/#.*|$/, writeAddress(setting)) : page.href,
+              ),
+            ]
+          : []),
+        ...(owner ? [] : [page]),
+      );
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
       if (figure) rest.append(figure);
@@ -687,25 +1020,61 @@
         }
         apply();
       };
-      load(owner ? location.hash : box.dataset.state ?? "");
+      load(owner ? location.hash : (box.dataset.state ?? ""));
       const changed = explorable.show;
-      explorable.show = (next) => { changed(next); if (code?.element.open) code.show(); };
+      explorable.show = (next) => {
+        changed(next);
+        if (code?.element.open) code.show();
+      };
       if (owner) addEventListener("hashchange", () => load(location.hash, true));
       if (owner || explorable.bare) {
         // For checks from outside: never the numbers of another setting than the address names.
-        const guarded = (f) => (...given) => {
-          if (notice) refuse(notice);
-          return f(...given);
-        };
+        const guarded =
+          (f) =>
+          (...given) => {
+            if (notice) refuse(notice);
+            return f(...given);
+          };
         const outside = Object.entries(explorable.outside ?? {}).map(([key, f]) => [key, guarded(f)]);
-        const offered = { ready: Promise.race([explorable.ready, refused]), read, setting: () => ({ ...setting }), ...Object.fromEntries(outside) };
+        const offered = {
+          ready: Promise.race([explorable.ready, refused]),
+          read,
+          setting: () => ({ ...setting }),
+          ...Object.fromEntries(outside),
+        };
         window.explorable ??= offered; // the page's own, or the first; others by their names
-        (window.explorables ??= {})[name] = offered;
+        window.explorables ??= {};
+        window.explorables[name] = offered;
       }
-      new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+      new MutationObserver(() => explorable.repaint?.()).observe(document.documentElement, {
+        attributeFilter: ["data-theme"],
+      });
       return load;
     }
   }
 
-  Object.assign(window.patchAssociation, { h, number, percent, controls, player, guess, rested, exchanger, chart, shapes, pixel, trace, colorsOf, palette, legend, inFrames, mount, readAddress, writeAddress, still, listeners, dragged });
+  Object.assign(window.patchAssociation, {
+    h,
+    number,
+    percent,
+    controls,
+    player,
+    guess,
+    rested,
+    exchanger,
+    chart,
+    shapes,
+    pixel,
+    trace,
+    colorsOf,
+    palette,
+    legend,
+    inFrames,
+    mount,
+    readAddress,
+    writeAddress,
+    still,
+    listeners,
+    dragged,
+  });
 })();

@@ -1,7 +1,24 @@
 // Where does it look? The second theory: tokens of three kinds, attention as training goes, tokens taken away by hand.
 (() => {
   "use strict";
-  const { h, controls, player, chart, inFrames, mount, still, refuse, finite, whole, seed, number, percent, forward, ShallowDescent, ceiling } = window.patchAssociation;
+  const {
+    h,
+    controls,
+    player,
+    chart,
+    inFrames,
+    mount,
+    still,
+    refuse,
+    finite,
+    whole,
+    seed,
+    number,
+    percent,
+    forward,
+    ShallowDescent,
+    ceiling,
+  } = window.patchAssociation;
   const L = 20; // tokens of an input
   const FIRST = 20; // steps that are shown before a guess
   const KINDS = ["label-relevant", "confusion", "other"];
@@ -11,9 +28,40 @@
     { key: "relevant", label: "α*, label-relevant", value: 0.4, from: 0.05, to: 1, step: 0.05 },
     { key: "confusion", label: "α#, confusion", value: 0.1, from: 0, to: 0.45, step: 0.05, rare: true },
     { key: "patterns", label: "M, patterns", value: 5, options: [3, 4, 5, 6, 8], rare: true },
-    { key: "loss", label: "loss", value: "logistic", text: /^(hinge|logistic)$/, what: "loss: hinge or logistic", options: [["hinge", "hinge"], ["logistic", "logistic"]], rare: true },
-    { key: "removed", label: "taken away", value: "after", text: /^(after|before)$/, what: "moment: after or before", options: [["here, after training", "after"], ["everywhere, before", "before"]], rare: true },
-    { key: "label", label: "label of the input", value: 1, options: [["+1", 1], ["−1", -1]], rare: true },
+    {
+      key: "loss",
+      label: "loss",
+      value: "logistic",
+      text: /^(hinge|logistic)$/,
+      what: "loss: hinge or logistic",
+      options: [
+        ["hinge", "hinge"],
+        ["logistic", "logistic"],
+      ],
+      rare: true,
+    },
+    {
+      key: "removed",
+      label: "taken away",
+      value: "after",
+      text: /^(after|before)$/,
+      what: "moment: after or before",
+      options: [
+        ["here, after training", "after"],
+        ["everywhere, before", "before"],
+      ],
+      rare: true,
+    },
+    {
+      key: "label",
+      label: "label of the input",
+      value: 1,
+      options: [
+        ["+1", 1],
+        ["−1", -1],
+      ],
+      rare: true,
+    },
     { key: "steps", label: "steps", value: 1000, from: 100, to: 2000, step: 100, rare: true },
     { key: "neurons", label: "m, neurons", value: 100, options: [50, 100, 200], rare: true },
     { key: "rate", label: "step size", value: 2, from: 0.01, to: 5, scale: "log", rare: true },
@@ -24,10 +72,22 @@
   /** Counts of the patterns in the class +1: the rest is dealt out evenly, as `PatternData` does it. */
   function countsOf({ relevant, confusion, patterns }) {
     const [a, b] = [relevant, confusion].map((x) => Math.round(x * L));
-    if (!(b < a)) refuse(`The majority decides the label: α* (relevant) must give more tokens than α# (confusion); of ${L} they give ${a} and ${b}.`);
-    if (a + b > L) refuse(`α* (relevant) and α# (confusion) give ${a} and ${b} tokens, and an input has only ${L}.`);
+    if (!(b < a))
+      refuse(
+        "The majority decides the label: α* (relevant) must give more tokens than α# (confusion); of " +
+          `${L} they give ${a} and ${b}.`,
+      );
+    if (a + b > L)
+      refuse(`α* (relevant) and α# (confusion) give ${a} and ${b} tokens, and an input has only ${L}.`);
     const rest = L - a - b;
-    return [a, b, ...Array.from({ length: patterns - 2 }, (_, k) => Math.floor(rest / (patterns - 2)) + (k < rest % (patterns - 2) ? 1 : 0))];
+    return [
+      a,
+      b,
+      ...Array.from(
+        { length: patterns - 2 },
+        (_, k) => Math.floor(rest / (patterns - 2)) + (k < rest % (patterns - 2) ? 1 : 0),
+      ),
+    ];
   }
 
   /** The tokens of a list such as "3.5.7", counted from 0. */
@@ -42,19 +102,45 @@
     let playing = false; // the answer to a guess: what is not reached yet is not drawn
     let finish;
     const ready = new Promise((done) => (finish = done));
-    const panel = controls(FIELDS, (key, value) => change({ [key]: value, ...(["relevant", "confusion", "patterns"].includes(key) ? { gone: "" } : {}) }));
+    const panel = controls(FIELDS, (key, value) =>
+      change({ [key]: value, ...(["relevant", "confusion", "patterns"].includes(key) ? { gone: "" } : {}) }),
+    );
     const time = player({ label: "step", onstep: () => draw(), seconds: 5 });
     const gone = () => new Set(tokensOf(seen.gone));
     const toggle = (k) => {
       const now = gone();
       if (!now.delete(k)) now.add(k);
       if (now.size === L) return say(`One token has to stay.`, true);
-      change({ gone: [...now].sort((a, b) => a - b).map((j) => j + 1).join(".") });
+      change({
+        gone: [...now]
+          .sort((a, b) => a - b)
+          .map((j) => j + 1)
+          .join("."),
+      });
     };
-    const ask = (k) => { if (!stage.classList.contains("pa-guessing")) { asking = k; draw(); } };
-    const tokens = Array.from({ length: L }, (_, k) => h("button", { type: "button", class: "pa-token",
-      onclick: () => toggle(k), onkeydown: (event) => walk(event, k), onpointerenter: () => ask(k), onpointerleave: () => ask(-1), onfocus: () => ask(k), onblur: () => ask(-1) },
-    h("span", { class: "pa-bar", "aria-hidden": "true" }), h("b")));
+    const ask = (k) => {
+      if (!stage.classList.contains("pa-guessing")) {
+        asking = k;
+        draw();
+      }
+    };
+    const tokens = Array.from({ length: L }, (_, k) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "pa-token",
+          onclick: () => toggle(k),
+          onkeydown: (event) => walk(event, k),
+          onpointerenter: () => ask(k),
+          onpointerleave: () => ask(-1),
+          onfocus: () => ask(k),
+          onblur: () => ask(-1),
+        },
+        h("span", { class: "pa-bar", "aria-hidden": "true" }),
+        h("b"),
+      ),
+    );
     function walk(event, k) {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step) return;
@@ -63,24 +149,59 @@
     }
     const asked = h("figcaption", {}, "");
     const row = (attributes) => {
-      const groups = KINDS.map((kind, k) => ({ box: h("div", { class: "pa-tokens" }), said: h("p", { class: LOOKS[k] }) }));
-      return { groups, element: h("div", { class: "pa-kinds", ...attributes }, ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said))) };
+      const groups = KINDS.map((_, k) => ({
+        box: h("div", { class: "pa-tokens" }),
+        said: h("p", { class: LOOKS[k] }),
+      }));
+      return {
+        groups,
+        element: h(
+          "div",
+          { class: "pa-kinds", ...attributes },
+          ...groups.map(({ box, said }) => h("div", { class: "pa-kind" }, box, said)),
+        ),
+      };
     };
-    const first = row({ role: "group", "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back" });
-    const second = row({ class: "pa-kinds pa-low", role: "img" }); // the other class: patterns 1 and 2 exchange their roles, and keep their scores
-    const others = Array.from({ length: L }, () => h("span", { class: "pa-token" }, h("span", { class: "pa-bar" }), h("b")));
-    const input = h("figure", { class: "pa-chart" }, asked, first.element,
-      h("p", { class: "pa-turned" }, "The other class: the same scores, but patterns 1 and 2 have exchanged their roles"), second.element, h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."));
-    const onpoint = (step) => { time.stop(); time.go(Math.round(step)); };
+    const first = row({
+      role: "group",
+      "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back",
+    });
+    // the other class: patterns 1 and 2 exchange their roles, and keep their scores
+    const second = row({ class: "pa-kinds pa-low", role: "img" });
+    const others = Array.from({ length: L }, () =>
+      h("span", { class: "pa-token" }, h("span", { class: "pa-bar" }), h("b")),
+    );
+    const input = h(
+      "figure",
+      { class: "pa-chart" },
+      asked,
+      first.element,
+      h(
+        "p",
+        { class: "pa-turned" },
+        "The other class: the same scores, but patterns 1 and 2 have exchanged their roles",
+      ),
+      second.element,
+      h("p", { class: "pa-quiet" }, "Dashed: as much as an even share for each token."),
+    );
+    const onpoint = (step) => {
+      time.stop();
+      time.go(Math.round(step));
+    };
     const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
     const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
     margin.element.dataset.rest = "";
     stage.append(time.element, panel.element, input, mass.element, margin.element);
 
-    /** The fractions of an input, by default the shown one: pattern 1 decides where the label is +1, pattern 2 where it is -1. */
+    /**
+     * The fractions of an input, by default the shown one: pattern 1 decides where the label is +1, pattern
+     * 2 where it is -1.
+     */
     function shares(kept, label = seen.label) {
       const counts = new Float64Array(seen.patterns);
-      patterns.forEach((kind, k) => { if (kept(k)) counts[own(kind, label)] += 1; });
+      patterns.forEach((kind, k) => {
+        if (kept(k)) counts[own(kind, label)] += 1;
+      });
       const total = counts.reduce((a, b) => a + b, 0);
       return counts.map((n) => n / total);
     }
@@ -88,7 +209,9 @@
     function staying() {
       const without = gone();
       const counts = new Array(seen.patterns).fill(0);
-      patterns.forEach((kind, k) => { if (!without.has(k)) counts[kind] += 1; });
+      patterns.forEach((kind, k) => {
+        if (!without.has(k)) counts[kind] += 1;
+      });
       return counts;
     }
     const own = (kind, label = seen.label) => (label < 0 && kind < 2 ? 1 - kind : kind); // the pattern that shows a kind
@@ -114,26 +237,39 @@
         name.textContent = String(pattern + 1);
         if (tokens === others) return;
         token.setAttribute("aria-pressed", out);
-        token.setAttribute("aria-label", `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[kind]}, ${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`);
+        token.setAttribute(
+          "aria-label",
+          `token ${k + 1}, pattern ${pattern + 1}, ${KINDS[kind]}, ` +
+            `${out ? "taken away" : `gets ${number(100 * part, 2)}% of the attention`}`,
+        );
       });
       groups.forEach(({ box, said }, k) => {
-        const own = tokens.filter((token, j) => Math.min(patterns[j], 2) === k);
+        const own = tokens.filter((_, j) => Math.min(patterns[j], 2) === k);
         if (own.length !== box.children.length || own[0] !== box.firstChild) box.replaceChildren(...own);
         box.parentNode.style.flexGrow = own.length;
         box.parentNode.hidden = !own.length;
         said.replaceChildren(KINDS[k], h("b", {}, ` ${percent(given[k])}`));
       });
-      if (tokens === others) element.setAttribute("aria-label", `The other class: ${KINDS.map((kind, k) => `${kind} tokens get ${percent(given[k])}`).join(", ")} of the attention`);
+      if (tokens === others)
+        element.setAttribute(
+          "aria-label",
+          "The other class: " +
+            `${KINDS.map((kind, k) => `${kind} tokens get ${percent(given[k])}`).join(", ")} of the ` +
+            "attention",
+        );
       return share;
     }
 
     function draw() {
-      if (!run || !run.kept.length) return;
+      if (!run?.kept.length) return;
       const at = Math.min(time.step, run.found.risk.length - 1);
       const without = gone();
       const weights = run.at(at);
       const by = asking >= 0 && !without.has(asking) ? own(patterns[asking]) : -1;
-      asked.textContent = by < 0 ? "Where an average token looks. Press a token to take it away" : `Where a token of pattern ${by + 1} looks, in either class`;
+      asked.textContent =
+        by < 0
+          ? "Where an average token looks. Press a token to take it away"
+          : `Where a token of pattern ${by + 1} looks, in either class`;
       const share = fill(first, tokens, seen.label, without, weights, by);
       fill(second, others, -seen.label, seen.removed === "before" ? without : new Set(), weights, by);
       const steps = run.found.risk.length - 1;
@@ -142,12 +278,29 @@
       const waits = playing || stage.classList.contains("pa-guessing");
       const cut = (y, xs) => (waits ? Array.from(y, (v, k) => ((xs ? xs[k] : k) <= at ? v : NaN)) : y);
       if (playing) say(`Step ${at}.`);
-      mass.draw({ x, at, range: [0, 1], format: percent, curves: [{ y: cut(run.found.mass), look: "pa-signal", name: "relevant" }, { y: cut(run.found.confused), look: "pa-other", name: "confusion" }],
-        levels: b < a && !waits ? [{ y: ceiling(a, b), name: `ceiling ${percent(ceiling(a, b))}` }] : [] });
+      mass.draw({
+        x,
+        at,
+        range: [0, 1],
+        format: percent,
+        curves: [
+          { y: cut(run.found.mass), look: "pa-signal", name: "relevant" },
+          { y: cut(run.found.confused), look: "pa-other", name: "confusion" },
+        ],
+        levels: b < a && !waits ? [{ y: ceiling(a, b), name: `ceiling ${percent(ceiling(a, b))}` }] : [],
+      });
       const xs = run.kept.map(({ step }) => step);
       const margins = (of) => run.kept.map(({ weights }) => seen.label * forward(weights, of).F);
       const all = shares(() => true);
-      margin.draw({ x, curves: [...(without.size ? [{ xs, y: margins(all), look: "pa-noise", name: "all tokens" }] : []), { xs, y: cut(margins(share), xs), look: "pa-label", name: without.size ? "without" : "" }], levels: [{ y: 1, name: "the hinge stops" }], at });
+      margin.draw({
+        x,
+        curves: [
+          ...(without.size ? [{ xs, y: margins(all), look: "pa-noise", name: "all tokens" }] : []),
+          { xs, y: cut(margins(share), xs), look: "pa-label", name: without.size ? "without" : "" },
+        ],
+        levels: [{ y: 1, name: "the hinge stops" }],
+        at,
+      });
     }
 
     /** The law that is trained on: alpha_* and alpha_#. */
@@ -161,42 +314,83 @@
       if (!run.finished || playing) return `Step ${playing ? time.step : run.step} of ${seen.steps} …`;
       const end = found.mass.length - 1;
       const [a, b] = fractions();
-      const stop = fittedAt !== null ? `, and training stops at step ${fittedAt}, when every hinge is zero` : seen.loss === "hinge" ? `, and the hinge is not yet zero` : "";
-      const limit = !(b < a) ? "Nothing can be learned: the majority that decides the label is gone." : b > 0 ? `A part: no keys and queries could bring it above ${percent(ceiling(a, b))}, as what lifts pattern 1 in one class lifts it in the other, where it confuses.` : "All of it, in the end: without confusion tokens nothing forbids that.";
+      const stop =
+        fittedAt !== null
+          ? `, and training stops at step ${fittedAt}, when every hinge is zero`
+          : seen.loss === "hinge"
+            ? `, and the hinge is not yet zero`
+            : "";
+      const limit = !(b < a)
+        ? "Nothing can be learned: the majority that decides the label is gone."
+        : b > 0
+          ? `A part: no keys and queries could bring it above ${percent(ceiling(a, b))}, as what lifts ` +
+            "pattern 1 in one class lifts it in the other, where it confuses."
+          : "All of it, in the end: without confusion tokens nothing forbids that.";
       const without = gone();
       const weights = run.at(end);
       const [all, share] = [shares(() => true), shares((k) => !without.has(k))];
-      const of = (fractions) => { const { F, S } = forward(weights, fractions); return [seen.label * F, paid(S, fractions, -1)[own(0)]]; };
+      const of = (fractions) => {
+        const { F, S } = forward(weights, fractions);
+        return [seen.label * F, paid(S, fractions, -1)[own(0)]];
+      };
       const [[before, far], [after, near]] = [of(all), of(share)];
-      const hand = without.size === 0 ? `The margin of this input ends at ${number(before)}.`
-        : seen.removed === "before" ? `All inputs had ${without.size} of ${L} tokens taken away before training; the margin ends at ${number(after)}.`
-        : `You took away ${without.size} of ${L} tokens: the margin of this input goes from ${number(before)} to ${number(after)}, its attention to label-relevant tokens from ${percent(far)} to ${percent(near)}.`;
-      return `${limit} In ${end} steps the attention to label-relevant tokens goes from ${percent(found.mass[0])} to ${percent(found.mass[end])} on average over both classes${stop}. ${hand}`;
+      const hand =
+        without.size === 0
+          ? `The margin of this input ends at ${number(before)}.`
+          : seen.removed === "before"
+            ? `All inputs had ${without.size} of ${L} tokens taken away before training; the margin ends ` +
+              `at ${number(after)}.`
+            : `You took away ${without.size} of ${L} tokens: the margin of this input goes from ` +
+              `${number(before)} to ${number(after)}, its attention to label-relevant tokens from ` +
+              `${percent(far)} to ${percent(near)}.`;
+      return (
+        `${limit} In ${end} steps the attention to label-relevant tokens goes from ` +
+        `${percent(found.mass[0])} to ${percent(found.mass[end])} on average over both classes${stop}. ` +
+        `${hand}`
+      );
     }
 
     function work() {
       const mine = run;
-      inFrames(say, () => run === mine, (until) => {
-        run.advance(until);
-        const done = run.found.risk.length - 1;
-        if (run.finished || !still.matches) time.fit(run.finished ? done : seen.steps, stage.classList.contains("pa-guessing") ? Math.min(done, FIRST) : done); // where motion is unwanted, the end alone
-        say(sentence());
-        if (run.finished) finish();
-        return !run.finished;
-      }, 9);
+      inFrames(
+        say,
+        () => run === mine,
+        (until) => {
+          run.advance(until);
+          const done = run.found.risk.length - 1;
+          if (run.finished || !still.matches)
+            time.fit(
+              run.finished ? done : seen.steps,
+              stage.classList.contains("pa-guessing") ? Math.min(done, FIRST) : done,
+            ); // where motion is unwanted, the end alone
+          say(sentence());
+          if (run.finished) finish();
+          return !run.finished;
+        },
+        9,
+      );
     }
 
     return {
       fields: FIELDS,
       room: 350,
-      guess: { question: "Trained forever, how much attention do the tokens get that decide?", options: ["All of it", "A part, up to a ceiling"], right: 1, before: () => `After ${FIRST} steps of ${seen.steps} the tokens that decide get ${percent(run?.found.mass[Math.min(FIRST, run.found.mass.length - 1)])} of the attention. Guess, or let the training go on.`, then: async () => {
-        playing = true;
-        time.go(0);
-        await time.play();
-        playing = false;
-        draw();
-        say(sentence());
-      } },
+      guess: {
+        question: "Trained forever, how much attention do the tokens get that decide?",
+        options: ["All of it", "A part, up to a ceiling"],
+        right: 1,
+        before: () =>
+          `After ${FIRST} steps of ${seen.steps} the tokens that decide get ` +
+          `${percent(run?.found.mass[Math.min(FIRST, run.found.mass.length - 1)])} of the attention. ` +
+          "Guess, or let the training go on.",
+        after: async () => {
+          playing = true;
+          time.go(0);
+          await time.play();
+          playing = false;
+          draw();
+          say(sentence());
+        },
+      },
       ready,
       repaint: draw,
       begin: () => requestAnimationFrame(draw),
@@ -208,11 +402,15 @@
         for (const key of ["relevant", "confusion"]) finite(key, setting[key], 0, 1);
         finite("rate", setting.rate, 0, 10);
         if (Math.abs(setting.label) !== 1) refuse(`The label is 1 or -1; it is ${setting.label}.`);
-        if (setting.patterns > 10) refuse(`The patterns are basis vectors of ten dimensions: there are at most 10, not ${setting.patterns}.`);
+        if (setting.patterns > 10)
+          refuse(
+            `The patterns are basis vectors of ten dimensions: there are at most 10, not ${setting.patterns}.`,
+          );
         countsOf(setting);
         const without = tokensOf(setting.gone);
         if (without.some((k) => k < 0 || k >= L)) refuse(`An input has tokens 1 to ${L}; gone names others.`);
-        if (new Set(without).size < without.length) refuse("gone must name each token once; it names one twice.");
+        if (new Set(without).size < without.length)
+          refuse("gone must name each token once; it names one twice.");
         if (without.length === L) refuse(`gone names all tokens 1 to ${L}: one token has to stay.`);
       },
       show(setting) {
@@ -229,7 +427,15 @@
           return;
         }
         [order, run] = [now, null];
-        run = new ShallowDescent({ counts: trained, neurons, seed, rate, steps, loss, stride: Math.ceil(steps / 250) });
+        run = new ShallowDescent({
+          counts: trained,
+          neurons,
+          seed,
+          rate,
+          steps,
+          loss,
+          stride: Math.ceil(steps / 250),
+        });
         time.stop();
         time.fit(steps, 0);
         work();
@@ -238,23 +444,32 @@
         measures: () => ({ ...run.found, fittedAt: run.fittedAt }),
         input: () => {
           const share = shares((k) => !gone().has(k));
-          return { share: Array.from(share), F: forward(run.weights, share).F, kept: forward(run.at(run.step), share).F };
+          return {
+            share: Array.from(share),
+            F: forward(run.weights, share).F,
+            kept: forward(run.at(run.step), share).F,
+          };
         },
       },
-      code: (s) => [
-        "from patch_association.shallow import PatternData, Sgd, initial_weights, population, train",
-        ...(s.removed === "before" && s.gone
-          ? ["from dataclasses import replace", "import torch", ""] : [""]),
-        `data = PatternData(${L}, ${s.relevant}, ${s.confusion}, num_patterns=${s.patterns}, noise=0.0)`,
-        "law = population(data)",
-        ...(s.removed === "before" && s.gone ? [
-          `counts = torch.tensor(${JSON.stringify(staying())}).double()  # what stays in the class +1`,
-          "both = torch.stack([counts, counts[[1, 0, *range(2, len(counts))]]])",
-          "law = replace(law, share=both / both.sum(dim=1, keepdim=True))"] : []),
-        `start = initial_weights(data, [${s.seed}], num_neurons=${s.neurons})  # another draw of the same start`,
-        `run = train(law, start, steps=${s.steps}, rate=${s.rate}, record=1, how=Sgd(loss="${s.loss}"))`,
-        "print(run.mass[-1], run.margin[-1], run.fitted_at)",
-      ].join("\n"),
+      code: (s) =>
+        [
+          "from patch_association.shallow import PatternData, Sgd, initial_weights, population, train",
+          ...(s.removed === "before" && s.gone
+            ? ["from dataclasses import replace", "import torch", ""]
+            : [""]),
+          `data = PatternData(${L}, ${s.relevant}, ${s.confusion}, num_patterns=${s.patterns}, noise=0.0)`,
+          "law = population(data)",
+          ...(s.removed === "before" && s.gone
+            ? [
+                `counts = torch.tensor(${JSON.stringify(staying())}).double()  # what stays in the class +1`,
+                "both = torch.stack([counts, counts[[1, 0, *range(2, len(counts))]]])",
+                "law = replace(law, share=both / both.sum(dim=1, keepdim=True))",
+              ]
+            : []),
+          `start = initial_weights(data, [${s.seed}], num_neurons=${s.neurons})  # another draw of the same start`,
+          `run = train(law, start, steps=${s.steps}, rate=${s.rate}, record=1, how=Sgd(loss="${s.loss}"))`,
+          "print(run.mass[-1], run.margin[-1], run.fitted_at)",
+        ].join("\n"),
     };
   }
 

@@ -1,7 +1,22 @@
 // Paint the sets: any partition into sets of four, and gradient descent that finds it from inputs and labels alone.
 (() => {
   "use strict";
-  const { h, controls, exchanger, listeners, inFrames, mount, uniform, drawInputs, SampleDescent, refuse, finite, seed, number, still } = window.patchAssociation;
+  const {
+    h,
+    controls,
+    exchanger,
+    listeners,
+    inFrames,
+    mount,
+    uniform,
+    drawInputs,
+    SampleDescent,
+    refuse,
+    finite,
+    seed,
+    number,
+    still,
+  } = window.patchAssociation;
   const SIDE = 6;
   const C = 4;
   const D = SIDE * SIDE;
@@ -12,9 +27,15 @@
   const BATCH = 512;
 
   const layouts = {
-    blocks: Array.from({ length: D }, (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)]).join(""),
+    blocks: Array.from(
+      { length: D },
+      (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)],
+    ).join(""),
     stripes: Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]).join(""),
-    corners: Array.from({ length: D }, (_, k) => LETTERS[3 * (Math.floor(k / SIDE) % 3) + ((k % SIDE) % 3)]).join(""),
+    corners: Array.from(
+      { length: D },
+      (_, k) => LETTERS[3 * (Math.floor(k / SIDE) % 3) + ((k % SIDE) % 3)],
+    ).join(""),
     scattered: scatter(7),
   };
   function scatter(seed) {
@@ -34,35 +55,69 @@
   ];
 
   /** For each patch the C - 1 others with its highest scores. */
-  const bestCompanions = (A, D, C) => Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => j).filter((j) => j !== i)
-    .sort((j, k) => A[i * D + k] - A[i * D + j]).slice(0, C - 1));
+  const bestCompanions = (A, D, C) =>
+    Array.from({ length: D }, (_, i) =>
+      Array.from({ length: D }, (_, j) => j)
+        .filter((j) => j !== i)
+        .sort((j, k) => A[i * D + k] - A[i * D + j])
+        .slice(0, C - 1),
+    );
 
   function grid(title, onpick, onswap, onpoint) {
     const cells = Array.from({ length: D }, (_, k) =>
-      onpick ? h("button", { type: "button", class: "pa-cell", onclick: (event) => { if (event.detail === 0) onpick(k); }, onkeydown: (event) => walk(event, k) })
-        : h("span", { class: "pa-cell" }));
-    const board = h("div", { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title }, ...cells);
+      onpick
+        ? h("button", {
+            type: "button",
+            class: "pa-cell",
+            onclick: (event) => {
+              if (event.detail === 0) onpick(k);
+            },
+            onkeydown: (event) => walk(event, k),
+          })
+        : h("span", { class: "pa-cell" }),
+    );
+    const board = h(
+      "div",
+      { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title },
+      ...cells,
+    );
     const caption = h("figcaption", {}, title);
     const element = h("figure", { class: "pa-chart" }, caption, board);
-    for (const type of ["pointerover", "focusin"]) board.addEventListener(type, ({ target }) => { if (cells.includes(target)) onpoint(cells.indexOf(target)); });
+    for (const type of ["pointerover", "focusin"])
+      board.addEventListener(type, ({ target }) => {
+        if (cells.includes(target)) onpoint(cells.indexOf(target));
+      });
     for (const type of ["pointerleave", "focusout"]) board.addEventListener(type, () => onpoint(-1));
-    if (onpick) exchanger(board, SIDE, { pick: onpick, swap: onswap,
-      mark: (from = -1, to = -1) => cells.forEach((cell, k) => { cell.classList.toggle("pa-picked", k === from); cell.classList.toggle("pa-under", k === to && to !== from); }) });
+    if (onpick)
+      exchanger(board, SIDE, {
+        pick: onpick,
+        swap: onswap,
+        mark: (from = -1, to = -1) =>
+          cells.forEach((cell, k) => {
+            cell.classList.toggle("pa-picked", k === from);
+            cell.classList.toggle("pa-under", k === to && to !== from);
+          }),
+      });
     function walk(event, k) {
       const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
       if (!move) return;
       event.preventDefault();
       cells[(k + move + D) % D].focus();
     }
-    const draw = (letters, picked = -1, strength = null, mates = []) => cells.forEach((cell, k) => {
-      cell.style.opacity = strength ? strength(k) : "";
-      cell.textContent = letters[k];
-      cell.className = `pa-cell pa-set-${letters[k]}`;
-      cell.classList.toggle("pa-picked", k === picked);
-      cell.classList.toggle("pa-mate", mates.includes(k));
-      if (onpick) cell.setAttribute("aria-label", `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${letters[k]}`);
-      if (onpick) cell.setAttribute("aria-pressed", k === picked);
-    });
+    const draw = (letters, picked = -1, strength = null, mates = []) =>
+      cells.forEach((cell, k) => {
+        cell.style.opacity = strength ? strength(k) : "";
+        cell.textContent = letters[k];
+        cell.className = `pa-cell pa-set-${letters[k]}`;
+        cell.classList.toggle("pa-picked", k === picked);
+        cell.classList.toggle("pa-mate", mates.includes(k));
+        if (onpick)
+          cell.setAttribute(
+            "aria-label",
+            `row ${Math.floor(k / SIDE) + 1}, column ${(k % SIDE) + 1}, set ${letters[k]}`,
+          );
+        if (onpick) cell.setAttribute("aria-pressed", k === picked);
+      });
     return { element, draw, caption };
   }
 
@@ -72,7 +127,9 @@
     let seen = {};
     let picked = -1;
     let pointed = -1; // the patch under the pointer: whom it listens to is shown
-    let resting = []; // the two patches exchanged last: the pointer asks for nothing until it leaves, or goes on to others after the training
+    // the two patches exchanged last: the pointer asks for nothing until it leaves, or goes on to others
+    // after the training
+    let resting = [];
     let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
     let finish;
     const ready = new Promise((done) => (finish = done));
@@ -82,79 +139,155 @@
       [picked, pointed, resting, run] = [-1, -1, [a, b], null];
       change({ sets: letters.join("") });
     };
-    const painted = grid("Your sets: drag one onto another", (k) => {
-      if (picked >= 0) return swap(k, picked);
-      picked = k;
-      painted.draw(seen.sets, picked);
-    }, swap, (k) => point(k));
+    const painted = grid(
+      "Your sets: drag one onto another",
+      (k) => {
+        if (picked >= 0) return swap(k, picked);
+        picked = k;
+        painted.draw(seen.sets, picked);
+      },
+      swap,
+      (k) => point(k),
+    );
     const found = grid("What the scores say", null, null, (k) => point(k));
     const point = (k) => {
       if (k >= 0 && resting.length && (resting.includes(k) || !(run?.step >= STEPS))) return;
       resting = [];
-      if (k !== pointed) { pointed = k; draw(); }
+      if (k !== pointed) {
+        pointed = k;
+        draw();
+      }
     };
     const scores = listeners({ title: "Who listens to whom, a row for each patch" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
-    const chosen = h("div", { class: "pa-tools" }, "Begin with: ", ...Object.entries(layouts).map(([name, letters]) =>
-      h("button", { type: "button", onclick: () => { picked = -1; change({ sets: letters }); } }, name)));
-    stage.append(chosen, panel.element, h("div", { class: "pa-panels pa-three" }, painted.element, scores.element, found.element));
+    const chosen = h(
+      "div",
+      { class: "pa-tools" },
+      "Begin with: ",
+      ...Object.entries(layouts).map(([name, letters]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              picked = -1;
+              change({ sets: letters });
+            },
+          },
+          name,
+        ),
+      ),
+    );
+    stage.append(
+      chosen,
+      panel.element,
+      h("div", { class: "pa-panels pa-three" }, painted.element, scores.element, found.element),
+    );
 
     /** A patch gets the letter of its set when it and its three best companions all name one another. */
     function reading() {
       const { A } = run;
       const best = bestCompanions(A, D, C).map((others, i) => new Set([...others, i]));
-      return best.map((own, i) => ([...own].every((j) => own.size === best[j].size && [...own].every((k) => best[j].has(k))) && run.step > 0
-        ? [...seen.sets][i] === [...seen.sets][[...own].find((j) => j !== i)] && [...own].every((j) => seen.sets[j] === seen.sets[i]) ? seen.sets[i] : "!"
-        : "?"));
+      return best.map((own, i) =>
+        [...own].every((j) => own.size === best[j].size && [...own].every((k) => best[j].has(k))) &&
+        run.step > 0
+          ? [...seen.sets][i] === [...seen.sets][[...own].find((j) => j !== i)] &&
+            [...own].every((j) => seen.sets[j] === seen.sets[i])
+            ? seen.sets[i]
+            : "!"
+          : "?",
+      );
     }
 
     function draw() {
       if (!run) return;
-      const mates = pointed < 0 ? [] : Array.from({ length: D }, (_, j) => j).filter((j) => j !== pointed && seen.sets[j] === seen.sets[pointed]);
+      const mates =
+        pointed < 0
+          ? []
+          : Array.from({ length: D }, (_, j) => j).filter(
+              (j) => j !== pointed && seen.sets[j] === seen.sets[pointed],
+            );
       painted.draw(seen.sets, picked < 0 ? pointed : picked, null, mates);
       const row = Array.from(run.A.slice(pointed * D, (pointed + 1) * D), Math.exp);
-      found.caption.textContent = pointed < 0 ? "What the scores say" : `Whom patch ${pointed + 1} listens to`;
+      found.caption.textContent =
+        pointed < 0 ? "What the scores say" : `Whom patch ${pointed + 1} listens to`;
       if (pointed < 0) found.draw(reading());
-      else found.draw(seen.sets, pointed, (j) => Math.min(1, 0.12 + (1.5 * C * row[j]) / row.reduce((a, b) => a + b, 0)).toFixed(2), mates);
-      scores.draw(D, C, (i, j) => run.A[i * D + j], (i, j) => seen.sets[i] === seen.sets[j], pointed);
+      else
+        found.draw(
+          seen.sets,
+          pointed,
+          (j) => Math.min(1, 0.12 + (1.5 * C * row[j]) / row.reduce((a, b) => a + b, 0)).toFixed(2),
+          mates,
+        );
+      scores.draw(
+        D,
+        C,
+        (i, j) => run.A[i * D + j],
+        (i, j) => seen.sets[i] === seen.sets[j],
+        pointed,
+      );
     }
 
     function work() {
       const mine = run;
       const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
-      inFrames(say, () => run === mine, (until) => {
-        do {
-          last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
-          kept.push({ A: Float32Array.from(run.A), error: last.error });
-          if (foundAt === null && run.association().exact) foundAt = run.step;
-        } while (run.step < STEPS && performance.now() < until);
-        draw();
-        const { recall, exact } = run.association();
-        const [here, there] = seen.sets === layouts.blocks ? ["blocks", "scatter"] : ["scatter", "blocks"];
-        const who = exact ? earlier === null ? `Every patch has found its three companions, at step ${foundAt}` : `Neither: the model does not know where a patch lies, and finds the ${here} at step ${foundAt}, the ${there} at step ${earlier}. Only the draws differ` : `${number(100 * recall)}% of the companions are found`;
-        say(`${run.step < STEPS && !(exact && earlier !== null) ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`);
-        if (run.step >= STEPS) {
-          finish();
-          if (next) setTimeout(() => { if (run === mine && next) change({ sets: next }); }, 900);
-        }
-        return run.step < STEPS;
-      }, still.matches ? Infinity : 12);
+      inFrames(
+        say,
+        () => run === mine,
+        (until) => {
+          do {
+            last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
+            kept.push({ A: Float32Array.from(run.A), error: last.error });
+            if (foundAt === null && run.association().exact) foundAt = run.step;
+          } while (run.step < STEPS && performance.now() < until);
+          draw();
+          const { recall, exact } = run.association();
+          const [here, there] = seen.sets === layouts.blocks ? ["blocks", "scatter"] : ["scatter", "blocks"];
+          const who = exact
+            ? earlier === null
+              ? `Every patch has found its three companions, at step ${foundAt}`
+              : `Neither: the model does not know where a patch lies, and finds the ${here} at step ` +
+                `${foundAt}, the ${there} at step ${earlier}. Only the draws differ`
+            : `${number(100 * recall)}% of the companions are found`;
+          say(
+            `${run.step < STEPS && !(exact && earlier !== null) ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. ` +
+              `The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, ` +
+              `never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`,
+          );
+          if (run.step >= STEPS) {
+            finish();
+            if (next)
+              setTimeout(() => {
+                if (run === mine && next) change({ sets: next });
+              }, 900);
+          }
+          return run.step < STEPS;
+        },
+        still.matches ? Infinity : 12,
+      );
     }
 
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?", options: ["Blocks", "A scatter", "Neither"], right: 2, then: (k) => { // both, the guess first
-        const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
-        next = both[1];
-        change({ sets: both[0] });
-      } },
+      guess: {
+        question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?",
+        options: ["Blocks", "A scatter", "Neither"],
+        right: 2,
+        after: (k) => {
+          // both, the guess first
+          const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
+          next = both[1];
+          change({ sets: both[0] });
+        },
+      },
       ready,
       repaint: draw,
       check(setting) {
         const sizes = [...LETTERS].map((letter) => [...setting.sets].filter((one) => one === letter).length);
-        if (sizes.some((size) => size !== C)) refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
+        if (sizes.some((size) => size !== C))
+          refuse(`Each of the nine sets must have ${C} patches; they have ${sizes.join(", ")}.`);
         finite("q", setting.q, 0, 1);
         seed(setting.seed);
       },
@@ -164,21 +297,32 @@
         kept = [];
         [earlier, foundAt] = [seen.sets === next ? foundAt : null, null]; // of the two that answer the guess
         if (seen.sets === next) next = null;
-        run = new SampleDescent({ sets: [...seen.sets], q: seen.q, diagonal: 1, rate: rateAt(seen.q), score_rate: rateAt(seen.q) * D ** 2 });
+        run = new SampleDescent({
+          sets: [...seen.sets],
+          q: seen.q,
+          diagonal: 1,
+          rate: rateAt(seen.q),
+          score_rate: rateAt(seen.q) * D ** 2,
+        });
         work();
       },
-      outside: { scores: () => Array.from(run.A), association: () => run.association(), after: (k) => ({ error: kept[k - 1].error, A: Array.from(kept[k - 1].A) }) },
-      code: (s) => [
-        "import torch",
-        "import patch_association as pa",
-        "from patch_association.training import idealized_start",
-        "",
-        `sets = pa.Partition([ord(letter) for letter in "${s.sets}"])`,
-        `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
-        `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
-        `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(${rateAt(s.q)}), steps=${STEPS})`,
-        "print(run.recall[-1, 0], run.exact[-1, 0])",
-      ].join("\n"),
+      outside: {
+        scores: () => Array.from(run.A),
+        association: () => run.association(),
+        after: (k) => ({ error: kept[k - 1].error, A: Array.from(kept[k - 1].A) }),
+      },
+      code: (s) =>
+        [
+          "import torch",
+          "import patch_association as pa",
+          "from patch_association.training import idealized_start",
+          "",
+          `sets = pa.Partition([ord(letter) for letter in "${s.sets}"])`,
+          `law = pa.SpatialData(sets, dim=${D}, q=${s.q})`,
+          `samples = pa.Samples.draw(law, 4096, seeds=[${s.seed}])`,
+          `run = pa.descend(samples, idealized_start(law, 1), pa.Constant(${rateAt(s.q)}), steps=${STEPS})`,
+          "print(run.recall[-1, 0], run.exact[-1, 0])",
+        ].join("\n"),
     };
   }
 

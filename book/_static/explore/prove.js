@@ -27,18 +27,19 @@
     let term = [ONE, ONE];
     let [low, high] = [ONE, ONE];
     for (let k = 1n; term[1] > 1n; k++) {
-      term = [(term[0] * z[0] >> BITS) / k, up(ceil(term[1] * z[1], BITS), k)];
+      term = [((term[0] * z[0]) >> BITS) / k, up(ceil(term[1] * z[1], BITS), k)];
       [low, high] = k % 2n ? [low - term[1], high - term[0]] : [low + term[0], high + term[1]];
     }
     [low, high] = [low - 1n, high + 1n]; // what is left of an alternating series is less than its last term
-    for (let k = 0n; k < halvings; k++) [low, high] = [low * low >> BITS, ceil(high * high, BITS)];
+    for (let k = 0n; k < halvings; k++) [low, high] = [(low * low) >> BITS, ceil(high * high, BITS)];
     return [low, high];
   }
 
   /** 1 / (1 + exp(u M^p)) with u = mantissa / 2^shift. */
   function weight(M, p, mantissa, shift) {
     const [low, high] = expMinus(mantissa * (M < 0n ? -M : M) ** p, shift);
-    return M < 0n ? [(ONE << BITS) / (ONE + high), up(ONE << BITS, ONE + low)]
+    return M < 0n
+      ? [(ONE << BITS) / (ONE + high), up(ONE << BITS, ONE + low)]
       : [(low << BITS) / (ONE + low), up(high << BITS, ONE + high)];
   }
 
@@ -67,7 +68,10 @@
 
   /** f(u) and Delta(u) as intervals of whole numbers over 2^192 (2 b)^n. */
   function enclose({ M, plain, weighted }, p, mantissa, shift) {
-    const [f, delta] = [[0n, 0n], [0n, 0n]];
+    const [f, delta] = [
+      [0n, 0n],
+      [0n, 0n],
+    ];
     const add = (sum, factor, [low, high]) => {
       sum[0] += factor * (factor < 0n ? high : low);
       sum[1] += factor * (factor < 0n ? low : high);
@@ -93,10 +97,14 @@
       if (w(Math.exp(middle)).reduce((sum, x, k) => sum + P[k] * m[k] * x, 0) > 0) low = middle;
       else high = middle;
     }
-    const wins = w(Math.exp(low)).reduce((sum, x, k) => sum + W[k] * Number(found.M[k]) ** (p - 2) * x, 0) > 0;
+    const wins =
+      w(Math.exp(low)).reduce((sum, x, k) => sum + W[k] * Number(found.M[k]) ** (p - 2) * x, 0) > 0;
     const side = wins ? 1 : -1;
     const unit = found.scale << BITS;
-    const outward = ([a, b]) => [Number((a << 120n) / unit - 1n) / 2 ** 120, Number((b << 120n) / unit + 1n) / 2 ** 120];
+    const outward = ([a, b]) => [
+      Number((a << 120n) / unit - 1n) / 2 ** 120,
+      Number((b << 120n) / unit + 1n) / 2 ** 120,
+    ];
     for (const off of OFF) {
       const u = Math.exp(low) * (1 + side * off);
       const shift = 52 - Math.floor(Math.log2(u));
@@ -115,48 +123,93 @@
     let drawn = "";
     let finish;
     const ready = new Promise((done) => (finish = done));
-    const panel = controls(FIELDS, (key, value) => change({ [key]: value, ...(key === "D" && value % seen.C || 2 * seen.C > value ? { C: 2 } : {}) }));
+    const panel = controls(FIELDS, (key, value) =>
+      change({ [key]: value, ...((key === "D" && value % seen.C) || 2 * seen.C > value ? { C: 2 } : {}) }),
+    );
     const WIDTH = Math.max(260, Math.min(600, innerWidth - 90)); // on a phone words stay as large
-    const bars = Array.from({ length: Q }, (_, k) => h("svg:rect", { x: (k * WIDTH) / Q, y: 0, width: WIDTH / Q + 0.3, height: 60, fill: "none" }));
+    const bars = Array.from({ length: Q }, (_, k) =>
+      h("svg:rect", { x: (k * WIDTH) / Q, y: 0, width: WIDTH / Q + 0.3, height: 60, fill: "none" }),
+    );
     const now = h("svg:path", { class: "pa-now", d: "" });
-    const svg = h("svg:svg", { role: "img", viewBox: `-8 -14 ${WIDTH + 16} 114`, class: "pa-proofs" }, ...bars,
-      h("svg:rect", { x: 0, y: 0, width: WIDTH, height: 60, fill: "none", class: "pa-frame" }), now,
-      ...[0, 0.2, 0.4, 0.6, 0.8, 1].map((q) => h("svg:text", { x: q * WIDTH, y: 78, "text-anchor": "middle" }, number(q))),
-      h("svg:text", { x: WIDTH / 2, y: 96, "text-anchor": "middle" }, "q"));
+    const svg = h(
+      "svg:svg",
+      { role: "img", viewBox: `-8 -14 ${WIDTH + 16} 114`, class: "pa-proofs" },
+      ...bars,
+      h("svg:rect", { x: 0, y: 0, width: WIDTH, height: 60, fill: "none", class: "pa-frame" }),
+      now,
+      ...[0, 0.2, 0.4, 0.6, 0.8, 1].map((q) =>
+        h("svg:text", { x: q * WIDTH, y: 78, "text-anchor": "middle" }, number(q)),
+      ),
+      h("svg:text", { x: WIDTH / 2, y: 96, "text-anchor": "middle" }, "q"),
+    );
     svg.addEventListener("pointerdown", (event) => {
       const box = svg.createSVGPoint();
       [box.x, box.y] = [event.clientX, event.clientY];
       const q = box.matrixTransform(svg.getScreenCTM().inverse()).x / WIDTH;
       change({ q: Math.max(1, Math.min(Q, Math.round(q * Q))) / Q });
     });
-    stage.append(panel.element, h("figure", { class: "pa-chart" }, h("figcaption", {}, "A hundred proofs, one for each hundredth of q"), svg,
-      legend([["pa-same", "proved: companions win"], ["pa-other", "proved: strangers win"]])));
+    stage.append(
+      panel.element,
+      h(
+        "figure",
+        { class: "pa-chart" },
+        h("figcaption", {}, "A hundred proofs, one for each hundredth of q"),
+        svg,
+        legend([
+          ["pa-same", "proved: companions win"],
+          ["pa-other", "proved: strangers win"],
+        ]),
+      ),
+    );
 
     function draw() {
       const count = [1, -1].map((side) => map.filter((one) => one === side).length);
       map.forEach((side, k) => {
-        if (side) { bars[k].setAttribute("class", side > 0 ? "pa-same pa-ground" : "pa-other pa-ground"); bars[k].removeAttribute("fill"); }
-        else { bars[k].removeAttribute("class"); bars[k].setAttribute("fill", "none"); }
+        if (side) {
+          bars[k].setAttribute("class", side > 0 ? "pa-same pa-ground" : "pa-other pa-ground");
+          bars[k].removeAttribute("fill");
+        } else {
+          bars[k].removeAttribute("class");
+          bars[k].setAttribute("fill", "none");
+        }
       });
-      svg.setAttribute("aria-label", `Of ${Q} values of q companions are proved to win at ${count[0]}, strangers at ${count[1]}`);
+      svg.setAttribute(
+        "aria-label",
+        `Of ${Q} values of q companions are proved to win at ${count[0]}, strangers at ${count[1]}`,
+      );
     }
     function work() {
       const mine = map;
       let k = 0;
-      inFrames(say, () => map === mine, (until) => {
-        for (; k < Q && performance.now() < until; k++) map[k] = prove({ ...seen, q: (k + 1) / Q }).side;
-        draw();
-        if (k === Q) finish();
-        return k < Q;
-      });
+      inFrames(
+        say,
+        () => map === mine,
+        (until) => {
+          for (; k < Q && performance.now() < until; k++) map[k] = prove({ ...seen, q: (k + 1) / Q }).side;
+          draw();
+          if (k === Q) finish();
+          return k < Q;
+        },
+      );
     }
     function sentence(ms) {
       const { D, C, q } = seen;
       const at = `At D = ${D}, C = ${C} and q = ${q}`;
-      if (proof.side === 0) return `Not proved. ${at} none of the u that were tried decides; q is too close to where the winner changes. That says nothing against either side.`;
-      const words = proof.side > 0 ? "companions gain on strangers at every α up to the best one" : "companions lose to strangers at the best α";
+      if (proof.side === 0)
+        return (
+          `Not proved. ${at} none of the u that were tried decides; q is too close to where the winner ` +
+          "changes. That says nothing against either side."
+        );
+      const words =
+        proof.side > 0
+          ? "companions gain on strangers at every α up to the best one"
+          : "companions lose to strangers at the best α";
       const [f, delta] = proof.side > 0 ? ["below", "above"] : ["above", "below"];
-      return `Proved, in ${number(ms, 2)} ms: ${at[0].toLowerCase()}${at.slice(1)} ${words}. At u = ${number(proof.u, 4)} the number f is ${number(proof.f[0], 4)}, ${f} zero, and Δ is ${number(proof.delta[0], 4)}, ${delta} zero.`;
+      return (
+        `Proved, in ${number(ms, 2)} ms: ${at[0].toLowerCase()}${at.slice(1)} ${words}. At u = ` +
+        `${number(proof.u, 4)} the number f is ${number(proof.f[0], 4)}, ${f} zero, and Δ is ` +
+        `${number(proof.delta[0], 4)}, ${delta} zero.`
+      );
     }
 
     return {
@@ -169,7 +222,8 @@
         if (p !== 3 && p !== 5) refuse(`p must be 3 or 5; it is ${p}.`);
         finite("q", q, 0.001, 1);
         if (String(q).length > 11) refuse(`q must have at most nine decimals; it is ${q}.`);
-        if (C === 2 && D === 4 && q === 1) refuse("At D = 4, C = 2, q = 1 the difference is zero at every α: neither side gains.");
+        if (C === 2 && D === 4 && q === 1)
+          refuse("At D = 4, C = 2, q = 1 the difference is zero at every α: neither side gains.");
       },
       show(setting) {
         seen = { ...setting };
@@ -185,13 +239,14 @@
         work();
       },
       outside: { proof: () => ({ ...proof }), map: () => [...map] },
-      code: ({ D, C, p, q }) => [
-        "from fractions import Fraction",
-        "from patch_lab.certify.field import ball",
-        "from patch_lab.certify.signs import law_at, sign_at",
-        "",
-        `sign_at(law_at(${D} - ${C}, ${C}, ball(Fraction("${q}"))), ${p})`,
-      ].join("\n"),
+      code: ({ D, C, p, q }) =>
+        [
+          "from fractions import Fraction",
+          "from patch_lab.certify.field import ball",
+          "from patch_lab.certify.signs import law_at, sign_at",
+          "",
+          `sign_at(law_at(${D} - ${C}, ${C}, ball(Fraction("${q}"))), ${p})`,
+        ].join("\n"),
     };
   }
 

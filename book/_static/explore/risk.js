@@ -44,8 +44,12 @@
     const types = q === 0 ? 1 : q === 1 ? C + 1 : ((C + 1) * (C + 2)) / 2; // as many as setTypes finds
     const count = binomial(D / C - 2 + types, D / C - 1);
     if (count > MAX_ATOMS)
-      refuse(`With D = ${D}, C = ${C} the law has ${count > 1e9 ? "more than a billion" : count.toLocaleString("en-US")} atoms, and a page that moves ` +
-        `while you drag can take ${MAX_ATOMS.toLocaleString("en-US")}. Choose fewer patches.`);
+      refuse(
+        `With D = ${D}, C = ${C} the law has ` +
+          `${count > 1e9 ? "more than a billion" : count.toLocaleString("en-US")} atoms, and a page that ` +
+          "moves " +
+          `while you drag can take ${MAX_ATOMS.toLocaleString("en-US")}. Choose fewer patches.`,
+      );
   }
 
   /** The atoms of the law: each way to give L - 1 random sets a type, order aside, beside the signal set. */
@@ -62,10 +66,22 @@
       for (let kind = types.length - 1; kind >= from; kind--) {
         const { r, ways: here } = types[kind];
         for (let k = kind === types.length - 1 ? left : 1; k <= left; k++)
-          place(kind + 1, left - k, sums.map((s, m) => s + k * own[kind][m]), ways * binomial(left, k) * here ** k, moved + k * r);
+          place(
+            kind + 1,
+            left - k,
+            sums.map((s, m) => s + k * own[kind][m]),
+            ways * binomial(left, k) * here ** k,
+            moved + k * r,
+          );
       }
     };
-    place(0, L - 1, names.map((s) => C * C ** Number(s[1]) / (s[0] === "P" ? C : 1)), 1, 0);
+    place(
+      0,
+      L - 1,
+      names.map((s) => (C * C ** Number(s[1])) / (s[0] === "P" ? C : 1)),
+      1,
+      0,
+    );
     return { names, found };
   }
 
@@ -100,7 +116,11 @@
       const { names, found } = atoms(C, D / C, q, degree);
       const terms = multiplyOut(D, C, degree);
       const features = [...terms.keys()].map((feature) => feature.split(","));
-      Object.assign(this, { key, size: found.length, monomials: [...terms.values()].flatMap((own, m) => own.map((one) => [m, ...one])) });
+      Object.assign(this, {
+        key,
+        size: found.length,
+        monomials: [...terms.values()].flatMap((own, m) => own.map((one) => [m, ...one])),
+      });
       this.ways = Float64Array.from(found, (atom) => atom.ways);
       this.moved = Int32Array.from(found, (atom) => atom.moved); // random features of an atom
       this.votes = Float64Array.from(found, (atom) => atom.sums[0]); // y M, the plain sum of all patches
@@ -168,7 +188,10 @@
 
     /** P[y M < 0] + P[M = 0] / 2: what a sum of all patches gets wrong. */
     get voteError() {
-      return this.chance.reduce((sum, p, n) => sum + p * (this.law.votes[n] < 0 ? 1 : this.law.votes[n] === 0 ? 0.5 : 0), 0);
+      return this.chance.reduce(
+        (sum, p, n) => sum + p * (this.law.votes[n] < 0 ? 1 : this.law.votes[n] === 0 ? 0.5 : 0),
+        0,
+      );
     }
 
     /** The weight of each feature in y F, and its derivatives by alpha, gamma and rho. */
@@ -182,7 +205,8 @@
       const Gamma = e1 / Z;
       const c = e2 / Z;
       // exp(x) - exp(y) by expm1: no digits are lost where two scores are close.
-      const difference = (x, y) => (x >= y ? -Math.exp(x - top) * Math.expm1(y - x) : Math.exp(y - top) * Math.expm1(x - y)) / Z;
+      const difference = (x, y) =>
+        (x >= y ? -Math.exp(x - top) * Math.expm1(y - x) : Math.exp(y - top) * Math.expm1(x - y)) / Z;
       const a = difference(beta, gamma);
       const b = difference(gamma, rho);
       const [A, B, K] = [powers(a, p), powers(b, p), powers(c, p)];
@@ -237,15 +261,28 @@
           const d = x - node / 16;
           const k = 8 * node;
           const s = series;
-          u = s[k + 1] + d * (s[k + 2] + d * (s[k + 3] + d * (s[k + 4] + d * (s[k + 5] + d * (s[k + 6] + d * s[k + 7])))));
-          soft = s[k] - d * (s[k + 1] + d * ((1 / 2) * s[k + 2] + d * ((1 / 3) * s[k + 3] + d * ((1 / 4) * s[k + 4] + d * ((1 / 5) * s[k + 5] + d * ((1 / 6) * s[k + 6] + d * (1 / 7) * s[k + 7]))))));
+          u =
+            s[k + 1] +
+            d * (s[k + 2] + d * (s[k + 3] + d * (s[k + 4] + d * (s[k + 5] + d * (s[k + 6] + d * s[k + 7])))));
+          soft =
+            s[k] -
+            d *
+              (s[k + 1] +
+                d *
+                  ((1 / 2) * s[k + 2] +
+                    d *
+                      ((1 / 3) * s[k + 3] +
+                        d *
+                          ((1 / 4) * s[k + 4] +
+                            d * ((1 / 5) * s[k + 5] + d * ((1 / 6) * s[k + 6] + d * (1 / 7) * s[k + 7]))))));
         } else soft = u = Math.exp(-x); // NaN and infinity take this way too
         if (x <= near && this.ties(n)) error += p / 2;
         else if (F[n] < 0) error += p;
         loss += p * (F[n] < 0 ? x + soft : soft);
         slope[n] = -p * (F[n] < 0 ? 1 - u : u);
       }
-      for (let m = 0; m < columns.length; m += 3) sumThree(byWeight, m, slope, columns[m], columns[m + 1], columns[m + 2]);
+      for (let m = 0; m < columns.length; m += 3)
+        sumThree(byWeight, m, slope, columns[m], columns[m + 1], columns[m + 2]);
       const gradient = this.weightBy.map((row) => row.reduce((sum, x, m) => sum + x * byWeight[m], 0));
       return { loss, error, gradient };
     }
@@ -290,7 +327,13 @@
           break;
         }
         const t = this.done;
-        [this.alpha[t], this.gamma[t], this.rho[t], this.loss[t], this.error[t]] = [alpha, gamma, rho, loss, error];
+        [this.alpha[t], this.gamma[t], this.rho[t], this.loss[t], this.error[t]] = [
+          alpha,
+          gamma,
+          rho,
+          loss,
+          error,
+        ];
         this.point = this.point.map((x, k) => x - this.move[k] * gradient[k]);
         this.done += 1;
         if (this.done % 8 === 0 && performance.now() > until) break;

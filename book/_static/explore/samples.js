@@ -21,7 +21,8 @@
     const sizes = new Map();
     for (const set of sets) sizes.set(set, (sizes.get(set) ?? 0) + 1);
     const [first, ...rest] = sizes.values();
-    if (rest.some((size) => size !== first)) refuse(`All sets must have the same size; they have ${[...sizes.values()].join(", ")}.`);
+    if (rest.some((size) => size !== first))
+      refuse(`All sets must have the same size; they have ${[...sizes.values()].join(", ")}.`);
     return { C: first, names: [...sizes.keys()] };
   }
 
@@ -40,7 +41,17 @@
 
   class SampleDescent {
     constructor({ sets, q, linear = 0.01, degree = 3, diagonal = 1, alpha, rate, score_rate }) {
-      Object.assign(this, checkedSets(sets), { sets, D: sets.length, q, linear, degree, diagonal, rate, score_rate, step: 0 });
+      Object.assign(this, checkedSets(sets), {
+        sets,
+        D: sets.length,
+        q,
+        linear,
+        degree,
+        diagonal,
+        rate,
+        score_rate,
+        step: 0,
+      });
       finite("q", q, 0, 1);
       whole("The degree", degree, 3);
       this.alpha = alpha ?? linear ** (1 / (degree - 1));
@@ -65,7 +76,9 @@
     gradients(inputs) {
       const { D, alpha, degree: p, linear } = this;
       const S = this.softmax();
-      const columns = Array.from({ length: D }, (_, j) => Float64Array.from({ length: D }, (_, i) => S[i * D + j]));
+      const columns = Array.from({ length: D }, (_, j) =>
+        Float64Array.from({ length: D }, (_, i) => S[i * D + j]),
+      );
       const K = Array.from({ length: D }, () => new Float64Array(D)); // K[j][i], a column a patch
       const heard = new Float64Array(D); // (S s)_i
       const pull = new Float64Array(D);
@@ -110,7 +123,8 @@
     /** One step on these inputs; what was measured before it. */
     advance(inputs) {
       const { loss, error, dalpha, dA } = this.gradients(inputs);
-      if (!Number.isFinite(loss)) refuse(`At step ${this.step} the risk leaves all bounds: these rates are too large.`);
+      if (!Number.isFinite(loss))
+        refuse(`At step ${this.step} the risk leaves all bounds: these rates are too large.`);
       this.alpha -= this.rate * dalpha;
       for (let k = 0; k < dA.length; k++) this.A[k] -= this.score_rate * dA[k];
       this.step += 1;

@@ -8,11 +8,20 @@
 
   /** Standard normal numbers from uniform ones (Box and Muller). */
   const normal = (random) => () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  const table = (rows, columns, value) => Array.from({ length: rows }, (_, i) => Float64Array.from({ length: columns }, (_, j) => value(i, j)));
-  const dot = (u, v) => { let sum = 0; for (let k = 0; k < u.length; k++) sum += u[k] * v[k]; return sum; };
+  const table = (rows, columns, value) =>
+    Array.from({ length: rows }, (_, i) => Float64Array.from({ length: columns }, (_, j) => value(i, j)));
+  const dot = (u, v) => {
+    let sum = 0;
+    for (let k = 0; k < u.length; k++) sum += u[k] * v[k];
+    return sum;
+  };
 
   /** Rows of length 1: random directions. */
-  const directions = (d, draw) => table(d, d, draw).map((row) => { const size = Math.sqrt(dot(row, row)); return row.map((x) => x / size); });
+  const directions = (d, draw) =>
+    table(d, d, draw).map((row) => {
+      const size = Math.sqrt(dot(row, row));
+      return row.map((x) => x / size);
+    });
   const transposed = (A) => table(A[0].length, A.length, (i, j) => A[j][i]);
 
   /** A random orthonormal matrix (Gram and Schmidt). */
@@ -20,7 +29,10 @@
     const rows = [];
     for (let row of table(d, d, draw)) {
       for (let again = 0; again < 2; again++)
-        for (const other of rows) { const along = dot(row, other); row = row.map((x, k) => x - along * other[k]); }
+        for (const other of rows) {
+          const along = dot(row, other);
+          row = row.map((x, k) => x - along * other[k]);
+        }
       const size = Math.sqrt(dot(row, row));
       rows.push(row.map((x) => x / size));
     }
@@ -32,7 +44,10 @@
     const random = uniform(7919 * seed);
     const draw = normal(random);
     const columns = () => transposed(directions(dim, draw));
-    const near = (A, size) => { const E = columns(); return A.map((row, i) => row.map((x, j) => x + size * E[i][j])); };
+    const near = (A, size) => {
+      const E = columns();
+      return A.map((row, i) => row.map((x, j) => x + size * E[i][j]));
+    };
     const one = table(dim, dim, (i, j) => Number(i === j));
     return {
       head: Float64Array.from({ length: neurons }, () => (random() < 0.5 ? -1 : 1) / Math.sqrt(neurons)),
@@ -43,13 +58,18 @@
     };
   }
 
-  const copy = (weights) => Object.fromEntries(Object.entries(weights).map(([name, A]) => [name, name === "head" ? A : A.map((row) => row.slice())]));
+  const copy = (weights) =>
+    Object.fromEntries(
+      Object.entries(weights).map(([name, A]) => [name, name === "head" ? A : A.map((row) => row.slice())]),
+    );
   const column = (A, j) => Float64Array.from(A, (row) => row[j]);
 
   /** What tokens of M patterns hear and say: scores, values, and for one input its map, output and neurons. */
   function forward(weights, share) {
     const M = share.length;
-    const [K, Q, V] = ["key", "query", "value"].map((name) => Array.from({ length: M }, (_, j) => column(weights[name], j)));
+    const [K, Q, V] = ["key", "query", "value"].map((name) =>
+      Array.from({ length: M }, (_, j) => column(weights[name], j)),
+    );
     const S = table(M, M, () => 0); // S[i][l]: key i, query l
     for (let l = 0; l < M; l++) {
       const scores = K.map((k) => dot(k, Q[l]));
@@ -60,7 +80,13 @@
     }
     const { head, output } = weights;
     const d = output[0].length;
-    const Z = Array.from({ length: M }, (_, l) => Float64Array.from({ length: d }, (_, a) => { let sum = 0; for (let i = 0; i < M; i++) sum += S[i][l] * V[i][a]; return sum; }));
+    const Z = Array.from({ length: M }, (_, l) =>
+      Float64Array.from({ length: d }, (_, a) => {
+        let sum = 0;
+        for (let i = 0; i < M; i++) sum += S[i][l] * V[i][a];
+        return sum;
+      }),
+    );
     const g = Z.map(() => new Float64Array(d));
     const active = Z.map(() => new Uint8Array(head.length));
     let F = 0;
@@ -78,7 +104,10 @@
   /** The value of a loss at y F, and its slope by y F. */
   const LOSSES = {
     hinge: (yF) => (yF < 1 ? [1 - yF, -1] : [0, 0]),
-    logistic: (yF) => [Math.max(-yF, 0) + Math.log1p(Math.exp(-Math.abs(yF))), yF >= 0 ? -Math.exp(-yF) / (1 + Math.exp(-yF)) : -1 / (1 + Math.exp(yF))],
+    logistic: (yF) => [
+      Math.max(-yF, 0) + Math.log1p(Math.exp(-Math.abs(yF))),
+      yF >= 0 ? -Math.exp(-yF) / (1 + Math.exp(-yF)) : -1 / (1 + Math.exp(yF)),
+    ],
   };
 
   /** Of the two classes: risk (hinge), error, attention masses and the least margin; `passed` one forward pass each. */
@@ -123,8 +152,12 @@
       }
     });
     if (!moved) return false;
-    output.forEach((row, r) => { for (let a = 0; a < d; a++) row[a] -= rate * dOutput[r][a]; });
-    value.forEach((row, a) => { for (let j = 0; j < M; j++) row[j] -= rate * heard[j][a]; });
+    output.forEach((row, r) => {
+      for (let a = 0; a < d; a++) row[a] -= rate * dOutput[r][a];
+    });
+    value.forEach((row, a) => {
+      for (let j = 0; j < M; j++) row[j] -= rate * heard[j][a];
+    });
     for (let b = 0; b < d; b++) {
       const [k, q] = [key[b].slice(), query[b].slice()];
       for (let i = 0; i < M; i++)
@@ -140,26 +173,46 @@
   function twoInputs(counts) {
     const total = counts.reduce((a, b) => a + b, 0);
     const share = Float64Array.from(counts, (n) => n / total);
-    return [{ share, y: 1 }, { share: Float64Array.from([share[1], share[0], ...share.slice(2)]), y: -1 }];
+    return [
+      { share, y: 1 },
+      { share: Float64Array.from([share[1], share[0], ...share.slice(2)]), y: -1 },
+    ];
   }
 
   /** Exact descent on the population of section 3.2, in pieces; the weights are kept every `stride` steps. */
   class ShallowDescent {
-    constructor({ counts, neurons, seed, rate, steps, loss, stride = 1, weights = drawWeights({ seed, neurons }) }) {
+    constructor({
+      counts,
+      neurons,
+      seed,
+      rate,
+      steps,
+      loss,
+      stride = 1,
+      weights = drawWeights({ seed, neurons }),
+    }) {
       whole("steps", steps, 0);
       finite("rate", rate, 0);
       Object.assign(this, { inputs: twoInputs(counts), weights: copy(weights), rate, steps, loss, stride });
-      Object.assign(this, { kept: [], found: { risk: [], error: [], mass: [], confused: [], margin: [] }, fittedAt: null, step: 0 });
+      Object.assign(this, {
+        kept: [],
+        found: { risk: [], error: [], mass: [], confused: [], margin: [] },
+        fittedAt: null,
+        step: 0,
+      });
     }
 
-    get finished() { return this.found.risk.length > this.steps || this.fittedAt !== null; }
+    get finished() {
+      return this.found.risk.length > this.steps || this.fittedAt !== null;
+    }
 
     /** Work until a moment, or to the end. */
     advance(until = Infinity) {
       while (!this.finished) {
         const passed = this.inputs.map(({ share }) => forward(this.weights, share));
         const now = measured(this.inputs, passed);
-        if (!Number.isFinite(now.risk) || now.risk > 1e6) refuse(`At step ${this.step} the risk leaves all bounds: the rate is too large.`);
+        if (!Number.isFinite(now.risk) || now.risk > 1e6)
+          refuse(`At step ${this.step} the risk leaves all bounds: the rate is too large.`);
         for (const [name, x] of Object.entries(now)) this.found[name].push(x);
         const before = this.step % this.stride === 0 || this.step === this.steps ? copy(this.weights) : null;
         const moved = this.step < this.steps && move(this.weights, this.inputs, passed, this.loss, this.rate);
@@ -172,7 +225,9 @@
     }
 
     /** The weights at a step: the last ones kept before it. */
-    at(step) { return this.kept.findLast((one) => one.step <= step).weights; }
+    at(step) {
+      return this.kept.findLast((one) => one.step <= step).weights;
+    }
   }
 
   /** How much attention label-relevant tokens can get with fixed counts, whatever the keys and queries are. */

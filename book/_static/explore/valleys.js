@@ -1,7 +1,22 @@
 // The reduced equation's plane: slow scores (gamma, rho) with alpha at its best. Drag the start, see where it rolls.
 (() => {
   "use strict";
-  const { h, controls, dragged, listeners, palette, inFrames, mount, still, PopulationRisk, checkLaw, refuse, finite, number, percent } = window.patchAssociation;
+  const {
+    h,
+    controls,
+    dragged,
+    listeners,
+    palette,
+    inFrames,
+    mount,
+    still,
+    PopulationRisk,
+    checkLaw,
+    refuse,
+    finite,
+    number,
+    percent,
+  } = window.patchAssociation;
   const RANGE = 3; // the plane is [-RANGE, RANGE] in both scores
   const NODES = 25;
   const APART = 0.2; // less than this between two scores, and a way has ended in the trough beside their line
@@ -10,7 +25,15 @@
   const FIELDS = [
     { key: "D", label: "D, patches", value: 12, options: [8, 12, 16], rare: true },
     { key: "C", label: "C, patches in a set", value: 4, options: [2, 4], rare: true },
-    { key: "q", label: "q, chance of a random feature", value: 0.6, from: 0.02, to: 0.98, step: 0.02, rare: true },
+    {
+      key: "q",
+      label: "q, chance of a random feature",
+      value: 0.6,
+      from: 0.02,
+      to: 0.98,
+      step: 0.02,
+      rare: true,
+    },
     { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05, rare: true },
     { key: "gamma", label: "γ at the start", value: -2.5, from: -RANGE, to: RANGE, step: 0.05 },
     { key: "rho", label: "ρ at the start", value: -1.4, from: -RANGE, to: RANGE, step: 0.05 },
@@ -40,7 +63,10 @@
     return { alpha, loss, error, gamma: -gradient[1] / (D * (C - 1)), rho: -gradient[2] / (D * (D - C)) };
   }
 
-  /** The way downhill from a start, in strides of one length or less: where it would turn round, or climb, they are halved. */
+  /**
+   * The way downhill from a start, in strides of one length or less: where it would turn round, or climb,
+   * they are halved.
+   */
   function downhill(risk, beta, start, { longest, most, range }) {
     const found = [];
     let [gamma, rho, alpha, stride] = [start.gamma, start.rho, 0.2, longest];
@@ -66,27 +92,39 @@
 
   /** Heights on n x n nodes, and between them by cubics: (2 n - 1) x (2 n - 1). */
   function finer(height, n) {
-    const line = (at) => Array.from({ length: 2 * n - 1 }, (_, k) => {
-      const near = (j) => at(Math.max(0, Math.min(n - 1, j)));
-      const j = k >> 1;
-      return k % 2 ? (9 * (near(j) + near(j + 1)) - near(j - 1) - near(j + 2)) / 16 : at(j);
-    });
+    const line = (at) =>
+      Array.from({ length: 2 * n - 1 }, (_, k) => {
+        const near = (j) => at(Math.max(0, Math.min(n - 1, j)));
+        const j = k >> 1;
+        return k % 2 ? (9 * (near(j) + near(j + 1)) - near(j - 1) - near(j + 2)) / 16 : at(j);
+      });
     const rows = Array.from({ length: n }, (_, y) => line((x) => height[y * n + x]));
     const columns = Array.from({ length: 2 * n - 1 }, (_, x) => line((y) => rows[y][x]));
-    return Array.from({ length: (2 * n - 1) ** 2 }, (_, k) => columns[k % (2 * n - 1)][Math.floor(k / (2 * n - 1))]);
+    return Array.from(
+      { length: (2 * n - 1) ** 2 },
+      (_, k) => columns[k % (2 * n - 1)][Math.floor(k / (2 * n - 1))],
+    );
   }
 
-  /** From each of n x n nodes, `side` apart and the first row below, who leads where the flow between the nodes ends: 1, 0 or -1. */
+  /**
+   * From each of n x n nodes, `side` apart and the first row below, who leads where the flow between the
+   * nodes ends: 1, 0 or -1.
+   */
   function basins(velocities, n, side) {
-    const flow = velocities.map(({ gamma, rho }) => { // a steep wall is not to outvote the floor beside it
+    const flow = velocities.map(({ gamma, rho }) => {
+      // a steep wall is not to outvote the floor beside it
       const speed = Math.hypot(gamma, rho) || 1; // it is 0 where all scores are equal
       return { gamma: gamma / speed, rho: rho / speed };
     });
-    const at = (x, y, score) => { // between four nodes
+    const at = (x, y, score) => {
+      // between four nodes
       const [i, j] = [x, y].map((u) => Math.min(n - 2, Math.floor(u)));
       const [a, b] = [x - i, y - j];
       const node = (p, q) => flow[q * n + p][score];
-      return (1 - b) * ((1 - a) * node(i, j) + a * node(i + 1, j)) + b * ((1 - a) * node(i, j + 1) + a * node(i + 1, j + 1));
+      return (
+        (1 - b) * ((1 - a) * node(i, j) + a * node(i + 1, j)) +
+        b * ((1 - a) * node(i, j + 1) + a * node(i + 1, j + 1))
+      );
     };
     return velocities.map((_, k) => {
       let [x, y] = [k % n, Math.floor(k / n)];
@@ -95,35 +133,59 @@
         const speed = Math.hypot(u, w) || 1;
         [x, y] = [x + (0.2 * u) / speed, y + (0.2 * w) / speed];
       }
-      return Math.abs(x - y) * side < Math.max(APART, 1.6 * side) ? 0 : Math.sign(x - y); // the trough is narrower than a cell
+      // the trough is narrower than a cell
+      return Math.abs(x - y) * side < Math.max(APART, 1.6 * side) ? 0 : Math.sign(x - y);
     });
   }
 
   /** Heights on n x n nodes, the first row below, as seen from above on a canvas, with light from the upper left.
    * The color says who leads in the end, of `ends`, and how low it is among these: the lower, the stronger. */
   function relief(canvas, upward, ends, n, [near, far, plain]) {
-    const turned = (rows) => Array.from({ length: n }, (_, row) => rows.slice((n - 1 - row) * n, (n - row) * n)).flat();
+    const turned = (rows) =>
+      Array.from({ length: n }, (_, row) => rows.slice((n - 1 - row) * n, (n - row) * n)).flat();
     const heights = turned(upward);
     const [least, most] = [Math.min(...heights), Math.max(...heights)];
-    const fine = [1, 2, 4].reduce((height, by) => finer(height, (n - 1) * by + 1), heights.map((height) => (height - least) / (most - least || 1)));
-    const wide = (canvas.width = canvas.height = 8 * (n - 1) + 1);
+    const fine = [1, 2, 4].reduce(
+      (height, by) => finer(height, (n - 1) * by + 1),
+      heights.map((height) => (height - least) / (most - least || 1)),
+    );
+    const wide = 8 * (n - 1) + 1;
+    canvas.width = wide;
+    canvas.height = wide;
     const picture = new ImageData(wide, wide);
-    const about = (k) => { // the mean of a node and those around it: between the nodes nothing sharper is known
-      const own = [-n - 1, -n, -n + 1, -1, 0, 1, n - 1, n, n + 1].map((by) => k + by).filter((other) => other in ends && Math.abs((other % n) - (k % n)) < 2);
+    const about = (k) => {
+      // the mean of a node and those around it: between the nodes nothing sharper is known
+      const own = [-n - 1, -n, -n + 1, -1, 0, 1, n - 1, n, n + 1]
+        .map((by) => k + by)
+        .filter((other) => other in ends && Math.abs((other % n) - (k % n)) < 2);
       return own.reduce((sum, other) => sum + ends[other], 0) / own.length;
     };
-    const whose = [1, 2, 4].reduce((height, by) => finer(height, (n - 1) * by + 1), turned(ends.map((_, k) => about(k))));
+    const whose = [1, 2, 4].reduce(
+      (height, by) => finer(height, (n - 1) * by + 1),
+      turned(ends.map((_, k) => about(k))),
+    );
     const right = (k) => Number(whose[k] > 0);
-    const lows = [0, 1].map((side) => fine.reduce((low, height, k) => (right(k) === side ? Math.min(low, height) : low), 1));
+    const lows = [0, 1].map((side) =>
+      fine.reduce((low, height, k) => (right(k) === side ? Math.min(low, height) : low), 1),
+    );
     const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
     fine.forEach((height, k) => {
       const [x, y] = [k % wide, Math.floor(k / wide)];
-      const slope = (step, at) => 0.035 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
+      const slope = (step, at) =>
+        0.035 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
       const [across, down] = [slope(1, x), slope(wide, y)];
-      const light = clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.86, 1.08) ** (plain[0] < 128 ? 5 : 1); // 1 upon a plain
+      const light =
+        clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.86, 1.08) **
+        (plain[0] < 128 ? 5 : 1); // 1 upon a plain
       const own = clamp(0.5 + 0.5 * whose[k], 0, 1);
       const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - lows[right(k)] || 1), 0, 1) ** 1.6;
-      picture.data.set([...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light), 255], 4 * k);
+      picture.data.set(
+        [
+          ...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light),
+          255,
+        ],
+        4 * k,
+      );
     });
     canvas.getContext("2d").putImageData(picture, 0, 0);
   }
@@ -136,11 +198,18 @@
       const cut = least + ((most - least) * level) / (count + 1);
       for (let j = 0; j < n - 1; j++)
         for (let i = 0; i < n - 1; i++) {
-          const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+          const corners = [
+            [i, j],
+            [i + 1, j],
+            [i + 1, j + 1],
+            [i, j + 1],
+          ];
           const meets = corners.flatMap(([x, y], k) => {
             const [u, v] = corners[(k + 1) % 4];
             const [a, b] = [height[y * n + x] - cut, height[v * n + u] - cut];
-            return a < 0 === b < 0 ? [] : [[(x + ((u - x) * a) / (a - b)) / (n - 1), (y + ((v - y) * a) / (a - b)) / (n - 1)]];
+            return a < 0 === b < 0
+              ? []
+              : [[(x + ((u - x) * a) / (a - b)) / (n - 1), (y + ((v - y) * a) / (a - b)) / (n - 1)]];
           });
           for (let k = 0; k + 1 < meets.length; k += 2) pieces.push([...meets[k], ...meets[k + 1]]);
         }
@@ -162,8 +231,14 @@
     const ready = new Promise((done) => (finish = done));
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
     const SIZE = 380;
-    const svg = h("svg:svg", { role: "img", viewBox: `-40 -10 ${SIZE + 60} ${SIZE + 60}`, class: "pa-plane",
-      "aria-label": "The plane of the two scores with the direction of the reduced flow, the divide, and the line that the start follows" });
+    const svg = h("svg:svg", {
+      role: "img",
+      viewBox: `-40 -10 ${SIZE + 60} ${SIZE + 60}`,
+      class: "pa-plane",
+      "aria-label":
+        "The plane of the two scores with the direction of the reduced flow, the divide, and the line " +
+        "that the start follows",
+    });
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const back = h("svg:g");
@@ -174,25 +249,54 @@
       [box.x, box.y] = [event.clientX, event.clientY];
       const at = box.matrixTransform(svg.getScreenCTM().inverse());
       const fit = (v) => Number(Math.max(-RANGE, Math.min(RANGE, v)).toFixed(2));
-      change({ gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE), rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE) });
+      change({
+        gamma: fit((at.x / SIZE) * 2 * RANGE - RANGE),
+        rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE),
+      });
     };
     dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     const attention = listeners({ title: "Who listens to whom along the way" });
-    stage.append(panel.element, h("figure", { class: "pa-chart" },
-      h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"), h("div", { class: "pa-planar" }, ground, svg)),
-    h("p", { class: "pa-quiet" }, "Ground and dots have the color of who leads in the end: blue companions, orange strangers, gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; orange ones: strangers do. Above the line strangers lead at the start."),
-    attention.element);
+    stage.append(
+      panel.element,
+      h(
+        "figure",
+        { class: "pa-chart" },
+        h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"),
+        h("div", { class: "pa-planar" }, ground, svg),
+      ),
+      h(
+        "p",
+        { class: "pa-quiet" },
+        "Ground and dots have the color of who leads in the end: blue companions, orange strangers, " +
+          "gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; " +
+          "orange ones: strangers do. Above the line strangers lead at the start.",
+      ),
+      attention.element,
+    );
     attention.element.dataset.rest = "";
 
     /** What is cut off at the frame. */
-    const framed = (...inside) => h("svg:svg", { width: SIZE, height: SIZE, viewBox: `0 0 ${SIZE} ${SIZE}`, style: `width: ${SIZE}px; overflow: hidden` }, ...inside);
+    const framed = (...inside) =>
+      h(
+        "svg:svg",
+        {
+          width: SIZE,
+          height: SIZE,
+          viewBox: `0 0 ${SIZE} ${SIZE}`,
+          style: `width: ${SIZE}px; overflow: hidden`,
+        },
+        ...inside,
+      );
 
     function paint() {
       const parts = [];
       const side = SIZE / (NODES - 1); // of a cell, drawn
       const depth = plane.map((v) => v && Math.log(v.loss));
       const whole = depth.every((d) => d !== null);
-      if (whole) relief(ground, depth, (ends = basins(plane, NODES, (2 * RANGE) / (NODES - 1))), NODES, colors());
+      if (whole) {
+        ends = basins(plane, NODES, (2 * RANGE) / (NODES - 1));
+        relief(ground, depth, ends, NODES, colors());
+      }
       plane.forEach((v, k) => {
         const [i, j] = [k % NODES, Math.floor(k / NODES)];
         if (!v || i % 2 === 0 || j % 2 === 0) return; // an arrow at every second node
@@ -200,31 +304,70 @@
         const size = Math.hypot(v.gamma, v.rho) || 1;
         const [dx, dy] = [(0.55 * side * v.gamma) / size, (-0.55 * side * v.rho) / size];
         const look = v.gamma > v.rho ? "pa-same" : "pa-other";
-        parts.push(h("svg:path", { class: `pa-arrow ${look}`, d: `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ${(-0.6 * dy - 0.4 * dx).toFixed(1)}` }));
+        parts.push(
+          h("svg:path", {
+            class: `pa-arrow ${look}`,
+            d:
+              `M${(x - dx).toFixed(1)} ${(y - dy).toFixed(1)}L${(x + dx).toFixed(1)} ` +
+              `${(y + dy).toFixed(1)}l${(-0.6 * dx - 0.4 * dy).toFixed(1)} ` +
+              `${(-0.6 * dy + 0.4 * dx).toFixed(1)}M${(x + dx).toFixed(1)} ` +
+              `${(y + dy).toFixed(1)}l${(-0.6 * dx + 0.4 * dy).toFixed(1)} ` +
+              `${(-0.6 * dy - 0.4 * dx).toFixed(1)}`,
+          }),
+        );
       });
       if (whole) {
         const at = (u) => (u * SIZE).toFixed(1);
-        const d = contours(finer(depth, NODES), 2 * NODES - 1, 13).map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`).join("");
+        const d = contours(finer(depth, NODES), 2 * NODES - 1, 13)
+          .map(([x, y, u, v]) => `M${at(x)} ${at(1 - y)}L${at(u)} ${at(1 - v)}`)
+          .join("");
         parts.push(h("svg:path", { class: "pa-contour", d }));
       }
-      parts.push(h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }));
+      parts.push(
+        h("svg:line", { class: "pa-level", x1: X(-RANGE), y1: Y(-RANGE), x2: X(RANGE), y2: Y(RANGE) }),
+      );
       parts.push(h("svg:rect", { class: "pa-frame", x: 0, y: 0, width: SIZE, height: SIZE }));
       for (let v = -RANGE; v <= RANGE; v++) {
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
         parts.push(h("svg:text", { x: -8, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
       }
-      for (const [words, x, y, anchor] of [["strangers lead", 12, 22, "start"], ["companions lead", SIZE - 12, Y(-0.6), "end"]]) // either side of the line
+      for (const [words, x, y, anchor] of [
+        ["strangers lead", 12, 22, "start"],
+        ["companions lead", SIZE - 12, Y(-0.6), "end"],
+      ]) // either side of the line
         parts.push(h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words));
-      parts.push(h("svg:text", { class: "pa-side-name", x: X(1.45), y: Y(1.45) - 9, "text-anchor": "middle", transform: `rotate(-45 ${X(1.45)} ${Y(1.45)})` }, "γ = ρ"));
+      parts.push(
+        h(
+          "svg:text",
+          {
+            class: "pa-side-name",
+            x: X(1.45),
+            y: Y(1.45) - 9,
+            "text-anchor": "middle",
+            transform: `rotate(-45 ${X(1.45)} ${Y(1.45)})`,
+          },
+          "γ = ρ",
+        ),
+      );
       parts.push(h("svg:text", { x: SIZE / 2, y: SIZE + 40, "text-anchor": "middle" }, "γ, companions"));
-      parts.push(h("svg:text", { x: -30, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -30 ${SIZE / 2})` }, "ρ, strangers"));
+      parts.push(
+        h(
+          "svg:text",
+          { x: -30, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -30 ${SIZE / 2})` },
+          "ρ, strangers",
+        ),
+      );
       back.replaceChildren(...parts);
     }
 
     /** The head of an arrow where the line leaves the frame: it goes on. */
     function arrow(from, to) {
       const turn = (Math.atan2(Y(to.rho) - Y(from.rho), X(to.gamma) - X(from.gamma)) * 180) / Math.PI;
-      return h("svg:path", { class: "pa-dot pa-signal pa-leaves", d: "M13 0L-4 8L0 0L-4 -8Z", transform: `translate(${X(to.gamma).toFixed(1)} ${Y(to.rho).toFixed(1)}) rotate(${turn.toFixed(1)})` });
+      return h("svg:path", {
+        class: "pa-dot pa-signal pa-leaves",
+        d: "M13 0L-4 8L0 0L-4 -8Z",
+        transform: `translate(${X(to.gamma).toFixed(1)} ${Y(to.rho).toFixed(1)}) rotate(${turn.toFixed(1)})`,
+      });
     }
 
     let rolling = null;
@@ -249,15 +392,36 @@
       const leaves = line.findIndex(({ gamma, rho }) => Math.abs(gamma) > RANGE || Math.abs(rho) > RANGE);
       const whole = leaves < 0 ? line : line.slice(0, leaves);
       const inside = whole.slice(0, Math.max(2, Math.round(share * whole.length)));
-      const path = (points, look) => h("svg:path", { class: look, d: points.map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`).join("") || "M0 0" });
+      const path = (points, look) =>
+        h("svg:path", {
+          class: look,
+          d:
+            points
+              .map(({ gamma, rho }, k) => `${k ? "L" : "M"}${X(gamma).toFixed(1)} ${Y(rho).toFixed(1)}`)
+              .join("") || "M0 0",
+        });
       const [last, end] = [inside.at(-2), inside.at(-1)];
       front.replaceChildren(
         framed(...ways.map(({ points }) => path(points, "pa-way"))),
-        ...ways.map(({ points: [{ gamma, rho }], look }) => h("svg:circle", { class: `pa-dot pa-kept ${look}`, cx: X(gamma), cy: Y(rho), r: 4.5 })),
+        ...ways.map(({ points: [{ gamma, rho }], look }) =>
+          h("svg:circle", { class: `pa-dot pa-kept ${look}`, cx: X(gamma), cy: Y(rho), r: 4.5 }),
+        ),
         path(inside, "pa-curve pa-signal"),
-        ...(leaves >= 0 && last && share === 1 ? [arrow(last, end)] : end ? [h("svg:circle", { class: "pa-dot pa-signal", cx: X(end.gamma), cy: Y(end.rho), r: share < 1 ? 8 : 4 })] : []),
-        h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }));
-      const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : end ?? seen;
+        ...(leaves >= 0 && last && share === 1
+          ? [arrow(last, end)]
+          : end
+            ? [
+                h("svg:circle", {
+                  class: "pa-dot pa-signal",
+                  cx: X(end.gamma),
+                  cy: Y(end.rho),
+                  r: share < 1 ? 8 : 4,
+                }),
+              ]
+            : []),
+        h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }),
+      );
+      const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : (end ?? seen);
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
       attention.draw(seen.D, seen.C, (i, j) => (i === j ? seen.diagonal : same(i, j) ? gamma : rho), same);
     }
@@ -265,12 +429,13 @@
     /** The way from a start stays, where none of the last ones began close to it. */
     function keep(line) {
       const [{ gamma, rho }, end] = [line[0], line.at(-1)];
-      const points = line.filter((at, k) => k % 6 === 0);
+      const points = line.filter((_, k) => k % 6 === 0);
       if (ways.some(({ points: [at] }) => Math.hypot(at.gamma - gamma, at.rho - rho) < 0.45)) return;
       ways = [...ways, { points, look: ["pa-other", "pa-noise", "pa-same"][1 + leads(end)] }].slice(-40);
     }
 
-    const follow = (start) => downhill(risk, seen.diagonal, start, { longest: 0.015, most: 900, range: 2 * RANGE });
+    const follow = (start) =>
+      downhill(risk, seen.diagonal, start, { longest: 0.015, most: 900, range: 2 * RANGE });
     /** Who leads at a point by enough to be told from the divide, along which a trough runs: 1 companions, -1 strangers. */
     const leads = ({ gamma, rho }) => (Math.abs(gamma - rho) < APART ? 0 : Math.sign(gamma - rho));
 
@@ -289,34 +454,65 @@
       const [first, end] = [line[0], line.at(-1)];
       const names = { 1: "companions", "-1": "strangers" };
       const [led, leading] = [leads(first), leads(end)];
-      const turned = led && leading && led !== leading ? `At the start ${names[led]} led, in the end ${names[leading]} do. ` : "";
-      const who = leading ? `rolls into the valley where ${names[leading]} lead` : "stays beside the line, in the trough between the valleys";
+      const turned =
+        led && leading && led !== leading
+          ? `At the start ${names[led]} led, in the end ${names[leading]} do. `
+          : "";
+      const who = leading
+        ? `rolls into the valley where ${names[leading]} lead`
+        : "stays beside the line, in the trough between the valleys";
       const out = Math.max(Math.abs(end.gamma), Math.abs(end.rho)) > RANGE ? ", outside of the picture" : "";
-      return `${turned}From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}, and is followed to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${out}. On the way the least risk falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ${percent(first.error)} to ${percent(end.error)}.`;
+      return (
+        `${turned}From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}, and is ` +
+        `followed to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${out}. On the way the least risk ` +
+        `falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ` +
+        `${percent(first.error)} to ${percent(end.error)}.`
+      );
     }
 
     function work() {
       const mine = plane;
       let k = 0;
-      inFrames(say, () => plane === mine, (until) => {
-        for (; k < NODES ** 2 && performance.now() < until; k++) plane[k] = velocity(risk, seen.diagonal, score(k % NODES), score(Math.floor(k / NODES)));
-        paint();
-        if (k === NODES ** 2) finish();
-        return k < NODES ** 2;
-      });
+      inFrames(
+        say,
+        () => plane === mine,
+        (until) => {
+          for (; k < NODES ** 2 && performance.now() < until; k++)
+            plane[k] = velocity(risk, seen.diagonal, score(k % NODES), score(Math.floor(k / NODES)));
+          paint();
+          if (k === NODES ** 2) finish();
+          return k < NODES ** 2;
+        },
+      );
     }
 
     return {
       fields: FIELDS,
       room: 300,
-      guess: { question: "Is the straight line γ = ρ the divide, so that the leader at the start leads forever?", options: ["Yes", "No"], right: 1, before: () => "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.", then: async () => { await roll(); await sow(); } },
+      guess: {
+        question: "Is the straight line γ = ρ the divide, so that the leader at the start leads forever?",
+        options: ["Yes", "No"],
+        right: 1,
+        before: () =>
+          "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.",
+        after: async () => {
+          await roll();
+          await sow();
+        },
+      },
       ready,
-      repaint: () => { paint(); draw(); },
+      repaint: () => {
+        paint();
+        draw();
+      },
       check(setting) {
         const { D, C, q } = setting;
         if (D > 16) refuse(`The plane takes ${NODES ** 2} minima: D must be at most 16, not ${D}.`);
         checkLaw({ D, C, q, degree: 3, linear: 0.01 });
-        if (C < 2 || C === D) refuse(`The plane is one of companions and strangers: C must be from 2 to half of D = ${D}; it is ${C}.`);
+        if (C < 2 || C === D)
+          refuse(
+            `The plane is one of companions and strangers: C must be from 2 to half of D = ${D}; it is ${C}.`,
+          );
         finite("diagonal", setting.diagonal, -10, 10);
         for (const key of ["gamma", "rho"]) finite(key, setting[key], -RANGE, RANGE);
         if (!(q > 0)) refuse("q must be above 0: without random features the risk falls forever as α grows.");
@@ -337,7 +533,12 @@
         }
         line = follow(seen);
         // Before a guess two starts have rolled already, each on its own side of the line.
-        if (stage.classList.contains("pa-guessing")) for (const start of [{ gamma: 1, rho: -0.5 }, { gamma: -0.5, rho: 1 }]) keep(follow(start));
+        if (stage.classList.contains("pa-guessing"))
+          for (const start of [
+            { gamma: 1, rho: -0.5 },
+            { gamma: -0.5, rho: 1 },
+          ])
+            keep(follow(start));
         draw();
         say(sentence());
       },
@@ -346,14 +547,15 @@
         ends: () => ends,
         line: () => line.map(({ gamma, rho, alpha, loss, error }) => [gamma, rho, alpha, loss, error]),
       },
-      code: (s) => [
-        "import patch_association as pa",
-        "from patch_lab.dynamics.slow_scores import flow_line",
-        "",
-        `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q})`,
-        `way = flow_line(risk, ${s.diagonal}, [1, 10, 100], gamma=${s.gamma}, rho=${s.rho})`,
-        "print(way.gamma, way.rho)",
-      ].join("\n"),
+      code: (s) =>
+        [
+          "import patch_association as pa",
+          "from patch_lab.dynamics.slow_scores import flow_line",
+          "",
+          `risk = pa.PopulationRisk(${s.D}, ${s.C}, q=${s.q})`,
+          `way = flow_line(risk, ${s.diagonal}, [1, 10, 100], gamma=${s.gamma}, rho=${s.rho})`,
+          "print(way.gamma, way.rho)",
+        ].join("\n"),
     };
   }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import fftconvolve
 
-from patch_association._validate import positive_int, probability
+from patch_association.checks import positive_int, probability
 
 # Direct convolution keeps relative accuracy in the tails and costs n^2; past this many products
 # the absolute accuracy of an FFT (about 1e-16) is what we can afford.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from patch_association._validate import divides, probability
+from patch_association.checks import divides, probability
 from patch_association.exact.integer_sums import IntegerLaw
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from patch_association._validate import divides, probability
+from patch_association.checks import divides, probability
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 
 #: The limit of q (D - C) / C^2 at which the symmetric sum errs with probability 1/8: 1 / z^2 with

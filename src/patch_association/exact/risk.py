@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.checks import divides, finite, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.exact.set_sums import SupportTooLarge, law_of_set_sums
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.checks import divides, finite, odd_degree, positive_int, probability
 
 # Candidates that one merge sorts at a time: with keys, masses, sort order and copies about 48 bytes each.
 _MERGE_AT_ONCE = 8_000_000

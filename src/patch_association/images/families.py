@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 from patch_association.images.locality import grid_sides
 from patch_association.images.vit import ViT
 

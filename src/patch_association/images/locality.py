@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import brentq
 from scipy.stats import rankdata
 
-from patch_association._validate import finite, fits_memory, positive_int, real_array
+from patch_association.checks import finite, fits_memory, positive_int, real_array
 
 RING = 1.5  # neighbors are the ring of 8: at distance 1 by a side, sqrt(2) by a corner
 

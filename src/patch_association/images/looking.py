@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from patch_association._validate import fits_memory, real_array
+from patch_association.checks import fits_memory, real_array
 from patch_association.images import families
 from patch_association.images.families import Encodings
 from patch_association.images.locality import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from patch_association._validate import brief
+from patch_association.checks import brief
 from patch_association.images import families
 from patch_association.images.weights import Given, given
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from patch_association._validate import finite, fits_memory, positive_int, probability, seed_number
+from patch_association.checks import finite, fits_memory, positive_int, probability, seed_number
 from patch_association.images.layers import Block
 
 _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width")

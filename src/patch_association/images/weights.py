@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association._validate import fits_memory, whole
+from patch_association.checks import fits_memory, whole
 from patch_association.images.extras import imported
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.

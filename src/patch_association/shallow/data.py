@@ -13,9 +13,9 @@ import math
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, one_of, positive_int, probability
+from patch_association.checks import finite, fits_memory, one_of, positive_int, probability
 from patch_association.shallow.tokens import Tokens, alike
+from patch_association.streams import Stream, generator
 
 
 class PatternData:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, one_of, positive_int, seed_list
+from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_list
 from patch_association.shallow.data import PatternData
 from patch_association.shallow.network import Weights
+from patch_association.streams import Stream, generator
 
 
 def initial_weights(

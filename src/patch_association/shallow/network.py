@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, replace
 
 import torch
 
-from patch_association._validate import finite, made_of
+from patch_association.checks import finite, made_of
 from patch_association.shallow.tokens import Tokens
 
 #: How a token attends: as model (1) says; to all alike (S_il = f_i); to itself alone (a per-token network).

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from scipy.special import gammaln
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 from patch_association.shallow.data import PatternData
 from patch_association.shallow.network import (
     Weights,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 
 
 @dataclass(frozen=True)

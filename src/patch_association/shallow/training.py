@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, one_of, positive_int
+from patch_association.checks import finite, one_of, positive_int
 from patch_association.shallow.network import Weights, check_inputs, loss_and_slope, one_pass, output
 from patch_association.shallow.population import measure
 from patch_association.shallow.tokens import Tokens
+from patch_association.streams import Stream, generator
 
 #: variant: (how tokens attend, whether W_K and W_Q are trained). Section 3 has "trained"; Proposition 1
 #: says that W_K and W_Q "are not updated" ("frozen"); the other two have no W_K and W_Q at all.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from patch_association._validate import finite, fits_memory, made_of, odd_degree, positive_int, seed_list
+from patch_association.checks import finite, fits_memory, made_of, odd_degree, positive_int, seed_list
 from patch_association.data import Law, check_law, feature_of
 from patch_association.defaults import DEFAULT, initial_alpha
 from patch_association.model import SimplifiedViT

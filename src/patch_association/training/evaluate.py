@@ -13,8 +13,7 @@ from typing import Any
 
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, positive_int
+from patch_association.checks import fits_memory, positive_int
 from patch_association.data import (
     Law,
     assumption_one,
@@ -24,6 +23,7 @@ from patch_association.data import (
     inputs_and_labels,
 )
 from patch_association.defaults import DEFAULT
+from patch_association.streams import Stream, generator
 from patch_association.training.gradients import chunk_size
 
 

@@ -21,7 +21,7 @@ from operator import add
 
 import torch
 
-from patch_association._validate import finite, odd_degree
+from patch_association.checks import finite, odd_degree
 from patch_association.defaults import DEFAULT
 
 

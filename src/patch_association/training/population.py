@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.defaults import DEFAULT, initial_alpha
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training.steps import (

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, floating, positive_int, seed_list
+from patch_association.checks import fits_memory, floating, positive_int, seed_list
 from patch_association.data import Law, check_law, draw_from, draws_by_coefficients, inputs_and_labels
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.training.gradients import chunk_size
 

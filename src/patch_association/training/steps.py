@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tqdm import tqdm
 
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association.checks import finite, fits_memory, positive_int
 from patch_association.defaults import DEFAULT
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from scipy.optimize import fminbound
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
-from patch_association._validate import finite, positive_int
+from patch_association.checks import finite, positive_int
 from patch_association.intervals import Estimate, mean
+from patch_association.streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 from patch_association.training.evaluate import error_rate
 from patch_association.training.gradients import loss_and_gradients
 

@@ -14,10 +14,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._streams import BENCH_BATCHES, BENCH_TEST
-from patch_association._validate import finite, fits_memory, odd_degree, one_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, odd_degree, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
+from patch_association.streams import BENCH_BATCHES, BENCH_TEST
 
 #: What the scores of patch i for patch j are made of, off the diagonal.
 KINDS = {

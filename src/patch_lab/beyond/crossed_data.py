@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int, probability
+from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow import PatternData
+from patch_association.streams import Stream, generator
 
 
 @dataclass(frozen=True)

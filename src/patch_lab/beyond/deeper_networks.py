@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import finite, fits_memory, made_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, made_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
 

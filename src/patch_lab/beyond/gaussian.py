@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import beta as beta_function
 from scipy.special import betainc
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int, real_array
+from patch_association.checks import finite, fits_memory, positive_int, real_array
 from patch_association.intervals import Estimate, mean
+from patch_association.streams import Stream, generator
 
 #: The limit of the disagreement as L grows: two normals of correlation sqrt(3/5) differ in sign.
 LIMIT = math.acos(math.sqrt(0.6)) / math.pi

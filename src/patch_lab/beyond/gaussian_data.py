@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, floating, positive_int
+from patch_association.checks import fits_memory, floating, positive_int
 from patch_association.data import as_tensor, fits, inputs_of
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 
 

@@ -18,11 +18,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.attention import positional_attention, self_attention, softmax_attention
+from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import SimplifiedViT, polynomial_activation
-from patch_lab.conventions import GAUSSIAN
+from patch_lab.kit.conventions import GAUSSIAN
 
 DTYPE = torch.float64
 

@@ -15,9 +15,9 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, positive_int
+from patch_association.checks import fits_memory, positive_int
 from patch_association.intervals import Estimate, mean
+from patch_association.streams import Stream, generator
 
 CHUNK = 200  # inputs that share one draw of partitions
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import fminbound
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.defaults import DEFAULT
 from patch_association.exact.set_sums import law_of_set_sums
 from patch_association.structure import Partition

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import fits_memory, made_of, positive_int, probability
+from patch_association.checks import fits_memory, made_of, positive_int, probability
 from patch_association.data import SpatialData
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition, as_scores, association
 
 

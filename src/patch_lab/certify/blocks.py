@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, arb_poly, fmpq, fmpq_poly
 
-from patch_association._validate import divides
+from patch_association.checks import divides
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball
 
@@ -26,7 +26,7 @@ def two_inequalities(num_patches: int, set_size: int, q) -> dict:
     -------
     dict of str to arb
         ``one`` ... ``three_outside``: the six coefficients over E[w*], named as in
-        :class:`~patch_lab.setting.optimality.CubicForm` (``three_inside`` only from C = 3 on); ``b``
+        :class:`~patch_lab.dynamics.optimality.CubicForm` (``three_inside`` only from C = 3 on); ``b``
         and ``spare`` = -3 u - psi - (L - 2) max(t_d, 0), both proved to be positive.
 
     Raises

@@ -9,7 +9,7 @@ from pathlib import Path
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.runs import ARITHMETICS, Options
 from patch_lab.certify.statements import STATEMENTS, prove, quick
-from patch_lab.prose import plain
+from patch_lab.kit.prose import plain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from patch_association._validate import listed, positive_int, whole
+from patch_association.checks import listed, positive_int, whole
 from patch_lab.certify.descent import SCALARS, Undecided
 from patch_lab.certify.polynomials import CHARTS
 

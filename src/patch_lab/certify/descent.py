@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat
 
-from patch_association._validate import listed, made_of
+from patch_association.checks import listed, made_of
 from patch_lab.certify.field import ball, magnitude, shared_entries
 from patch_lab.certify.law import exact_number
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from patch_association._validate import made_of
+from patch_association.checks import made_of
 from patch_lab.certify.jets import Jet, constant, powers, variables
 from patch_lab.certify.law import Atoms, exact_number
 from patch_lab.certify.polynomials import CHARTS, bracket

@@ -24,7 +24,7 @@ from numbers import Rational
 
 import numpy as np
 
-from patch_association._validate import divides, odd_degree
+from patch_association.checks import divides, odd_degree
 from patch_association.defaults import DEFAULT
 
 _MOST_ATOMS = 1_000_000

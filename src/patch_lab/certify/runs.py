@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from patch_association._validate import (
-    divides,
-    listed,
-    made_of,
-    odd_degree,
-    positive_int,
-)
+from patch_association.checks import divides, listed, made_of, odd_degree, positive_int
 from patch_association.defaults import DEFAULT
 from patch_lab.certify.cover import cover
 from patch_lab.certify.descent import BallDescent, Undecided, ahead

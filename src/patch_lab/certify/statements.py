@@ -14,14 +14,14 @@ from fractions import Fraction
 
 from flint import ctx
 
-from patch_association._validate import finite, made_of
-from patch_lab import records
+from patch_association.checks import finite, made_of
 from patch_lab.certify import signs
 from patch_lab.certify.blocks import two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.field import ball, decimal
 from patch_lab.certify.quadrant import quadrant
 from patch_lab.certify.runs import END, PRECISION, RUNS, Options
+from patch_lab.kit import records
 
 #: Seconds that the statements proved by default may take together, as recorded.
 QUICK = 120.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
 
-from patch_association._validate import listed
+from patch_association.checks import listed
 from patch_lab.certify.cover import Inequality
 from patch_lab.certify.field import ball
 

@@ -6,4 +6,6 @@
 ``events``, ``realistic``           the events of a run, and the setting of runs on samples
 ``lifetime``                        how far single scores stray on N inputs
 ``rows``                            how rows of one set come apart
+``optimality``                      when block attention is best over all attention matrices
+``every_size``, ``large_lead``      how a patch's own set wins at sizes no enumeration reaches
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from patch_association._validate import finite, made_of
+from patch_association.checks import finite, made_of
 from patch_association.exact.risk import PopulationRisk
 
 

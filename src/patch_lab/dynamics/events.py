@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from patch_association._validate import finite, fits_memory, positive_int
+from patch_association.checks import finite, fits_memory, positive_int
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training.population import PopulationRun, descend_population
 from patch_association.training.steps import Constant

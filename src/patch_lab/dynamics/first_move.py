@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit
 
-from patch_association._validate import divides, fits_memory, odd_degree, positive_int, probability
+from patch_association.checks import divides, fits_memory, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.risk import PopulationRisk

@@ -22,10 +22,10 @@ from math import factorial
 import numpy as np
 from scipy.special import expit
 
-from patch_association._validate import divides, finite, odd_degree, positive_int, probability
+from patch_association.attention import attention_values
+from patch_association.checks import divides, finite, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.structure import Partition
-from patch_lab.dynamics.attention import attention_values
 
 # Classes of inputs times parameters: the table of Z has so many numbers (64 MB).
 _LARGEST = 8_000_000

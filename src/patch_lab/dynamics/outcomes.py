@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.functional import logsigmoid
 
-from patch_association._validate import fits_memory, probability
+from patch_association.checks import fits_memory, probability
 from patch_association.structure import Partition
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.data import Law, SpatialData
 from patch_association.defaults import DEFAULT
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.training.empirical import (
     USUAL,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from patch_association._validate import divides, finite, positive_int, probability
+from patch_association.checks import divides, finite, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.exact.set_sums import law_of_set_sums
 from patch_lab.dynamics.lifetime import ScoreNoise

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from scipy.special import expit
 
-from patch_association._validate import made_of
+from patch_association.attention import attention_values
+from patch_association.checks import made_of
 from patch_association.exact.risk import PopulationRisk
-from patch_lab.dynamics.attention import attention_values
 
 
 class ScoreRates(NamedTuple):

@@ -16,7 +16,7 @@ from itertools import count
 import numpy as np
 from scipy.integrate import cumulative_trapezoid, solve_ivp
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.dynamics.valley import best_alpha, curvature, score_drift
 

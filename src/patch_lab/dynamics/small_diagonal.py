@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
-from patch_association._validate import divides, finite, fits_memory, odd_degree, probability
+from patch_association.checks import divides, finite, fits_memory, odd_degree, probability
 from patch_association.defaults import DEFAULT
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import root_scalar
 
-from patch_association._validate import finite, positive_int
+from patch_association.checks import finite, positive_int
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training.population import descend_population
 from patch_association.training.steps import Constant

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import fits_memory, positive_int, seed_number
+from patch_association.checks import fits_memory, positive_int, seed_number
 
 # Of airbench: what is added to mean squares before a division by their roots, so that directions that hardly
 # occur stay small; the weight of a batch in a norm's statistics; and what logits are divided by.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from scipy.optimize import linear_sum_assignment
 
-from patch_association._validate import made_of
+from patch_association.checks import made_of
 from patch_association.images.vit import ViT
 
 _AT_ONCE = 500

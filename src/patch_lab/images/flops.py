@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from patch_association._validate import fits_memory, positive_int
+from patch_association.checks import fits_memory, positive_int
 from patch_association.images.vit import ViT, ViTConfig
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._validate import made_of, positive_int
+from patch_association.checks import made_of, positive_int
 from patch_association.images.vit import ViT
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.training.short import in_double

@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from patch_association._validate import one_of
+from patch_association.checks import one_of
 from patch_association.images.extras import imported
 from patch_association.images.layers import Block
 

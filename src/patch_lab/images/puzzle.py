@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import shortest_path
 
-from patch_association._validate import positive_int, real_array
+from patch_association.checks import positive_int, real_array
 from patch_association.images.locality import grid_distances
 
 

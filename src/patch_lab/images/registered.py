@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from patch_association._validate import positive_int, probability
+from patch_association.checks import positive_int, probability
 from patch_association.images.locality import neighbor_recall
 
 #: Points: the paper's own 71.9 - 68.9 on ImageNet; what "nearly" and "equally" may mean; a fall that counts.

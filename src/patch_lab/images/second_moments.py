@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 from patch_association.images.locality import Locality, locality
 from patch_association.images.vit import patches
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from patch_association._validate import finite, positive_int, seed_number
+from patch_association.checks import finite, positive_int, seed_number
 from patch_association.images.vit import STEPS, ViT
 from patch_lab.images import STARTS, VALUES
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.images.locality import RING, as_array, grid_distances
 
 

@@ -1,7 +1,6 @@
-"""The part on the setting: attention built by hand, when none is better, what noise and layers cost.
+"""The part on the setting: attention built by hand, what noise and layers cost.
 
 ``constructions``  transformers that generalize with and without the structure (Theorem 3.2)
-``optimality``     the condition under which block attention is best over all attention matrices
 ``noisy_scores``   what each score of association expects of the truth plus noise
 ``weighted``       generalized linear predictors with any weights (Theorem 3.1)
 ``linear_bounds``  lower bounds on their error, for all weights

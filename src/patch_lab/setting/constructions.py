@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from patch_association._validate import (
+from patch_association.checks import (
     divides,
     finite,
     fits_memory,

@@ -6,7 +6,7 @@ The softmax, the activation and additions are left out, as profilers do. ``num_i
 
 from __future__ import annotations
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 
 
 def self_attention_flops(num_inputs: int, num_patches: int, dim: int) -> int:

@@ -6,7 +6,7 @@ and it passes the threshold 0.9 C on the negative side with probability r' >= r.
 
 from __future__ import annotations
 
-from patch_association._validate import divides, probability
+from patch_association.checks import divides, probability
 from patch_association.exact.integer_sums import trinomial
 
 

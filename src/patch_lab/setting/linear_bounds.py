@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.stats import norm
 
-from patch_association._validate import divides, fits_memory, positive_int, probability, real_array
+from patch_association.checks import divides, fits_memory, positive_int, probability, real_array
 
 #: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
 BERRY_ESSEEN = 0.5600

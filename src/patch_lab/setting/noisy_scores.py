@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom, norm
 
-from patch_association._validate import divides, finite, fits_memory
+from patch_association.checks import divides, finite, fits_memory
 
 # The trapezoid rule on [-12, 12]: for smooth integrands that vanish at both ends (below 1e-30 here) its
 # error falls faster than any power of the step.

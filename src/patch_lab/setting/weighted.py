@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 from scipy.optimize import root_scalar
 
-from patch_association._validate import divides, finite, fits_memory, made_of, positive_int, probability
+from patch_association.checks import divides, finite, fits_memory, made_of, positive_int, probability
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.linear import linear_error
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, one_of, seed_list
+from patch_association.checks import finite, one_of, seed_list
 from patch_association.shallow import PatternData, Weights, initial_weights
 from patch_association.shallow.initial import orthonormal
+from patch_association.streams import Stream, generator
 
 #: How W_K = W_Q and W_V scale, as functions of (delta, sigma, c_0), in the readings without an error.
 SCALES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import finite, one_of
+from patch_association.checks import finite, one_of
 from patch_association.shallow.network import ATTENTION, Weights
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, positive_int, probability
+from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow.network import Weights
 from patch_association.shallow.tokens import Tokens
+from patch_association.streams import Stream, generator
 
 
 class ExtendedViT(nn.Module):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from patch_association._validate import finite, positive_int
+from patch_association.checks import finite, positive_int
 from patch_association.shallow import PatternData, Weights, population, train
 from patch_lab.shallow_vit.assumption import nearest_frame
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from patch_association._validate import made_of, positive_int
+from patch_association.checks import made_of, positive_int
 from patch_association.shallow.network import Weights
 from patch_association.shallow.tokens import Tokens
 

@@ -14,7 +14,7 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import expi
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.shallow.network import Weights, backward, forward
 from patch_association.shallow.population import measure
 from patch_association.shallow.tokens import Tokens

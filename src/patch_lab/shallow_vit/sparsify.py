@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, made_of, one_of, positive_int, probability
+from patch_association.checks import finite, made_of, one_of, positive_int, probability
 from patch_association.shallow.network import Weights, attention_map, check_inputs
 from patch_association.shallow.tokens import Tokens
+from patch_association.streams import Stream, generator
 
 #: What may be removed: tokens that are not label-relevant; those with the larger noise; any.
 KINDS = ("irrelevant", "noisy", "random")

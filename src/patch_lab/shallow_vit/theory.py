@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import root_scalar
 from scipy.special import betainc, log_ndtr, ndtr
 
-from patch_association._validate import finite, positive_int, probability
+from patch_association.checks import finite, positive_int, probability
 
 
 def attention_ceiling(relevant: float, confusion: float) -> tuple[float, float]:

@@ -17,10 +17,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import finite, real_array
-from patch_association.attention import softmax_attention
+from patch_association.attention import attention_values, softmax_attention
+from patch_association.checks import finite, real_array
 from patch_association.structure import Partition
-from patch_lab.dynamics.attention import attention_values
 
 
 class BlockAttention:

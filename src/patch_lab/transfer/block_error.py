@@ -12,9 +12,9 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from patch_association._validate import finite, fits_memory, odd_degree, probability
+from patch_association.checks import finite, fits_memory, odd_degree, probability
 from patch_association.exact.integer_sums import trinomial
-from patch_lab.conventions import TRANSFER
+from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention
 
 # Where normal tails and their transforms are cut: exp(-_REACH^2 / 2) is about 1e-10.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from patch_association._validate import finite
+from patch_association.checks import finite
 from patch_association.training import Constant
 
 

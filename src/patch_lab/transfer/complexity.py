@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from patch_association._validate import finite, fits_memory, listed, positive_int, probability, real_array
+from patch_association.checks import finite, fits_memory, listed, positive_int, probability, real_array
 from patch_association.intervals import Estimate
 
 

@@ -25,10 +25,10 @@ import math
 import numpy as np
 from scipy.stats import binom, skellam
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import divides, finite, fits_memory, odd_degree, positive_int, probability
+from patch_association.checks import divides, finite, fits_memory, odd_degree, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
-from patch_lab.conventions import TRANSFER
+from patch_association.streams import Stream, generator
+from patch_lab.kit.conventions import TRANSFER
 
 
 def in_set_mass(num_patches: int, set_size: int, gamma: float) -> float:

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from patch_association._validate import positive_int, real_array
+from patch_association.checks import positive_int, real_array
 from patch_lab.transfer.overlap import SetRule, yes_or_no
 from patch_lab.transfer.sample_bounds import binomial_ratio
 

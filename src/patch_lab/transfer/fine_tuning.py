@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, int_list, made_of, odd_degree, positive_int, seed_list
+from patch_association.checks import finite, int_list, made_of, odd_degree, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
+from patch_association.streams import Stream, generator
 from patch_association.training.gradients import readout
 from patch_association.training.steps import Constant, check_step
-from patch_lab.conventions import TRANSFER
+from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention
 from patch_lab.transfer.clipped import Clipped
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
-from patch_association._validate import finite, listed, positive_int, real_array
+from patch_association.checks import finite, listed, positive_int, real_array
 from patch_association.data import SpatialData, assumption_one
 from patch_lab.transfer.discovery import labeled
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, odd_degree
+from patch_association.checks import finite, odd_degree
 from patch_association.data import SpatialData, assumption_one
 from patch_association.defaults import DEFAULT
+from patch_association.streams import Stream, generator
 from patch_association.training.evaluate import HeldOut, error_rate
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import (
+from patch_association.checks import (
     finite,
     fits_memory,
     listed,
@@ -15,9 +14,10 @@ from patch_association._validate import (
     probability,
     seed_list,
 )
+from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
 from patch_association.training.evaluate import error_rate
-from patch_lab.conventions import TRANSFER
+from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 
 

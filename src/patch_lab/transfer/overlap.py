@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from patch_association._validate import divides, real_array
+from patch_association.checks import divides, real_array
 from patch_lab.transfer.sample_bounds import binomial_ratio
 from patch_lab.transfer.sample_limits import elementary_symmetric
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 
 
 class Pull(NamedTuple):

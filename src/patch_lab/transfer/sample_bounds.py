@@ -28,7 +28,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from patch_association._validate import divides, fits_memory, positive_int, probability
+from patch_association.checks import divides, fits_memory, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.linear import linear_error
 

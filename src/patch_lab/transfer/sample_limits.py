@@ -26,9 +26,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import skellam
 
-from patch_association._streams import Stream, generator
-from patch_association._validate import finite, fits_memory, made_of, positive_int, probability
+from patch_association.checks import finite, fits_memory, made_of, positive_int, probability
 from patch_association.intervals import Estimate, mean
+from patch_association.streams import Stream, generator
 
 
 def equal_weights(set_size: int, ratio: float, per_set: float) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional as F
 
-from patch_association._validate import one_of
+from patch_association.checks import one_of
 from patch_lab.images import AUGMENTATIONS
 from patch_lab.images.data import policies
 

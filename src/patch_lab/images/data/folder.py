@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 from patch_association.images.extras import imported
 from patch_lab.images.data.sets import prefix, turns
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association._validate import fits_memory, whole
+from patch_association.checks import fits_memory, whole
 from patch_association.images.weights import read_arrays
 from patch_lab.images.data.sets import ImageSet, prefix
 

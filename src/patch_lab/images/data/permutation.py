@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association._validate import fits_memory, positive_int, seed_number
+from patch_association.checks import fits_memory, positive_int, seed_number
 
 
 class GridPermutation:

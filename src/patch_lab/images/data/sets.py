@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from patch_association._validate import positive_int, seed_number
+from patch_association.checks import positive_int, seed_number
 
 
 @dataclass(frozen=True)

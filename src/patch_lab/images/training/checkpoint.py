@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from patch_association._validate import whole
-from patch_lab._files import write_atomically
+from patch_association.checks import whole
+from patch_lab.kit.files import write_atomically
 
 NEWEST = "checkpoint.pt"
 

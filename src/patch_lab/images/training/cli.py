@@ -57,7 +57,7 @@ def run(arguments) -> int:
     from patch_lab.images.training import train
     from patch_lab.images.training.checkpoint import NEWEST
     from patch_lab.images.training.trainer import RECORD
-    from patch_lab.records import provenance
+    from patch_lab.kit.records import provenance
 
     config, about = _asked(arguments)
     options: dict[str, Any] = about | dict(resume=bool(arguments.resume), progress=not arguments.quiet)

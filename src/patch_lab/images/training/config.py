@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache
 
-from patch_association._validate import finite, positive_int, probability, seed_number
+from patch_association.checks import finite, positive_int, probability, seed_number
 from patch_lab.images import AUGMENTATIONS, STARTS, VALUES
 
 MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")

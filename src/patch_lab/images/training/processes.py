@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from patch_association._validate import positive_int
+from patch_association.checks import positive_int
 from patch_association.images.extras import imported
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from patch_association._validate import whole
-from patch_lab._files import lock
+from patch_association.checks import whole
 from patch_lab.images.data import NAMES, data_root, load
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.folder import Pictures, load_folder, load_imagenet
@@ -27,6 +26,7 @@ from patch_lab.images.training.config import FREE_ON_RESUME, TrainConfig
 from patch_lab.images.training.processes import processes, threads
 from patch_lab.images.training.progress import Progress
 from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, check_state, make_model, put_weights
+from patch_lab.kit.files import lock
 
 _PREDICTED_AT_ONCE = 256
 # The workers that read pictures live on for five seconds when their run is killed, and hold its folder.
@@ -140,7 +140,7 @@ def train(
     name, command : str
         For the record.
     provenance : callable
-        ``provenance(wall_s, device)`` -> dict for the record: :func:`patch_lab.records.provenance`.
+        ``provenance(wall_s, device)`` -> dict for the record: :func:`patch_lab.kit.records.provenance`.
         By default the record holds the wall time and the device alone.
     watch : callable
         ``watch(model)`` -> dict of JSON values that joins the metrics of each epoch; it must leave the

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association._validate import positive_int, seed_number
+from patch_association.checks import positive_int, seed_number
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.permutation import GridPermutation

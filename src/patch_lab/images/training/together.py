@@ -9,6 +9,7 @@ the device, and what is measured is fetched while the next epoch is under way.
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.apart import Apart
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
-from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot
+from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot, stream
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.rows import Rows
 from patch_lab.images.training.step import learning_rate
@@ -51,7 +52,7 @@ _SHARED = (
     "device",
     "threads",
 )
-_EVALUATED, _AUGMENTED, _TIMED = 250, 4096, 30  # pictures at once, of each run; pictures at once; steps
+_EVALUATED, _AUGMENTED = 250, 4096  # pictures at once: of each run, and of an epoch
 
 
 @dataclass
@@ -166,7 +167,7 @@ class Together:
         self.mean, self.std = feed.mean, feed.std
         self.branches = Branches(len(self.engines), self.device)
         self.ahead = ThreadPoolExecutor(1) if self.device.type == "cuda" else None
-        self.stream = torch.cuda.Stream() if self.ahead else None
+        self.stream = stream("pictures") if self.ahead else None
         if self.ahead:  # what lies on the device is read from another stream
             torch.cuda.synchronize()
         self.val = _Evaluation(self, "val") if self.first.val_size else None
@@ -178,6 +179,10 @@ class Together:
     def __exit__(self, *error):
         if self.ahead:
             self.ahead.shutdown(cancel_futures=True)
+            torch.cuda.synchronize()
+        # A recording keeps its memory for as long as it is there, and it and this refer to each other.
+        self.step = self.val = None
+        gc.collect()
 
     def _no_masks(self, engine):
         """(S, steps, 2 depth, B) ones where branches are left out at random, to be drawn; else None."""
@@ -211,26 +216,17 @@ class Together:
         return self.step
 
     def seconds(self) -> float:
-        """How long the whole run takes from now on, measured here; it leaves no trace."""
+        """How long the whole run takes from now on, by an epoch that is run here; it leaves no trace."""
         step = self.start()
         kept = snapshot(self.changed())
-        steps = min(_TIMED, self.steps)
-        each = math.inf
-        for _ in range(2):  # the better one counts
+        took = 0.0
+        for _ in range(2):  # in the first one an evaluation is recorded, and memory is found
             began = self._clock()
-            for _ in range(steps):
-                step()
-            each = min(each, (self._clock() - began) / steps)
+            self._epoch(0, step)
+            took = self._clock() - began
         put_back(self.changed(), kept)
-        began = self._clock()
-        self._prepared(1)
-        prepared = self._clock() - began
-        began = self._clock()
-        if self.val:
-            self.val.count()
-        epoch = self.steps * each + self._clock() - began
-        # With a GPU the pictures of the next epoch are made beside the steps, which they slow down.
-        return self.first.epochs * (epoch + prepared)
+        self._put(self._prepared(0))
+        return self.first.epochs * took
 
     def _clock(self) -> float:
         if self.device.type == "cuda":
@@ -254,14 +250,9 @@ class Together:
         metrics: list[list[dict]] = [[] for _ in self.configs]
         reports: list[_Report] = []
         for epoch in range(self.first.epochs):
-            coming = self._soon(epoch + 1)
-            for _ in range(self.steps):
-                step()
-            reports.append(_Report(self, None if self.val is None else self.val.count()))
+            reports.append(self._epoch(epoch, step))
             if len(reports) > 1 or self.ahead is None:
                 self._take(reports.pop(0), metrics, keep_failed)
-            if coming is not None:
-                self._put(coming())
         for report in reports:
             self._take(report, metrics, keep_failed)
         test = _Evaluation(self, "test")
@@ -272,6 +263,16 @@ class Together:
         for group, engine in zip(self.groups, self.engines):
             models |= dict(zip(group, engine.finished([self.models[k] for k in group])))
         return [Row(models[k], metrics[k], right[k], failed[k]) for k in range(len(self.configs))]
+
+    def _epoch(self, epoch: int, step: Callable[[], None]) -> _Report:
+        """The steps of an epoch; its measurements come while the next one is under way."""
+        coming = self._soon(epoch + 1)
+        for _ in range(self.steps):
+            step()
+        report = _Report(self, None if self.val is None else self.val.count())
+        if coming is not None:
+            self._put(coming())
+        return report
 
     def _failed(self) -> list[str | None]:
         found: dict[int, str | None] = {}

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association._validate import whole
+from patch_association.checks import whole
 from patch_association.images.locality import encoding_locality
 from patch_association.images.vit import ViT, ViTConfig
-from patch_lab._files import write_atomically
 from patch_lab.images import convolution
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.starts import start_like
@@ -33,6 +32,7 @@ from patch_lab.images.training.step import (
     make_optimizer,
     mixing_share,
 )
+from patch_lab.kit.files import write_atomically
 
 RECORD, POSITIONS = "record.json", "positions.npz"
 _KINDS = {

@@ -1,0 +1,63 @@
+"""The figures on how many inputs association needs, and how long it lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from patch_lab.kit.figures.style import COLORS, INK, draw_estimate, label_ticks, looks, tints
+
+
+def draw_counts(ax: Axes, counts) -> None:
+    """A frame of counts out of ten, each written in its cell; the largest row label on top."""
+    style: dict[str, Any] = dict(annot=True, fmt="g", cmap="Blues", vmin=0, vmax=10, cbar=False, linewidths=1)
+    sns.heatmap(counts.iloc[::-1].astype(float), ax=ax, **style)
+
+
+def draw_margins(ax: Axes, steps, cells: dict) -> None:
+    """The worst margin of A over the steps, one line for each N: ``cells`` maps N to (seeds, records)."""
+    for (n, values), color in zip(cells.items(), tints("same set", len(cells))):
+        ax.plot(steps, np.mean(values, axis=0), color=color, label=f"{n:,}", linewidth=1.6)
+    ax.axhline(0, color=COLORS["noise"], linestyle=":", linewidth=1.3)
+    ax.set(xlabel="step", ylabel="worst margin")
+    ax.legend(title="$N$", fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def draw_reach(axes, shares: dict) -> None:
+    """A panel a size: the share of seeds with exact association against N, with its interval.
+
+    ``shares`` maps a title to {N: Estimate}.
+    """
+    for ax, (title, found) in zip(axes, shares.items()):
+        sizes = list(found)
+        ax.plot(sizes, [one.value for one in found.values()], color=COLORS["same set"], linewidth=1)
+        for n, one in found.items():
+            draw_estimate(ax, n, one, color=COLORS["same set"])
+        ax.set(xscale="log", xlabel="inputs $N$", title=title, ylim=(-0.05, 1.05))
+        label_ticks(ax.xaxis, sizes[::2])
+    axes[0].set_ylabel("share of seeds")
+
+
+def draw_predicted_lifetimes(axes, steps, runs: dict, predicted: dict, pairs, limits) -> None:
+    """Left: the share of runs that associate over the steps, measured (marks) and predicted (lines).
+
+    ``runs`` and ``predicted`` map a label to (x, y). Right: measured against predicted lifetimes, ``pairs``
+    a list of (predicted, measured, lasts), hollow where association lasts to the end of the record.
+    """
+    for label, style in looks(runs).items():
+        marks = {**style, "linestyle": "none", "markersize": 4}
+        axes[0].plot(*runs[label], label=label, **marks)
+        axes[0].plot(*predicted[label], color=style["color"], linestyle=style["linestyle"])
+    axes[0].set(xlabel="step", ylabel="share of runs with association", ylim=(-0.03, 1.03), xlim=(0, steps))
+    axes[0].legend(loc="upper right", fontsize="small")
+    for x, y, lasts in pairs:
+        face = "none" if lasts else COLORS["same set"]
+        axes[1].scatter(x, y, s=30, edgecolor=COLORS["same set"], facecolor=face, zorder=3)
+    axes[1].plot(limits, limits, color=INK, linewidth=0.9)
+    axes[1].set(xscale="log", yscale="log", xlabel="predicted lifetime", ylabel="measured lifetime")
+    axes[1].set(xlim=limits, ylim=limits)
+    for axis in (axes[1].xaxis, axes[1].yaxis):
+        label_ticks(axis, (60, 120, 240, 480, 960, 3000))

@@ -1,0 +1,294 @@
+"""The figures of the part on images: shuffled pictures, rows of P P^T, accuracies and curves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from patch_lab.kit.figures.patches import mark_patch
+from patch_lab.kit.figures.style import (
+    CATEGORIES,
+    COLORS,
+    SCORES,
+    label_ends,
+    label_ticks,
+    looks,
+    new_figure,
+    seaborn_looks,
+)
+
+#: The models that are compared, in the order of their colors.
+MODELS = {
+    "vanilla": "ViT, vanilla attention",
+    "positional": "ViT, positional attention",
+    "small_cnn": "small CNN",
+}
+
+
+def plot_pictures(pictures, titles) -> Figure:
+    """uint8 pictures (c, H, W) side by side."""
+    fig, axes = new_figure(1, len(pictures), width="wide", height=7.8 / len(pictures) + 0.35)
+    for ax, picture, title in zip(axes, pictures, titles):
+        ax.imshow(np.asarray(picture).transpose(1, 2, 0), interpolation="nearest")  # (c, H, W) -> (H, W, c)
+        ax.set_title(title)
+        ax.axis("off")
+    return fig
+
+
+def _reach(values) -> tuple[float, float]:
+    """The least and the largest run."""
+    return min(values), max(values)
+
+
+#: A network of the study, beside its ViTs.
+LARGER = "residual CNN"
+
+
+def plot_shuffle_accuracy(ax: Axes, results) -> None:
+    """Test accuracy against the tile side: means over seeds, bars from the least to the largest run.
+
+    Parameters
+    ----------
+    results : list of dict
+        Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
+        its accuracy is drawn through as a thin line.
+    """
+    runs = Counter((run["model"], run["tile"]) for run in results)
+    frame = pd.DataFrame(
+        {"model": MODELS[run["model"]], "tile": run["tile"], "accuracy": 100 * run["test_accuracy"]}
+        for run in results
+        if runs[run["model"], run["tile"]] > 1
+    )
+    style = dict(hue="model", style="model", errorbar=_reach, err_style="bars", err_kws={"capsize": 3})
+    sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_looks(MODELS.values()))
+    tiles = sorted(set(frame["tile"]))
+    for (model, _), color in zip(MODELS.items(), CATEGORIES):
+        whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
+        ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
+    _label_shuffle(ax, tiles)
+
+
+def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
+    """Test accuracy against the tile side: means over seeds, bars from the least to the largest run.
+
+    Parameters
+    ----------
+    runs : list of dict
+        Of the sweep ``cifar10_study``, and of ``cifar10_study_cnn`` as "residual_cnn".
+    longer : list of dict
+        Longer runs on pictures that are not shuffled: the mean of each model is a thin line, as far as
+        tiles are whole patches of 4 pixels.
+    """
+    names = {**MODELS, "residual_cnn": LARGER}
+    styles = dict(zip(names, looks(names.values()).values()))
+    for model in ("residual_cnn", "positional", "vanilla"):
+        own = pd.DataFrame([run for run in runs if run["model"] == model])
+        by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
+        errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
+        look = styles[model]
+        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **look)
+        if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
+            color = styles[model]["color"]
+            ends = [4, max(run["tile"] for run in runs)]
+            ax.plot(ends, [100 * float(np.mean(whole))] * 2, color=color, linestyle=":", linewidth=1)
+    _label_shuffle(ax, sorted({run["tile"] for run in runs}))
+
+
+def _label_shuffle(ax: Axes, tiles) -> None:
+    ax.set_xscale("log", base=2)
+    label_ticks(ax.xaxis, tiles)
+    ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
+    ax.legend(loc="lower right")
+
+
+def plot_rows(upper, lower, chosen) -> Figure:
+    """Rows of two (N, N) similarities as pictures: one column for each chosen patch (Figure 5c).
+
+    Parameters
+    ----------
+    chosen : list of (int, int)
+        For each column the patch whose row is shown above, and the one below. It is marked.
+    """
+    fig, axes = new_figure(2, len(chosen), width="wide", height=4.2)
+    grid = round(len(upper) ** 0.5)
+    for row, (A, name) in enumerate(zip((upper, lower), ("as learned", "shuffle undone"))):
+        limit = np.abs(A[~np.eye(len(A), dtype=bool)]).max()
+        for ax, pair in zip(axes[row], chosen):
+            ax.imshow(np.reshape(A[pair[row]], (grid, grid)), cmap=SCORES, vmin=-limit, vmax=limit)
+            mark_patch(ax, pair[row], grid)
+            ax.set(xticks=[], yticks=[])
+        axes[row, 0].set_ylabel(name)
+    return fig
+
+
+def plot_losses(ax: Axes, losses: dict) -> None:
+    """Training losses by model, each a mean over ten batches."""
+    style = seaborn_looks(MODELS.values())
+    for kind, curve in losses.items():
+        smooth = np.convolve(curve, np.full(10, 1 / 10), mode="valid")
+        color = style["palette"][MODELS[kind]]
+        ax.plot(range(10, len(curve) + 1), smooth, color=color, label=MODELS[kind])
+    ax.legend()
+    ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
+
+
+def plot_study(runs, chance: float) -> Figure:
+    """Validation accuracy and recall of neighbors in P P^T by epoch: a curve for each run of a ViT.
+
+    Parameters
+    ----------
+    runs : list of dict
+        Of the sweep ``cifar10_study``, on pictures not shuffled. The longest are drawn in full, others thin.
+    chance : float
+        Recall without structure.
+    """
+    fig, axes = new_figure(1, 2, width="wide", height=3.2)
+    longest = max(run["epochs"] for run in runs)
+    style = seaborn_looks(MODELS.values())
+    first = min(run["seed"] for run in runs if run["epochs"] == longest)
+    for run in sorted(runs, key=lambda run: run["epochs"]):
+        name = MODELS[run["model"]]
+        whole = run["epochs"] == longest
+        look = {
+            "color": style["palette"][name],
+            "linestyle": "-" if run["model"] == "vanilla" else "--",
+            "linewidth": 1.8 if whole else 0.7,
+            "label": name if whole and run["seed"] == first else None,
+        }
+        epochs = [at["epoch"] for at in run["metrics"]]
+        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **look)
+        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **look)
+    axes[1].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1)
+    axes[1].text(longest, chance, "chance", ha="right", va="bottom")
+    axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
+    axes[1].set(xlabel="epoch", ylabel=r"recall of neighbors in $P P^\top$", ylim=(0, None))
+    label_ends(axes[1])
+    return fig
+
+
+def plot_exchanged(runs, names) -> Figure:
+    """Right classes with other attention maps in some layers: a panel for each kind of ViT.
+
+    Points are means over runs, bars reach from the least to the largest.
+
+    Parameters
+    ----------
+    runs : Record
+        Of the sweep ``cifar10_study_swapped``.
+    names : list of str
+        Those of its maps that are drawn.
+    """
+    kinds = [kind for kind in MODELS if any(run["model"] == kind for run in runs)]
+    fig, axes = new_figure(1, len(kinds), width="wide", height=4.0, sharey=True, squeeze=False)
+    changed = [_layers(group) for group in runs.config["groups"]]
+    for ax, kind in zip(axes[0], kinds):
+        of_kind = runs.where(model=kind)
+        for k, (name, style) in enumerate(looks(names).items()):
+            right = 100 * np.array([run["right"][name] for run in of_kind])  # (runs, groups)
+            middle = right.mean(axis=0)
+            reach = middle - right.min(axis=0), right.max(axis=0) - middle
+            x = np.arange(len(changed)) + 0.8 * ((k + 0.5) / len(names) - 0.5)
+            ax.errorbar(x, middle, reach, label=name, **(style | {"linestyle": ""}))
+        own = 100 * np.mean([run["unchanged"] for run in of_kind])
+        ax.axhline(own, linewidth=1, linestyle=":", color=CATEGORIES[-1])
+        ax.set(title=MODELS[kind], xlabel="layers with other maps")
+        ax.set_xticks(range(len(changed)), changed)
+    axes[0, 0].set_ylabel("right classes (%)")
+    axes[0, 0].legend(loc="lower left")
+    return fig
+
+
+def _layers(group) -> str:
+    """Layers that are numbered from 0 as a reader counts them: "3", "1–2", "all" of more."""
+    if len(group) > 2:
+        return "all"
+    return "\N{EN DASH}".join(str(layer + 1) for layer in group)
+
+
+def montage(rows) -> np.ndarray:
+    """(N, N) -> one picture of side N: row i as a small picture, in the place of patch i (Figure 1a)."""
+    grid = round(len(rows) ** 0.5)
+    four = np.asarray(rows).reshape(grid, grid, grid, grid)  # (row i, column i, row j, column j)
+    return four.transpose(0, 2, 1, 3).reshape(grid * grid, grid * grid)
+
+
+def draw_montage(ax: Axes, rows, title: str) -> None:
+    """A montage of boolean rows: dark where the similarity exceeds the threshold."""
+    grid = round(len(rows) ** 0.5)
+    ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
+    thin = {"color": COLORS["noise"], "linewidth": 0.4, "alpha": 0.7, "clip_on": False}
+    for edge in range(grid + 1):
+        ax.axhline(edge * grid - 0.5, **thin)
+        ax.axvline(edge * grid - 0.5, **thin)
+    ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
+    ax.set(xticks=[], yticks=[], title=title)
+
+
+def plot_montages(pictures: dict) -> Figure:
+    """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
+    rows = -(-len(pictures) // 2)
+    fig, axes = new_figure(rows, 2, width="column", height=3.3 * rows, squeeze=False)
+    for ax in axes.flat[len(pictures) :]:
+        ax.remove()
+    for ax, (title, passing) in zip(axes.flat, pictures.items()):
+        draw_montage(ax, passing, title)
+    return fig
+
+
+def plot_head_maps(maps: dict, patch: int) -> Figure:
+    """Where ``patch`` looks: one row for each model, one column for each head, all on one scale from 0.
+
+    Parameters
+    ----------
+    maps : dict
+        The models' names with their (H, N, N) attention; H is the same for all.
+    """
+    heads = len(next(iter(maps.values())))
+    shape = {"width": "wide", "height": 1.9 * len(maps), "squeeze": False}
+    fig, axes = new_figure(len(maps), heads, **shape)
+    looked_at = {name: np.asarray(attention[:, patch]) for name, attention in maps.items()}  # (H, N)
+    most = max(float(rows.max()) for rows in looked_at.values())
+    for panels, (name, rows) in zip(axes, looked_at.items()):
+        grid = round(rows.shape[-1] ** 0.5)
+        for ax, row in zip(panels, rows):
+            image = ax.imshow(
+                row.reshape(grid, grid), cmap="Blues", vmin=0, vmax=most, interpolation="nearest"
+            )
+            mark_patch(ax, patch, grid)
+            ax.set(xticks=[], yticks=[])
+        panels[0].set_ylabel(MODELS.get(name, name))
+    fig.colorbar(image, ax=axes, fraction=0.02, pad=0.02, label="attention")
+    return fig
+
+
+def plot_looking(pictures, maps: dict, patch: int) -> Figure:
+    """Where ``patch`` looks on each picture: the pictures above, a row of maps for each model below.
+
+    Parameters
+    ----------
+    pictures : (n, c, H, W) uint8
+    maps : dict
+        The models' names with (n, N, N) attention, a picture each; all maps are on one scale from 0.
+    """
+    looked_at = {name: np.asarray(attention)[:, patch] for name, attention in maps.items()}  # (n, N)
+    grid = round(next(iter(looked_at.values())).shape[-1] ** 0.5)
+    most = max(float(rows.max()) for rows in looked_at.values())
+    shape = {"width": "column", "height": 1.45 * (len(maps) + 1), "squeeze": False}
+    fig, axes = new_figure(len(maps) + 1, len(pictures), **shape)
+    for ax, picture in zip(axes[0], pictures):
+        # (c, H, W) -> (H, W, c), drawn in the coordinates of the grid, so that the mark fits
+        edges = (-0.5, grid - 0.5, grid - 0.5, -0.5)
+        ax.imshow(np.asarray(picture).transpose(1, 2, 0), extent=edges, interpolation="nearest")
+    for panels, (name, rows) in zip(axes[1:], looked_at.items()):
+        for ax, row in zip(panels, rows):
+            ax.imshow(row.reshape(grid, grid), cmap="Blues", vmin=0, vmax=most, interpolation="nearest")
+        panels[0].set_ylabel(name)
+    for ax in axes.flat:
+        mark_patch(ax, patch, grid)
+        ax.set(xticks=[], yticks=[])
+    return fig

@@ -1,0 +1,115 @@
+"""The card of a claim: what a notebook shows below its evidence, and the pages of claims in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from patch_lab.kit.ledger.evidence import Number
+from patch_lab.kit.ledger.table import ENGINES, Claim, escaped
+from patch_lab.kit.prose import as_typed, plain
+
+
+@dataclass(frozen=True)
+class Card:
+    """A claim as a card in a notebook or on a page, in pieces of Markdown, and as text elsewhere.
+
+    Attributes
+    ----------
+    claim : Claim
+        With the evidence that the card shows, or, at another setting, the recorded evidence.
+    yours : dict of Number, optional
+        What was measured at another setting.
+    changed : dict
+        The parameters that differ there.
+    unmet : tuple of str
+        The requirements of the verdict that do not hold there.
+    """
+
+    claim: Claim
+    yours: Mapping[str, Number] | None = None
+    changed: Mapping = field(default_factory=dict)
+    unmet: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        claim = self.claim
+        lines = [f"{claim.where} ({claim.whose}): {claim.heading}", claim.reason]
+        lines += [f"{title} {text}" for title, text in self._notes()]
+        header, *rows = self._rows()
+        if self.yours is not None:
+            lines.append(", ".join(header))
+        lines += [f"- {name}: {', '.join(cells[:-1])} ({cells[-1]})" for name, *cells in rows]
+        return "\n".join(map(plain, lines))
+
+    def _repr_markdown_(self) -> str:
+        """Markdown, so that mathematics is typeset wherever the notebook is read."""
+        family = "fails" if self.unmet else self.claim.family
+        head = f'<div class="pa-verdict pa-{family}">\n<div class="pa-verdict-head">'
+        return "\n\n".join([head, self.head, "</div>", self.statement, self.reasons, self.table, "</div>"])
+
+    @property
+    def head(self) -> str:
+        """The verdict with its condition, where the claim is stated, and whose it is."""
+        claim = self.claim
+        verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
+        condition = escaped(claim.heading[len(claim.standing) :])
+        return f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}"
+
+    @property
+    def statement(self) -> str:
+        """What is claimed."""
+        return escaped(self.claim.statement)
+
+    @property
+    def reasons(self) -> str:
+        """Why, what checked a proof, and what is to be said about another setting."""
+        reason = ("" if self.yours is None else "*As recorded:* ") + escaped(self.claim.reason)
+        return "\n\n".join([reason, *(f"**{title}** {escaped(text)}" for title, text in self._notes())])
+
+    @property
+    def table(self) -> str:
+        """The evidence."""
+        header, *rows = self._rows()
+        table = [header, [":--", *["--:"] * (len(header) - 2), ":--"], *rows]
+        return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in table)
+
+    def _notes(self) -> list[tuple[str, str]]:
+        """What checked a proof, and what is to be said about another setting: a title and a sentence each."""
+        checked = self.claim.checked_by
+        notes = [("Checked by", f"{ENGINES[checked]}.")] if checked else []
+        if self.yours is None:
+            return notes
+        recorded = self.claim.parameters
+        listed = ", ".join(
+            f"{key} = {as_typed(value)} (recorded: {as_typed(recorded[key])})"
+            for key, value in self.changed.items()
+        )
+        notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
+        if self.unmet:
+            names = {key: f"“{one.name}”" for key, one in {**self.claim.evidence, **self.yours}.items()}
+            asked = re.sub(r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet))
+            notes.append(("The verdict asks for more than your run gives:", f"{asked}."))
+        return notes
+
+    def _rows(self) -> list[list[str]]:
+        """The header and a row for each number: its name, its value or values, and how it was obtained."""
+        recorded = self.claim.evidence
+        if self.yours is None:
+            rows = [[one.name, one.show(), one.show_basis()] for one in recorded.values()]
+            return [["evidence", "value", "basis"], *rows]
+        rows = []
+        for key in dict.fromkeys((*self.yours, *recorded)):
+            yours = self.yours.get(key)
+            old = recorded.get(key)
+            shown = self.yours[key] if key in self.yours else recorded[key]
+            values = [one.show() if one else "–" for one in (yours, old)]
+            rows.append([shown.name, *values, shown.show_basis()])
+        return [["evidence", "yours", "recorded", "basis"], *rows]
+
+
+def _cell(text: str) -> str:
+    """A table's cell: no bar that would end it, and no line that breaks inside an interval."""
+    text = re.sub(r"\$[^$]*\$", lambda found: found[0].replace("|", r"\vert "), text)
+    text = re.sub(r"\[[^\]]*\]|\w+ = [\d,]+|\d+ seeds?", lambda found: found[0].replace(" ", "\u00a0"), text)
+    return escaped(text)

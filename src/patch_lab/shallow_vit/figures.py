@@ -1,0 +1,82 @@
+"""The figures of the second theory: inputs as rows of tokens, attention mass, success diagrams."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.patches import Rectangle
+
+from patch_lab.kit.figures.style import COLORS, INK, PAPER, tints
+
+#: What a token is in an input: the tokens that decide the label, those against it, all others.
+ROLES = {"relevant": "signal", "confusion": "other sets", "other": "noise"}
+
+
+def draw_tokens(ax, tokens) -> None:
+    """Inputs as rows of squares, numbered by pattern: label-relevant green, confusion orange, others gray.
+
+    Parameters
+    ----------
+    ax : Axes
+    tokens : Tokens
+        Few inputs of few tokens. Patterns count from 1.
+    """
+    grays = tints("noise", 12)[:3]
+    for row, (pattern, relevant, confusion) in enumerate(
+        zip(tokens.pattern, tokens.relevant, tokens.confusion)
+    ):
+        for place, j in enumerate(pattern.tolist()):
+            role = "relevant" if relevant[place] else "confusion" if confusion[place] else "other"
+            shade = grays[j % 3] if role == "other" else COLORS[ROLES[role]]
+            ax.add_patch(Rectangle((place, -row - 0.8), 0.94, 0.8, color=shade, linewidth=0))
+            ink = INK if role == "other" else PAPER
+            ax.text(place + 0.47, -row - 0.4, str(j + 1), ha="center", va="center", color=ink)
+        ax.text(-0.4, -row - 0.4, f"$y = {int(tokens.y[row]):+d}$", ha="right", va="center")
+    ax.set_xlim(-2.6, tokens.num_tokens)
+    ax.set_ylim(-len(tokens), 0.1)
+    ax.set_axis_off()
+
+
+def draw_success(ax, columns, sizes, rate):
+    """A success diagram as the paper's Figure 1(a): black where every trial fails, white where none does.
+
+    Parameters
+    ----------
+    ax : Axes
+    columns : sequence of float
+        What stands on the horizontal axis, one value a column of ``rate``.
+    sizes : sequence of int
+        Numbers of samples, one a row.
+    rate : (len(sizes), len(columns)) array
+        Share of successful trials.
+    """
+    rate = np.asarray(rate)
+    mesh = ax.pcolormesh(
+        np.arange(len(columns) + 1), np.arange(len(sizes) + 1), rate, cmap="gray", vmin=0, vmax=1,
+        rasterized=True,
+    )  # fmt: skip
+    ax.set_xticks(np.arange(len(columns)) + 0.5, [f"{x:.3g}" for x in columns], rotation=60)
+    ax.set_yticks(np.arange(len(sizes)) + 0.5, [str(n) for n in sizes])
+    return mesh
+
+
+def draw_scenes(axes, scenes, keep, patch_size: int) -> None:
+    """Pictures in front of backgrounds, one an axis; a veil over the patches that are removed.
+
+    Parameters
+    ----------
+    axes : sequence of Axes
+        As many as scenes are drawn, from the first.
+    scenes : Scenes
+    keep : (n, K) integers
+        The patches of each scene that remain, counted row by row.
+    patch_size : int
+        In pixels.
+    """
+    for ax, image, kept in zip(axes, scenes.images, keep):
+        side = image.shape[-1]
+        ax.imshow(image.permute(1, 2, 0).numpy(), extent=(0, side, side, 0))  # (3, H, W) -> (H, W, 3)
+        per_row = side // patch_size
+        for patch in set(range(per_row**2)) - set(kept.tolist()):
+            corner = patch % per_row * patch_size, patch // per_row * patch_size
+            ax.add_patch(Rectangle(corner, patch_size, patch_size, color=PAPER, alpha=0.7, linewidth=0))
+        ax.set_axis_off()
