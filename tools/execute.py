@@ -99,7 +99,9 @@ def _take_over(paths: list[Path]) -> int:
             found += 1
             print(f"{name_of(path)}: {path.name} has what was edited in the notebook.")
             if before != _ran(_code(notebook_from_text(path))):
-                raise ChapterFailed(f"{name_of(path)} has changed in its code: make execute CHAPTERS={path}")
+                raise ChapterFailed(
+                    f"{name_of(path)} has changed in its code or tags: make execute CHAPTERS={path}"
+                )
             write_prose(path)
         except edits.BothEdited as error:
             print(
@@ -145,7 +147,7 @@ def write_prose(path: Path) -> bool:
     before, after = _code(old), _code(notebook)
     if _ran(before) != _ran(after) or not edits.as_run(old, path):
         raise ChapterFailed(
-            f"{name_of(path)} has changed in its code, not in its words alone: make execute CHAPTERS={path}"
+            f"{name_of(path)} has changed in its code or tags, not in words alone: make execute CHAPTERS={path}"
         )
     for one, cell in zip(before, after):
         cell.outputs, cell.execution_count = one.outputs, one.execution_count
