@@ -147,7 +147,8 @@ def write_prose(path: Path) -> bool:
     before, after = _code(old), _code(notebook)
     if _ran(before) != _ran(after) or not edits.as_run(old, path):
         raise ChapterFailed(
-            f"{name_of(path)} has changed in its code or tags, not in words alone: make execute CHAPTERS={path}"
+            f"{name_of(path)} has changed in its code or tags, not in its words alone: "
+            f"make execute CHAPTERS={path}"
         )
     for one, cell in zip(before, after):
         cell.outputs, cell.execution_count = one.outputs, one.execution_count
