@@ -923,6 +923,13 @@
     reach.forgotten = { lit: show(shining[0]), end: show(times.length - 1) };
     const asked = guess({ question: "All lamps of the largest sample are soon lit, and training goes on. Do they stay lit?", options: ["No", "Yes, the error still falls"], right: 0, then: () => time.play() });
     stage.append(columns([diary.canvas], asked.element, time.element, errors.element, sentence));
+    // By themselves the lamps are lit one after another, once; whether they stay lit is what is asked.
+    const seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      seen.disconnect();
+      if (!still.matches && !at && asked.chosen === null) time.play(shining[0]);
+    }, { threshold: 0.5 });
+    seen.observe(diary.canvas);
     return { fields: [], bare: true, repaint: diary.paint, show: () => time.fit(times.length - 1, 0), room: 250, outside: { at: () => at * every, lit: () => Object.fromEntries(sizes.map((n) => [n, count(n)])) } };
   });
 

@@ -9,9 +9,9 @@
   const NAMES = { vit: "ViT-Tiny", deit: "DeiT-Tiny" };
 
   const FIELDS = [
-    { key: "encodings", label: "encodings of", value: "vit", text: /^(vit|deit)$/, what: "network: vit or deit", options: [["ViT-Tiny/16", "vit"], ["DeiT-Tiny/16", "deit"]] },
+    { key: "encodings", label: "encodings of", value: "vit", text: /^(vit|deit)$/, what: "network: vit or deit", options: [["ViT-Tiny/16", "vit"], ["DeiT-Tiny/16", "deit"]], rare: true },
     { key: "links", label: "links, most similar pairs", value: 2 * SIDE * (SIDE - 1), from: 100, to: 1000, step: 4, rare: true },
-    { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1 },
+    { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1, rare: true },
     { key: "seed", label: "shuffle number", value: 1, from: 1, to: 50, step: 1, rare: true },
     { key: "together", value: 0 }, // 0: shuffled; 50: in the plane of the hops; 100: on the grid
   ];
