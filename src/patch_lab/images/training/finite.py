@@ -18,6 +18,8 @@ class FirstFailure:
         The parameters in the order of the forward pass.
     device : torch.device
     runs : int
+    owner : (m,) int64 tensor, optional
+        Where gradients are looked at in m pieces: the number of the parameter that each belongs to.
 
     Attributes
     ----------
@@ -25,15 +27,17 @@ class FirstFailure:
         The step, counted from 0, or -1 where all was finite so far.
     loss : (R,) float32 tensor
         The loss at that step.
-    norms : (R, len(names)) float32 tensor
-        The norm of each parameter's gradient at that step.
+    norms : (R, len(names)) or (R, m) float32 tensor
+        The norm of each parameter's gradient at that step, or of each piece.
     """
 
-    def __init__(self, names: Sequence[str], device, runs: int = 1):
+    def __init__(self, names: Sequence[str], device, runs: int = 1, owner: torch.Tensor | None = None):
         self.names = tuple(names)
+        self.owner = owner
         self.step = torch.full((runs,), -1, dtype=torch.int64, device=device)
         self.loss = torch.zeros(runs, device=device)
-        self.norms = torch.zeros(runs, len(self.names), device=device)
+        pieces = len(self.names) if owner is None else len(owner)
+        self.norms = torch.zeros(runs, pieces, device=device)
 
     @torch.no_grad()
     def look(self, step, loss: torch.Tensor, norms: torch.Tensor) -> None:
@@ -43,7 +47,7 @@ class FirstFailure:
         ----------
         step : int or 0-dimensional int64 tensor
         loss : (R,) tensor
-        norms : (R, len(names)) tensor, of the gradients
+        norms : (R, len(names)) or (R, m) tensor, of the gradients or of their pieces
         """
         bad = ~(loss.isfinite() & norms.isfinite().all(dim=1)) & (self.step < 0)
         self.loss.copy_(torch.where(bad, loss, self.loss))
@@ -83,7 +87,9 @@ class FirstFailure:
                     f"; if that does not help, {' and '.join(doubtful)} tell whether the arithmetic does it"
                 )
             return f"the training loss is {loss} {where}, and all was finite before: {ways}"
-        bad = [name for name, norm in zip(self.names, self.norms[run].tolist()) if norm - norm != 0]
+        owner = range(len(self.names)) if self.owner is None else self.owner.tolist()
+        numbers = {k for k, norm in zip(owner, self.norms[run].tolist()) if norm - norm != 0}
+        bad = [self.names[k] for k in sorted(numbers)]
         said = (
             f"the training loss is {loss:.4g} {where}, and its gradient is not finite, on the way back first "
             f"in {bad[-1]} ({_layer(bad[-1])}), in {len(bad)} of {len(self.names)} parameters"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 import torch
 
@@ -43,7 +44,7 @@ def recorded(function: Callable[[], None], changed: Callable[[], Sequence[torch.
     if device.type != "cuda":
         return function
     kept = snapshot(changed())
-    aside = torch.cuda.Stream()
+    aside = stream("recording")
     aside.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(aside):
         for _ in range(_WARM):
@@ -79,12 +80,21 @@ def put_back(changed: Sequence[torch.Tensor], kept: dict[int, tuple[torch.Tensor
             each.zero_()
 
 
+@cache
+def stream(name: str) -> torch.cuda.Stream:
+    """The stream of this name, made once: PyTorch has 32, and begins again with the first after the last.
+
+    Two uses of one stream would meet in a recording.
+    """
+    return torch.cuda.Stream()
+
+
 class Branches:
     """Streams on which parts of a step run beside each other; one after the other without a GPU."""
 
     def __init__(self, count: int, device):
         self.streams = (
-            [torch.cuda.Stream() for _ in range(count)] if device.type == "cuda" else [None] * count
+            [stream(f"branch {k}") for k in range(count)] if device.type == "cuda" else [None] * count
         )
 
     @contextmanager

@@ -12,11 +12,14 @@ from torch.nn import functional as F
 
 from patch_association.images.layers import attend
 from patch_association.images.vit import patches
+from patch_lab.images.training import fused
 from patch_lab.images.training.finite import FirstFailure
 from patch_lab.images.training.graphs import compiled
 from patch_lab.images.training.step import precision_type
 
 _BETA1, _EPS = 0.9, 1e-8
+PARTS = 1  # products side by side that fill a GPU, each of some ten tiles
+_SHORTEST = 256  # rows of such a product at the least
 _WHOLE = (
     64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
 )
@@ -55,6 +58,9 @@ class Rows:
         self.used = [-(-shape.numel() // _WHOLE) * _WHOLE for shape in self.shapes.values()]
         self.type = precision_type(self.config, self.device)
         self.tokens = tokens if self.type != torch.float32 else torch.float32
+        c = self.shape
+        N = (c.image_size // c.patch_size) ** 2 + (c.pooling == "cls")
+        self.fused = fused.fits(self.device, self.type, N, c.width // c.heads)
         self.flat = torch.stack([self._row(model) for model in models]).to(self.device).requires_grad_()
         self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
         every = self.config.optimizer == "adam"
@@ -66,10 +72,9 @@ class Rows:
             free = torch.stack([self._each([float(n not in names) for n in self.shapes]) for names in frozen])
             self.free = free.to(self.device)  # (R, n)
             self.decay = self.decay * self.free
-        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]
-        self.owner = owner.to(self.device)  # (n / 64,): whose every 64 numbers are
+        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]  # (n / 64,)
         self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
-        self.failure = FirstFailure(list(self.shapes), self.device, self.count)
+        self.failure = FirstFailure(list(self.shapes), self.device, self.count, owner)
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
         corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
         self.corrections = corrections.float().to(self.device)  # (steps, 2)
@@ -156,11 +161,14 @@ class Rows:
         c = self.shape
         weight = torch.cat([low[name + "query_key.weight"], low[name + "value.weight"]], dim=1)
         bias = torch.cat([low[name + "query_key.bias"], low[name + "value.bias"]], dim=1)
-        qkv = torch.baddbmm(bias[:, None], z, weight.mT)  # (R, B N, 3 width)
-        qkv = qkv.view(self.count * B, -1, 3, c.heads, c.width // c.heads)
-        q, k, v = (part.transpose(1, 2) for part in qkv.unbind(2))  # (R B, H, N, d_h)
-        mixed = attend(q, k, v, self._scale())
-        return _linear(mixed.transpose(1, 2).reshape(z.shape), low, name + "output")
+        qkv = _product(z, weight, bias).view(self.count * B, -1, 3 * c.width)  # -> (R B, N, 3 width)
+        if self.fused:
+            mixed = fused.attention(qkv, c.heads, self._scale())
+        else:
+            parts = qkv.unflatten(2, (3, c.heads, -1)).unbind(2)
+            q, k, v = (part.transpose(1, 2) for part in parts)  # (R B, H, N, d_h)
+            mixed = attend(q, k, v, self._scale()).transpose(1, 2)
+        return _linear(mixed.reshape(z.shape), low, name + "output")
 
     def _positional(self, z, P, low, name, B):
         """Definition 3.2: as in PositionalAttention, channels first: nothing is permuted in memory."""
@@ -172,6 +180,10 @@ class Rows:
         S = (
             torch.softmax((q @ k.mT).float() * self._scale(), dim=-1).to(self.type).flatten(0, 1)
         )  # (R H, N, N)
+        if self.fused:
+            v = _linear(z, low, name + "value").view(R, B, N, c.width)
+            mixed = fused.mixed(S.unflatten(0, (R, c.heads)), v, False)
+            return _linear(mixed.flatten(1, 2), low, name + "output")
         v = torch.baddbmm(low[name + "value.bias"][:, :, None], low[name + "value.weight"], z.mT)
         v = v.view(R * c.heads, -1, N)  # (R, H d_h, B N) -> (R H, d_h B, N)
         mixed = torch.bmm(v, S.mT).view(R, c.width, B * N)
@@ -200,8 +212,7 @@ class Rows:
         each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = gradient.view(self.count, -1, _WHOLE).square().sum(dim=-1)  # (R, n / 64)
-            norms = squares.new_zeros(self.count, len(self.shapes)).index_add_(1, self.owner, squares)
-            self.failure.look(number, each, norms)
+            self.failure.look(number, each, squares)
             self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
             at = number.clamp(max=len(self.rates) - 1)[None]
@@ -251,7 +262,34 @@ def _slopes(losses):
 
 def _linear(x, weights, name):
     """(R, M, in) -> (R, M, out)."""
-    return torch.baddbmm(weights[name + ".bias"][:, None], x, weights[name + ".weight"].mT)
+    return _product(x, weights[name + ".weight"], weights[name + ".bias"])
+
+
+def _product(x, weight, bias):
+    """x W^T + b for each run: (R, M, in), (R, out, in), (R, out) -> (R, M, out).
+
+    On a GPU the rows are split into parts with a copy of the weights each: the gradient by the weights is
+    then a sum of many short products, which fill the card, and not a few long ones, which do not.
+    """
+    R, M = x.shape[:2]
+    parts = split(R, M) if x.device.type == "cuda" else 1
+    if parts == 1:
+        return torch.baddbmm(bias[:, None], x, weight.mT)
+
+    def copies(w):
+        return w[:, None].expand(R, parts, *w.shape[1:]).flatten(0, 1)
+
+    x = x.unflatten(1, (parts, -1)).flatten(0, 1)  # (R, M, in) -> (R parts, M / parts, in)
+    y = torch.baddbmm(copies(bias)[:, None], x, copies(weight).mT)
+    return y.unflatten(0, (R, parts)).flatten(1, 2)
+
+
+def split(R: int, M: int) -> int:
+    """Into how many parts M rows of each of R runs are split: a power of two that divides M."""
+    parts = 1
+    while R * parts < PARTS and M % (2 * parts) == 0 and M // (2 * parts) >= _SHORTEST:
+        parts *= 2
+    return parts
 
 
 def _norm(x, weights, name):

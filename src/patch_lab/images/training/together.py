@@ -9,6 +9,7 @@ the device, and what is measured is fetched while the next epoch is under way.
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.apart import Apart
 from patch_lab.images.training.config import TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
-from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot
+from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot, stream
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.rows import Rows
 from patch_lab.images.training.step import learning_rate
@@ -166,7 +167,7 @@ class Together:
         self.mean, self.std = feed.mean, feed.std
         self.branches = Branches(len(self.engines), self.device)
         self.ahead = ThreadPoolExecutor(1) if self.device.type == "cuda" else None
-        self.stream = torch.cuda.Stream() if self.ahead else None
+        self.stream = stream("pictures") if self.ahead else None
         if self.ahead:  # what lies on the device is read from another stream
             torch.cuda.synchronize()
         self.val = _Evaluation(self, "val") if self.first.val_size else None
@@ -178,6 +179,10 @@ class Together:
     def __exit__(self, *error):
         if self.ahead:
             self.ahead.shutdown(cancel_futures=True)
+            torch.cuda.synchronize()
+        # A recording keeps its memory for as long as it is there, and it and this refer to each other.
+        self.step = self.val = None
+        gc.collect()
 
     def _no_masks(self, engine):
         """(S, steps, 2 depth, B) ones where branches are left out at random, to be drawn; else None."""
