@@ -7,7 +7,8 @@ so an unchanged chapter gives an empty ``git diff``.
 
 While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
 everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs;
-``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have.
+``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have,
+and the words of the claims into the cards that they show.
 What was edited in a notebook is written over by neither: ``--from-notebooks`` takes it over into the ``.md``.
 """
 
@@ -22,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import edits
-from notebooks import ROOT, chapters, differences, name_of, notebook_from_text, write_pair
+from notebooks import ROOT, cards_in, chapters, differences, name_of, notebook_from_text, write_pair
 
 from patch_lab._files import write_atomically
 
@@ -152,7 +153,15 @@ def write_prose(path: Path) -> bool:
         )
     for one, cell in zip(before, after):
         cell.outputs, cell.execution_count = one.outputs, one.execution_count
+        _say_anew(cell)
     return write_pair(notebook, path)
+
+
+def _say_anew(cell) -> None:
+    """Let a stored card have the words that its claim has today; its numbers are those of the evidence."""
+    for output, card in cards_in(cell):
+        said = {"text/markdown": card._repr_markdown_(), "text/plain": repr(card)}
+        output.data.update(said)
 
 
 def _code(notebook) -> list:
