@@ -2,6 +2,7 @@
 From Coq Require Import Reals ZArith List Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From Book Require Import Ends EndsAt BlocksSizes Best Ball Vote Sizes Window Blocks Risk Still.
+From Book Require Overrates FirstSlope.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -50,6 +51,18 @@ Proof.
   { repeat apply Rmult_lt_0_compat; try lra; apply Rinv_0_lt_compat; [lra | nra | generalize (exp_pos (8 * (s 1 ^ 3 + (1 - s 1) ^ 3))); lra]. }
   lra.
 Qed.
+
+(** * A wrong sign: that the best strength of one set against the others underrates the vote of all. The theorem does not give
+      it, and it is refuted, since that strength exists. *)
+Definition Underrates := forall s, 0 < s -> Overrates.E 1 (fun a b => Overrates.weight (s * Overrates.above 5 a b) * Overrates.above 5 a b) = 0 ->
+  0 < Overrates.E 1 (fun a b => Overrates.weight (s * Overrates.above 5 a b) * Overrates.all_vote 2 a b ^ 3).
+Fail Definition underrates : Underrates :=
+  proj1 (Overrates.best_strength 1 2 3 5 Rlt_0_1 ltac:(lia) ltac:(lia) ltac:(now exists 1%nat) ltac:(lia)).
+Lemma not_underrates : ~ Underrates.
+Proof. intros U. destruct Overrates.best_strength_instance as [s [S0 [Z0 N0]]]. generalize (U s S0 Z0). lra. Qed.
+(** Nor does a win of two functions give a loss of two speeds. *)
+Fail Definition loses : FirstSlope.Loses (/ 2) 2 2 1 :=
+  FirstSlope.loss_is_a_slope (/ 2) 2 2 1 ltac:(lra) ltac:(lia) ltac:(lia) ltac:(lia) FirstSlope.small_win.
 
 (** * Where runs end: k one unit higher is refused, and alpha one unit higher refuted, since there is one end point. *)
 Example false_end : ends_at 3 10 1 10000 1 4 4 (bits 53) 1099511627776 falling 99733726484 99733726489 99867944214

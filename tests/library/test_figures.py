@@ -168,9 +168,12 @@ def test_a_peak_is_written_at_its_height():
 
 def test_runs_beside_the_border_are_told_apart():
     _, ax = new_figure()
-    draw_border(ax, [0.1, 1.0], {"a": [0.05, 0.0], "b": [0.01, 0.0]}, [(0.3, 0.02, False), (0.3, 0.1, True)])
-    assert [line.get_label() for line in ax.lines[:2]] == ["a", "b"]
-    assert [(line.get_marker(), line.get_xydata().tolist()) for line in ax.lines[2:]] == [
+    borders, meetings = {"a": [0.05, 0.0], "b": [0.01, 0.0]}, {"b": [0.004, 0.0], "a": [0.03, 0.0]}
+    draw_border(ax, [0.1, 1.0], borders, meetings, [(0.3, 0.02, False), (0.3, 0.1, True)])
+    assert [line.get_label() for line in ax.lines[:4:2]] == ["a", "b"]
+    assert [line.get_ydata()[0] for line in ax.lines[1:4:2]] == [0.03, 0.004]
+    assert ax.collections[1].get_paths()[0].vertices[:, 1].max() == 0.004  # shaded below the thin curve
+    assert [(line.get_marker(), line.get_xydata().tolist()) for line in ax.lines[4:]] == [
         ("X", [[0.3, 0.02]]), ("o", [[0.3, 0.1]]),
     ]  # fmt: skip
 

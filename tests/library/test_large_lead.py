@@ -112,6 +112,25 @@ def test_the_condition_is_the_velocity_of_the_limit(C, p, mean):
     assert border == 0 or not limit.goes_on(border - 1e-4)
 
 
+@pytest.mark.parametrize(
+    ("C", "p", "mean"), [(2, 3, 0.3), (2, 3, 0.6), (2, 5, 0.1), (3, 3, 0.1), (3, 3, 0.2)]
+)
+def test_gamma_rests_below_the_diagonal_exactly_below_the_meeting(C, p, mean):
+    """The first x at which the velocity is no longer positive, on a fine grid and not from roots."""
+    limit, plain = LoudSets(C, mean, p), Sparse(C, mean, p)
+    met, border = limit.meeting(), limit.border()
+    assert 0 <= met <= border
+    assert (met == 0) == (mean == 0.6) and (met == border) == ((C, mean) == (3, 0.1))
+    for beta in (0.3 * border, 0.98 * met, 1.02 * met, 0.98 * border):
+        if 0 < beta < border:
+            gammas = np.linspace(0.0, 1.0, 101)
+            speeds = np.array([plain.velocity(plain.strength, gamma, beta) for gamma in gammas])
+            rest = gammas[np.argmax(speeds <= 0)]
+            assert limit.rest(beta) == pytest.approx(rest, abs=0.0101) and speeds[0] > 0
+            assert (limit.rest(beta) < beta) == (beta < met)
+    assert limit.rest(border * 1.02) == math.inf
+
+
 @pytest.mark.parametrize(("C", "p", "nu"), [(2, 3, 0.0), (2, 3, 0.2), (3, 3, 0.1), (2, 5, 0.1)])
 def test_the_equations_of_motion(C, p, nu):
     """Speeds by the four sums over all inputs, against the derivatives of the exact risk."""

@@ -27,6 +27,7 @@ from patch_lab.certify.witnesses import FILES
 BY_HAND = (
     *("Ball", "Vote", "Moments", "Sizes", "Window", "Blocks", "Risk", "Form", "Still", "Inequalities"),
     *("Best", "BlocksSizes", "Ends", "InWords", "GramRows", "SameFunction", "Trap", "Small"),
+    *("Bessel", "Overrates", "Faces", "FirstSlope"),
 )
 #: What takes minutes with integers of Coq's own is done with those of the processor, ten times as fast: the
 #: file, what it needs, and what is said differently there.

@@ -352,8 +352,10 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
     ax.margins(y=0.12)
 
 
-def draw_border(ax: Axes, features, borders: dict, marks) -> None:
+def draw_border(ax: Axes, features, borders: dict, meetings: dict, marks) -> None:
     """Above a curve gamma passes every bound in the limit of many patches; below it, it comes to rest.
+
+    In the shaded part below a thin curve it rests below the diagonal, and the score of strangers catches up.
 
     Parameters
     ----------
@@ -362,11 +364,15 @@ def draw_border(ax: Axes, features, borders: dict, marks) -> None:
         Mean numbers of random features.
     borders : dict
         Name -> (n,) array of diagonals, in the order of the legend.
+    meetings : dict
+        The same names -> (n,) array of the diagonals at which gamma rests as high as the diagonal.
     marks : sequence of (features, diagonal, bool)
         Runs; True where companions end ahead.
     """
     for (name, diagonals), style in zip(borders.items(), looks(borders).values()):
         ax.plot(features, diagonals, color=style["color"], linestyle=style["linestyle"], label=name)
+        ax.plot(features, meetings[name], color=style["color"], linestyle=style["linestyle"], linewidth=0.8)
+        ax.fill_between(features, 0, meetings[name], color=style["color"], alpha=0.25, linewidth=0)
     for x, y, ahead in marks:
         ax.plot(x, y, "o" if ahead else "X", color=INK, markersize=6, markerfacecolor=PAPER if ahead else INK)
     ax.set(xscale="log", xlabel=r"random features an input, $\bar n$", ylabel=r"diagonal $\beta$")

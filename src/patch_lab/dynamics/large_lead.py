@@ -104,6 +104,29 @@ class LoudSets(Sparse):
             raise ValueError(f"the border must lie below {_MOST:g}, got a larger one for {self!r}")
         return float(root_scalar(self.least_speed, bracket=(low, _MOST), xtol=1e-12).root)
 
+    def rest(self, diagonal: float) -> float:
+        """The gamma at which it comes to rest in the limit, from scores zero; infinity where it goes on."""
+        roots = self.speed_polynomial(diagonal).roots()
+        real = roots.real[(np.abs(roots.imag) <= 1e-9 * (1 + np.abs(roots))) & (roots.real > 0)]
+        return math.log1p(real.min()) if len(real) else math.inf
+
+    def meeting(self) -> float:
+        """The diagonal at which gamma comes to rest as high as the diagonal: it rests below smaller ones.
+
+        It lies below the border or on it, and is zero where gamma rests below no diagonal. A patch then pays
+        to itself what it pays to a companion, and the score of strangers rests too; below, it rises.
+        """
+        low, high = 1e-6, self.border()
+        if high <= low or self.rest(low) >= low:
+            return 0.0
+        if self.rest(high * (1 - 1e-9)) < high:
+            return high
+
+        def gap(diagonal):  # with gamma at the diagonal, so that it does not jump where the rest ends
+            return self.speed_polynomial(diagonal)(math.expm1(diagonal)) / diagonal
+
+        return float(root_scalar(gap, bracket=(low, high), xtol=1e-12).root)
+
     def _heard(self, theta: float, lam: float) -> np.ndarray:
         C, p = self.set_size, self.degree
         theta, lam = finite("theta", theta), finite("lam", lam)

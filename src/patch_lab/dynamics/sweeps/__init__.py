@@ -3,7 +3,7 @@
 #: The sweeps of each file, as its ``SWEEPS`` has them; it is imported when one is asked for.
 FILES = {
     "idealized": ("idealized",),
-    "large_lead": ("large-lead",),
+    "large_lead": ("large-lead", "large-lead-wide"),
     "realistic": ("realistic",),
     "coupling": ("coupling", "coupling-turned"),
     "limits": ("limits", "zero-diagonal"),

@@ -1,4 +1,4 @@
-"""The sweep ``large-lead``: runs of up to 768 patches beside the trap, and where association dies out."""
+"""The sweeps ``large-lead`` and ``large-lead-wide``: runs beside the trap, and where association dies out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ SET_SIZE, DEGREE = 2, 3
 TIMES = np.geomspace(1e-2, 1e8, 161)
 #: The probability that may be left out of a law.
 PRUNE = 1e-13
+
+CONFIG = {
+    "set_size": SET_SIZE,
+    "degree": DEGREE,
+    "linear": 0.0,
+    "times": "161 from 1e-2 to 1e8, in even steps of their logarithm; scores have the rate D^2",
+    "prune": PRUNE,
+}
 
 
 def large_lead_cell(part: str, D: int, features: float, diagonal: float) -> dict:
@@ -46,13 +54,18 @@ SWEEPS = (
             *grid(part="border", D=(24, 48, 96), features=11.0, diagonal=0.02),
         ),
         run=large_lead_cell,
-        config={
-            "set_size": SET_SIZE,
-            "degree": DEGREE,
-            "linear": 0.0,
-            "times": "161 from 1e-2 to 1e8, in even steps of their logarithm; scores have the rate D^2",
-            "prune": PRUNE,
-        },
+        config=CONFIG,
+        data="an exactly known law",
+    ),
+    Sweep(
+        name="large-lead-wide",
+        summary="The same at 1,152 patches, and between the border and where gamma rests at the diagonal.",
+        cells=(
+            *grid(part="trap", D=1152, features=3.6, diagonal=(0.05, 1.0)),
+            *grid(part="border", D=(48, 192, 768), features=0.3, diagonal=0.04),
+        ),
+        run=large_lead_cell,
+        config=CONFIG,
         data="an exactly known law",
     ),
 )

@@ -44,35 +44,41 @@ def _together(B: int) -> int:
 
 
 @torch.library.custom_op("patch_lab::attention", mutates_args=())
-def attention(qkv: torch.Tensor, heads: int, scale: float) -> torch.Tensor:
-    """softmax(scale Q K^T) V per head.
+def attention(qkv: torch.Tensor, bias: torch.Tensor, heads: int, scale: float) -> torch.Tensor:
+    """softmax(scale (Q + b) K^T) V per head.
 
     Parameters
     ----------
-    qkv : (B, N, 3 width) tensor
+    qkv : (R B, N, 3 width) tensor
         Queries, keys and values of all heads, packed.
+    bias : (R, width) tensor
+        b of each run.
     heads : int
     scale : float
 
     Returns
     -------
-    (B, N, width) tensor
+    (R B, N, width) tensor
     """
     B, N, W = qkv.shape
     out = qkv.new_empty(B, N, W // 3)
     d = W // 3 // heads
     M = min(N, 64)
-    _launch("forward", (B, heads, N // M), qkv, out, scale, heads, N=N, D=d, M=M)
+    own = B // len(bias)
+    _launch("forward", (B, heads, N // M), qkv, bias, out, scale, own, heads, N=N, D=d, M=M)
     return out
 
 
 @torch.library.custom_op("patch_lab::attention_back", mutates_args=())
-def attention_back(qkv: torch.Tensor, gradient: torch.Tensor, heads: int, scale: float) -> torch.Tensor:
-    """The gradient by ``qkv``, packed like it."""
+def attention_back(
+    qkv: torch.Tensor, bias: torch.Tensor, gradient: torch.Tensor, heads: int, scale: float
+) -> torch.Tensor:
+    """The gradient by ``qkv``, packed like it; that by the bias is a sum of its first third."""
     B, N, W = qkv.shape
     found = torch.empty_like(qkv)
     d = W // 3 // heads
-    _launch("backward", (B, heads), qkv, gradient, found, scale, heads, N=N, D=d, M=min(N, 64))
+    own = B // len(bias)
+    _launch("backward", (B, heads), qkv, bias, gradient, found, scale, own, heads, N=N, D=d, M=min(N, 64))
     return found
 
 
@@ -110,12 +116,12 @@ def scores_back(gradient: torch.Tensor, v: torch.Tensor, heads: int) -> torch.Te
 
 
 @attention.register_fake
-def _(qkv, heads, scale):
+def _(qkv, bias, heads, scale):
     return qkv.new_empty(*qkv.shape[:2], qkv.shape[2] // 3)
 
 
 @attention_back.register_fake
-def _(qkv, gradient, heads, scale):
+def _(qkv, bias, gradient, heads, scale):
     return torch.empty_like(qkv)
 
 
@@ -131,13 +137,16 @@ def _(gradient, v, heads):
 
 
 def _keep_attention(ctx, inputs, output):
-    qkv, ctx.heads, ctx.scale = inputs
-    ctx.save_for_backward(qkv)
+    qkv, bias, ctx.heads, ctx.scale = inputs
+    ctx.save_for_backward(qkv, bias)
 
 
 def _attention_gradient(ctx, gradient):
-    (qkv,) = ctx.saved_tensors
-    return attention_back(qkv, gradient.contiguous(), ctx.heads, ctx.scale), None, None
+    qkv, bias = ctx.saved_tensors
+    found = attention_back(qkv, bias, gradient.contiguous(), ctx.heads, ctx.scale)
+    R, W = bias.shape
+    by_bias = found[..., :W].reshape(R, -1, W).sum(dim=1)  # (R B, N, W) -> (R, B N, W) -> (R, W)
+    return found, by_bias, None, None
 
 
 def _keep_mixed(ctx, inputs, output):

@@ -10,7 +10,7 @@ import triton.language as tl
 
 
 @triton.jit
-def forward(qkv, out, scale, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexpr):
+def forward(qkv, bias, out, scale, B, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexpr):
     """softmax(scale q k^T) v of one picture and head, M rows of it."""
     picture = tl.program_id(0).to(tl.int64)
     h = tl.program_id(1)
@@ -19,7 +19,8 @@ def forward(qkv, out, scale, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexp
     d = tl.arange(0, D)
     W = H * D
     own = qkv + picture * N * 3 * W + h * D
-    q = tl.load(own + i[:, None] * 3 * W + d)
+    b = tl.load(bias + picture // B * W + h * D + d)
+    q = (tl.load(own + i[:, None] * 3 * W + d) + b).to(b.dtype)
     k = tl.load(own + W + n[:, None] * 3 * W + d)
     v = tl.load(own + 2 * W + n[:, None] * 3 * W + d)
     s = tl.dot(q, tl.trans(k)) * scale
@@ -30,7 +31,7 @@ def forward(qkv, out, scale, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexp
 
 
 @triton.jit
-def backward(qkv, do, dqkv, scale, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexpr):
+def backward(qkv, bias, do, dqkv, scale, B, H, N: tl.constexpr, D: tl.constexpr, M: tl.constexpr):
     """The gradients by q, k and v of one picture and head; scores are made again."""
     picture = tl.program_id(0).to(tl.int64)
     h = tl.program_id(1)
@@ -40,11 +41,12 @@ def backward(qkv, do, dqkv, scale, H, N: tl.constexpr, D: tl.constexpr, M: tl.co
     own = picture * N * 3 * W + h * D
     k = tl.load(qkv + own + W + n[:, None] * 3 * W + d)
     v = tl.load(qkv + own + 2 * W + n[:, None] * 3 * W + d)
+    b = tl.load(bias + picture // B * W + h * D + d)
     dk = tl.zeros((N, D), tl.float32)
     dv = tl.zeros((N, D), tl.float32)
     for first in range(0, N, M):
         i = first + tl.arange(0, M)
-        q = tl.load(qkv + own + i[:, None] * 3 * W + d)
+        q = (tl.load(qkv + own + i[:, None] * 3 * W + d) + b).to(b.dtype)
         o = tl.load(do + picture * N * W + h * D + i[:, None] * W + d)
         s = tl.dot(q, tl.trans(k)) * scale
         e = tl.exp(s - tl.max(s, 1)[:, None])

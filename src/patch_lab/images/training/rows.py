@@ -18,8 +18,6 @@ from patch_lab.images.training.graphs import compiled
 from patch_lab.images.training.step import precision_type
 
 _BETA1, _EPS = 0.9, 1e-8
-PARTS = 1  # products side by side that fill a GPU, each of some ten tiles
-_SHORTEST = 256  # rows of such a product at the least
 _WHOLE = (
     64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
 )
@@ -49,13 +47,20 @@ class Rows:
         self.device = rates.device
         self.rates = rates
         self.which = which
-        self.shapes = {name: p.shape for name, p in models[0].named_parameters()}
+        shapes = {name: p.shape for name, p in models[0].named_parameters()}
+        # What is used in float32 lies before what is used in the precision of the run: the gradient of all is
+        # then two rows of whole pieces, side by side.
+        self.shapes = dict(sorted(shapes.items(), key=lambda item: not _in_float32(item[0])))
         for names in frozen:
             if unknown := set(names) - set(self.shapes):
                 raise ValueError(
                     f"frozen must name parameters, {', '.join(self.shapes)}, got {', '.join(unknown)}"
                 )
         self.used = [-(-shape.numel() // _WHOLE) * _WHOLE for shape in self.shapes.values()]
+        self.first = sum(map(_in_float32, self.shapes))
+        self.halves = [0, 0]
+        for name, used in zip(self.shapes, self.used):
+            self.halves[not _in_float32(name)] += used
         self.type = precision_type(self.config, self.device)
         self.tokens = tokens if self.type != torch.float32 else torch.float32
         c = self.shape
@@ -72,13 +77,15 @@ class Rows:
             free = torch.stack([self._each([float(n not in names) for n in self.shapes]) for names in frozen])
             self.free = free.to(self.device)  # (R, n)
             self.decay = self.decay * self.free
-        owner = self._each(list(range(len(self.shapes)))).view(-1, _WHOLE)[:, 0]  # (n / 64,)
+        numbers = [list(shapes).index(name) for name in self.shapes]
+        owner = self._each(numbers).view(-1, _WHOLE)[:, 0]  # (n / 64,)
         self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
-        self.failure = FirstFailure(list(self.shapes), self.device, self.count, owner)
+        self.failure = FirstFailure(list(shapes), self.device, self.count, owner)
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
         corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
         self.corrections = corrections.float().to(self.device)  # (steps, 2)
         self.slopes = compiled(self._losses, self.config.compile, _slopes)
+        self.squares = compiled(_squares, self.config.compile)
         self.move = compiled(self._move, self.config.compile)
 
     def _decayed(self) -> set[str]:
@@ -89,20 +96,26 @@ class Rows:
         return torch.repeat_interleave(torch.tensor(numbers), torch.tensor(self.used))
 
     def _row(self, model) -> torch.Tensor:
+        own = dict(model.named_parameters())
         padded = (
-            F.pad(p.detach().flatten(), (0, used - p.numel()))
-            for p, used in zip(model.parameters(), self.used)
+            F.pad(own[name].detach().flatten(), (0, used - own[name].numel()))
+            for name, used in zip(self.shapes, self.used)
         )
         return torch.cat(list(padded))
 
     def _named(self, flat) -> dict[str, torch.Tensor]:
-        """Parameters by name, (R, *shape)."""
-        parts = zip(self.shapes.items(), flat.split(self.used, dim=1))
+        """Parameters by name, (R, *shape): norms, positions and the token in float32, others low."""
+        single, low = flat.split(self.halves, dim=1)
+        first = self.first
+        parts = (*single.split(self.used[:first], dim=1), *low.to(self.type).split(self.used[first:], dim=1))
 
         def own(part, n):
             return part if part.shape[1] == n else part[:, :n]
 
-        return {name: own(part, shape.numel()).unflatten(1, shape) for (name, shape), part in parts}
+        return {
+            name: own(part, shape.numel()).unflatten(1, shape)
+            for (name, shape), part in zip(self.shapes.items(), parts)
+        }
 
     def changed(self) -> list[torch.Tensor]:
         """What a step changes."""
@@ -125,10 +138,9 @@ class Rows:
         R = self.count
         B = images.shape[1]
         w = self._named(flat)
-        low = w if self.type == torch.float32 else self._named(flat.to(self.type))
         x = patches(images.flatten(0, 1), c.patch_size).to(self.type)  # (S B, N, c p p)
         x = x.unflatten(0, (-1, B))[self.which].flatten(1, 2)  # -> (R, B N, c p p)
-        x = _linear(x, low, "embed").to(self.tokens)
+        x = _linear(x, w, "embed").to(self.tokens)
         if c.pooling == "cls":
             token = w["class_token"][:, None, None].expand(R, B, 1, c.width).to(x.dtype)
             x = torch.cat([x.unflatten(1, (B, -1)), token], dim=2).flatten(1, 2)  # (R, B (N + 1), width)
@@ -140,54 +152,61 @@ class Rows:
             P = w["positions"][:, 0 if c.shared_positions else layer]  # (R, N, width)
             z = _norm(x, w, name + "attention_norm")
             if c.attention == "positional":
-                mixed = self._positional(z.to(self.type), P.to(self.type), low, name + "attention.", B)
+                mixed = self._positional(z.to(self.type), P.to(self.type), w, name + "attention.", B)
             else:
                 z = _plus(z, P, B) if c.positions == "layers" else z
-                mixed = self._vanilla(z.to(self.type), low, name + "attention.", B)
+                mixed = self._vanilla(z.to(self.type), w, name + "attention.", B)
             x = x + _kept(mixed, m, 2 * layer)
             z = _norm(x, w, name + "mlp_norm").to(self.type)
-            z = _linear(F.gelu(_linear(z, low, name + "mlp.0")), low, name + "mlp.2")
+            z = _linear(F.gelu(_linear(z, w, name + "mlp.0")), w, name + "mlp.2")
             x = x + _kept(F.gelu(z) if c.two_gelus else z, m, 2 * layer + 1)
         x = x.unflatten(1, (B, -1))  # (R, B, N, width)
         pooled = x[:, :, -1] if c.pooling == "cls" else x.mean(dim=2)
-        return _linear(_norm(pooled, w, "norm").to(self.type), low, "head").float()
+        return _linear(_norm(pooled, w, "norm").to(self.type), w, "head").float()
 
     def _scale(self) -> float:
         c = self.shape
         return (c.width if c.score_scale == "width" else c.width // c.heads) ** -0.5
 
-    def _vanilla(self, z, low, name, B):
+    def _vanilla(self, z, w, name, B):
         """Definition 3.1: (R, B N, width) -> the same; the runs are folded into the batch."""
         c = self.shape
-        weight = torch.cat([low[name + "query_key.weight"], low[name + "value.weight"]], dim=1)
-        bias = torch.cat([low[name + "query_key.bias"], low[name + "value.bias"]], dim=1)
-        qkv = _product(z, weight, bias).view(self.count * B, -1, 3 * c.width)  # -> (R B, N, 3 width)
+        weight = torch.cat([w[name + "query_key.weight"], w[name + "value.weight"]], dim=1)
         if self.fused:
-            mixed = fused.attention(qkv, c.heads, self._scale())
-        else:
-            parts = qkv.unflatten(2, (3, c.heads, -1)).unbind(2)
-            q, k, v = (part.transpose(1, 2) for part in parts)  # (R B, H, N, d_h)
-            mixed = attend(q, k, v, self._scale()).transpose(1, 2)
-        return _linear(mixed.reshape(z.shape), low, name + "output")
+            qkv = torch.bmm(z, weight.mT).view(self.count * B, -1, 3 * c.width)  # (R B, N, 3 width)
+            bias = w[name + "query_key.bias"][:, : c.width].contiguous()
+            mixed = fused.attention(qkv, bias, c.heads, self._scale())
+            return self._mixed_out(mixed.reshape(z.shape), w, name)
+        bias = torch.cat([w[name + "query_key.bias"], w[name + "value.bias"]], dim=1)
+        qkv = _product(z, weight, bias).view(self.count * B, -1, 3, c.heads, c.width // c.heads)
+        q, k, v = (part.transpose(1, 2) for part in qkv.unbind(2))  # (R B, H, N, d_h)
+        mixed = attend(q, k, v, self._scale())
+        return _linear(mixed.transpose(1, 2).reshape(z.shape), w, name + "output")
 
-    def _positional(self, z, P, low, name, B):
+    def _mixed_out(self, mixed, w, name):
+        """The output layer, of values that lack their bias: rows of S sum to 1, so that it may come later.
+
+        W (m + b) + c is W m + (W b + c). The bias of keys moves all scores of a row alike: it is not seen.
+        """
+        weight = w[name + "output.weight"]
+        bias = torch.baddbmm(w[name + "output.bias"][:, :, None], weight, w[name + "value.bias"][:, :, None])
+        return _product(mixed, weight, bias[:, :, 0])
+
+    def _positional(self, z, P, w, name, B):
         """Definition 3.2: as in PositionalAttention, channels first: nothing is permuted in memory."""
         c = self.shape
         R = self.count
         N = P.shape[1]
-        qk = _linear(P, low, name + "query_key").view(R, N, 2, c.heads, -1)
+        qk = _linear(P, w, name + "query_key").view(R, N, 2, c.heads, -1)
         q, k = (part.transpose(1, 2) for part in qk.unbind(2))  # (R, H, N, d_h)
-        S = (
-            torch.softmax((q @ k.mT).float() * self._scale(), dim=-1).to(self.type).flatten(0, 1)
-        )  # (R H, N, N)
+        S = torch.softmax((q @ k.mT).float() * self._scale(), dim=-1).to(self.type)  # (R, H, N, N)
         if self.fused:
-            v = _linear(z, low, name + "value").view(R, B, N, c.width)
-            mixed = fused.mixed(S.unflatten(0, (R, c.heads)), v, False)
-            return _linear(mixed.flatten(1, 2), low, name + "output")
-        v = torch.baddbmm(low[name + "value.bias"][:, :, None], low[name + "value.weight"], z.mT)
+            v = torch.bmm(z, w[name + "value.weight"].mT).view(R, B, N, c.width)
+            return self._mixed_out(fused.mixed(S, v, False).flatten(1, 2), w, name)
+        v = torch.baddbmm(w[name + "value.bias"][:, :, None], w[name + "value.weight"], z.mT)
         v = v.view(R * c.heads, -1, N)  # (R, H d_h, B N) -> (R H, d_h B, N)
-        mixed = torch.bmm(v, S.mT).view(R, c.width, B * N)
-        return _linear(mixed.mT, low, name + "output")
+        mixed = torch.bmm(v, S.flatten(0, 1).mT).view(R, c.width, B * N)
+        return _linear(mixed.mT, w, name + "output")
 
     def _losses(self, flat, images, labels, kept):
         """The mean loss of each run (R,), and right answers (R,)."""
@@ -211,7 +230,7 @@ class Rows:
         """
         each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
-            squares = gradient.view(self.count, -1, _WHOLE).square().sum(dim=-1)  # (R, n / 64)
+            squares = self.squares(gradient)
             self.failure.look(number, each, squares)
             self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
@@ -243,11 +262,16 @@ class Rows:
     def finished(self, models):
         """The models with their rows put back, on the CPU."""
         for model, row in zip(models, self.flat.detach().cpu()):
-            model.cpu()
+            own = dict(model.cpu().named_parameters())
             with torch.no_grad():
-                for p, part in zip(model.parameters(), row.split(self.used)):
-                    p.copy_(part[: p.numel()].view_as(p))
+                for name, part in zip(self.shapes, row.split(self.used)):
+                    own[name].copy_(part[: own[name].numel()].view_as(own[name]))
             yield model.eval()
+
+
+def _squares(gradient):
+    """(R, n) -> (R, n / 64): sums of squares of every 64 numbers."""
+    return gradient.unflatten(1, (-1, _WHOLE)).square().sum(dim=-1)
 
 
 def _slopes(losses):
@@ -268,28 +292,15 @@ def _linear(x, weights, name):
 def _product(x, weight, bias):
     """x W^T + b for each run: (R, M, in), (R, out, in), (R, out) -> (R, M, out).
 
-    On a GPU the rows are split into parts with a copy of the weights each: the gradient by the weights is
-    then a sum of many short products, which fill the card, and not a few long ones, which do not.
+    The bias is a sum of its own, which a compiler joins with what comes next; as an argument of the product
+    it would be written out for each row before.
     """
-    R, M = x.shape[:2]
-    parts = split(R, M) if x.device.type == "cuda" else 1
-    if parts == 1:
-        return torch.baddbmm(bias[:, None], x, weight.mT)
-
-    def copies(w):
-        return w[:, None].expand(R, parts, *w.shape[1:]).flatten(0, 1)
-
-    x = x.unflatten(1, (parts, -1)).flatten(0, 1)  # (R, M, in) -> (R parts, M / parts, in)
-    y = torch.baddbmm(copies(bias)[:, None], x, copies(weight).mT)
-    return y.unflatten(0, (R, parts)).flatten(1, 2)
+    return torch.bmm(x, weight.mT) + bias[:, None]
 
 
-def split(R: int, M: int) -> int:
-    """Into how many parts M rows of each of R runs are split: a power of two that divides M."""
-    parts = 1
-    while R * parts < PARTS and M % (2 * parts) == 0 and M // (2 * parts) >= _SHORTEST:
-        parts *= 2
-    return parts
+def _in_float32(name: str) -> bool:
+    """Whether a parameter is used in float32: norms, positions and the class token."""
+    return "norm" in name or name in ("positions", "class_token")
 
 
 def _norm(x, weights, name):

@@ -52,7 +52,7 @@ _SHARED = (
     "device",
     "threads",
 )
-_EVALUATED, _AUGMENTED, _TIMED = 250, 4096, 30  # pictures at once, of each run; pictures at once; steps
+_EVALUATED, _AUGMENTED = 250, 4096  # pictures at once: of each run, and of an epoch
 
 
 @dataclass
@@ -216,26 +216,17 @@ class Together:
         return self.step
 
     def seconds(self) -> float:
-        """How long the whole run takes from now on, measured here; it leaves no trace."""
+        """How long the whole run takes from now on, by an epoch that is run here; it leaves no trace."""
         step = self.start()
         kept = snapshot(self.changed())
-        steps = min(_TIMED, self.steps)
-        each = math.inf
-        for _ in range(2):  # the better one counts
+        took = 0.0
+        for _ in range(2):  # in the first one an evaluation is recorded, and memory is found
             began = self._clock()
-            for _ in range(steps):
-                step()
-            each = min(each, (self._clock() - began) / steps)
+            self._epoch(0, step)
+            took = self._clock() - began
         put_back(self.changed(), kept)
-        began = self._clock()
-        self._prepared(1)
-        prepared = self._clock() - began
-        began = self._clock()
-        if self.val:
-            self.val.count()
-        epoch = self.steps * each + self._clock() - began
-        # With a GPU the pictures of the next epoch are made beside the steps, which they slow down.
-        return self.first.epochs * (epoch + prepared)
+        self._put(self._prepared(0))
+        return self.first.epochs * took
 
     def _clock(self) -> float:
         if self.device.type == "cuda":
@@ -259,14 +250,9 @@ class Together:
         metrics: list[list[dict]] = [[] for _ in self.configs]
         reports: list[_Report] = []
         for epoch in range(self.first.epochs):
-            coming = self._soon(epoch + 1)
-            for _ in range(self.steps):
-                step()
-            reports.append(_Report(self, None if self.val is None else self.val.count()))
+            reports.append(self._epoch(epoch, step))
             if len(reports) > 1 or self.ahead is None:
                 self._take(reports.pop(0), metrics, keep_failed)
-            if coming is not None:
-                self._put(coming())
         for report in reports:
             self._take(report, metrics, keep_failed)
         test = _Evaluation(self, "test")
@@ -277,6 +263,16 @@ class Together:
         for group, engine in zip(self.groups, self.engines):
             models |= dict(zip(group, engine.finished([self.models[k] for k in group])))
         return [Row(models[k], metrics[k], right[k], failed[k]) for k in range(len(self.configs))]
+
+    def _epoch(self, epoch: int, step: Callable[[], None]) -> _Report:
+        """The steps of an epoch; its measurements come while the next one is under way."""
+        coming = self._soon(epoch + 1)
+        for _ in range(self.steps):
+            step()
+        report = _Report(self, None if self.val is None else self.val.count())
+        if coming is not None:
+            self._put(coming())
+        return report
 
     def _failed(self) -> list[str | None]:
         found: dict[int, str | None] = {}
