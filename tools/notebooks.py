@@ -20,6 +20,7 @@ from jupytext.config import load_jupytext_configuration_file
 
 from patch_lab.kit.files import write_atomically
 from patch_lab.kit.ledger import shipped
+from patch_lab.kit.ledger.table import escaped
 from patch_lab.kit.ledger.verdict import Card
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -247,8 +248,6 @@ def cards_in(cell) -> list[tuple]:
     for output in cell.get("outputs", ()):
         shown = output.get("data", {}).get("text/markdown", "")
         if "pa-verdict" in shown:
-            of = [
-                card for card in cards if f"\u00b7 {card.claim.where}, {card.claim.whose}\n" in shown
-            ] or cards
-            found.append((output, of[-1]))
+            heads = {f"{escaped(card.claim.where)}, {escaped(card.claim.whose)}\n": card for card in cards}
+            found.append((output, next((heads[head] for head in heads if head in shown), cards[-1])))
     return found

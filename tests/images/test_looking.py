@@ -116,6 +116,11 @@ FAMILIES = {
         True,
     ),
     "masked autoencoder": (transformers("ViTMAEModel", "ViTMAEConfig", image_size=24), CLS, True),
+    "masked autoencoder and decoder": (
+        transformers("ViTMAEForPreTraining", "ViTMAEConfig", image_size=24),
+        CLS,
+        False,
+    ),
     "CLIP": (
         transformers("CLIPVisionModel", "CLIPVisionConfig", image_size=24),
         {"class_embedding": 1},

@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     r"|reg_token|register_tokens|storage_tokens|detection_tokens)$"
 )
 _BEHIND = "detection_tokens"
+#: Whose models are known to have them so; the tokens of others are looked at.
+_KNOWN = ("timm", "transformers", "torchvision", "open_clip")
 #: The part that takes pictures, of a network that takes texts as well; and what a module may be inside of.
 _TOWERS = ("vision_model", "visual", "vision_tower", "image_encoder", "img")
 _PICTURES = re.compile(rf"(?:^|[./])(?:{'|'.join(_TOWERS)})[./]")
@@ -146,7 +148,11 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
             f"is not known{'' if own else '; say grid=(rows, columns)'}"
         )
     (((before, behind), sides),) = fits
-    if isinstance(model, nn.Module) and before + behind:
+    if (
+        isinstance(model, nn.Module)
+        and before + behind
+        and type(model).__module__.split(".")[0] not in _KNOWN
+    ):
         before = _ahead(model, P, before + behind, sides, images, name)
     N = math.prod(sides)
     return Encodings(P[before : before + N].float(), sides, called, tokens, before)
@@ -443,7 +449,9 @@ def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
         handles.append(one.register_forward_pre_hook(all_of_them, with_kwargs=True))
         handles.append(
             one.register_forward_hook(
-                lambda _, args, out: seen.extend(getattr(out, "attentions", None) or ())
+                lambda _, args, out: seen.extend(
+                    S for S in getattr(out, "attentions", None) or () if S is not None
+                )
             )
         )
     for layer in model.modules():

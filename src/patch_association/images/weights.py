@@ -91,10 +91,8 @@ def given(model) -> Given:
     model = unwrapped(model)
     config: Any = getattr(model, "config", None)
     if getattr(config, "mask_ratio", None) is not None:
-        model, about = (
-            model.state_dict(),
-            config.to_dict(),
-        )  # a masked autoencoder, which shuffles its patches
+        # A masked autoencoder shuffles its patches: its encoder is read from its tensors.
+        model, about = getattr(model, "base_model", model).state_dict(), config.to_dict()
     return Given(model, name, about)
 
 
