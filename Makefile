@@ -9,7 +9,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere notebooks lab play full bench bench-gpu coverage clean
+.PHONY: help set-up book pdf test test-all lint format proofs execute words text replay anywhere heights notebooks lab play full bench bench-gpu coverage clean
 
 help:  ## this list
 	@echo "Usage: make COMMAND [PYTHON=python3.12]"
@@ -72,6 +72,9 @@ anywhere: book  ## every notebook, record and explorable by kernels without AVX,
 	@env $(PLAIN) $(PY) -m pytest -q -W ignore::ImportWarning tests/library/test_recorded_cells.py
 	@env $(PLAIN) $(PY) -m pytest -q -n 2 -W ignore::ImportWarning -m "slow or not slow" tests/pages/test_explorables*.py
 	@env OMP_NUM_THREADS=2 $(PY) tools/replay.py $(CHAPTERS)
+
+heights: book  ## measure how high what moves stands, into book/_static/heights.css
+	@$(PY) tools/heights.py
 
 notebooks: set-up  ## write the notebooks for Colab, JupyterLab and download, into _build/notebooks
 	@$(PY) tools/edition.py

@@ -39,7 +39,7 @@ from patch_lab.images.training.step import TrainStep, make_optimizer
 from patch_lab.images.training.together import Together
 from patch_lab.images.training.trainer import make_model, started
 from patch_lab.kit.files import write_atomically
-from patch_lab.kit.records import hardware
+from patch_lab.kit.records import provenance
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "images"))
 from vision_shim import load_torchvision  # pyright: ignore[reportMissingImports]
@@ -73,11 +73,10 @@ def main() -> int:
         else:
             rows.append({"name": name} | attempted(row))
         print(json.dumps(rows[-1]), flush=True)
-        table = {
-            "hardware": hardware("cpu" if asked.tiny else "cuda"),
-            "torch": torch.__version__,
-            "rows": rows,
-        }
+        about = provenance(0.0, "cpu" if asked.tiny else "cuda")
+        rows[-1]["commit"] = about["commit"]
+        table = {name: about[name] for name in ("hardware", "date")}
+        table |= {"torch": torch.__version__, "rows": rows}
         write_atomically(asked.out, json.dumps(table, indent=1) + "\n")
     return 0
 

@@ -1,6 +1,7 @@
 """Write what was timed into ``benchmarks/README.md``, between its marks.
 
-The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine.
+The numbers are those of ``benchmarks/kept.json``, written by ``make bench KEEP=1`` on a quiet machine, and of
+``benchmarks/gpu.json``, written by ``make bench-gpu`` where there is a GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from patch_lab.kit.files import write_atomically
 
 README = Path(__file__).with_name("README.md")
 KEPT = README.with_name("kept.json")
+GPU = README.with_name("gpu.json")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
@@ -75,11 +77,30 @@ def about(machine: dict) -> str:
     )
 
 
+def trained(table: dict) -> str:
+    """Training at the paper's size: images a second, what of the card's peak that is, and memory."""
+    lines = [
+        f"Timed on {table['date']} on one {table['hardware']}, with torch {table['torch']}.",
+        "",
+        "| what | code | images a second | of the peak | memory |",
+        "|:--|:--|--:|--:|--:|",
+    ]
+    for row in table["rows"]:
+        if "images_per_s" not in row:  # failed, left out, or a profile
+            continue
+        note = f"{row['name']} ({row['code']})" if "code" in row else row["name"]
+        share = f"{100 * row['share_of_peak']:.0f}%" if "share_of_peak" in row else "–"
+        memory = _with_unit(digits(row["memory_gb"]), "GB")
+        lines.append(f"| {note} | {row['commit']} | {row['images_per_s']:,.0f} | {share} | {memory} |")
+    return "\n".join(lines)
+
+
 def write() -> None:
     """Put every table between its marks, ``<!-- timed NAME -->`` and ``<!-- end -->``."""
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     tables = {"machine": about(kept["machine"])}
     tables |= {name: compared(rows) for name, rows in kept["results"].items()}
+    tables["gpu"] = trained(json.loads(GPU.read_text(encoding="utf-8")))
 
     def filled(mark: re.Match) -> str:
         return f"{mark[1]}\n{tables[mark[2]]}\n{mark[3]}"

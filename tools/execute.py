@@ -7,7 +7,8 @@ so an unchanged chapter gives an empty ``git diff``.
 
 While chapters run here, their verdicts are written into the ledger (PATCH_ASSOCIATION_RECORD=1);
 everywhere else they are compared with it. ``--check`` runs nothing and only compares the pairs;
-``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have.
+``--text-only`` runs nothing either, and writes changed prose into the notebooks beside the outputs they have,
+and the words of the claims into the cards that they show.
 What was edited in a notebook is written over by neither: ``--from-notebooks`` takes it over into the ``.md``.
 """
 
@@ -22,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import edits
-from notebooks import chapters, differences, name_of, notebook_from_text, write_pair
+from notebooks import cards_in, chapters, differences, name_of, notebook_from_text, write_pair
 
 from patch_lab.kit.files import write_atomically
 from patch_lab.kit.ledger import evidence_file
@@ -99,7 +100,9 @@ def _take_over(paths: list[Path]) -> int:
             found += 1
             print(f"{name_of(path)}: {path.name} has what was edited in the notebook.")
             if before != _ran(_code(notebook_from_text(path))):
-                raise ChapterFailed(f"{name_of(path)} has changed in its code: make execute CHAPTERS={path}")
+                raise ChapterFailed(
+                    f"{name_of(path)} has changed in its code or tags: make execute CHAPTERS={path}"
+                )
             write_prose(path)
         except edits.BothEdited as error:
             print(
@@ -145,11 +148,20 @@ def write_prose(path: Path) -> bool:
     before, after = _code(old), _code(notebook)
     if _ran(before) != _ran(after) or not edits.as_run(old, path):
         raise ChapterFailed(
-            f"{name_of(path)} has changed in its code, not in its words alone: make execute CHAPTERS={path}"
+            f"{name_of(path)} has changed in its code or tags, not in its words alone: "
+            f"make execute CHAPTERS={path}"
         )
     for one, cell in zip(before, after):
         cell.outputs, cell.execution_count = one.outputs, one.execution_count
+        _say_anew(cell)
     return write_pair(notebook, path)
+
+
+def _say_anew(cell) -> None:
+    """Let a stored card have the words that its claim has today; its numbers are those of the evidence."""
+    for output, card in cards_in(cell):
+        said = {"text/markdown": card._repr_markdown_(), "text/plain": repr(card)}
+        output.data.update(said)
 
 
 def _code(notebook) -> list:

@@ -19,6 +19,9 @@ import nbformat
 from jupytext.config import load_jupytext_configuration_file
 
 from patch_lab.kit.files import write_atomically
+from patch_lab.kit.ledger import shipped
+from patch_lab.kit.ledger.table import escaped
+from patch_lab.kit.ledger.verdict import Card
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -236,3 +239,15 @@ def _free(node: ast.AST) -> set[str]:
             node.args
         )
     return inside
+
+
+def cards_in(cell) -> list[tuple]:
+    """The outputs of a cell that show a card of a claim, each with the card as it is today."""
+    cards = [Card(shipped()[name]) for name in re.findall(r'\bcheck\(\s*"([^"]+)"', cell.source)]
+    found = []
+    for output in cell.get("outputs", ()):
+        shown = output.get("data", {}).get("text/markdown", "")
+        if "pa-verdict" in shown:
+            heads = {f"{escaped(card.claim.where)}, {escaped(card.claim.whose)}\n": card for card in cards}
+            found.append((output, next((heads[head] for head in heads if head in shown), cards[-1])))
+    return found

@@ -472,7 +472,8 @@ class ClaimsOutcomes(LedgerDirective):
             self.row([[self.paragraph(text)] for text in (word, meaning, f"{found.count(word)}")])
             for word, meaning in OUTCOMES.items()
         ]
-        return [self.table(("word", "what it says here", "claims"), (15, 70, 15), rows)]
+        table = self.table(("word", "what it says here", "claims"), (15, 70, 15), rows)
+        return [Fold("", table, label="The four words")]
 
 
 class ClaimsMap(LedgerDirective):

@@ -43,8 +43,8 @@ FACES = {
 #: A browser reads a font when a line wants it, and would then set that line again: it is to begin at once.
 AHEAD = (
     "<script>for (const [style, font] of [['', 'Book Sans'], ['italic', 'Book Sans'], ['', 'KaTeX_Main'], "
-    "['bold', 'KaTeX_Main'], ['italic', 'KaTeX_Math']]) document.fonts.load(`${style} 1em '${font}'`);"
-    "</script>\n"
+    "['bold', 'KaTeX_Main'], ['italic', 'KaTeX_Math'], ['', 'KaTeX_Caligraphic'], ['', 'KaTeX_Size1'], "
+    "['', 'KaTeX_Size2']]) document.fonts.load(`${style} 1em '${font}'`);</script>\n"
 )
 #: Pages that are laid out in their own way, by what they hold.
 LAYOUTS = {

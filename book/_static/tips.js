@@ -7,6 +7,7 @@
   const BOXES = "div.proof, div.exercise, div.solution, div.math, figure, div.citation";
   const WAIT = 250,
     GRACE = 300; // milliseconds until a tip shows, and until it goes
+  const MOVES = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] }; // pixels
   let tip, owner, timer;
 
   const template = (name, value) =>
@@ -39,6 +40,14 @@
     tip = owner = undefined;
   };
 
+  // What of a tip scrolls, in width or in height.
+  const parts = (side) =>
+    [tip, ...tip.querySelectorAll("*")].filter(
+      (e) =>
+        e[`scroll${side}`] > e[`client${side}`] + 1 &&
+        /auto|scroll/.test(getComputedStyle(e)[side === "Width" ? "overflowX" : "overflowY"]),
+    );
+
   const show = (mark) => {
     if (mark === owner) return;
     hide();
@@ -50,7 +59,7 @@
     tip.setAttribute("role", "tooltip");
     tip.append(what);
     document.querySelector("article.bd-article").append(tip);
-    if (tip.scrollHeight > tip.clientHeight + 1) tip.tabIndex = 0;
+    for (const part of [...parts("Width"), ...parts("Height")]) part.tabIndex = 0;
     owner = mark;
     owner.setAttribute("aria-describedby", "pa-tip");
     place();
@@ -96,6 +105,12 @@
     });
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape") hide();
+      // The focus stays on the link; the arrow keys move what of its tip is wider or higher than there is room.
+      const [x, y] = MOVES[event.key] ?? [0, 0];
+      const part = tip && (x || y) && parts(x ? "Width" : "Height")[0];
+      if (!part || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      part.scrollBy(x, y);
     });
   });
 })();

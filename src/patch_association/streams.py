@@ -46,6 +46,7 @@ class Stream(IntEnum):
     OUTPUT_SIGNS = 35  # of the classes of an extended model (1)
     PLACES = 36  # of pictures in front of backgrounds
     BACKGROUNDS = 37
+    NO_PICTURE = 38  # noise beside pictures: tokens that it leaves alone are no patches
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
     PROBE = 61  # random partitions
     PROBE_ORDERS = 62  # of the patches of its inputs

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import pickle
 import sys
 
@@ -115,11 +116,17 @@ FAMILIES = {
         True,
     ),
     "masked autoencoder": (transformers("ViTMAEModel", "ViTMAEConfig", image_size=24), CLS, True),
+    "masked autoencoder and decoder": (
+        transformers("ViTMAEForPreTraining", "ViTMAEConfig", image_size=24),
+        CLS,
+        False,
+    ),
     "CLIP": (
         transformers("CLIPVisionModel", "CLIPVisionConfig", image_size=24),
         {"class_embedding": 1},
         False,
     ),
+    "ViT, tuples": (transformers("ViTModel", "ViTConfig", return_dict=False), CLS, True),
     "torchvision": (torchvisions, {"class_token": 1}, True),
 }
 
@@ -321,11 +328,14 @@ def test_pictures_as_bytes_and_too_few():
 class Own(nn.Module):
     """A ViT as people write it: patches that may overlap, tokens before and behind them, attn_drop."""
 
-    def __init__(self, stride=8, detection=0, grid=GRID, token="cls_token"):
+    def __init__(self, stride=8, detection=0, grid=GRID, token="cls_token", last=False, prompts=0, pool=0):
         super().__init__()
         self.patch_embed = nn.Conv2d(3, 16, 8, stride)
         setattr(self, token, nn.Parameter(torch.zeros(1, 1, 16)))
-        self.token = token
+        self.token, self.last = token, last
+        self.prompts = nn.Parameter(torch.randn(1, prompts, 16)) if prompts else None
+        self.queries = nn.Parameter(torch.randn(1, pool, 16)) if pool else None
+        self.pool = nn.MultiheadAttention(16, 2, batch_first=True) if pool else None
         self.detection_tokens = nn.Parameter(torch.randn(1, detection, 16)) if detection else None
         self.pos_embed = nn.Parameter(0.1 * torch.randn(1, 1 + grid[0] * grid[1] + detection, 16))
         self.qkv, self.attn_drop, self.head = nn.Linear(16, 48), nn.Dropout(0.5), nn.Dropout(0.5)
@@ -334,10 +344,13 @@ class Own(nn.Module):
         x = self.patch_embed(x).flatten(2).mT
         tokens = [getattr(self, self.token).expand(len(x), -1, -1), x]
         tokens += [] if self.detection_tokens is None else [self.detection_tokens.expand(len(x), -1, -1)]
-        x = torch.cat(tokens, dim=1) + self.pos_embed
+        x = torch.cat(tokens[::-1] if self.last else tokens, dim=1) + self.pos_embed
+        if self.prompts is not None:  # behind the class token, as visual prompt tuning has them
+            x = torch.cat([x[:, :1], self.prompts.expand(len(x), -1, -1), x[:, 1:]], dim=1)
         q, k, v = self.qkv(x).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)
         self.whole = (q @ k.mT).softmax(-1)
-        return self.head((self.attn_drop(self.whole) @ v).flatten(1))
+        x = (self.attn_drop(self.whole) @ v).transpose(1, 2).flatten(2)  # (B, 2, T, 8) -> (B, T, 16)
+        return self.head(x if self.pool is None else self.pool(self.queries.expand(len(x), -1, -1), x, x)[0])
 
 
 @pytest.mark.parametrize(
@@ -346,8 +359,11 @@ class Own(nn.Module):
         (dict(), GRID, slice(1, 13)),
         (dict(stride=4, grid=(5, 7)), (5, 7), slice(1, 36)),
         (dict(detection=5), GRID, slice(1, 13)),
+        (dict(last=True), GRID, slice(12)),
+        (dict(prompts=3), GRID, slice(1, 13)),
+        (dict(pool=13), GRID, slice(1, 13)),
     ],
-    ids=["side by side", "overlapping", "tokens behind"],
+    ids=["side by side", "overlapping", "tokens behind", "class token behind", "prompts", "pooled"],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_the_rows_of_patches_are_those_of_patches(how, grid, rows, wrapped):
@@ -359,16 +375,15 @@ def test_the_rows_of_patches_are_those_of_patches(how, grid, rows, wrapped):
     assert seen.attention.grid == seen.encodings.grid == grid
     assert torch.equal(seen.encodings.P, own.pos_embed[0, rows])
     assert [part.training for part in (own, own.attn_drop, own.head)] == [True, True, False]
-    np.testing.assert_allclose(
-        attention_of(model, PICTURES)[0], own.whole[..., rows, rows].detach(), atol=1e-6
-    )
+    at = slice((rows.start or 0) + how.get("prompts", 0), rows.stop + how.get("prompts", 0))
+    (S,) = attention_of(model, PICTURES)
+    np.testing.assert_allclose(S, own.whole[:4, :, at, at].detach(), atol=1e-6)
 
 
-def test_tokens_that_no_name_tells_are_not_guessed():
-    with pytest.raises(
-        ValueError, match="has 13 tokens on these pictures, and no other tokens: which of them"
-    ):
-        attention_of(Own(token="first"), PICTURES)
+def test_tokens_that_no_name_tells_are_those_that_no_picture_changes():
+    own = Own(token="first")
+    S = attention_of(own, PICTURES)[0]
+    np.testing.assert_allclose(S, own.whole[:4, :, 1:, 1:].detach(), atol=1e-6)
 
 
 def test_equal_counts_on_another_grid_are_of_the_pictures():
@@ -397,6 +412,7 @@ def test_heads_are_read_beside_the_weights_or_asked_for(tmp_path):
         (lambda w: {"student": w}, None),
         (lambda w: {"state_dict": w, "args": argparse.Namespace(lr=0.1)}, None),
         (lambda w: {f"_orig_mod.module.{key}": x for key, x in w.items()}, None),
+        (lambda w: {"n_averaged": torch.ones(1)} | {f"module.{key}": x for key, x in w.items()}, None),
         (
             lambda w: w | {"pos_embed": w["pos_embed"].to(torch.float8_e4m3fn)},
             "expected are weights of 16, 32",
@@ -446,6 +462,69 @@ class Attending(nn.Module):
     def forward(self, x):
         S = torch.softmax(x @ x.transpose(1, 2), dim=-1)[:, None]  # (B, 1, N, N)
         return self.attn_drop(S)[:, 0] @ x
+
+
+class Channels(Attending):
+    """Attention between the channels of a head, as XCiT's."""
+
+    def forward(self, x):
+        return super().forward(x.mT).mT
+
+
+class Differential(Attending):
+    """Two maps pass for each head, which weighs by their difference."""
+
+    num_heads = 1
+
+    def forward(self, x):
+        S = torch.softmax(torch.stack([x @ x.mT, -x @ x.mT], dim=1), dim=-1)  # (B, 2, N, N)
+        S = self.attn_drop(S)
+        return (S[:, 0] - S[:, 1] / 2) @ x
+
+
+@pytest.mark.parametrize(
+    ("kind", "patches", "said"),
+    [
+        (Attending, 8, None),
+        (Channels, 8, "Channels is not between its tokens"),
+        (Channels, 10, "Channels is not between its tokens"),
+        (Differential, 10, "2 maps pass through attn_drop in Differential, of 1 heads"),
+    ],
+)
+def test_what_passes_through_a_dropout_is_asked_of_its_layer(kind, patches, said):
+    """Also where there are as many tokens as a head is wide, 8, so that shapes do not tell."""
+    model = Shared()
+    model.layers = nn.ModuleList([kind(nn.Dropout(0.0))])
+    pictures = torch.randn(2, 3, 8, 2 * patches)
+    if said is None:
+        assert attention_of(model, pictures).shape == (1, 2, 1, patches, patches)
+    else:
+        with pytest.raises(ValueError, match=said):
+            attention_of(model, pictures)
+
+
+def test_a_folder_says_its_grid_and_its_architecture(tmp_path):
+    """16 patches are 2 x 8 where config.json says so; what it names otherwise is not read as a plain ViT."""
+    folder, wide = saved(tmp_path, "", plain(rows=17)), torch.randn(2, 3, 16, 64)
+    says = {"model_type": "vit", "num_attention_heads": 2, "patch_size": 8, "image_size": [16, 64]}
+    (folder / "config.json").write_text(json.dumps(says))
+    assert look(folder).encodings.grid == look(folder, wide).attention.grid == (2, 8)
+    with pytest.raises(ValueError, match="takes pictures of 16 x 64 pixels, got .32, 32."):
+        attention_of(folder, torch.randn(2, 3, 32, 32))
+    with pytest.raises(ValueError, match="says that its patches are 2 x 8, got grid=.4, 4."):
+        encodings_of(folder, grid=(4, 4))
+    (folder / "config.json").write_text(json.dumps({"architecture": "vit_base_patch16_rpn_224"}))
+    with pytest.raises(ValueError, match="rpn_224, which may be no plain ViT: give the model itself"):
+        attention_of(folder, wide, heads=2)
+
+
+def test_encodings_that_no_token_takes_are_refused():
+    """One more than patches, and no token for it, as ViTPose adds it to all: a grid would not help."""
+    own = Own()
+    own.cls_token, own.grid_size = None, GRID
+    own.config = argparse.Namespace(image_size=SIZE, patch_size=8)
+    with pytest.raises(ValueError, match="13 encodings .* 3 x 4 patches is not known$"):
+        encodings_of(own)
 
 
 def test_a_dropout_that_layers_share_is_read_once_a_layer():

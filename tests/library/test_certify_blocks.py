@@ -107,6 +107,12 @@ def test_the_bounds_by_moments_hold(C, q, L):
     u = (form.two_outside + (C - 1) * form.pair_outside) / C
     outside = -3 * max(form.two_outside, u) - (L - 2) * max(form.three_outside, 0)
     assert value["one"] <= -form.one * w
+    # v (gain - v^2 / 4 rest) at the least v in the first term and the largest in the second
+    a4, a6, a10 = (float(sum(chance * n**k for n, chance in types)) for k in (4, 6, 10))
+    v = 2 * C**3 / B
+    rest = a4 * (C**6 + (L - 2) * a6) + a10 / 3
+    least = (L - 1) / (4 * C) * (v * a4 - (4 / 3 * v) ** 3 / 4 * rest) - 1 / 2
+    assert value["one"] == pytest.approx(least / L, rel=1e-9)
     if C > 2:
         t1, t2, t3 = form.one, form.two_inside, form.three_inside
         second = 3 * (t3 - t2) - 2 / C * (t1 - 3 * t2 + 2 * t3)

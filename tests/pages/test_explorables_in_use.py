@@ -20,7 +20,7 @@ STATES = {
     "epochs": "",
 }
 SENTENCE = "document.querySelector('.pa-sentence').textContent"
-SLIDER = ".pa-control input[type=range]"
+SLIDER = ":is(.pa-control, [data-explorable=shuffle] .pa-player) > input[type=range]"
 TOUCH = {"has_touch": True, "viewport": PHONE, "reduced_motion": "reduce"}
 every_explorable = pytest.mark.parametrize("name", STATES)
 

@@ -71,6 +71,17 @@ def test_the_keyboard_opens_and_closes_it(page):
     assert page.locator(TIP).count() == 0 and link.get_attribute("aria-describedby") is None
 
 
+def test_the_arrow_keys_move_a_formula_that_is_wider_than_its_tip(browser):
+    with open_page(browser, SITE / "book" / "dynamics" / "idealized.html") as tab:
+        tab.set_viewport_size({"width": 320, "height": 700})
+        tab.evaluate(UNFOLD)
+        link_to(tab, "#equation-eq-idealized-first").focus()
+        left = f"() => Math.max(...[...document.querySelectorAll('{TIP} *')].map(e => e.scrollLeft))"
+        assert tab.evaluate(left) == 0
+        tab.keyboard.press("ArrowRight")
+        assert tab.evaluate(left) > 0 and tab.locator(TIP).count() == 1
+
+
 def test_a_symbol_says_its_meaning_and_its_name_in_the_code(page):
     page.goto(ATTENTION.as_uri())
     symbol = page.locator("article p .pa-symbol[data-symbol='\\\\mathbfA']").first

@@ -315,6 +315,15 @@ def test_the_lamps_are_those_of_the_record(browser):
         page.wait_for_function("() => window.explorables.forgotten.at() === 3000")
 
 
+def test_the_lamps_are_lit_by_themselves_and_then_it_is_asked(browser):
+    with essay(browser, "forgotten") as (page, place):
+        place.locator("canvas").first.scroll_into_view_if_needed()
+        page.wait_for_function("() => window.explorables.forgotten.lit()['8000'] === 10")
+        place.get_by_role("button", name="Play", exact=False).first.wait_for()  # it stands still again
+        assert 0 < of(page, "forgotten", "at()") < 3000
+        assert "guess" not in page.evaluate(SAID.format("forgotten")).lower()
+
+
 @pytest.mark.parametrize("scene", SCENES[1:])
 def test_a_guess_comes_first_and_a_finger_can_make_it(browser, scene):
     with essay(browser, scene, has_touch=True, viewport=PHONE, reduced_motion="reduce") as (page, place):

@@ -123,7 +123,7 @@ def test_punctuation_stays_with_its_formula(browser):
     assert count > 50 and parted == []
 
 
-@pytest.mark.parametrize("name", ["book.css", "claims.css"])
+@pytest.mark.parametrize("name", ["book.css", "heights.css", "claims.css"])
 def test_a_style_sheet_closes_what_it_opens(browser, name):
     """A rule that is left open swallows all that follow: on a wide screen none of them would hold."""
     sheet = (SITE / "_static" / name).read_text(encoding="utf-8")

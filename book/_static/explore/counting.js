@@ -22,8 +22,14 @@
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
-    { key: "D", label: "D, patches", value: 64, options: [16, 24, 36, 48, 64, 100, 144, 196, 256, 400] },
-    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8, 16] },
+    {
+      key: "D",
+      label: "D, patches",
+      value: 64,
+      options: [16, 24, 36, 48, 64, 100, 144, 196, 256, 400],
+      rare: true,
+    },
+    { key: "C", label: "C, patches in a set", value: 4, options: [2, 4, 8, 16], rare: true },
     { key: "q", label: "q, chance of a random feature", value: 0.3, from: 0, to: 1, step: 0.01 },
     { key: "seed", label: "draw number", value: 1, from: 1, to: 100, step: 1, rare: true },
   ];

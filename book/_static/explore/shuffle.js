@@ -36,6 +36,7 @@
         ["ViT-Tiny/16", "vit"],
         ["DeiT-Tiny/16", "deit"],
       ],
+      rare: true,
     },
     {
       key: "links",
@@ -46,7 +47,7 @@
       step: 4,
       rare: true,
     },
-    { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1 },
+    { key: "piece", label: "lit piece (0: none)", value: 0, from: 0, to: N, step: 1, rare: true },
     { key: "seed", label: "shuffle number", value: 1, from: 1, to: 50, step: 1, rare: true },
     { key: "together", value: 0 }, // 0: shuffled; 50: in the plane of the hops; 100: on the grid
   ];

@@ -36,7 +36,7 @@
     },
     { key: "diagonal", label: "diagonal of A", value: 1, from: 0, to: 3, step: 0.05, rare: true },
     { key: "gamma", label: "γ at the start", value: -2.5, from: -RANGE, to: RANGE, step: 0.05 },
-    { key: "rho", label: "ρ at the start", value: -1.4, from: -RANGE, to: RANGE, step: 0.05 },
+    { key: "rho", label: "ρ at the start", value: -1.4, from: -RANGE, to: RANGE, step: 0.05, rare: true },
   ];
 
   /** The alpha in (0, 100) at which the risk stops falling; the risk is convex along the way that matters. */

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 from patch_association.checks import positive_int
 from patch_association.images.locality import grid_sides
 from patch_association.images.vit import ViT
+from patch_association.streams import Stream, generator
 
 #: Tokens that are no patches, and encodings, by the ends of their names. Detection tokens alone stand behind.
 _TOKEN = re.compile(
@@ -27,8 +28,12 @@ _TOKEN = re.compile(
     r"|reg_token|register_tokens|storage_tokens|detection_tokens)$"
 )
 _BEHIND = "detection_tokens"
-#: The part that takes pictures, of a network that takes texts as well.
-_PICTURES = re.compile(r"(?:^|[./])(?:vision_model|visual|vision_tower|image_encoder|img)[./]")
+#: Whose models are known to have them so; the tokens of others are looked at.
+_KNOWN = ("timm", "transformers", "torchvision", "open_clip")
+#: The part that takes pictures, of a network that takes texts as well; and what a module may be inside of.
+_TOWERS = ("vision_model", "visual", "vision_tower", "image_encoder", "img")
+_PICTURES = re.compile(rf"(?:^|[./])(?:{'|'.join(_TOWERS)})[./]")
+_AROUND = ("_orig_mod", "module", "timm_model")
 _POSITIONS = re.compile(
     r"(?:^|\.)(pos_embed|positions|position_embeddings|pos_embedding|positional_embedding"
     r"|position_embedding\.weight)$"
@@ -36,7 +41,7 @@ _POSITIONS = re.compile(
 #: From the names of transformers (older and newer) and of torchvision to timm's, one after another.
 _RENAMED = (
     (r"(^|\.)(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.", r"\1"),
-    (r"^(?:(?:module|model|backbone|vit|deit|dinov2|dinov2_with_registers)\.)+", ""),
+    (r"^(?:(?:module|model|timm_model|backbone|vit|deit|dinov2|dinov2_with_registers)\.)+", ""),
     (r"^embeddings\.(?=cls_token|mask_token|register_tokens)", ""),
     (r"^class_token$", "cls_token"),
     (r"^embeddings\.distillation_token$", "dist_token"),
@@ -56,7 +61,7 @@ _RENAMED = (
     (r"^(?:classifier|heads\.head)\.", "head."),
 )
 _BEHIND_THE_LAYERS = re.compile(
-    r"^(norm|fc_norm|head|head_dist|pooler|pre_logits|cls_classifier|mask_token)\b"
+    r"^(norm|fc_norm|head|head_dist|pooler|pre_logits|cls_classifier|mask_token|n_averaged)\b"
 )
 
 
@@ -80,7 +85,7 @@ class Encodings:
     before: int
 
 
-def encodings_in(model, name: str, grid: Any = None) -> Encodings:
+def encodings_in(model, name: str, grid: Any = None, about=None, images=None, seen=None) -> Encodings:
     """Find the encodings of a module or of tensors; a ValueError says what was found instead.
 
     Parameters
@@ -88,78 +93,105 @@ def encodings_in(model, name: str, grid: Any = None) -> Encodings:
     model : module, or tensors by name
     name : str (what errors call it)
     grid : pair of int, optional (rows and columns)
+    about : dict, optional (what the file beside the weights says of them)
+    images : (B, c, H, W) tensor, optional (that the model takes)
+    seen : pair of int, optional (rows and columns of the patches on these)
 
     Raises
     ------
     ValueError
         If there are none, or which rows belong to patches is not known.
     """
-    model = unwrapped(model)
+    if isinstance(model, ViT):
+        side, tensors = model.config.grid, tensors_of(model)
+        P = model.positions[0, : side**2].detach().float()
+        return Encodings(P, (side, side), "positions", other_tokens(tensors), 0)
     tensors = tensors_of(model)
-    tokens = other_tokens(tensors)
-    ends = {0}
     if "pos" in tensors:
         P, called = tensors["pos"], "pos"
         (before,) = _counts(tensors, "n_prefix", [0], name)
-        grid = _counts(tensors, "grid", [0, 0], name) if grid is None and "grid" in tensors else grid
-        starts, tokens = {before}, {"n_prefix": before} if before else {}
+        own = tuple(_counts(tensors, "grid", [0, 0], name)) if "grid" in tensors else None
+        P = P[None] if P.ndim == 3 and len(P) > 1 else P
+        tokens = {"n_prefix": before} if before else {}
+        cuts = {(before, 0)}
     else:
         P, called = _positions(tensors, name)
+        own, tokens = grid_of(model, about), other_tokens(tensors)
         ahead = {token: count for token, count in tokens.items() if token != _BEHIND}
         first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
-        starts, ends = {0, first, sum(ahead.values())}, {0, tokens.get(_BEHIND, 0)}
-    P = P.detach()
-    if P.ndim == 3 and called == "pos" and len(P) > 1:
-        P = P[None]
+        behind = {0, tokens.get(_BEHIND, 0)}
+        cuts = {(k, e) for k in (0, first, sum(ahead.values())) for e in behind}
     if P.ndim == 4:  # (1, rows, columns, width)
-        grid = (P.shape[1], P.shape[2]) if grid is None else grid
-        P = P.flatten(1, 2)
-    P = P[0] if P.ndim == 3 else P
+        own, P = (P.shape[1], P.shape[2]), P.flatten(1, 2)
+    P = P.detach()[0] if P.ndim == 3 else P.detach()
     if P.ndim != 2 or not P.numel():
         raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
-    if isinstance(model, ViT):
-        own = model.config
-        return Encodings(P[: own.num_patches].float(), (own.grid, own.grid), called, tokens, 0)
-    grid = grid_sides(grid, 1) if grid is not None else grid_of(model)
-    left = {(k, e): len(P) - k - e for k in starts for e in ends if len(P) > k + e}
-    fits = [cut for cut, n in left.items() if n == (math.prod(grid) if grid else math.isqrt(n) ** 2)]
+    said = None if grid is None else grid_sides(grid, 1)
+    if said and own and said != own and images is None:
+        raise ValueError(f"{name} says that its patches are {own[0]} x {own[1]}, got grid={said}")
+    fits = []
+    for sides in [known for known in (own, said, seen) if known] + [None] * (not own and not said):
+        left = {cut: len(P) - sum(cut) for cut in cuts if len(P) > sum(cut)}
+        fits += [
+            (cut, sides or (math.isqrt(n), math.isqrt(n)))
+            for cut, n in left.items()
+            if n == (math.prod(sides) if sides else math.isqrt(n) ** 2)
+        ]
+        if fits:
+            break
     if len(fits) != 1:
-        patches = f"{grid[0]} x {grid[1]} patches" if grid else "the patches of a square"
+        sides = own or said or seen
+        patches = f"{sides[0]} x {sides[1]} patches" if sides else "the patches of a square"
         others = ", ".join(f"{count} {token}" for token, count in tokens.items()) or "no other tokens"
         raise ValueError(
             f"{name} has {len(P)} encodings in {called!r}, and {others}: which of them belong to {patches} "
-            "is not known; say grid=(rows, columns)"
+            f"is not known{'' if own else '; say grid=(rows, columns)'}"
         )
-    ((before, behind),) = fits
-    side = math.isqrt(left[before, behind])
-    if called == "positions":  # ours alone has its class token behind the patches
-        before, behind = 0, before
-    return Encodings(P[before : len(P) - behind].float(), grid or (side, side), called, tokens, before)
+    (((before, behind), sides),) = fits
+    if (
+        isinstance(model, nn.Module)
+        and before + behind
+        and type(model).__module__.split(".")[0] not in _KNOWN
+    ):
+        before = _ahead(model, P, before + behind, sides, images, name)
+    N = math.prod(sides)
+    return Encodings(P[before : before + N].float(), sides, called, tokens, before)
 
 
-def encodings_for(model, name: str, grid, images, seen=None) -> Encodings:
-    """The same, where pictures may tell the grid, ``seen`` on them, or the grid that was said is theirs."""
-    own = grid_of(unwrapped(model))
-    tried = [grid]
-    if images is not None and grid is None and own is None:
-        tried = [seen or grid_on(model, images), None]
-    elif images is not None and grid is not None and own is not None:
-        tried = [grid, own]
-    refused = None
-    for one in tried:
-        try:
-            return encodings_in(model, name, one)
-        except ValueError as error:
-            refused = refused or error
-    raise refused or ValueError(name)
+def _ahead(model, P, others: int, sides, images, name: str) -> int:
+    """How many of the encodings that are of no patches stand before these, as a module has its tokens."""
+    if images is None:
+        images = torch.zeros(1, channels_of(model) or 3, *size_of(model, sides, name)).to(P)
+    first: dict[int, torch.Tensor] = {}
+    with torch.no_grad(), _in_evaluation(model), _tokens_watched(model, first):
+        _run(model, images[:1], name, noise=True)
+    for x in first.values():
+        at = _patches(x).nonzero().flatten().tolist() if x.shape[2] == P.shape[1] else []
+        if not at or at[-1] - at[0] + 1 != len(at):
+            continue
+        before, behind = at[0], x.shape[1] - 1 - at[-1]
+        if before >= others and not behind:
+            return others
+        if behind >= others and not before:
+            return 0
+        if before and behind and before + behind == others:
+            return before
+    raise ValueError(
+        f"{name} has {others} encodings more than patches, and which rows these are its tokens do not tell"
+    )
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside of what runs it on several devices, or compiled."""
-    while isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)) or hasattr(
-        model, "_orig_mod"
-    ):
-        model = model.module if hasattr(model, "module") else model._orig_mod
+    """The module that takes pictures, inside of what compiles or averages it, or takes texts as well."""
+    while isinstance(model, nn.Module):
+        inside = [getattr(model, name, None) for name in _AROUND]
+        if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+            inside.append(getattr(model, "encoder", None))
+        inside += [part for name, part in model.named_modules() if name.rpartition(".")[2] in _TOWERS]
+        inside = [part for part in inside if isinstance(part, nn.Module)]
+        if not inside:
+            break
+        model = inside[0]
     return model
 
 
@@ -186,14 +218,16 @@ def other_tokens(tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
 def _positions(tensors, name) -> tuple[torch.Tensor, str]:
     """The encodings by name, and by shape: of the width of the embedded patches."""
     width, *_ = patch_projection(tensors) or (None,)
-    fits = [
+    shaped = [
         key
         for key, x in tensors.items()
         if x.ndim in (2, 3, 4) and (x.ndim == 2 or len(x) == 1 or key == "positions")
-        and x.shape[-1] == (width or x.shape[-1]) and x.is_floating_point() and x.shape[-2] > 1
+        and x.is_floating_point() and x.shape[-2] > 1
     ]  # fmt: skip
+    fits = [key for key in shaped if tensors[key].shape[-1] == (width or tensors[key].shape[-1])]
     named = (
         [key for key in fits if _POSITIONS.search(key)]
+        or [key for key in shaped if _POSITIONS.search(key)]
         or [key for key in fits if "pos" in key.lower() and "bias" not in key and "decoder" not in key]
         or [key for key in fits if tensors[key].ndim == 3 and width and not _TOKEN.search(key)]
     )
@@ -216,8 +250,15 @@ def patch_projection(tensors) -> tuple[int, int, int] | None:
 
 def _patch_key(tensors) -> str | None:
     named = ("patch", "conv_proj", "conv1")
-    fits = (key for key, x in tensors.items() if x.ndim == 4 and max(x.shape[2:]) > 1)
-    return next((key for key in fits if any(part in key for part in named)), None)
+    fits = [key for key, x in tensors.items() if x.ndim == 4 and max(x.shape[2:]) > 1]
+    return next(
+        (
+            key
+            for key in fits
+            if any(part in key for part in named) or (fits == [key] and key.endswith("weight"))
+        ),
+        None,
+    )
 
 
 def channels_of(model) -> int | None:
@@ -228,19 +269,40 @@ def channels_of(model) -> int | None:
     return None if key is None else tensors_of(model)[key].shape[1]
 
 
-def grid_of(model) -> tuple[int, int] | None:
-    """Rows and columns of patches, where a module says them."""
+def grid_of(model, about=None) -> tuple[int, int] | None:
+    """Rows and columns of patches, where a module, or the file beside weights, says them."""
     if (grid := getattr(getattr(model, "patch_embed", None), "grid_size", None)) is not None:
         return grid_sides(grid, 1)
-    if isinstance(model, Mapping):
-        return None
-    about = getattr(model, "config", model)
-    about = getattr(about, "vision_config", about)
-    size, patch = (getattr(about, key, None) for key in ("image_size", "patch_size"))
+    size, patch = (_said(model, about, key) for key in ("image_size", "patch_size"))
     if size is None or patch is None:
         return None
     (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
     return height // p, width // q
+
+
+def _said(model, about, key: str):
+    """What a configuration, a module, or the file beside weights says of the size of pictures or patches."""
+    of = about or getattr(model, "config", model)
+    for one in (of.get("vision_config"), of) if isinstance(of, dict) else (getattr(of, "vision_config", of),):
+        said = one.get(key) if isinstance(one, dict) else getattr(one, key, None)
+        if isinstance(said, (int, list, tuple)):
+            return said
+
+
+def size_of(model, sides: tuple[int, int], name: str) -> tuple[int, int]:
+    """Height and width in pixels of pictures of so many rows and columns of patches."""
+    said = getattr(getattr(model, "patch_embed", None), "img_size", None)
+    if (said := said or _said(model, None, "image_size")) is not None and grid_of(model) == sides:
+        return grid_sides(said, 1)
+    key = _patch_key(tensors_of(model))
+    if key is None:
+        raise ValueError(f"{name} has no convolution that embeds patches: their size is not known")
+    kernel = tensors_of(model)[key].shape[2:]
+    layer = dict(model.named_modules()).get(key.rpartition(".")[0]) if isinstance(model, nn.Module) else None
+    if not isinstance(layer, nn.Conv2d) or isinstance(layer.padding, str):
+        return sides[0] * kernel[0], sides[1] * kernel[1]
+    height, width = ((sides[k] - 1) * layer.stride[k] + kernel[k] - 2 * layer.padding[k] for k in (0, 1))
+    return int(height), int(width)
 
 
 def _counts(held, key, default, name):
@@ -280,49 +342,41 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     -------
     list of (B, H, N, N) tensors, pair of int or None
     """
-    model = unwrapped(model)
     if isinstance(model, ViT):
         own, shown = model.config, []
         with _in_evaluation(model):
             shown = _run(model, images, name, return_all=True)[1]["attention"]
         N, rest = own.num_patches, len(images)  # positional attention: one for all pictures
         return [S.expand(rest, *S.shape[-3:])[..., :N, :N] for S in shown], (own.grid, own.grid)
-    tensors, config = tensors_of(model), getattr(model, "config", None)
-    if (
-        config is not None and getattr(config, "mask_ratio", None) is not None
-    ):  # a masked autoencoder shuffles its patches
-        model, about = tensors, config.to_dict()
-    elif isinstance(model, nn.Module) and any(
+    if isinstance(model, Mapping):
+        return _maps_of_weights(model, images, name, heads, grid, about or {})
+    if any(
         getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
     ):
         raise ValueError(f"{name} shuffles its patches (mask_ratio): give the masked autoencoder inside it")
-    if isinstance(model, Mapping):
-        found, sizes = _maps_of_weights(model, images, name, heads, grid, about or {})
-    else:
-        found, sizes = _seen(model, images, name)
+    found, sizes, first = _seen(model, images, name)
     found = [S for S in found if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
     tokens = found[0].shape[-1] if found else 0
     if not found or any(
-        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images), tokens, tokens) for S in found
+        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images) + 1, tokens, tokens) for S in found
     ):
-        came = f", got {[tuple(S.shape) for S in found[:3]]}" if found else ""
+        came = f", got {[tuple(S.shape[1:]) for S in found[:3]]} a picture" if found else ""
         raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: {_READ}")
+    found = [S[:-1] for S in found]
     if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in found):
         raise ValueError(f"{name} shows no attention: what passes through attn_drop does not sum to one")
-    others = other_tokens(tensors)
-    patches, behind = tokens - sum(others.values()), others.get(_BEHIND, 0)
-    known = {size for size in sizes if size[0] * size[1] == patches}
-    if len(known) > 1 or (sizes and not known):
-        counted = ", ".join(f"{count} {token}" for token, count in others.items()) or "no other tokens"
+    rows = _patches(first[tokens]) if tokens in first else torch.zeros(tokens, dtype=torch.bool)
+    N = int(rows.sum())
+    said = {sides for sides in (grid and grid_sides(grid, 1), grid_of(model)) if sides}
+    known = {sides for sides in sizes or said if math.prod(sides) == N}
+    known = known & said if len(known) > 1 and known & said else known
+    if not N or len(known) > 1 or (sizes and not known):
+        grids = " or ".join(f"{r} x {c}" for r, c in sorted(known or sizes or said)[:4])
         raise ValueError(
-            f"{name} has {tokens} tokens on these pictures, and {counted}: which of them are patches is not "
-            f"known, whose grid may be {' or '.join(f'{r} x {c}' for r, c in sorted(known or sizes)[:4])}"
+            f"{name} has {tokens} tokens on these pictures, and {N} of them change with the picture: which "
+            f"are its patches is not known{f', whose grid may be {grids}' if grids else ''}"
         )
-    own = next(iter(known), None) or next(
-        (g for g in (grid, grid_of(model)) if g and math.prod(g) == patches), None
-    )
-    rows = slice(tokens - patches - behind, tokens - behind)
-    return [S[..., rows, rows] for S in found], own
+    return [S[..., rows, :][..., rows] for S in found], next(iter(known), None)
 
 
 #: How attention can be read.
@@ -332,18 +386,44 @@ _READ = (
 )
 
 
-def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set]:
-    """What a module's own attention layers show while it looks at pictures, and the sizes of convolutions."""
-    model = getattr(model, "vision_model", model)
-    seen: list[torch.Tensor] = []
-    sizes: set[tuple[int, int]] = set()
-    with _in_evaluation(model), _watched(model, seen, sizes):
-        _run(model, images, name)
-    return seen, sizes
+def _patches(x) -> torch.Tensor:
+    """Which tokens of a picture and of noise, (2, T, width), are patches, (T,): those that differ."""
+    apart = (x[0] - x[1]).float().abs().amax(dim=1)
+    return apart > 1e-5 * apart.max()
 
 
 @contextmanager
-def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
+def _tokens_watched(model, first: dict) -> Iterator[None]:
+    """Let tokens of the first and last picture be seen, by their number, where a part first takes them."""
+
+    def keep(_, args):
+        x = args[0] if args else None
+        if isinstance(x, torch.Tensor) and x.ndim == 3 and len(x) > 1 and x.is_floating_point():
+            first.setdefault(x.shape[1], x[[0, -1]].detach())
+
+    handles = [part.register_forward_pre_hook(keep) for part in model.modules()]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
+    """What a module's attention shows of pictures and of noise; the sizes of convolutions; the tokens."""
+    seen: list[torch.Tensor] = []
+    sizes: set[tuple[int, int]] = set()
+    first: dict[int, torch.Tensor] = {}
+    wrong: list[str] = []
+    with _in_evaluation(model), _watched(model, seen, sizes, wrong), _tokens_watched(model, first):
+        _run(model, images, name, noise=True)
+    if wrong:
+        raise ValueError(f"{name} shows no attention of tokens to tokens: {wrong[0]}")
+    return seen, sizes, first
+
+
+@contextmanager
+def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
     """Let attention be seen, and restore the model."""
     handles, fused, read = [], [], set()
     fast = torch.backends.mha.get_fastpath_enabled()
@@ -355,16 +435,23 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
     def ask(_, args, how):
         return args, how | {"need_weights": True, "average_attn_weights": False}
 
+    def of_pytorch(layer, args, how, out):
+        q, k = (args[i] if len(args) > i else how[key] for i, key in enumerate(("query", "key")))
+        if q is k or (q.shape == k.shape and torch.equal(q, k)):  # else it asks tokens for something else
+            seen.append(out[1])
+
     for one, _ in theirs:
         one.set_attn_implementation("eager")
 
         def all_of_them(_, args, how):
-            return (args, how | {"output_attentions": True})
+            return args, how | {"output_attentions": True, "return_dict": True}
 
         handles.append(one.register_forward_pre_hook(all_of_them, with_kwargs=True))
         handles.append(
             one.register_forward_hook(
-                lambda _, args, out: seen.extend(getattr(out, "attentions", None) or ())
+                lambda _, args, out: seen.extend(
+                    S for S in getattr(out, "attentions", None) or () if S is not None
+                )
             )
         )
     for layer in model.modules():
@@ -374,7 +461,7 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
             continue
         if isinstance(layer, nn.MultiheadAttention):
             handles.append(layer.register_forward_pre_hook(ask, with_kwargs=True))
-            handles.append(layer.register_forward_hook(lambda _, args, out: seen.append(out[1])))
+            handles.append(layer.register_forward_hook(of_pytorch, with_kwargs=True))
         elif isinstance(drop := getattr(layer, "attn_drop", None), nn.Module):
             # Unfused, timm passes the attention through its dropout, as DINO and DeiT do: there it is read.
             if hasattr(layer, "fused_attn"):
@@ -383,6 +470,7 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
             if id(drop) not in read:  # two layers, or a layer and what wraps it, may share one
                 read.add(id(drop))
                 handles.append(drop.register_forward_pre_hook(lambda _, args: seen.append(args[0])))
+            handles.append(layer.register_forward_hook(_asked(seen, wrong), with_kwargs=True))
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         yield
@@ -394,6 +482,38 @@ def _watched(model: Any, seen: list, sizes: set) -> Iterator[None]:
             layer.fused_attn = was
         for one, before in theirs:
             one.set_attn_implementation(before)
+
+
+def _asked(seen: list, wrong: list):
+    """A hook that asks a layer whether what passed through its dropout is attention between its tokens."""
+    asking = []
+
+    def ask(layer, args, how, _):
+        if asking or not seen or seen[-1].ndim != 4:
+            return
+        S, x = seen[-1], args[0] if args else None
+        heads = getattr(layer, "num_heads", S.shape[1])
+        if heads != S.shape[1]:
+            wrong.append(
+                f"{S.shape[1]} maps pass through attn_drop in {type(layer).__name__}, of {heads} heads"
+            )
+        if not isinstance(x, torch.Tensor) or x.ndim != 3 or S.shape[2] == 1:
+            return
+        if S.shape[2] == x.shape[2] // S.shape[1]:  # as many tokens as a head is wide: between either
+            other = x.clone()
+            other[:, -1] = 1 - x[:, -1]
+            asking.append(layer)
+            layer(other, *args[1:], **how)
+            asking.clear()
+            before, after = (A[..., :-1, :-1].float() for A in (S, seen.pop()))
+            share = [A / A.sum(dim=-1, keepdim=True) for A in (before, after)]
+            between = torch.allclose(*share, rtol=1e-2, atol=1e-6)  # a token is nothing to two others
+        else:
+            between = S.shape[-1] == x.shape[1]
+        if not between:
+            wrong.append(f"what passes through attn_drop in {type(layer).__name__} is not between its tokens")
+
+    return ask
 
 
 @contextmanager
@@ -408,10 +528,11 @@ def _in_evaluation(model):
             part.training = mode
 
 
-def _run(model, images, name, **how):
-    """What the model returns; what it does not take is refused in its own words."""
+def _run(model, images, name, noise=False, **how):
+    """What the model returns, with noise behind pictures; what it does not take is refused in its words."""
+    behind = generator(0, Stream.NO_PICTURE).standard_normal((int(noise), *images.shape[1:]))
     try:
-        return model(images, **how)
+        return model(torch.cat([images, torch.from_numpy(behind).to(images)]), **how)
     except torch.OutOfMemoryError:
         raise
     except (AssertionError, RuntimeError, ValueError, TypeError) as error:
@@ -430,10 +551,17 @@ def how_many_heads(name: str, width: int, heads=None, about=None) -> int:
     """
     heads = heads if heads is not None else _said_heads(about)
     if heads is None:
-        raise ValueError(f"{name} does not tell how many heads a layer has: say heads=")
+        raise ValueError(f"{name} {_NO_HEADS}")
     if width % positive_int("heads", heads):
         raise ValueError(f"heads must divide the width {width} of {name}, got {heads}")
     return int(heads)
+
+
+#: What is said with ``heads`` is which function of its tensors a network is, too.
+_NO_HEADS = (
+    "does not tell how many heads a layer has: say heads= if its layers are timm's plain pre-norm ones, "
+    "else give the model itself"
+)
 
 
 def not_told(model, name: str, heads=None, about=None) -> str | None:
@@ -446,7 +574,7 @@ def not_told(model, name: str, heads=None, about=None) -> str | None:
             "ViT(config) with these weights, or a training run's load_run(folder).model"
         )
     if heads is None and _said_heads(about) is None:
-        return f"{name} does not tell how many heads a layer has: say heads="
+        return f"{name} {_NO_HEADS}"
 
 
 def _said_heads(about) -> int | None:
@@ -461,8 +589,10 @@ def _maps_of_weights(tensors, images, name, heads, grid, about):
     about = about.get("vision_config", about)
     if about.get("hidden_act", "gelu") != "gelu":
         raise ValueError(f"{name} is no plain ViT (its activation is {about['hidden_act']}): {_GIVE}")
+    if (kind := about.get("model_type", about.get("architecture"))) not in _PLAIN:
+        raise ValueError(f"{name} is of the architecture {kind}, which may be no plain ViT: {_GIVE}")
     left = {key: value.detach().float() for key, value in timms_names(tensors).items()}
-    found = encodings_for(tensors, name, grid, images)
+    found = encodings_in(tensors, name, grid, about, images, grid_on(tensors, images))
     try:
         weight = left.pop("patch_embed.proj.weight")
         heads = how_many_heads(name, len(weight), heads, about)
@@ -484,29 +614,30 @@ def _maps_of_weights(tensors, images, name, heads, grid, about):
         left.pop("pos_embed")
         seen = []
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
-            x = _layer(x, f"blocks.{layer}.", left, heads, seen)
+            x = _layer(x, f"blocks.{layer}.", left, heads, about.get("layer_norm_eps", 1e-6), seen)
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
         raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
     if parts := sorted(key for key in left if not _BEHIND_THE_LAYERS.match(key)):
         raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
-    return seen, {found.grid}
+    rows = slice(-len(found.P), None)
+    return [S[..., rows, rows] for S in seen], found.grid
 
 
 #: What to do where tensors do not tell.
 _GIVE = f"give the model itself; {_READ}"
+#: What ``config.json`` may call a plain pre-norm ViT.
+_PLAIN = {None, "vit", "deit", "dinov2", "dinov2_with_registers", "vit_mae", "vit_msn"}
 
 
-def _layer(x, at: str, left: dict, heads: int, seen: list):
+def _layer(x, at: str, left: dict, heads: int, eps: float, seen: list):
     """One pre-norm layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
 
     def linear(z, part):
         return F.linear(z, left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias", None))
 
     def norm(z, part):
-        return F.layer_norm(
-            z, z.shape[2:], left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias"), 1e-6
-        )
+        return F.layer_norm(z, z.shape[2:], left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias"), eps)
 
     one = x.new_ones(1)
     z = linear(norm(x, "norm1"), "attn.qkv").unflatten(-1, (3, heads, -1))

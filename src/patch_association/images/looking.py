@@ -152,7 +152,7 @@ def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
     attention = None if images is None else _looked(read, images, grid, heads, progress)
     try:
-        found = families.encodings_for(model, name, grid, images, attention and attention.grid)
+        found = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise

@@ -42,8 +42,8 @@ def encodings_of(model, grid=None) -> torch.Tensor:
     >>> encodings_of(ViT(ViTConfig.named("reader"))).shape
     torch.Size([64, 64])
     """
-    model, name, _ = given(model)
-    return families.encodings_in(model, name, grid).P
+    model, name, about = given(model)
+    return families.encodings_in(model, name, grid, about).P
 
 
 @torch.no_grad()
@@ -59,7 +59,8 @@ def attention_of(model, images: torch.Tensor, heads: int | None = None) -> torch
     images : (B, c, H, W) tensor
         Normalized as the model was trained.
     heads : int, optional
-        Where only tensors are given, which do not tell, and no ``config.json`` beside their file does.
+        Where only tensors are given, which do not tell, and no ``config.json`` beside their file does. Nor do
+        they tell where layers norm, or what else they do: ``heads`` says that they are timm's plain ones.
 
     Raises
     ------

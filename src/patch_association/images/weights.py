@@ -21,6 +21,7 @@ from torch import nn
 
 from patch_association.checks import fits_memory, whole
 from patch_association.images.extras import imported
+from patch_association.images.families import unwrapped
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
 _UNPACKED, _PACKING = 2**28, 100
@@ -87,6 +88,11 @@ def given(model) -> Given:
                 f"{name} holds {key!r}, which is no array of finite numbers: {value.dtype}, and expected are "
                 "weights of 16, 32 or 64 bits"
             )
+    model = unwrapped(model)
+    config: Any = getattr(model, "config", None)
+    if getattr(config, "mask_ratio", None) is not None:
+        # A masked autoencoder shuffles its patches: its encoder is read from its tensors.
+        model, about = getattr(model, "base_model", model).state_dict(), config.to_dict()
     return Given(model, name, about)
 
 

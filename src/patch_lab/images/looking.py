@@ -12,7 +12,13 @@ from tqdm import tqdm
 
 from patch_association.checks import fits_memory, positive_int
 from patch_association.images import Look, ViT, families
-from patch_association.images.locality import components, neighbor_recall, row_and_column, similarity
+from patch_association.images.locality import (
+    components,
+    grid_sides,
+    neighbor_recall,
+    row_and_column,
+    similarity,
+)
 from patch_association.images.weights import Given, given
 from patch_lab.images.data.folder import left_out, pictures_in, read_picture
 from patch_lab.images.data.packed import load_crops
@@ -26,16 +32,16 @@ def model_at(path: str) -> Given:
     return given(path)
 
 
-def picture_size(model, name: str, grid=None) -> tuple[int, int]:
+def picture_size(model, name: str, grid=None, about=None) -> tuple[int, int]:
     """Height and width in pixels of the pictures that a model takes."""
     if isinstance(model, ViT):
         return model.config.image_size, model.config.image_size
-    shape = families.patch_projection(families.tensors_of(model))
-    rows = grid or families.grid_of(model)
-    if shape is None:
-        raise ValueError(f"{name} has no convolution that embeds patches: their size is not known")
-    rows = rows or families.encodings_in(model, name).grid
-    return rows[0] * shape[1], rows[1] * shape[2]
+    sides = (
+        (grid and grid_sides(grid, 1))
+        or families.grid_of(model, about)
+        or families.encodings_in(model, name).grid
+    )
+    return families.size_of(model, sides, name)
 
 
 def read_pictures(folder: Path, size: tuple[int, int], channels, limit: int, progress: bool) -> torch.Tensor:

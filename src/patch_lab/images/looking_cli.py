@@ -14,7 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="FILE", help="the tables as a page of HTML, too")
     add("--limit", type=int, default=200, metavar="N", help="so many of the pictures (default: 200)")
     add("--grid", type=int, nargs=2, metavar=("ROWS", "COLUMNS"), help="of patches, where it is not told")
-    add("--heads", type=int, metavar="H", help="of a layer, where only weights are there, which do not tell")
+    add(
+        "--heads",
+        type=int,
+        metavar="H",
+        help="of a layer, if weights alone are given, of plain pre-norm layers",
+    )
     of = "of the model's training pictures, one or one a color (default: 0.5)"
     for name in ("mean", "std"):
         add(f"--{name}", type=float, nargs="+", default=[0.5], metavar="X", help=of)
@@ -37,7 +42,7 @@ def run(arguments) -> int:
     pictures = None
     if arguments.pictures is not None:
         if (missing := families.not_told(read.model, read.name, arguments.heads, read.about)) is None:
-            size = picture_size(read.model, read.name, arguments.grid)
+            size = picture_size(read.model, read.name, arguments.grid, read.about)
             channels = families.channels_of(read.model)
             pictures = read_pictures(arguments.pictures, size, channels, arguments.limit, not arguments.quiet)
         else:

@@ -34,7 +34,7 @@ def vit_of(model, heads: int | None = None) -> ViT:
     model, name, about = given(model)
     if isinstance(model, ViT):
         return model
-    P = encodings_in(model, name).P
+    P = encodings_in(model, name, about=about).P
     if math.isqrt(len(P)) ** 2 != len(P):
         raise ValueError(f"{name} has {len(P)} patches, and a square of them is needed")
     if isinstance(model, nn.Module):

@@ -1,7 +1,7 @@
 // Known, then forgotten: ten networks of each of three sizes, and when they know all sets.
 (() => {
   "use strict";
-  const { guess, player, chart, mount, number, percent, essay } = window.patchAssociation;
+  const { guess, player, chart, mount, number, percent, still, essay } = window.patchAssociation;
   const { small, thousands, columns, easel, reach } = window.patchAssociation.scenes;
 
   mount("forgotten", ({ stage, say, sentence }) => {
@@ -165,6 +165,16 @@
       after: () => time.play(),
     });
     stage.append(columns([diary.canvas], asked.element, time.element, errors.element, sentence));
+    // By themselves the lamps are lit one after another, once; whether they stay lit is what is asked.
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        seen.disconnect();
+        if (!still.matches && !at && asked.chosen === null) time.play(shining[0]);
+      },
+      { threshold: 0.5 },
+    );
+    seen.observe(diary.canvas);
     return {
       fields: [],
       bare: true,

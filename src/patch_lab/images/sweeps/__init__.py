@@ -4,7 +4,7 @@
 FILES = {
     "images": ("cifar10_permuted",),
     "study": ("cifar10_study", "cifar10_study_unmirrored", "cifar10_study_rates", "cifar10_study_rates_wide"),
-    "section_six": ("section-six", "cifar100_pair_200", "cifar100_positional_185"),
+    "section_six": ("section-six", "cifar100_positional_185"),
     "second_moments": ("second-moments",),
     "study_swapped": ("cifar10_study_swapped",),
     "starts": (

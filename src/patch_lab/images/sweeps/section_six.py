@@ -49,7 +49,7 @@ import numpy as np
 
 from patch_lab.images.sweeps.images import SHA256, SOURCE
 from patch_lab.images.sweeps.study import KINDS
-from patch_lab.kit.records import encode, load, rounded
+from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.kit.sweeps.timed import SideBySide
 
@@ -293,32 +293,6 @@ def _lengths(cell: dict) -> list[dict]:
     return 2 * [{"epochs": 200 if cell["recipe"] == "vit-cifar" else EPOCHS}]
 
 
-#: Epochs of a pair that was made in the minutes there were: the length of the public training of this shape.
-SHORT = 200
-
-
-@contextmanager
-def short_ready(chosen: list[dict], done) -> Iterator[Runs]:
-    """Pairs of another length than the registered one, with the rates of the pilot."""
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.together import Together
-
-    pilot = load("section-six")
-    own = [settings(cell, pilot) for cell in chosen]
-    for cell, kinds in zip(chosen, own):
-        for each in kinds.values():
-            each["epochs"] = cell["epochs"]
-    shown = pictures(chosen[0]["data"])
-    with Together([TrainConfig(**each) for cell in own for each in cell.values()], shown) as runs:
-        yield Runs(chosen, done, runs, [list(cell) for cell in own])
-
-
-def run_short(**cell) -> dict:
-    """A pair of another length by itself."""
-    with short_ready([cell], ()) as runs:
-        return runs.run()[0]
-
-
 def run(**cell) -> dict:
     """A cell by itself: the pilot, or one that needs none of it."""
     with ready([cell], ()) as runs:
@@ -380,18 +354,6 @@ SWEEPS = (
         backends=(),
         grows=True,
         beside=SideBySide(alike, 10, ready, least),
-    ),
-    Sweep(
-        name="cifar100_pair_200",
-        summary="Both kinds of attention, side by side, 200 epochs on CIFAR-100 (JPEG): a look, no verdict.",
-        cells=grid(part="pair", data="cifar100", recipe="book", epochs=SHORT, seed=0),
-        run=run_short,
-        config={"registered_epochs": EPOCHS, "tokens": "float32"},
-        data=partial(one_file, "cifar100"),
-        device="cuda",
-        backends=(),
-        grows=True,
-        beside=SideBySide(lambda one, other: True, 1, short_ready),
     ),
     Sweep(
         name="cifar100_positional_185",
