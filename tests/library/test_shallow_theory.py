@@ -336,3 +336,13 @@ def test_planted_rows_are_lucky_at_the_start_and_nothing_else_changes(cone):
     assert (still.planted, still.positive, still.negative, still.fitted) == (12, 12, 12, False)
     with pytest.raises(ValueError, match=r"rows must be at most 30, all that there are, got 40"):
         planted_lucky(design, start, cone, rows=40)
+
+
+@pytest.mark.parametrize("patterns", [3, 5])
+def test_the_noise_of_a_direction_from_one_token_by_counting(patterns):
+    """With one token y f is a signed unit vector: E|y f|^2 = 1, less the mean's squared norm."""
+    a, b = 0.5, 0.2
+    rest = [(1 - a - b) / (patterns - 2)] * (patterns - 2)
+    mean = (np.array([a, b, *rest]) - np.array([b, a, *rest])) / 2  # (M,)
+    signal = mean @ mean
+    assert direction_noise(a, b, 1, 1, patterns) == pytest.approx((1 - signal) / signal)
