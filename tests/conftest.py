@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Derandomized, so that a red run is red for everyone; without a deadline, since speed is asserted nowhere.
+settings.register_profile("book", deadline=None, max_examples=30, derandomize=True, database=None)
+settings.load_profile("book")
 
 # Before torch and matplotlib are imported: tiny matrices gain nothing from threads, and two workers with two
 # threads each wait for one another.

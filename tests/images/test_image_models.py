@@ -71,7 +71,7 @@ def test_the_residual_cnn_by_hand():
 grids = st.sampled_from([(8, 1), (8, 2), (8, 4), (8, 8), (6, 3), (12, 4)])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(grids, st.integers(0, 1000))
 def test_a_shuffle_moves_whole_tiles_and_can_be_undone(grid, seed):
     size, tile = grid

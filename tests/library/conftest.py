@@ -1,12 +1,7 @@
-"""The profile of hypothesis, and balls of one precision."""
+"""Balls of one precision."""
 
 import pytest
 from flint import ctx
-from hypothesis import settings
-
-# Derandomized, so that a red run is red for everyone; without a deadline, since the cores are shared.
-settings.register_profile("book", deadline=None, max_examples=30, derandomize=True, database=None)
-settings.load_profile("book")
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def _enumerated(row: np.ndarray, own: np.ndarray, C: int) -> tuple[bool, bool]:
 
 
 @given(entries=st.lists(st.integers(-1, 2), min_size=36, max_size=36))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_violations_agree_with_all_choices(entries):
     A, partition = np.array(entries, dtype=float).reshape(6, 6), Partition([0, 1, 2, 0, 1, 2])
     expected = np.array([_enumerated(A[i], partition.same_set[i], 2) for i in range(6)])
@@ -174,7 +174,7 @@ def test_violations_agree_with_all_choices(entries):
     whole=st.booleans(),
     shape=st.sampled_from([(8, 2), (9, 3), (12, 4), (6, 1)]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_gram_matrix_violates_at_least_set_size_rows(seed, rank, whole, shape):
     D, C = shape
     rng = np.random.default_rng(seed)

@@ -33,7 +33,7 @@ from patch_association.training import (
 # --- gradients -------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(1, 3),
     st.integers(1, 40),

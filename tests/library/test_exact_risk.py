@@ -66,7 +66,7 @@ def test_equals_enumeration_with_autograd_over_every_parameter(D, C, q, degree):
         assert risk.error(alpha, beta, gamma, rho) == pytest.approx(error.item(), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size, st.floats(0, 1), st.sampled_from([3, 5, 7]), st.floats(-0.4, 0.4), score, score, score)
 def test_gradient_is_the_derivative_of_the_loss(size, q, degree, alpha, beta, gamma, rho):
     D, C = size
@@ -88,7 +88,7 @@ def test_gradient_is_the_derivative_of_the_loss(size, q, degree, alpha, beta, ga
         assert gradient[k] == pytest.approx(slope, rel=1e-5, abs=3e-11 * scale / h)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size, st.floats(0, 1), st.sampled_from([3, 5]), st.floats(-1, 1), score, score, score, score)
 def test_symmetries(size, q, degree, alpha, beta, gamma, rho, shift):
     D, C = size

@@ -39,7 +39,7 @@ def a_setting(seed):
 
 
 @given(SEEDS, STEPS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_renaming_patches_renames_the_scores_and_nothing_else(seed, step):
     law, X, y, start = a_setting(seed)
     order = np.random.default_rng(seed).permutation(6)
@@ -53,7 +53,7 @@ def test_renaming_patches_renames_the_scores_and_nothing_else(seed, step):
 
 
 @given(SEEDS, STEPS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_turning_the_patches_turns_the_value_vector(seed, step):
     law, X, y, start = a_setting(seed)
     Q, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((law.dim, law.dim)))
@@ -67,7 +67,7 @@ def test_turning_the_patches_turns_the_value_vector(seed, step):
 
 
 @given(SEEDS, SEEDS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_sample_may_be_negated_with_its_label(seed, signs):
     """F is odd, so (X, y) and (-X, -y) have one loss and one gradient."""
     _, X, y, start = a_setting(seed)
@@ -79,7 +79,7 @@ def test_a_sample_may_be_negated_with_its_label(seed, signs):
 
 
 @given(SEEDS, st.floats(-3, 3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_constant_added_to_a_row_of_scores_moves_nothing(seed, shift):
     """The softmax forgets it: loss and gradient stay."""
     _, X, y, start = a_setting(seed)
@@ -91,7 +91,7 @@ def test_a_constant_added_to_a_row_of_scores_moves_nothing(seed, shift):
 
 
 @given(SEEDS, st.integers(1, 39))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_gradient_of_a_set_is_the_mean_over_its_parts(seed, cut):
     _, X, y, start = a_setting(seed)
     whole = loss_and_gradients(X, y, start.scores, start.value)
@@ -102,7 +102,7 @@ def test_the_gradient_of_a_set_is_the_mean_over_its_parts(seed, cut):
 
 
 @given(SEEDS, st.floats(0.01, 1), st.floats(0, 1), st.floats(0.1, 10))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_error_without_a_linear_part_knows_directions_only(seed, alpha, tau, scale):
     test = HeldOut(small_law(), 500, seed)
     attention = BlockAttention(test.law.partition, 1.5, 1.0, 0.2)
@@ -111,7 +111,7 @@ def test_the_error_without_a_linear_part_knows_directions_only(seed, alpha, tau,
 
 
 @given(SEEDS, st.floats(0.05, 0.5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_both_ways_of_measuring_agree_without_noise(seed, alpha):
     """One attention for many values, or an attention for each: at tau = 0 both see the same coefficients."""
     law = small_law()

@@ -56,7 +56,7 @@ def test_ratios_of_bessel_functions_are_concave_and_log_odds_fall():
                 assert min(odds) > 0 and all(a > b for a, b in pairwise(odds))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shapes, means, st.floats(0, 1), st.floats(0, 4))
 def test_the_limit_is_a_sum_over_two_poisson_numbers(shape, mean, theta, lam):
     C, p = shape
@@ -75,7 +75,7 @@ def test_the_limit_is_a_sum_over_two_poisson_numbers(shape, mean, theta, lam):
         assert found[name] == pytest.approx(mass @ values, rel=1e-6, abs=1e-9 * float(mass @ np.abs(values)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(shapes, means, st.floats(0.001, 1))
 def test_the_best_strength_overrates_the_vote(shape, mean, theta):
     """The lemma by convexity at lam = 0 and 1; S_2 < 0 where sets decide alone; the face rises at every b."""

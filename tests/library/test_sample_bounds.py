@@ -60,7 +60,7 @@ def test_told_bound_is_below_and_close_to_enumeration():
     N=st.integers(0, 60),
     share=st.floats(0.05, 0.95),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_bound_stays_above_its_closed_form(L, C, kappa, N, share):
     """The corollary: (1 - 1 / (4 L h^2)) x e0 of ceil(x L) hidden sets, x = u - h and u = (1 - 1/L)^N."""
     D, q = C * L, min(1.0, kappa * C / L)
@@ -73,7 +73,7 @@ def test_the_bound_stays_above_its_closed_form(L, C, kappa, N, share):
 
 
 @given(L=st.integers(4, 12), error=st.floats(0.03, 0.12))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_lower_bound_is_where_the_curve_crosses(L, error):
     D, q = 4 * L, 4 / L
     try:

@@ -72,7 +72,7 @@ def test_the_edges():
 # --- The first move of the scores against the exact gradient at a tiny diagonal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from([(2, 1), (4, 2), (6, 2), (6, 3), (4, 4), (12, 4), (16, 4), (24, 6)]),
     st.floats(0, 1),

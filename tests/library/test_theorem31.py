@@ -21,7 +21,7 @@ from patch_lab.setting import linear_bounds, weighted
 
 
 @given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_link_beats_the_threshold_on_the_symmetric_sum(C, others, q):
     D = C * (others + 1)
     law = trinomial(D - C, q).shift(C)
@@ -31,7 +31,7 @@ def test_no_link_beats_the_threshold_on_the_symmetric_sum(C, others, q):
 
 
 @given(C=st.integers(1, 5), others=st.integers(1, 8), q=st.floats(0, 1), larger=st.floats(0, 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_symmetric_error_grows_with_q_and_with_the_number_of_patches(C, others, q, larger):
     q, larger = sorted((q, larger))
     D = C * (others + 1)
@@ -47,7 +47,7 @@ def _loud(n, q, r):
 
 
 @given(a=st.lists(st.integers(1, 4), min_size=1, max_size=6), q=st.sampled_from([0.6, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_sum_of_signs_is_seldom_in_a_short_interval(a, q):
     signs = np.array(list(itertools.product((-1, 0, 1), repeat=len(a))))
     chance = np.where(signs == 0, 1 - q, q / 2).prod(axis=1)
@@ -61,7 +61,7 @@ def test_a_sum_of_signs_is_seldom_in_a_short_interval(a, q):
 
 
 @given(a=st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), min_size=2, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_each_set_errs_as_often_as_its_heavier_patches_say(a):
     """Step 3 at one set and at any threshold, and then the sum over ranks, by visiting every outcome."""
     a, q, errors = np.array(a), 0.8, []
@@ -201,7 +201,7 @@ def test_one_heavy_set_wins_what_the_formula_says(L, C):
 
 
 @given(weights=st.lists(st.integers(2, 5), min_size=2, max_size=6), C=st.integers(1, 4), q=st.floats(0.05, 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_unequal_weights_win_is_bounded(weights, C, q):
     n = (len(weights) - 1) * C
     error = weighted.best_monotone_error(weighted.weighted_law(np.array(weights), C, q))
@@ -220,7 +220,7 @@ def test_large_sets_reach_the_limits_of_the_bounds(q):
 
 
 @given(weights=st.lists(st.integers(8, 9), min_size=2, max_size=6), C=st.integers(1, 5), q=st.floats(0.05, 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_weights_of_nearly_one_size_win_at_most_half_a_step(weights, C, q):
     error = weighted.best_monotone_error(weighted.weighted_law(np.array(weights), C, q))
     assert error >= _loud((len(weights) - 1) * C, q, C) - 1e-12

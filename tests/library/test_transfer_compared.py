@@ -78,7 +78,7 @@ def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
     assert best - 6 * math.sqrt(0.25 / 4000) < outcome.error < 0.5
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(0, 10**6))
 def test_the_plain_sum_is_measured_exactly(samples, seed):
     outcome = learners.by_plain_sum(DATA, samples, seed)

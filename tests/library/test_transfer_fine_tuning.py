@@ -165,7 +165,7 @@ def test_exact_error_meets_sampling(hard, ratio):
 
 
 @given(alpha=st.floats(0.01, 1.0), ratio=st.floats(0.05, 3.0))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_wrong_sign_errs_as_often_as_the_right_one_is_right(alpha, ratio):
     attention = BlockAttention.hard(SHUFFLED)
     right, wrong = (

@@ -94,7 +94,7 @@ def test_logistic_regression_is_stationary_and_its_error_is_right():
 
 
 @given(fraction=st.floats(0.05, 1.0), seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_reassigned_patches_all_move_and_sizes_stay(fraction, seed):
     before = Partition.random(40, 4, seed)
     after = reassign(before, fraction, seed)
@@ -147,7 +147,7 @@ def test_shared_attention_of_one_partition_is_block_attention_and_of_two_their_u
 
 
 @given(exponent=st.floats(-1, 2), scale=st.floats(0.5, 50))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_fits_recover_their_own_laws(exponent, scale):
     D = np.array([36, 64, 100, 196, 400])
     power = {f.law: f for f in growth_fits(D, scale * D**exponent)}["power"]
