@@ -51,6 +51,7 @@ def test_the_rules():
     assert registered.nearly(apart(-0.6)) == "held" and registered.nearly(apart(-0.7)) == "undecided"
     assert registered.nearly(apart(-3.5)) == registered.nearly(apart(3.5)) == "failed"
     assert registered.sensitive([apart(6.5), apart(9)], [0.009, 0.001]) == "held"
+    assert registered.sensitive([], []) == registered.sensitive([apart(9)], []) == "undecided"
     assert registered.sensitive([apart(6.5), apart(9)], [0.011, 0.001]) == "undecided"
     assert registered.sensitive([apart(6.3), apart(9)], [0.001, 0.001]) == "undecided"
     assert registered.sensitive([apart(3), apart(9)], [0.001, 0.001]) == "failed"

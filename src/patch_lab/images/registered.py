@@ -108,6 +108,8 @@ def sensitive(falls, trends) -> str:
         From the smallest to the whole picture, of each network the level of Jonckheere's test over the five
         tiles (:func:`jonckheere`).
     """
+    if not falls or len(falls) != len(trends):
+        return "undecided"
     held = all(fall.bound(0.025) > FALLS for fall in falls) and all(p < TREND for p in trends)
     return _verdict(held, any(fall.bound(0.975) < FALLS for fall in falls))
 
