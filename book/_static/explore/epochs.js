@@ -272,7 +272,7 @@
         [
           "from patch_association.images.locality import encoding_locality, similarity",
           "from patch_lab.images.puzzle import cosines",
-          "from patch_lab.records import decode, load",
+          "from patch_lab.kit.records import decode, load",
           "",
           'runs = load("cifar10_study").where(epochs=40, tile=32, seed=0, width=64)',
           "for run in runs:",

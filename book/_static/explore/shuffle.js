@@ -335,7 +335,7 @@
           "import numpy as np",
           "from patch_association.images.locality import similarity",
           "from patch_lab.images.puzzle import assemble",
-          "from patch_lab.records import decode, load",
+          "from patch_lab.kit.records import decode, load",
           "",
           "trained = " +
             `decode(load("vit_encodings").one(model="${s.encodings === "vit" ? "ViT" : "DeiT"}-Tiny/16")["similarity"])`,
