@@ -90,7 +90,7 @@ def trained(table: dict) -> str:
             continue
         note = f"{row['name']} ({row['code']})" if "code" in row else row["name"]
         share = f"{100 * row['share_of_peak']:.0f}%" if "share_of_peak" in row else "–"
-        memory = _with_unit(digits(row["memory_gb"]), "GB")
+        memory = _with_unit(digits(row["memory_gb"]), "GB") if "memory_gb" in row else "–"
         lines.append(f"| {note} | {row['commit']} | {row['images_per_s']:,.0f} | {share} | {memory} |")
     return "\n".join(lines)
 
