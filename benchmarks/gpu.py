@@ -48,7 +48,9 @@ HERE = Path(__file__).parent
 
 #: Dense bfloat16 operations a second by the makers' data sheets, for the share of the peak.
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12}
-RUNS, STEPS, SHOWN = 5, 20, 12
+RUNS = 5
+STEPS = 20
+SHOWN = 12
 _TINY = dict(depth=1, heads=2, width=16, mlp_width=16, batch_size=8, device="cpu", precision="float32")
 
 

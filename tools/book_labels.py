@@ -131,7 +131,8 @@ class _Numbers:
     """The running numbers of one chapter, and the labels that get them."""
 
     def __init__(self, book: Book, chapter: str):
-        self.book, self.chapter = book, chapter
+        self.book = book
+        self.chapter = chapter
         self.counts = {"proof": 0, "exercise": 0, "equation": 0, "figure": 0}
         self.page = ""
 

@@ -23,7 +23,9 @@ from patch_lab.kit.figures import draw_matrix, draw_patches, new_figure, use_sty
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
 HEIGHT = WIDTH = 6
-RATE, STEPS, N = 0.02, 110, 20_000
+RATE = 0.02
+STEPS = 110
+N = 20_000
 
 
 def learn(data: SpatialData) -> torch.Tensor:

@@ -57,7 +57,8 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     """
     notebook = jupytext.read(path, fmt="md:myst")
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.nbformat = 4
+    notebook.nbformat_minor = 5
     for cell in notebook.cells:
         if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
             cell.metadata.mystnb.figure.caption = caption.strip()  # `caption: |` ends in an empty line
@@ -96,7 +97,8 @@ def differences(text: Path) -> list[str]:
     found = nbformat.read(file, as_version=4)
     for cell in found.cells:
         if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs = []
+            cell.execution_count = None
     described = notebook_from_text(text)
     pairs = (
         (nbformat.writes(found), nbformat.writes(described), str(file.relative_to(file.parents[2]))),
@@ -137,7 +139,8 @@ def followed(notebook) -> dict[str, set[str]]:
     Names are followed from statement to statement, by reading alone; rather too many parameters than too few.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    flow, found = _Flow(), {}
+    flow = _Flow()
+    found = {}
     for _ in range(2):  # a function reads what is assigned below it, so a second reading knows more
         for cell in code:
             tree = ast.parse(re.sub(r"^(\s*)%", r"\1pass  # %", cell.source, flags=re.MULTILINE))

@@ -17,11 +17,10 @@ from patch_lab.kit.ledger import shipped
 
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
-#: Claims that a plain paragraph links to, and those of them that no setting can change.
-CLAIM, ALWAYS = (
-    re.compile(r"book/claims/\w+\.html#([\w.-]+)\)"),
-    ("proved here", "observation", "definition", "assumption"),
-)
+#: Claims that a plain paragraph links to.
+CLAIM = re.compile(r"book/claims/\w+\.html#([\w.-]+)\)")
+#: Verdicts that no setting can change.
+ALWAYS = ("proved here", "observation", "definition", "assumption")
 FINDS = "**What we find.**"
 
 
@@ -33,7 +32,8 @@ class Chapter:
     """One chapter on its way to plain Markdown."""
 
     def __init__(self, book: Book, file: str):
-        self.book, self.file = book, file
+        self.book = book
+        self.file = file
         self.notebook = nbformat.read(ROOT / f"{file}.ipynb", as_version=4)
         self.glued = _glued(self.notebook)
 
@@ -124,7 +124,8 @@ class Chapter:
         return _folded(block.title or kind.capitalize(), text) if folded else text
 
     def _role(self, found: re.Match) -> str:
-        role, text = found["role"], found["text"]
+        role = found["role"]
+        text = found["text"]
         if role == "glue:text":
             return found[0]
         words, _, target = text.rpartition("<")
@@ -219,7 +220,9 @@ def _folded(title: str, body: str) -> str:
 def _paragraphs(text: str) -> list[str]:
     """Blocks between blank lines; a folded block, a display equation and a code block stay whole."""
     blocks: list[list[str]] = [[]]
-    depth, math, code = 0, False, False
+    depth = 0
+    math = False
+    code = False
     for line in text.splitlines():
         depth += line.count("<details>") - line.count("</details>")
         math ^= line.count("$$") % 2 == 1

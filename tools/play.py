@@ -218,18 +218,19 @@ def unsaid(notebook) -> str | None:
 
 def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str]]:
     """(parameter, value): one of the changes, or all of them."""
-    found = read_parameters(parameters_cell(notebook).source)
+    parameters = read_parameters(parameters_cell(notebook).source)
     if everything:
-        return [(p, value) for p in found for value in p.tries]
+        return [(p, value) for p in parameters for value in p.tries]
+    quick = [p for p in parameters if QUICK.get(name) in (None, p.name)]
+    tries = [(p, value) for p in quick for value in p.tries]
     # Another one for each chapter, the same at every run.
-    found = [(p, value) for p in found for value in p.tries if QUICK.get(name) in (None, p.name)]
-    return found[zlib.crc32(name.encode()) % len(found) :][:1]
+    return tries[zlib.crc32(name.encode()) % len(tries) :][:1]
 
 
 def full(notebook) -> list[tuple[Parameter, str]]:
     """The change of PRESET to "full"."""
-    found = read_parameters(parameters_cell(notebook).source)
-    return [(parameter, "'full'") for parameter in found if parameter.name == "PRESET"]
+    parameters = read_parameters(parameters_cell(notebook).source)
+    return [(parameter, "'full'") for parameter in parameters if parameter.name == "PRESET"]
 
 
 def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:

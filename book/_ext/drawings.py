@@ -47,7 +47,8 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     parts = iter(body.split(mark))
     drawn = []
     for row in rows:
-        reached, panels = 0.0, []
+        reached = 0.0
+        panels = []
         for panel in row:
             panels.append(_panel(panel, next(parts), figure.wide, reached))
             reached = panel.box[2]

@@ -234,7 +234,8 @@ def still_strings() -> str:
         x = 9.5 * at + 1
         y = 1.5
         for link in strings()["links"][epoch]:
-            (r, c), (s, d) = divmod(link // 64, 8), divmod(link % 64, 8)
+            r, c = divmod(link // 64, 8)
+            s, d = divmod(link % 64, 8)
             look = "pa-same" if abs(r - s) + abs(c - d) == 1 else "pa-other"
             over = f"{x + (c + d) / 2 + 0.12 * (s - r):g} {y + (r + s) / 2 - 0.12 * (d - c):g}"
             parts.append(f'<path class="{look}" d="M{x + c} {y + r}Q{over} {x + d} {y + s}"/>')

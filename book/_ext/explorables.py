@@ -105,8 +105,11 @@ class Explorable(SphinxDirective):
 
     def still(self, name: str) -> str:
         """The figure of another chapter, small, as a link that loads its state."""
-        label, of, here = self.options["figure"], self.options["of"], f"{self.env.docname}.html"
-        (picture, alt), there = picture_of(self, label, of), relative_uri(here, f"book/{of}.html")
+        label = self.options["figure"]
+        of = self.options["of"]
+        here = f"{self.env.docname}.html"
+        picture, alt = picture_of(self, label, of)
+        there = relative_uri(here, f"book/{of}.html")
         return (
             f'<figure class="pa-still"><a href="#{html.escape(self.options["shows"])}" '
             f'data-loads="{html.escape(name)}"><img src="{picture}" alt="{alt}" '
@@ -127,7 +130,8 @@ class Scene(SphinxDirective):
     option_spec: ClassVar = {"explorable": str, "figure": str, "of": str}
 
     def run(self) -> list[nodes.Node]:
-        name, here = self.arguments[0], self.env.docname
+        name = self.arguments[0]
+        here = self.env.docname
         explorable = self.options.get("explorable", name)
         load(self, explorable if explorable in ENGINES else f"scenes/{explorable}")
         if "figure" in self.options:

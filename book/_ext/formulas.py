@@ -63,7 +63,8 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
 
     def put(found: re.Match) -> str:
         kind = "d" if found["tag"] == "div" else "i"
-        start, formula = found["open"], made[key(found)]
+        start = found["open"]
+        formula = made[key(found)]
         if kind == "i" and is_short(formula):
             start = start.replace('class="math', 'class="math pa-whole', 1)
         return f"{start} data-typeset>{found['number']}<!--{kind}-->{formula}<!--/--></{found['tag']}>"

@@ -28,7 +28,8 @@ from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 from patch_lab.images.puzzle import cosines
 
-_SAME, _OTHER = "same", "other"
+_SAME = "same"
+_OTHER = "other"
 
 
 @cache
@@ -156,7 +157,7 @@ def _counting() -> dict:
     laws = [trinomial(D - C, q).shift(C) for D in sizes]
     high = np.array([[law.at(int(n)) for n in sums] for law in laws]) / top * 74  # (frames, sums)
     x = 4 + 92 * np.arange(sums.size) / sums.size
-    first = "".join(f"{'LM'[k == 0]}{a + 1:.1f} {floor - b:.1f}" for k, (a, b) in enumerate(zip(x, high[0])))
+    first = "M" + "L".join(f"{a + 1:.1f} {floor - b:.1f}" for a, b in zip(x, high[0]))
     marks = [
         ["path", {"class": "pa-axis", "d": f"M4 {floor}H96"}],
         ["path", {"class": "pa-ghost", "d": first}],

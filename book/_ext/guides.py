@@ -23,7 +23,8 @@ from patch_lab.kit.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
 TOGGLE = '<summary><span class="toctree-toggle"'  # of the theme's sidebar, which gives it no name
-CLAIMS, NOTATION = "book/claims", "book/letters"
+CLAIMS = "book/claims"
+NOTATION = "book/letters"
 
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
@@ -176,7 +177,8 @@ def guide(app, error: Exception | None) -> None:
     """After a build: write all of it."""
     if error is not None or app.builder.format != "html":
         return
-    out, contents = Path(app.outdir), yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
+    out = Path(app.outdir)
+    contents = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
     order = all_pages(contents)
     pages = {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in order}
     titles = {name: app.env.titles[name].astext() for name in order}

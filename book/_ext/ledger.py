@@ -152,7 +152,8 @@ class ClaimsTable(LedgerDirective):
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
         if not claims:
             return [nodes.paragraph("", "The ledger has no claim here yet.")]
-        titles, rows = ("claim", "what it says", "verdict"), map(self._claim, claims)
+        titles = ("claim", "what it says", "verdict")
+        rows = map(self._claim, claims)
         table = self.table(titles, (20, 60, 20), list(rows))
         return [Fold("", table, label=f"The {len(claims)} claims")]
 
@@ -380,16 +381,20 @@ class ClaimsFalls(LedgerDirective):
     """What falls if a claim falls: a picture of who rests on whom, and the same as a table."""
 
     #: Width of a column of the picture, height of a row, radius of a dot, in pixels.
-    COLUMN, ROW, DOT = 150, 16, 4
+    COLUMN = 150
+    ROW = 16
+    DOT = 4
 
     def run(self) -> list[nodes.Node]:
-        ledger, claims = shipped(), {claim.id: claim for claim in self.claims()}
+        ledger = shipped()
+        claims = {claim.id: claim for claim in self.claims()}
         carrying = sorted(
             (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.falls_with(one))
         )
         rows = []
         for one in carrying:
-            claim, falls = claims[one], ledger.falls_with(one)
+            claim = claims[one]
+            falls = ledger.falls_with(one)
             line = nodes.paragraph("")
             for number, other in enumerate(falls):
                 line += nodes.Text(", " if number else "")

@@ -234,7 +234,8 @@ class Figure:
         if panel.box[2] - panel.box[0] < PHONE or len(panel.parts) > 1 or not is_axes(axes) or ticked(axes):
             return [panel]
         inks = sorted(ink for ink in map(self.ink, axes) if ink != NOTHING)
-        reached, cuts = inks[0][2], []
+        reached = inks[0][2]
+        cuts = []
         for ink in inks[1:]:
             if ink[0] - reached > GAP and 0.3 < (ink[0] + reached) / 2 / self.wide < 0.82:
                 cuts.append((reached + ink[0]) / 2)
@@ -255,7 +256,8 @@ class Figure:
     # ---- what a phone needs to know
 
     def _describe(self, panel: Panel) -> None:
-        titles, inks = [], []
+        titles = []
+        inks = []
         for part in panel.parts:
             if is_axes(part):
                 frame = self.frame(part)
@@ -323,7 +325,8 @@ class Figure:
             for lender in other.parts:
                 if other is panel or not is_axes(lender):
                     continue
-                theirs, lent = self.frame(lender), scale(lender, side)
+                theirs = self.frame(lender)
+                lent = scale(lender, side)
                 aligned = abs(theirs[side] - frame[side]) + abs(theirs[side + 2] - frame[side + 2]) < 1
                 if lent is None or not lettered(lent) or not aligned:
                     continue

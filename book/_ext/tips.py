@@ -53,7 +53,8 @@ def mark(app, doctree: nodes.document, docname: str) -> None:
     """
     if docname == "book/letters":
         return
-    symbols, seen = spoken(docname), set()
+    symbols = spoken(docname)
+    seen = set()
     for formula in list(doctree.findall(nodes.math)):
         name = written(formula.astext())
         if name not in symbols or _within(formula, (nodes.title, nodes.reference, nodes.rubric, proof_node)):
@@ -68,7 +69,8 @@ def mark(app, doctree: nodes.document, docname: str) -> None:
 
 def outdated(app, env, added, changed, removed) -> list[str]:
     """Every page, when the table of symbols has changed."""
-    before, env.pa_symbols = getattr(env, "pa_symbols", None), SOURCE.read_text(encoding="utf-8")
+    before = getattr(env, "pa_symbols", None)
+    env.pa_symbols = SOURCE.read_text(encoding="utf-8")
     return [] if before == env.pa_symbols else sorted(env.found_docs)
 
 

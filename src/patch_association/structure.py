@@ -282,10 +282,12 @@ def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:
         raise ValueError(f"scores must have shape {shape} for {D} patches, got {brief(scores)}") from None
     if A.shape[-2:] != (D, D) or (A.ndim > 2 and not stacked):
         extra = A.shape[-1] - D if A.ndim > 1 and A.shape[-1] == A.shape[-2] else 0
-        hint = f": scores[..., {extra}:, {extra}:] leaves out {extra} tokens that stand before the patches"
-        raise ValueError(
-            f"scores must have shape {shape} for {D} patches, got {A.shape}{hint * (0 < extra < 10)}"
-        )
+        hint = ""
+        if 0 < extra < 10:
+            hint = (
+                f": scores[..., {extra}:, {extra}:] leaves out {extra} tokens that stand before the patches"
+            )
+        raise ValueError(f"scores must have shape {shape} for {D} patches, got {A.shape}{hint}")
     if not (np.issubdtype(A.dtype, np.number) or A.dtype == bool) or np.iscomplexobj(A):
         raise ValueError(f"scores must be real numbers, got {A.dtype}")
     A = A.astype(np.float64)

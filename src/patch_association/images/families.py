@@ -103,12 +103,14 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         If there are none, or which rows belong to patches is not known.
     """
     if isinstance(model, ViT):
-        side, tensors = model.config.grid, tensors_of(model)
+        side = model.config.grid
+        tensors = tensors_of(model)
         P = model.positions[0, : side**2].detach().float()
         return Encodings(P, (side, side), "positions", other_tokens(tensors), 0)
     tensors = tensors_of(model)
     if "pos" in tensors:
-        P, called = tensors["pos"], "pos"
+        P = tensors["pos"]
+        called = "pos"
         (before,) = _counts(tensors, "n_prefix", [0], name)
         own = tuple(_counts(tensors, "grid", [0, 0], name)) if "grid" in tensors else None
         P = P[None] if P.ndim == 3 and len(P) > 1 else P
@@ -116,13 +118,15 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         cuts = {(before, 0)}
     else:
         P, called = _positions(tensors, name)
-        own, tokens = grid_of(model, about), other_tokens(tensors)
+        own = grid_of(model, about)
+        tokens = other_tokens(tensors)
         ahead = {token: count for token, count in tokens.items() if token != _BEHIND}
         first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
         behind = {0, tokens.get(_BEHIND, 0)}
         cuts = {(k, e) for k in (0, first, sum(ahead.values())) for e in behind}
     if P.ndim == 4:  # (1, rows, columns, width)
-        own, P = (P.shape[1], P.shape[2]), P.flatten(1, 2)
+        own = (P.shape[1], P.shape[2])
+        P = P.flatten(1, 2)
     P = P.detach()[0] if P.ndim == 3 else P.detach()
     if P.ndim != 2 or not P.numel():
         raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
@@ -276,7 +280,8 @@ def grid_of(model, about=None) -> tuple[int, int] | None:
     size, patch = (_said(model, about, key) for key in ("image_size", "patch_size"))
     if size is None or patch is None:
         return None
-    (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
+    height, width = grid_sides(size, 1)
+    p, q = grid_sides(patch, 1)
     return height // p, width // q
 
 
@@ -343,11 +348,13 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     list of (B, H, N, N) tensors, pair of int or None
     """
     if isinstance(model, ViT):
-        own, shown = model.config, []
+        own = model.config
         with _in_evaluation(model):
             shown = _run(model, images, name, return_all=True)[1]["attention"]
-        N, rest = own.num_patches, len(images)  # positional attention: one for all pictures
-        return [S.expand(rest, *S.shape[-3:])[..., :N, :N] for S in shown], (own.grid, own.grid)
+        N = own.num_patches
+        # positional attention has one map for all pictures: (1, H, T, T) -> (B, H, N, N)
+        maps = [S.expand(len(images), *S.shape[-3:])[..., :N, :N] for S in shown]
+        return maps, (own.grid, own.grid)
     if isinstance(model, Mapping):
         return _maps_of_weights(model, images, name, heads, grid, about or {})
     if any(
@@ -425,7 +432,9 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
 @contextmanager
 def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
     """Let attention be seen, and restore the model."""
-    handles, fused, read = [], [], set()
+    handles = []
+    fused = []
+    read = set()
     fast = torch.backends.mha.get_fastpath_enabled()
     theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
     inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}

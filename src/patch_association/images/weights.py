@@ -24,7 +24,8 @@ from patch_association.images.extras import imported
 from patch_association.images.families import unwrapped
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
-_UNPACKED, _PACKING = 2**28, 100
+_UNPACKED = 2**28
+_PACKING = 100
 _TORCH = (".pt", ".pth", ".bin", ".ckpt", ".tar")
 #: What a file may be called.
 ENDINGS = (".npz", ".safetensors", *_TORCH)
@@ -92,7 +93,8 @@ def given(model) -> Given:
     config: Any = getattr(model, "config", None)
     if getattr(config, "mask_ratio", None) is not None:
         # A masked autoencoder shuffles its patches: its encoder is read from its tensors.
-        model, about = getattr(model, "base_model", model).state_dict(), config.to_dict()
+        model = getattr(model, "base_model", model).state_dict()
+        about = config.to_dict()
     return Given(model, name, about)
 
 
@@ -184,7 +186,8 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
         ``said``, and what is wrong with the file.
     """
     with whole(said), zipfile.ZipFile(path) as archive:
-        members, size = archive.infolist(), Path(path).stat().st_size
+        members = archive.infolist()
+        size = Path(path).stat().st_size
         claimed = sum(member.file_size for member in members)
         if claimed > max(_UNPACKED, _PACKING * size):
             raise ValueError(f"it claims {claimed:,} bytes of arrays, packed into {size:,}")
@@ -193,7 +196,8 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    name, form = member.filename, np.lib.format
+    name = member.filename
+    form = np.lib.format
     with archive.open(member) as file:
         reader = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
         shape, _, dtype = reader[form.read_magic(file)](file)

@@ -157,7 +157,8 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
     R = max(weights.num_trials, Z.shape[0])
     ma = V.shape[-1]
     Z = Z.expand(R, n, -1, -1)
-    head, output = weights.head, weights.output
+    head = weights.head
+    output = weights.output
     active = Z.reshape(R, -1, ma) @ output.mT  # (R, n L, ma) @ (R, ma, m)
     active.gt_(0)
     if head.ndim == 2:  # one a for all positions goes into W_O, where it costs nothing

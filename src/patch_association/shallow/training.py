@@ -142,7 +142,8 @@ def train(
     rate = finite("rate", rate, minimum=0)
     if not isinstance(how, Sgd):
         raise ValueError(f"how must be an Sgd, got {type(how).__name__}")
-    loss, margin = how.loss, how.margin
+    loss = how.loss
+    margin = how.margin
     check_inputs(weights, tokens)
     N = len(tokens)
     R = weights.num_trials

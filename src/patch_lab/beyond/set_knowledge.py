@@ -164,7 +164,8 @@ def examine(
         law = SpatialData(sets, data.dim, data.q, data.noise_std, data.feature)
         X = shuffled_inputs(law, n_inputs, seed)
         scores = interactions(make(sets, seed), X, law.feature)
-        recall[seed], p[seed] = association(scores, sets).recall, p_value(scores, sets, n_partitions, seed)
+        recall[seed] = association(scores, sets).recall
+        p[seed] = p_value(scores, sets, n_partitions, seed)
     return recall, p
 
 

@@ -119,7 +119,8 @@ def cover(
                 raise ValueError(f"expected {', '.join(state)}, and boxes of three sides")
         if saved["problem"] == key:
             state = saved
-    stack, before = state["stack"], state["seconds"]
+    stack = state["stack"]
+    before = state["seconds"]
     start = last = time.perf_counter()
     while stack:
         box = stack.pop()

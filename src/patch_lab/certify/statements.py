@@ -189,7 +189,8 @@ def quick(together: float = QUICK) -> tuple:
     seconds = {
         row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
     }
-    chosen, total = set(), 0.0
+    chosen = set()
+    total = 0.0
     for name in sorted(STATEMENTS.keys() & seconds.keys(), key=lambda name: seconds[name]):
         total += seconds[name]
         if total >= together:
@@ -212,7 +213,8 @@ def prove(name: str, options: Options | None = None) -> dict:
         raise ValueError(f"there is no certified statement {name!r}; there are {', '.join(STATEMENTS)}")
     options = Options() if options is None else options
     made_of("options", options, "set of Options", "arithmetic", "checkpoints", "tell")
-    before, ctx.prec = ctx.prec, PRECISION
+    before = ctx.prec
+    ctx.prec = PRECISION
     start = time.perf_counter()
     try:
         found = STATEMENTS[name].prove(options)

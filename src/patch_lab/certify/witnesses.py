@@ -274,7 +274,8 @@ def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) 
 
 
 def _law(n: int, set_size: int, q: arb) -> list:
-    before, ctx.prec = ctx.prec, 53
+    before = ctx.prec
+    ctx.prec = 53
     try:
         return signs.law_at(n, set_size, q)
     finally:
@@ -296,7 +297,7 @@ def first_move_file() -> str:
     lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
-        kind = ("win", "lose")[not win]
+        kind = "win" if win else "lose"
         k = (p - 1) // 2
         a, b = Fraction(q).as_integer_ratio()
         lines += [

@@ -27,7 +27,8 @@ from patch_lab.kit.figures.style import (
 )
 
 #: The ground of what is not trained, and how much flatter a panel of :func:`draw_loudness` shows a slope.
-_FROZEN, _ASPECT = "#C9CDD6", 6.4
+_FROZEN = "#C9CDD6"
+_ASPECT = 6.4
 
 _SCALARS = (("gamma", "same set", r"$\gamma$"), ("rho", "other sets", r"$\rho$"))
 
@@ -50,7 +51,8 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
 
     ``entries`` has shape (len(steps), D, D) and ``same_set`` (D, D).
     """
-    entries, same = np.asarray(entries), np.asarray(same_set)
+    entries = np.asarray(entries)
+    same = np.asarray(same_set)
     off = ~np.eye(same.shape[0], dtype=bool)
     for (name, key, letter), where in zip(_SCALARS, (same & off, ~same)):
         ax.plot(steps, entries[:, where], color=COLORS[key], linewidth=1.4)
@@ -75,7 +77,8 @@ def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
 
 def draw_drift(ax: Axes, alphas, drifts, alpha_star: float, title: str) -> None:
     """First drift of companions and strangers against alpha, each divided by alpha^3; alpha* marked."""
-    alphas, drifts = np.asarray(alphas), np.asarray(drifts)  # (n,), (n, 2)
+    alphas = np.asarray(alphas)  # (n,)
+    drifts = np.asarray(drifts)  # (n, 2)
     for k, (_, key, letter) in enumerate(_SCALARS):
         ax.plot(alphas, drifts[:, k] / alphas**3, label=letter, **_line(key))
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
@@ -126,7 +129,8 @@ def draw_turned_rows(ax: Axes, num_patches: int, set_size: int, q: float, shares
 
 def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = "") -> None:
     """c_gamma (circles) and c_gamma / E[w] (crosses) against x; hollow where negative."""
-    x, constants = np.asarray(x, dtype=float), np.asarray(constants)
+    x = np.asarray(x, dtype=float)
+    constants = np.asarray(constants)
     kinds = (
         (constants, "same set", r"$c_\gamma$"),
         (constants / np.asarray(slopes), "noise", r"$c_\gamma / \mathbb{E}[w]$"),
@@ -290,7 +294,8 @@ def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
         ax.plot(steps, values, color=COLORS[key], linewidth=width)
     ax.axhline(1, color=COLORS["noise"], linewidth=0.6)
     over = int(np.argmax(curves[0] > 0.88 * top)) or len(steps) - 1
-    summit, middle = int(curves[2].argmax()), int(np.argmax(curves[1] < 0.6)) or len(steps) - 1
+    summit = int(curves[2].argmax())
+    middle = int(np.argmax(curves[1] < 0.6)) or len(steps) - 1
     falling = summit + int(np.argmax(curves[2][summit:] < 0.9 * curves[2][summit]))
     names = (
         (over, 0, "signal", r"feedback $\Gamma G^{p-1}$", (-8, 0), "right"),
@@ -339,7 +344,8 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
         beta, to which gamma comes back.
     """
     for (size, (times, gamma, peak)), color in zip(runs.items(), tints("same set", len(runs))):
-        first, top = int(np.argmax(np.asarray(gamma) > peak / 4)), int(np.argmax(gamma))
+        first = int(np.argmax(np.asarray(gamma) > peak / 4))
+        top = int(np.argmax(gamma))
         ax.plot(times, gamma, color=color)
         ax.hlines(peak, times[first], times[top], color=color, linewidth=0.6)
         ax.annotate(
@@ -449,7 +455,8 @@ def draw_paths(ax: Axes, steps, ideal, runs, quantity: str, title: str) -> None:
 
 def draw_power_law(ax: Axes, x, values, law, quantity: str, label: str) -> None:
     """Every seed a mark, and the fitted line; ``values`` is (len(x), seeds), ``law`` a PowerLaw."""
-    x, values = np.asarray(x, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    values = np.asarray(values, dtype=np.float64)
     places = np.repeat(x, values.shape[1])
     ax.plot(places, values.reshape(-1), **_marks(quantity, markersize=3.2, alpha=0.55))
     ax.plot(x, law.at(x), label=label, **_line(quantity))

@@ -100,8 +100,10 @@ class ScoreNoise:
         diagonal: float = DEFAULT.diagonal,
     ):
         self.D, self.C, self.L = divides(num_patches, set_size)
-        self.q, self.degree = probability("q", q), odd_degree(degree)
-        self.linear, self.diagonal = finite("linear", linear, minimum=0), finite("diagonal", diagonal)
+        self.q = probability("q", q)
+        self.degree = odd_degree(degree)
+        self.linear = finite("linear", linear, minimum=0)
+        self.diagonal = finite("diagonal", diagonal)
         self.signs, self.probability = _classes(self.C, self.L, self.q, self.D**2)  # (n, D), (n,)
         labels = np.repeat(np.arange(self.L), self.C)
         self.partition = Partition(labels)
@@ -219,7 +221,8 @@ class ScoreNoise:
         The population's scores, plus the mean of Z_t over n drawn inputs, plus what has become of noise
         N(0, start_std^2) on the starting scores. The same seed draws the same inputs at every step.
         """
-        n, draws = positive_int("n", n), positive_int("draws", draws)
+        n = positive_int("n", n)
+        draws = positive_int("draws", draws)
         omega = finite("start_std", start_std, minimum=0)
         generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
         D, C, L = self.D, self.C, self.L

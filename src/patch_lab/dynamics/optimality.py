@@ -110,7 +110,8 @@ def _shapes(set_size: int, points: int = 101) -> np.ndarray:
     families = [above]
     for equal in range(1, C):  # equal entries, one of theta times their size, zeros
         family = np.zeros((C, points))
-        family[:equal], family[equal] = 1, theta
+        family[:equal] = 1
+        family[equal] = theta
         families.append(family / family.sum(0))
     return np.concatenate(families, axis=1)
 

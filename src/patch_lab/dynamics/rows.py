@@ -109,7 +109,8 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     eta = path.step.score_rate
     gain, by_start, by_batches = np.empty((3, count + 1))
     for t in times:
-        gain[t], by_start[t] = np.linalg.norm(moved, 2), ((read @ moved) ** 2).sum()
+        gain[t] = np.linalg.norm(moved, 2)
+        by_start[t] = ((read @ moved) ** 2).sum()
         by_batches[t] = read @ batches @ read
         step = np.eye(4) - eta * K[t]
         moved = step @ moved

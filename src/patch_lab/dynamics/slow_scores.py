@@ -202,5 +202,6 @@ def _held(risk, beta, line, kappa, rate, bound_of):
         if bound <= width and behind <= height:
             return bound
         room = 1.05 if tries < 10 else 1.5  # where a few tries do not do, the bound need not be sharp
-        width, height = max(width, room * bound), max(height, room * behind)
+        width = max(width, room * bound)
+        height = max(height, room * behind)
     return np.inf

@@ -98,7 +98,8 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
         Plants from the part of the photograph that is kept for tests.
     """
     one_of("source", source, "clean", "noise", "plants")
-    n, size = positive_int("n", n), positive_int("size", size)
+    n = positive_int("n", n)
+    size = positive_int("size", size)
     fits_memory(f"{n:,} pictures of {size:,} pixels a side", 3 * n * size**2, 1)
     draw = generator(seed, Stream.BACKGROUNDS)
     if source == "clean":

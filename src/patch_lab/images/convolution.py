@@ -17,7 +17,9 @@ from patch_association.checks import fits_memory, positive_int, seed_number
 
 # Of airbench: what is added to mean squares before a division by their roots, so that directions that hardly
 # occur stay small; the weight of a batch in a norm's statistics; and what logits are divided by.
-_LEAST_SQUARE, _FORGETTING, _COOLED = 5e-4, 0.4, 9
+_LEAST_SQUARE = 5e-4
+_FORGETTING = 0.4
+_COOLED = 9
 _VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
 
 

@@ -36,7 +36,10 @@ class Inside:
     """
 
     def __init__(self, block: Block, x: torch.Tensor, P: torch.Tensor | None = None):
-        self.block, self.x, self.z, self.P = block, x, block.attention_norm(x), P
+        self.block = block
+        self.x = x
+        self.z = block.attention_norm(x)
+        self.P = P
 
     def logits(self) -> torch.Tensor:
         """Q K^T / sqrt(d_h), (B, H, T, T); of positional attention (1, H, T, T)."""
@@ -166,7 +169,8 @@ class FixedAttention(nn.Module):
     def __init__(self, model: ViT, maps: Mapping[int, torch.Tensor]):
         super().__init__()
         c = model.config
-        self.model, self.layers = model, sorted(maps)
+        self.model = model
+        self.layers = sorted(maps)
         wanted = (c.heads, c.num_tokens, c.num_tokens)
         for layer, S in maps.items():
             if layer not in range(c.depth):
@@ -242,7 +246,8 @@ def neighbor_maps(grid: int, step: tuple[int, int], tokens: int) -> torch.Tensor
         row = patch // grid + step[0]
         column = patch % grid + step[1]
         if 0 <= row < grid and 0 <= column < grid:
-            S[patch, patch], S[patch, row * grid + column] = 0.0, 1.0
+            S[patch, patch] = 0.0
+            S[patch, row * grid + column] = 1.0
     return S
 
 

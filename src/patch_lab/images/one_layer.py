@@ -19,7 +19,10 @@ from patch_association.images.layers import Block
 
 KINDS = ("vanilla", "positional", "timm", "vit-pytorch")
 PARTS = ("attention", "layer")
-WIDTH, HEADS, MLP_WIDTH = 384, 12, 384  # the paper's for small images
+#: The paper's for small images.
+WIDTH = 384
+HEADS = 12
+MLP_WIDTH = 384
 _PURPOSE = "the comparison of layers"
 
 

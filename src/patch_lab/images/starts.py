@@ -19,7 +19,9 @@ from patch_association.checks import finite, positive_int, seed_number
 from patch_association.images.vit import STEPS, ViT
 from patch_lab.images import STARTS, VALUES
 
-_VALUE, _SCORE = 0.4, 0.7  # of Trockman & Kolter, for Z and for I alike
+#: Of Trockman & Kolter, for Z and for I alike.
+_VALUE = 0.4
+_SCORE = 0.7
 
 
 def share(margin: float, rows: int, columns: int, class_token: bool = False) -> float:

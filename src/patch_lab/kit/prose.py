@@ -53,7 +53,9 @@ UNKNOWN = "⟨?⟩"
 BANNER = "**Your setting.**"
 #: What stands before words that were written for the recorded setting, once a reader has changed it: not
 #: judged; what its claims require holds; it does not.
-WRITTEN, HOLDS, FAILS = "▷ ", "✓ ", "✗ *Not so at your setting. As recorded:* "
+WRITTEN = "▷ "
+HOLDS = "✓ "
+FAILS = "✗ *Not so at your setting. As recorded:* "
 #: What stands before the caption of a figure in which nothing follows what the reader has changed.
 FIXED = "▣ *Nothing in this figure follows what you changed.* "
 
@@ -66,9 +68,13 @@ class _Shown:
     all: ClassVar[list[_Shown]] = []
 
     def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str], follows):
-        self.text, self.claims, self.recorded, self.follows = text, claims, recorded, follows
+        self.text = text
+        self.claims = claims
+        self.recorded = recorded
+        self.follows = follows
         self.names = dict.fromkeys(re.findall("«([^»]*)»", text))
-        self.handle, self.has = None, ""
+        self.handle = None
+        self.has = ""
 
     @property
     def complete(self) -> bool:

@@ -13,7 +13,8 @@ from patch_association.structure import Partition
 from patch_lab.kit.figures.patches import draw_matrix
 from patch_lab.kit.figures.style import COLORS, INK, PAPER, label_ticks, look, new_figure, set_palette
 
-_SCORES, _GRAM = r"$\mathbf{A}$ or mean $\mathbf{S}$", r"$\mathbf{P}\mathbf{P}^\top$"
+_SCORES = r"$\mathbf{A}$ or mean $\mathbf{S}$"
+_GRAM = r"$\mathbf{P}\mathbf{P}^\top$"
 
 
 def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) -> None:

@@ -66,7 +66,8 @@ def follow_logistic(
     growth : float
         Record whenever the smallest output has grown by this factor.
     """
-    until, step = finite("until", until), finite("step", step, minimum=0)
+    until = finite("until", until)
+    step = finite("step", step, minimum=0)
     log_p = tokens.probability.log()
     rows = []
     due = 0.1

@@ -172,8 +172,10 @@ class _Search:
     """Greedy search; ``full[k]`` marks the samples in which candidate k is all active."""
 
     def __init__(self, active, C, candidates, full):
-        self.active, self.C = active, C
-        self.candidates, self.full = candidates, full
+        self.active = active
+        self.C = C
+        self.candidates = candidates
+        self.full = full
         self.chosen: list[int] = []
         self.value = self._value([])
 

@@ -146,10 +146,8 @@ def draw_pulls(ax: Axes, cosines: dict, title: str) -> None:
         arrow = {"arrowstyle": "-|>", "color": COLORS[key], "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", tip, (0, 0), arrowprops=arrow)
         side = "left" if cosine > 0 else "right"
-        ax.annotate(
-            name, tip, (5 if cosine > 0 else -5, 9 - 11 * (place == 2)), textcoords="offset points",
-            ha=side, va="center", color=COLORS[key],
-        )  # fmt: skip
+        offset = (5 if cosine > 0 else -5, -2 if place == 2 else 9)  # points: the third below the others
+        ax.annotate(name, tip, offset, textcoords="offset points", ha=side, va="center", color=COLORS[key])
     ax.axvline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlim=(-1.75, 1.75), ylim=(0, 1.2), aspect="equal", title=title, xticks=[], yticks=[])
     ax.set_xlabel(r"along the feature $\rightarrow$")
@@ -196,7 +194,8 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
     styles = looks(sorted({K for K, _ in tables}))
     for (K, H), (sizes, errors) in tables.items():
         style = {**styles[K], "linestyle": "-" if H == K else "--"}
-        draw_means(ax, sizes, errors, label=f"$K = {K}$, {H} head" + "s" * (H > 1), **style)
+        name = "1 head" if H == 1 else f"{H} heads"
+        draw_means(ax, sizes, errors, label=f"$K = {K}$, {name}", **style)
     ax.set(xscale="log", xlabel="samples", ylabel=_ERROR)
     label_ticks(ax.xaxis, sizes)
     label_ends(ax)

@@ -59,7 +59,8 @@ def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray,
     ValueError
         Where :func:`fit_logistic` refuses; if there is no penalty, or the two sets differ in shape.
     """
-    (X, y), (X_val, y_val) = labeled(X, y), labeled(X_val, y_val)
+    X, y = labeled(X, y)
+    X_val, y_val = labeled(X_val, y_val)
     if X_val.shape[1:] != X.shape[1:]:
         raise ValueError(f"X_val must have inputs of shape {X.shape[1:]}, as X has, got {X_val.shape[1:]}")
 

@@ -33,13 +33,21 @@ from patch_lab.beyond import (
 from patch_lab.kit.records import drawn, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-SEEDS, D, C, Q = 10, 16, 4, 0.5
-SIMPLE_RATE, BLOCK_RATE = 0.02, 0.005
-ROWS_SEEDS, POPULATION_RATE = 8, 0.02
+SEEDS = 10
+D = 16
+C = 4
+Q = 0.5
+SIMPLE_RATE = 0.02
+BLOCK_RATE = 0.005
+ROWS_SEEDS = 8
+POPULATION_RATE = 0.02
 SETS = Partition.random(D, C, seed=0)
-N_TEST, N_PROBE, N_MEAN = 10_000, 40, 500
+N_TEST = 10_000
+N_PROBE = 40
+N_MEAN = 500
 #: The error is also taken on data whose sets are others, of which a network cannot know.
-OTHERS, N_OTHER = 20, 500
+OTHERS = 20
+N_OTHER = 500
 
 #: Model (T) with one thing changed.
 SIMPLE = {
@@ -186,7 +194,8 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
     and, (points, R) each, ``loss`` and what :func:`rows_cell` returns of the rows.
     """
     sets = Partition(np.repeat(np.arange(3), 3))
-    patches, size = sets.num_patches, sets.set_size
+    patches = sets.num_patches
+    size = sets.set_size
     rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=patches - size)))  # (n, D - C)
     chance = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
     signs = np.ones((sets.num_sets, len(rest), patches))

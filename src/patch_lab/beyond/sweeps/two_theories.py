@@ -12,7 +12,8 @@ from patch_lab.beyond import KINDS, Bench, CrossedData, RarePatterns, follow_ben
 from patch_lab.kit.records import drawn, rounded
 from patch_lab.kit.sweeps.sweep import Sweep
 
-SEEDS, TURNED_SEEDS = 10, 5
+SEEDS = 10
+TURNED_SEEDS = 5
 #: The laws: sets said by the place, by the content, by both (D = 27, C = 3, q = 0.3); and Li et al.'s.
 LAWS = {
     "place": CrossedData(9, 1, set_size=3, q=0.3),

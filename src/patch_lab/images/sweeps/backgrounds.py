@@ -17,14 +17,17 @@ from patch_lab.images.backgrounds import backgrounds, compose, right_answers, tr
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
-TRAIN, TESTS = 10_000, 2000
+TRAIN = 10_000
+TESTS = 2000
 SHAPE: dict[str, Any] = dict(depth=5, heads=4, width=64, mlp_width=64, patch_size=4)
 EPOCHS = 10
 SEEDS = (0, 1, 2)
 KEPT = (64, 49, 36, 25)
 #: Of the pictures whose background misleads; and of the pretraining on the eight other classes.
-FEWER_EPOCHS, PRETRAINING = 5, 10
-AIRPLANE, BIRD = 0, 2
+FEWER_EPOCHS = 5
+PRETRAINING = 10
+AIRPLANE = 0
+BIRD = 2
 EIGHT = tuple(c for c in range(10) if c not in (AIRPLANE, BIRD))
 #: In training so many birds have plants behind them, and so many airplanes.
 WITH_PLANTS = {BIRD: 0.9, AIRPLANE: 0.1}

@@ -8,7 +8,8 @@ from patch_lab.images.sweeps.section_six import FILES, SETS, SOURCES, data, pict
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-PATCH, WHOLE = 4, 32
+PATCH = 4
+WHOLE = 32
 SIZES = (100, 1000, 10_000)
 
 

@@ -57,7 +57,8 @@ SETS = ("cifar100", "cifar10")
 RATES = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3)
 PILOT_EPOCHS = 6
 PILOT_SEED = 100
-EPOCHS, CNN_EPOCHS = 300, 100
+EPOCHS = 300
+CNN_EPOCHS = 100
 # seeds
 FIRST = (0, 1, 2)
 MORE = (3, 4)
@@ -187,7 +188,9 @@ class Runs:
     """The runs of some cells, side by side."""
 
     def __init__(self, chosen: list[dict], done, runs, names):
-        self.cells, self.runs, self.names = chosen, runs, names
+        self.cells = chosen
+        self.runs = runs
+        self.names = names
 
     def seconds(self) -> float:
         """Of all of them together, measured here."""

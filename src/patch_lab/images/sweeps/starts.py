@@ -55,7 +55,8 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 SEEDS = (0, 1, 2, 3, 4)
 TUNING_SEED = 100
-SHORT, LONG = 3, 10  # epochs
+SHORT = 3  # epochs
+LONG = 10
 RATES = (1e-3, 2e-3, 4e-3)
 SIDE = 24
 #: Each arm by what it changes.

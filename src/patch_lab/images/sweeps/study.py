@@ -174,7 +174,8 @@ RATE_EPOCHS = 4
 #: The same for the larger width.
 WIDE_RATES = (5e-4, 1e-3, 2e-3)
 #: Epochs of a short run and of a long one.
-SHORT, LONG = 10, 40
+SHORT = 10
+LONG = 40
 KINDS = ("vanilla", "positional")
 
 

@@ -15,7 +15,8 @@ from patch_lab.kit.sweeps.sweep import grid
 
 _RESAMPLES = 1000
 # What needs mean maps or medians is resampled by groups of pictures, and less often.
-_GROUPS, _GROUP_RESAMPLES = 20, 200
+_GROUPS = 20
+_GROUP_RESAMPLES = 200
 
 
 def encodings(model: str) -> dict:
@@ -82,7 +83,8 @@ def _own(s: Subject) -> dict:
     H = model.config.heads
     half = s.halves[0]
     inner = [k for k in range(N) if k not in corners(grid)]
-    energy, rest = torch.zeros(n, L, H), torch.zeros(n, L, H)
+    energy = torch.zeros(n, L, H)
+    rest = torch.zeros(n, L, H)
     shares = {
         name: torch.zeros(n, L, H, 5) for name in ("parts", "parts_after_norm", "parts_without_corners")
     }

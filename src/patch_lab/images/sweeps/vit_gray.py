@@ -28,7 +28,9 @@ from patch_lab.kit.records.codec import bits
 
 #: Gray after normalization: black, ..., white. At 0 a patch is the embedding's bias: no picture at all.
 LEVELS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
-_GROUPS, _RESAMPLES, _FIRST = 20, 1000, 8  # the layer, from 0, that gets other corners
+_GROUPS = 20
+_RESAMPLES = 1000
+_FIRST = 8  # the layer, from 0, that gets other corners
 
 
 @torch.no_grad()
@@ -81,10 +83,8 @@ def _maps(s: Subject) -> dict[str, torch.Tensor]:
         noise = torch.from_numpy(generator.uniform(-1, 1, blank.shape)).float()
         ten = normalized(s.images[torch.from_numpy(generator.choice(len(s.labels), 10, replace=False))])
         maps[f"noise, {k}"] = gray_maps(model, noise)
-        maps[f"one picture, {k}"], maps[f"ten pictures, {k}"] = (
-            gray_maps(model, ten[:1]),
-            gray_maps(model, ten),
-        )
+        maps[f"one picture, {k}"] = gray_maps(model, ten[:1])
+        maps[f"ten pictures, {k}"] = gray_maps(model, ten)
     for k in range(3):
         maps[f"turned, {k}"] = gray_maps(_turned(model, k), 0 * blank)
     maps["random weights"] = gray_maps(ViT(c, seed=0).requires_grad_(False), 0 * blank)

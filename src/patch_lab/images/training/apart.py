@@ -18,10 +18,15 @@ class Apart:
     """
 
     def __init__(self, models, configs, frozen, rates, which, tokens=torch.float32):
-        (self.model,), (self.config,), (stay,) = models, configs, frozen
+        (self.model,) = models
+        (self.config,) = configs
+        (stay,) = frozen
         if stay:
             raise ValueError(f"frozen is for ViTs side by side, got {', '.join(stay)} of {self.config.model}")
-        self.device, self.rates, self.which, self.count = rates.device, rates, which, 1
+        self.device = rates.device
+        self.rates = rates
+        self.which = which
+        self.count = 1
         self.type = precision_type(self.config, self.device)
         if self.device.type == "cuda":
             self.model.to(memory_format=torch.channels_last)

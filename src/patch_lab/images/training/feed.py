@@ -28,7 +28,9 @@ class Feed(ABC):
     """
 
     def __init__(self, data, config, place: OneProcess):
-        self.config, self.place, self.data = config, place, data
+        self.config = config
+        self.place = place
+        self.data = data
         self.train_numbers, self.val_numbers = validation_split(data.num_train, config.val_size, config.seed)
         self.steps = len(self.train_numbers) // config.batch_size
         if self.steps == 0:

@@ -14,9 +14,14 @@ from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.finite import FirstFailure
 
-_MOMENTUM, _NORM_RATE = 0.85, 64.0  # of SGD
-_FIRST, _LAST = 0.2, 0.07  # shares of the peak at which a triangle begins and ends
-_EVERY, _HELD = 5, 0.95  # steps between two looks ahead, and what is held at the end of training for each
+#: Of SGD.
+_MOMENTUM = 0.85
+_NORM_RATE = 64.0
+#: Shares of the peak at which a triangle begins and ends.
+_FIRST = 0.2
+_LAST = 0.07
+_EVERY = 5  # steps between two looks ahead
+_HELD = 0.95  # what is held at the end of training for each of them
 
 
 def learning_rate(
@@ -180,8 +185,12 @@ class TrainStep:
     """
 
     def __init__(self, model, optimizer, config, mean, std):
-        self.model, self.optimizer, self.config = model, optimizer, config
-        self.mean, self.std, self.device = mean, std, mean.device
+        self.model = model
+        self.optimizer = optimizer
+        self.config = config
+        self.mean = mean
+        self.std = std
+        self.device = mean.device
         self.type = precision_type(config, self.device)
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)

@@ -52,7 +52,9 @@ _SHARED = (
     "device",
     "threads",
 )
-_EVALUATED, _AUGMENTED = 250, 4096  # pictures at once: of each run, and of an epoch
+#: Pictures at once: of each run, and of an epoch.
+_EVALUATED = 250
+_AUGMENTED = 4096
 
 
 @dataclass
@@ -137,8 +139,10 @@ class Together:
     """
 
     def __init__(self, configs, data, models=None, frozen=None, tokens=torch.float32):
-        self.first, self.place = _alike(configs), processes(configs[0].device)
-        self.configs, self.device = list(configs), self.place.device
+        self.first = _alike(configs)
+        self.place = processes(configs[0].device)
+        self.configs = list(configs)
+        self.device = self.place.device
         keys = [_pictures(config) for config in configs]
         self.keys = sorted(set(keys), key=keys.index)
         self.feeds = [ResidentFeed(data, configs[keys.index(key)], self.place) for key in self.keys]
@@ -354,7 +358,8 @@ class _Evaluation:
     """The held-out or the test pictures of every run; a pass over them is recorded when it comes again."""
 
     def __init__(self, runs: Together, split: str):
-        self.runs, pictures = runs, [list(feed.evaluation(split)) for feed in runs.feeds]
+        self.runs = runs
+        pictures = [list(feed.evaluation(split)) for feed in runs.feeds]
         images, labels = (
             torch.stack([torch.cat(part) for part in parts]) for parts in zip(*(zip(*p) for p in pictures))
         )
@@ -372,7 +377,8 @@ class _Evaluation:
         total = len(runs.configs)
         self.bits = torch.zeros(total, self.passes, at_once, dtype=torch.bool, device=device)
         self.order = torch.tensor([k for group in runs.groups for k in group], device=device)
-        self.step, self.times = None, 0
+        self.step = None
+        self.times = 0
 
     @torch.no_grad()
     def _pass(self) -> None:

@@ -80,7 +80,8 @@ SCORES = LinearSegmentedColormap.from_list(
 WIDTHS = {"column": 6.2, "wide": 7.8, "half": 3.1}
 
 #: The one size of lettering, in points (14 pixels), and the resolution of what is drawn as a raster.
-LETTERING, DPI = 10.5, 300
+LETTERING = 10.5
+DPI = 300
 
 
 def tints(quantity: str, count: int) -> list[str]:

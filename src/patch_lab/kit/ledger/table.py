@@ -369,8 +369,9 @@ def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
     """Refuse words that are none of ours, and fields that do not go together."""
     for name, value, known in (("source", claim.source, sources), ("kind", claim.kind, KINDS)):
         if value not in known:
-            own = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
-            hint = own * (name == "source" and len(known) == len(SOURCES))
+            hint = ""
+            if name == "source" and len(known) == len(SOURCES):
+                hint = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
     if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")

@@ -95,7 +95,8 @@ class Journal:
     def add(self, cell: dict, result: dict, wall_s: float) -> None:
         """Keep a finished cell; ``wall_s`` is how long the sweep has run in all."""
         self._append({"cell": cell, "result": result, "wall_s": wall_s})
-        self.done[json.dumps(cell, sort_keys=True)], self.wall_s = result, wall_s
+        self.done[json.dumps(cell, sort_keys=True)] = result
+        self.wall_s = wall_s
 
     def _append(self, line: dict) -> None:
         size = self._file.seek(0, os.SEEK_END)

@@ -27,9 +27,13 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.assumption import check_assumption, cut
 from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors
 
-TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
+TRIALS = 20
+TEST_INPUTS = 400
+BATCH = 20
+NEURONS = 1000
 #: Of the success diagrams, which are many runs: test inputs, and inputs a step.
-FEWER_TESTS, SMALLER_BATCH = 200, 10
+FEWER_TESTS = 200
+SMALLER_BATCH = 10
 #: Of everything but the paper's own size: neurons. The dynamics hardly depend on their number.
 FEWER_NEURONS = 200
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
