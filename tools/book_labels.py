@@ -103,8 +103,8 @@ def read_book() -> Book:
 
 
 def _title(text: str) -> str:
-    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _read_labels(book: Book, file: str, notes: list[str]) -> None:

@@ -91,13 +91,13 @@ def _write_prose(paths: list[Path]) -> int:
 
 
 def _take_over(paths: list[Path]) -> int:
-    failed = found = 0
+    failed = taken = 0
     for path in paths:
         before = _ran(_code(notebook_from_text(path)))
         try:
             if not edits.take(path):
                 continue
-            found += 1
+            taken += 1
             print(f"{name_of(path)}: {path.name} has what was edited in the notebook.")
             if before != _ran(_code(notebook_from_text(path))):
                 raise ChapterFailed(
@@ -117,7 +117,7 @@ def _take_over(paths: list[Path]) -> int:
         except ChapterFailed as error:
             print(error)
             failed += 1
-    if not found + failed:
+    if not taken + failed:
         print("No notebook was edited: all that they say is in their .md.")
     return 1 if failed else 0
 

@@ -160,7 +160,7 @@ class Gallery(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         here = self.env.docname
         load(self, "gallery")
-        found: list[nodes.Node] = [raw('<div class="pa-gallery">')]
+        cards: list[nodes.Node] = [raw('<div class="pa-gallery">')]
         for line in self.content:
             name, _, words = line.partition(" | ")
             if name not in gallery.drawings():
@@ -170,8 +170,8 @@ class Gallery(SphinxDirective):
             picture = relative_uri(f"{here}.html", "_static/explore/cat.jpg")
             text, _ = self.state.inline_text(words, self.lineno)
             drawing = still_frame(name, gallery.drawings()[name], picture)
-            found += [raw(f'<a href="{there}">{drawing}'), nodes.paragraph("", "", *text), raw("</a>")]
-        return [*found, raw("</div>")]
+            cards += [raw(f'<a href="{there}">{drawing}'), nodes.paragraph("", "", *text), raw("</a>")]
+        return [*cards, raw("</div>")]
 
 
 class Moving(SphinxDirective):
@@ -301,11 +301,11 @@ def drawn(name: str, here: str) -> str:
 
 def computed(name, rawtext, text, lineno, inliner, options=None, content=()):
     """``{computed}`name```: a number of the essay, computed while the book is built."""
-    found = essay.numbers().get(text)
-    if found is None:
+    number = essay.numbers().get(text)
+    if number is None:
         said = inliner.reporter.error(f"the essay has no number {text!r}", line=lineno)
         return [inliner.problematic(rawtext, rawtext, said)], [said]
-    return [nodes.inline(rawtext, found, classes=["pasted-text"])], []
+    return [nodes.inline(rawtext, number, classes=["pasted-text"])], []
 
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -322,20 +322,20 @@ def triangles(matrices) -> str:
 
 def encodings() -> dict:
     """Inner products of trained and of random encodings; what is symmetric is its upper triangle."""
-    return {name: triangles(found) for name, found in essay.similarities().items()}
+    return {name: triangles(products) for name, products in essay.similarities().items()}
 
 
 def training() -> dict:
     """Two networks before training and after every epoch: cosines of encodings, recall, accuracy."""
-    found: dict = {}
+    networks: dict = {}
     for kind, run in essay.networks().items():
         local = encoding_locality(run["encodings"][0])
-        found[kind] = {
+        networks[kind] = {
             "cosines": triangles([cosines(similarity(one)) for one in run["encodings"]]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
         }
-    return found
+    return networks
 
 
 def write_data(app, error: Exception | None) -> None:

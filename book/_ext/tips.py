@@ -101,7 +101,7 @@ def collect(app, error) -> None:
 
 def _statements(site: Path, name: str, text: str):
     """The boxes of other pages that this page links to."""
-    links = {(found["page"], found["id"]) for found in LINK.finditer(text)}
+    links = {(match["page"], match["id"]) for match in LINK.finditer(text)}
     for page, id in sorted(links):
         target = site / posixpath.normpath(posixpath.join(posixpath.dirname(name), page))
         box = _boxes(target).get(id) if target.suffix == ".html" and target.is_file() else None
@@ -129,16 +129,16 @@ def meaning(symbol: Symbol) -> str:
 def _boxes(page: Path) -> dict[str, str]:
     """The boxes of a page by their id, without what belongs to the page: ids, links, pictures."""
     text = page.read_text(encoding="utf-8")
-    return {found["id"]: bare(_whole(text, found.start(), found["tag"])) for found in BOX.finditer(text)}
+    return {match["id"]: bare(_whole(text, match.start(), match["tag"])) for match in BOX.finditer(text)}
 
 
 def _whole(text: str, start: int, tag: str) -> str:
     """The element that starts there."""
     depth = 0
-    for found in re.compile(rf"<(/?){tag}\b").finditer(text, start):
-        depth += -1 if found[1] else 1
+    for match in re.compile(rf"<(/?){tag}\b").finditer(text, start):
+        depth += -1 if match[1] else 1
         if depth == 0:
-            return text[start : found.end() + 1]
+            return text[start : match.end() + 1]
     raise ValueError(f"<{tag}> at character {start} is not closed")
 
 

@@ -230,14 +230,14 @@ def association(scores, partition: Partition) -> Association:
     off_diagonal = ~np.eye(D, dtype=bool)
     rows = A[..., off_diagonal].reshape(*A.shape[:-1], D - 1)  # (..., D, D) without its diagonal
     companions = same[off_diagonal].reshape(D, D - 1)
-    found = (
+    measures = (
         (lowest_inside > highest_outside).all(axis=-1),
         (lowest_inside >= highest_outside).all(axis=-1),
         _recall(rows, companions, C - 1),
         _auc(rows, companions, C - 1),
         gaps.min(axis=-1),
     )
-    return Association(*(value.item() if A.ndim == 2 else value for value in found))
+    return Association(*(value.item() if A.ndim == 2 else value for value in measures))
 
 
 def chance_recall(num_patches: int, set_size: int) -> float:
@@ -305,8 +305,8 @@ def _recall(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:
     tied = rows == threshold
     places = k - above.sum(axis=-1)  # places that the tied scores share
     chance = places / tied.sum(axis=-1)
-    found = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)
-    return found.mean(axis=-1) / k
+    hits = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)
+    return hits.mean(axis=-1) / k
 
 
 def _auc(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:

@@ -153,14 +153,14 @@ def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
     attention = None if images is None else _looked(read, images, grid, heads, progress)
     try:
-        found = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
+        encodings = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise
-        found = None  # rotary or relative positions: there is nothing to measure but the attention
-    local, near, needed, sums = (None, None, None, None) if found is None else _measured(found)
-    tokens = families.other_tokens(tensors) if found is None else found.tokens
-    return Look(name, tokens, found, local, near, needed, sums, attention)
+        encodings = None  # rotary or relative positions: there is nothing to measure but the attention
+    local, near, needed, sums = (None, None, None, None) if encodings is None else _measured(encodings)
+    tokens = families.other_tokens(tensors) if encodings is None else encodings.tokens
+    return Look(name, tokens, encodings, local, near, needed, sums, attention)
 
 
 def _normalized(pictures, mean, std, channels):
@@ -181,9 +181,9 @@ def _normalized(pictures, mean, std, channels):
     return ((pictures / 255 - mean) / std).float()
 
 
-def _measured(found: Encodings):
-    P = found.P
-    grid = found.grid
+def _measured(encodings: Encodings):
+    P = encodings.P
+    grid = encodings.grid
     if min(grid) < 2 or not P.norm(dim=1).all() or not (P - P.mean(dim=0)).norm(dim=1).all():
         return None, None, None, None
     local = encoding_locality(P, grid=grid) if min(grid) > 2 else None

@@ -309,7 +309,7 @@ def one_pass(weights, tokens, attention, loss="hinge", margin=1.0, attention_mov
         ]
         value, F, slope, gradients = zip(*parts)
         names = [field.name for field in fields(Weights)]
-        joined = (torch.cat([getattr(each, name) for each in gradients]) for name in names)
+        joined = (torch.cat([getattr(part, name) for part in gradients]) for name in names)
         return torch.cat(value), torch.cat(F), torch.cat(slope), Weights(*joined)
     passed = forward(weights, tokens, attention)
     value, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)

@@ -162,8 +162,8 @@ def train(
     def note(t):
         F = output(weights, tokens, attention)
         full, _ = loss_and_slope(F, tokens.y, tokens.probability, loss, margin)
-        found = measure(weights, tokens if test is None else test, attention)
-        rows.append([full.double().cpu().numpy(), *(getattr(found, name) for name in COLUMNS)])
+        measures = measure(weights, tokens if test is None else test, attention)
+        rows.append([full.double().cpu().numpy(), *(getattr(measures, name) for name in COLUMNS)])
         kept.append(t)
 
     for t in range(steps + 1):

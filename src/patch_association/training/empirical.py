@@ -346,8 +346,8 @@ class _Measure:
         orthogonal = (v - alpha[:, None] * self.feature).norm(dim=1)
         test_error = torch.full_like(alpha, float("nan"))
         if self.test is not None:
-            found = self.test.errors_of(S, v, *self.activation)
-            test_error = torch.where(torch.isfinite(v).all(dim=1), found, float("nan"))
+            errors = self.test.errors_of(S, v, *self.activation)
+            test_error = torch.where(torch.isfinite(v).all(dim=1), errors, float("nan"))
         rows = [loss, wrong, test_error, alpha, orthogonal, alpha / v.norm(dim=1)]
         loss, wrong, test_error, *value = (x.double().cpu().numpy() for x in rows)
         exact, recall, margin, *spread = self._structure(A.double().cpu().numpy())
@@ -358,8 +358,8 @@ class _Measure:
         table = np.full((7, len(A)), np.nan)
         ok = np.isfinite(A).all(axis=(1, 2))
         if ok.any():
-            found = association(A[ok], self.law.partition)
-            table[:3, ok] = found.exact, found.recall, found.margin
+            structure = association(A[ok], self.law.partition)
+            table[:3, ok] = structure.exact, structure.recall, structure.margin
             for row, where in ((3, self.inside), (5, self.outside)):
                 if where.any():
                     chosen = A[ok][:, where]  # (S, pairs)

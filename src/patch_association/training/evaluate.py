@@ -156,9 +156,9 @@ class HeldOut:
     def _errors(self, S, fields, degree, linear, prefactor) -> torch.Tensor:
         prefactor = S.shape[-1] if prefactor is None else prefactor
         y = self.y.to(S)
-        found = []
+        errors = []
         for attention, u in zip(S, fields):
             z = u @ attention.T * prefactor  # (n, D) @ (D, D) -> (n, D)
             even = z * z
-            found.append(error_rate(y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
-        return torch.stack(found)
+            errors.append(error_rate(y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
+        return torch.stack(errors)

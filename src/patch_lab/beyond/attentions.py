@@ -251,11 +251,11 @@ def clip_each(parameters, clip: float) -> None:
 @torch.no_grad()
 def error_of_each(network, X: torch.Tensor, y: torch.Tensor, part: int = 250) -> torch.Tensor:
     """(R,) the share of test inputs with y F(X) < 0, outputs of exactly zero counted by half."""
-    found = []
+    wrong = []
     for inputs, labels in zip(X.split(part), y.split(part)):
         margin = labels * network(inputs.expand(network.seeds, *inputs.shape))  # (R, part)
-        found.append((margin < 0).double() + (margin == 0).double() / 2)
-    return torch.cat(found, dim=1).mean(dim=1)
+        wrong.append((margin < 0).double() + (margin == 0).double() / 2)
+    return torch.cat(wrong, dim=1).mean(dim=1)
 
 
 @torch.no_grad()

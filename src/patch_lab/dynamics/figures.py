@@ -21,8 +21,8 @@ from patch_lab.kit.figures.style import (
     draw_band,
     label_ends,
     label_ticks,
-    look,
-    looks,
+    style_of,
+    styles_of,
     tints,
 )
 
@@ -35,12 +35,12 @@ _SCALARS = (("gamma", "same set", r"$\gamma$"), ("rho", "other sets", r"$\rho$")
 
 def _line(quantity: str) -> dict:
     """A quantity's color and dash, for curves of many points."""
-    return {key: value for key, value in look(quantity).items() if key != "marker"}
+    return {key: value for key, value in style_of(quantity).items() if key != "marker"}
 
 
 def _marks(quantity: str, **options) -> dict:
     """A quantity's color and marker, without a line."""
-    return {**look(quantity), "linestyle": "none", **options}
+    return {**style_of(quantity), "linestyle": "none", **options}
 
 
 # ---- three scalars, the idealized process ---------------------------------------------------------
@@ -68,7 +68,7 @@ def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
 
     ``counts`` maps a label to one count a size, None where there is none.
     """
-    for (label, values), style in zip(counts.items(), looks(counts).values()):
+    for (label, values), style in zip(counts.items(), styles_of(counts).values()):
         pairs = [(D, value) for D, value in zip(sizes, values) if value is not None]
         ax.plot(*zip(*pairs), label=label, **style)
     ax.set(yscale="log", xlabel="number of patches $D$", ylabel="points to sum over")
@@ -143,7 +143,7 @@ def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = 
     ax.set(yscale="log", xlabel=xlabel, title=title)
 
 
-def draw_events(axes, run, found: dict, title: str) -> None:
+def draw_events(axes, run, times: dict, title: str) -> None:
     """Three panels of a run against 1 + t: alpha; the scores, max |rho| dotted; the risk. Events marked."""
     t = 1 + run.steps
     axes[0].plot(t, run.alpha, **_line("feature"))
@@ -157,16 +157,16 @@ def draw_events(axes, run, found: dict, title: str) -> None:
     for ax in axes:
         ax.set(xscale="log", xlim=(1, t[-1]))
         for name in ("T0", "T1"):
-            if found[name] is not None:
-                ax.axvline(1 + found[name], color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
+            if times[name] is not None:
+                ax.axvline(1 + times[name], color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
 
 
-def label_events(ax: Axes, found: dict) -> None:
+def label_events(ax: Axes, times: dict) -> None:
     """Name T0 and T1 at the top of a panel of :func:`draw_events`."""
     place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "ha": "left", "va": "top"}
     for name, text in (("T0", r"$\mathcal{T}_0$"), ("T1", r"$\mathcal{T}_1$")):
-        if found[name] is not None:
-            ax.annotate(text, (1 + found[name], 1), xytext=(3, -3), **place)
+        if times[name] is not None:
+            ax.annotate(text, (1 + times[name], 1), xytext=(3, -3), **place)
 
 
 def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
@@ -375,7 +375,7 @@ def draw_border(ax: Axes, features, borders: dict, meetings: dict, marks) -> Non
     marks : sequence of (features, diagonal, bool)
         Runs; True where companions end ahead.
     """
-    for (name, diagonals), style in zip(borders.items(), looks(borders).values()):
+    for (name, diagonals), style in zip(borders.items(), styles_of(borders).values()):
         ax.plot(features, diagonals, color=style["color"], linestyle=style["linestyle"], label=name)
         ax.plot(features, meetings[name], color=style["color"], linestyle=style["linestyle"], linewidth=0.8)
         ax.fill_between(features, 0, meetings[name], color=style["color"], alpha=0.25, linewidth=0)
@@ -509,7 +509,7 @@ def draw_rate_map(ax: Axes, multiples, ratios, outcomes, bound: float) -> None:
 
 def draw_steps_needed(ax: Axes, num_patches, single, common) -> None:
     """Steps until the margin is one, at the largest stable rate, against D, for both readings of the step."""
-    settings = looks([r"one rate, $\kappa = 1$", r"$\kappa = D^2$"])
+    settings = styles_of([r"one rate, $\kappa = 1$", r"$\kappa = D^2$"])
     for values, (label, style) in zip((single, common), settings.items()):
         ax.plot(num_patches, values, label=label, **style)
     ax.set(xscale="log", yscale="log", xlabel="patches $D$", ylabel="steps")

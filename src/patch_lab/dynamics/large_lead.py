@@ -211,8 +211,8 @@ class LoudSets(Sparse):
     def window(self) -> float:
         """B_c: with exp(diagonal) below it, gamma does not come back for a time that is exponential in D."""
         C, p = self.set_size, self.degree
-        found = self.signs(1.0, 0.0)
-        return -found["sets"] / (C * (C - 1) ** (p - 1) * found["slope"])
+        signs = self.signs(1.0, 0.0)
+        return -signs["sets"] / (C * (C - 1) ** (p - 1) * signs["slope"])
 
     def overshoot(self, num_patches: int, diagonal: float) -> float:
         """The leading term of the largest gamma, ((D - C) / (C - 1)) (x - 1 + exp(-x)), x = log B_c - beta.

@@ -201,17 +201,19 @@ class ScoreNoise:
         rates = np.append(np.full(P, path.step.score_rate), path.step.rate)
         Z = np.zeros((len(self.probability), P + 1))  # (n, P+1)
         start = np.eye(P + 1)[:, :P]  # (P+1, P)
-        found = []
+        deviations = []
         for t in range(max(wanted) + 1):
             alpha, gamma, rho = (float(values[t]) for values in (path.alpha, path.gamma, path.rho))
             if t in wanted:
-                found.append(Deviation(t, gamma, rho, Z[:, :P].copy(), self.probability, start[:P].copy()))
+                deviations.append(
+                    Deviation(t, gamma, rho, Z[:, :P].copy(), self.probability, start[:P].copy())
+                )
             gradient, hessian = self.moments(alpha, gamma, rho)
             mean = self.probability @ gradient
             mean[:P] = self._spread(mean[:P])
             Z = Z - (Z @ hessian + gradient - mean) * rates
             start = start - rates[:, None] * (hessian @ start)
-        return found
+        return deviations
 
     def draw_scores(
         self, at: Deviation, n: int, start_std: float = 0.0, draws: int = 100, seed: int = 0

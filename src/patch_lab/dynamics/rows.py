@@ -96,8 +96,8 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     known = [_restricted(noise, shapes, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
     times = np.arange(count + 1)
     K, shot = (
-        np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(each))
-        for each in zip(*known)
+        np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(curve))
+        for curve in zip(*known)
     )  # (points, 4, 4) -> (T, 4, 4)
     # A row's margin, contrasted between the first two rows of a set, in the four shapes: (4,)
     i = noise.pairs[0]

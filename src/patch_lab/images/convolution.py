@@ -94,7 +94,7 @@ class QuickNet(nn.Module):
         self.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
 
     @torch.no_grad()
-    def whiten(self, images: torch.Tensor, total: Callable = lambda each: each) -> None:
+    def whiten(self, images: torch.Tensor, total: Callable = lambda x: x) -> None:
         """Fix the stem at filters that decorrelate the 2x2 patches of such pictures.
 
         One half of the filters are the principal directions of the patches, each over the root of its mean

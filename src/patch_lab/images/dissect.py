@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from patch_association.images.layers import Block
 from patch_association.images.vit import ViT, patches
 
-PARTS = ("position-position", "position-content", "content-position", "content-content")
+LOGIT_TERMS = ("position-position", "position-content", "content-position", "content-content")
 Edit = Callable[["Inside"], torch.Tensor]
 
 
@@ -47,7 +47,7 @@ class Inside:
         return q @ k.transpose(-1, -2) * self.block.attention.scale
 
     def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
-        """The four parts of the logits by the names of :data:`PARTS`: query part, then key part.
+        """The four parts of the logits by the names of :data:`LOGIT_TERMS`: query part, then key part.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ def logit_shares(
     """
     chosen = list(range(queries)) if keys is None else list(keys)
     centered = []
-    for name in PARTS:
+    for name in LOGIT_TERMS:
         part = parts[name][..., :queries, :][..., chosen]
         centered.append(part - part.mean(dim=-1, keepdim=True))
     total = torch.stack(centered).sum(dim=0)

@@ -24,13 +24,13 @@ def glue(**texts) -> None:
 
     prefix = "application/papermill.record/"
     for name, text in texts.items():
-        whole = isinstance(text, Integral) and not isinstance(text, bool)
-        if isinstance(text, (Real, np.bool_)) and not whole:
+        is_count = isinstance(text, Integral) and not isinstance(text, bool)
+        if isinstance(text, (Real, np.bool_)) and not is_count:
             raise ValueError(
                 f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
                 f"got {name}={text!r}"
             )
-        shown = f"{text:,}" if whole else str(text)
+        shown = f"{text:,}" if is_count else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
         _GLUED[name] = shown
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
@@ -94,7 +94,7 @@ class _Shown:
 
     def words(self) -> str:
         other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
-        said = re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
+        said = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
         return f"{mark}\n\n{said}" if mark and said[0] in "|-<$`" else mark + said
@@ -221,6 +221,6 @@ def typeset(text: str) -> str:
     return f"{mantissa[:-1]}10{raised}" if mantissa in ("1", "−1") else f"{mantissa} × 10{raised}"
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """MyST text without its markup, for tables outside the book."""
     return re.sub(r"\{[a-z:]+\}`([^`]*)`", r"\1", text).replace("$", "").strip()

@@ -80,8 +80,8 @@ def follow_logistic(
         size = (tokens.probability * yF).sum(-1)
         least = float(size.min())
         if least >= due or least >= until:
-            found = measure(weights, tokens)
-            rows.append((size.numpy(), log_time.numpy(), found.mass, found.confused))
+            measures = measure(weights, tokens)
+            rows.append((size.numpy(), log_time.numpy(), measures.mass, measures.confused))
             due = least * growth
         if least >= until:
             break

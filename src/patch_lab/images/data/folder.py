@@ -111,7 +111,7 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
             f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
             f"different: {', '.join(different) or 'none, both are empty'}"
         )
-    found = []
+    by_split = []
     others = Counter()
     for folder in splits:
         files = []
@@ -120,10 +120,10 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
             files += [(str(path), label) for path in pictures]
             others.update(rest)
         order = turns([label for _, label in files])
-        found.append(tuple(files[k] for k in order))
+        by_split.append(tuple(files[k] for k in order))
     left_out(root, others)
     origin = f"pictures in {root.name}/" if name == "folder" else f"official {name} files"
-    return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *found)
+    return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *by_split)
 
 
 def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
@@ -136,7 +136,7 @@ def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
     ValueError
         If there are no pictures, or a link leads nowhere.
     """
-    found = []
+    pictures = []
     others = Counter()
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
@@ -145,12 +145,12 @@ def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
         if path.suffix.lower() not in SUFFIXES:
             others[path.suffix.lower() or path.name] += 1
         elif path.exists():
-            found.append(path)
+            pictures.append(path)
         else:
             raise ValueError(f"{path} is a link that leads nowhere")
-    if not found:
+    if not pictures:
         raise ValueError(f"there are no pictures ({', '.join(SUFFIXES)}) in {folder}")
-    return found, others
+    return pictures, others
 
 
 def left_out(folder: Path, others: Counter[str]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association.checks import fits_memory, whole
+from patch_association.checks import fits_memory, readable
 from patch_association.images.weights import read_arrays
 from patch_lab.images.data.sets import ImageSet, prefix
 
@@ -53,7 +53,7 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
     imagenet = "wnid" in arrays
     hundred = "name" in arrays
-    with whole(f"{path} is not a whole packed file"):
+    with readable(f"{path} is not a whole packed file"):
         named = arrays["wnid"] if imagenet else arrays.get("name", [])
         classes = tuple(name.decode() for name in named) if hundred or imagenet else _CIFAR10
     _consistent(arrays, path, "scan")
@@ -143,7 +143,10 @@ def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch
     @contextmanager
     def opened(k):
         file = io.BytesIO(jpeg(k, body[starts[k] : starts[k + 1]]))
-        with whole(f"{path}: picture {k} cannot be decoded"), Image.open(file, formats=["JPEG"]) as picture:
+        with (
+            readable(f"{path}: picture {k} cannot be decoded"),
+            Image.open(file, formats=["JPEG"]) as picture,
+        ):
             yield picture
 
     with opened(first) as picture:

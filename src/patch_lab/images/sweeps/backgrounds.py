@@ -101,9 +101,9 @@ def spurious_cell(start: str, which: str, kept: int, epochs: int, seed: int) -> 
         against = plants != (birds == 1)
     model = with_head(_eight_classes(), 2, seed) if start == "eight classes" else None
     model = model or ViT(ViTConfig(**SHAPE, num_classes=2), seed)
-    found = _measured(model, sets, kept, which, seed, epochs)
+    result = _measured(model, sets, kept, which, seed, epochs)
     right = right_answers(model, sets[1], _kept(sets[1], kept, which, seed + 1))
-    return {**found, "against": float(right[against.numpy()].mean())}
+    return {**result, "against": float(right[against.numpy()].mean())}
 
 
 @lru_cache(maxsize=1)
@@ -112,9 +112,9 @@ def _eight_classes():
     data = _pictures()
     chosen = torch.cat([torch.nonzero(data.train_labels == c)[:500, 0] for c in EIGHT])
     labels = torch.searchsorted(torch.tensor(EIGHT), data.train_labels[chosen])
-    plain = compose(data.train_images[chosen], labels, backgrounds("clean", len(chosen), 0), 0, side=32)
+    bare = compose(data.train_images[chosen], labels, backgrounds("clean", len(chosen), 0), 0, side=32)
     model = ViT(ViTConfig(**SHAPE, num_classes=len(EIGHT)), 0)
-    train_on_scenes(model, plain, None, epochs=PRETRAINING)
+    train_on_scenes(model, bare, None, epochs=PRETRAINING)
     return model
 
 

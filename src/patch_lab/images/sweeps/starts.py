@@ -113,10 +113,10 @@ def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -
     data = windows().limited(None, 1) if tuning else windows()
     record = train(config, progress=False, data=data).record
     names = ("val_accuracy", "train_accuracy", "train_loss")
-    found = {name: [row[name] for row in record["metrics"]] for name in names}
+    result = {name: [row[name] for row in record["metrics"]] for name in names}
     if not tuning:
-        found |= {"test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"], "lr": lr}
-    return rounded(found, 4)
+        result |= {"test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"], "lr": lr}
+    return rounded(result, 4)
 
 
 def rate_cell(kind: str, arm: str, epochs: int, lr: float) -> dict:

@@ -44,9 +44,8 @@ class Apart:
 
     def changed(self) -> list[torch.Tensor]:
         """What a step changes; what the optimizer keeps is made in the first step."""
-        kept = [
-            each for state in self.optimizer.state.values() for each in state.values() if each is not None
-        ]
+        states = self.optimizer.state.values()
+        kept = [tensor for state in states for tensor in state.values() if tensor is not None]
         noted = [self.failure.step, self.failure.loss, self.failure.norms]
         return [*self.model.parameters(), *self.model.buffers(), self.sums, *noted, *kept]
 
@@ -77,7 +76,7 @@ class Apart:
         loss, right, gradients = self.slopes(images, labels)
         with torch.no_grad():
             norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
-            self.failure.look(number, loss[None], norms.float()[None])
+            self.failure.note(number, loss[None], norms.float()[None])
             self.sums += torch.stack([loss.double()[None] * labels.shape[1], right.double()])
             for p, gradient in zip(self.parameters, gradients):
                 p.grad = gradient

@@ -21,8 +21,8 @@ class Progress:
         self.first = first
         self.bar = None
         if show:  # a bar takes a lock between processes even where it draws nothing
-            look: dict[str, Any] = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
-            self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **look)
+            options: dict[str, Any] = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
+            self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **options)
 
     def __enter__(self) -> Progress:
         return self

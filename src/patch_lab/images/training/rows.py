@@ -231,11 +231,11 @@ class Rows:
         number : () int64 tensor
             Steps since the start.
         """
-        each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
+        losses, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = self.squares(gradient)
-            self.failure.look(number, each, squares)
-            self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
+            self.failure.note(number, losses, squares)
+            self.sums += torch.stack([losses.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
             at = number.clamp(max=len(self.rates) - 1)[None]
             rate = self.rates.index_select(0, at)[0]  # (R,)
@@ -281,8 +281,8 @@ def _slopes(losses):
     """The losses of all runs, their right answers, and the gradient by the flat weights."""
 
     def slopes(flat, *arguments):
-        each, right = losses(flat, *arguments)
-        return each.detach(), right, torch.autograd.grad(each.sum(), flat)[0]
+        by_run, right = losses(flat, *arguments)
+        return by_run.detach(), right, torch.autograd.grad(by_run.sum(), flat)[0]
 
     return slopes
 

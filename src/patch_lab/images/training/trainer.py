@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_association.images.locality import encoding_locality
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images import convolution
@@ -262,7 +262,7 @@ class Trainer:
                 f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
                 f"{self.digest} now"
             )
-        with whole(f"the checkpoint in {self.out} is of no such training run"):
+        with readable(f"the checkpoint in {self.out} is of no such training run"):
             self._put(state)
 
     def _put(self, state: dict) -> None:
@@ -316,7 +316,7 @@ def learned_locality(model: nn.Module, permutation=None) -> dict | None:
         return None
     c = model.config
     P = model.positions[0, : c.num_patches]
-    found = {"as_seen": vars(encoding_locality(P))}
+    measures = {"as_seen": vars(encoding_locality(P))}
     if permutation is not None and permutation.tile % c.patch_size == 0:
-        found["undone"] = vars(encoding_locality(P, permutation))
-    return found
+        measures["undone"] = vars(encoding_locality(P, permutation))
+    return measures

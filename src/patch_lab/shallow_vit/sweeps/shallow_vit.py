@@ -121,10 +121,10 @@ def start_cell(longest: float | None, value_error: float, score_error: float, N:
     sampled = ends([train_once(data, k, N, **how) for k in range(TRIALS)])
     law = population(data)
     weights = _start(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
-    found = check_assumption(weights, data)
+    assumption = check_assumption(weights, data)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
-    start = rounded({"sigma": found.sigma, "delta": found.delta, "norm": found.norm}, 4)
+    start = rounded({"sigma": assumption.sigma, "delta": assumption.delta, "norm": assumption.norm}, 4)
     noisy = {"population_at": exact.fitted_at.tolist(), "noise": rounded(noise.mean(-1))}
     return {**sampled, **start, **noisy}
 
