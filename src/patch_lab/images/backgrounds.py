@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from patch_association.checks import fits_memory, one_of, positive_int, seed_number
 from patch_association.images.vit import ViT, patches
 from patch_association.streams import Stream, generator
-from patch_lab.images.training.step import learning_rate
+from patch_lab.images.training.config import learning_rate
 
 #: Side of the pasted picture in section 4.2, in pixels.
 SIDE = 26

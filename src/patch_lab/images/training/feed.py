@@ -14,6 +14,7 @@ from patch_lab.images.data.augment import Draws, augment, draw
 from patch_lab.images.data.folder import FolderSet, Pictures
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet, validation_split
+from patch_lab.images.training.config import FeedSettings
 from patch_lab.images.training.processes import OneProcess, own_share
 
 _EVALUATION_BATCH = 500
@@ -27,7 +28,7 @@ class Feed(ABC):
     CPU: they are the same on every device, in every process, and after every interruption.
     """
 
-    def __init__(self, data, config, place: OneProcess):
+    def __init__(self, data, config: FeedSettings, place: OneProcess):
         self.config = config
         self.place = place
         self.data = data
@@ -186,7 +187,7 @@ class FolderFeed(Feed):
             raise ValueError(str(error).strip().splitlines()[-1].removeprefix("ValueError: ")) from error
 
 
-def make_feed(data, config, place) -> Feed:
+def make_feed(data, config: FeedSettings, place) -> Feed:
     """The feed that fits the data set."""
     if isinstance(data, FolderSet):
         return FolderFeed(data, config, place)

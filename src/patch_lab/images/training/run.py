@@ -22,7 +22,7 @@ from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.folder import Pictures, load_folder, load_imagenet
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.checkpoint import load_checkpoint
-from patch_lab.images.training.config import FREE_ON_RESUME, TrainConfig
+from patch_lab.images.training.config import FREE_ON_RESUME, DataSettings, TrainConfig
 from patch_lab.images.training.processes import processes, threads
 from patch_lab.images.training.progress import Progress
 from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, check_state, make_model, put_weights
@@ -97,7 +97,7 @@ class ImageRun:
         return [data["classes"][k] for k in torch.cat(guesses).tolist()]
 
 
-def load_data(config: TrainConfig):
+def load_data(config: DataSettings):
     """The data set of a configuration: in memory, or a folder that is read as training goes on."""
     folders = {"imagenet": load_imagenet, "folder": load_folder}
     if config.dataset in folders:

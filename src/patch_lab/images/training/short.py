@@ -19,7 +19,7 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet
-from patch_lab.images.training.step import learning_rate
+from patch_lab.images.training.config import learning_rate
 
 
 @dataclass(frozen=True)

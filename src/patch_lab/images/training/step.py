@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -12,35 +11,17 @@ from torch.nn import functional as F
 
 from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
+from patch_lab.images.training.config import MachineSettings, OptimizerSettings, TrainConfig
 from patch_lab.images.training.finite import FirstFailure
 
 #: Of SGD.
 _MOMENTUM = 0.85
 _NORM_RATE = 64.0
-#: Shares of the peak at which a triangle begins and ends.
-_FIRST = 0.2
-_LAST = 0.07
 _EVERY = 5  # steps between two looks ahead
 _HELD = 0.95  # what is held at the end of training for each of them
 
 
-def learning_rate(
-    step: int, total: int, warmup: int, peak: float, schedule: str = "cosine", last: float = 0.0
-) -> float:
-    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to ``last``.
-
-    The ``schedule`` "triangle" rises from a fifth of the peak, and falls linearly to 7% of it (airbench,
-    arXiv:2404.00498).
-    """
-    least = _FIRST if schedule == "triangle" else 0.0
-    if step < warmup:
-        return peak * (least + (1 - least) * (step + 1) / warmup)
-    if schedule == "triangle":
-        return peak * (1 - (1 - _LAST) * (step + 1 - warmup) / max(1, total - warmup))
-    return last + (peak - last) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
-
-
-def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, config: OptimizerSettings) -> torch.optim.Optimizer:
     """AdamW that decays matrices and kernels, not biases, norms and positional encodings; or Adam; or SGD.
 
     Adam adds the decay times the weights to the gradient, of every parameter ("L2").
@@ -155,7 +136,7 @@ def _floating(model: nn.Module):
     return [(name, tensor) for name, tensor in model.state_dict().items() if tensor.is_floating_point()]
 
 
-def precision_type(config, device: torch.device) -> torch.dtype:
+def precision_type(config: MachineSettings, device: torch.device) -> torch.dtype:
     """bfloat16 where asked for, or by itself where a GPU has it; else float32."""
     if config.precision == "auto":
         return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
@@ -184,7 +165,7 @@ class TrainStep:
         Of steps since this object was made.
     """
 
-    def __init__(self, model, optimizer, config, mean, std):
+    def __init__(self, model, optimizer, config: TrainConfig, mean, std):
         self.model = model
         self.optimizer = optimizer
         self.config = config

@@ -23,12 +23,11 @@ from torch import nn
 
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.apart import Apart
-from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.config import FeedSettings, TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot, stream
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.rows import Rows
-from patch_lab.images.training.step import learning_rate
 from patch_lab.images.training.trainer import started
 
 _OWN = (
@@ -151,7 +150,10 @@ class Together:
         feed = self.feeds[0]
         self.steps = self.feeds[0].steps
         self.groups = _groups(self.configs)
-        rates = torch.tensor([_rates(config, self.steps) for config in configs]).T  # (steps, runs)
+        total = configs[0].epochs * self.steps
+        rates = torch.tensor(
+            [[c.rate(k, self.steps) for c in configs] for k in range(total)]
+        )  # (steps, runs)
         frozen = frozen or [()] * len(configs)
         self.engines: list[Any] = []
         for group in self.groups:
@@ -452,16 +454,9 @@ class _Report:
         return rows
 
 
-def _pictures(config: TrainConfig) -> tuple:
+def _pictures(config: FeedSettings) -> tuple:
     """What the pictures that a run sees depend on."""
     return config.seed, config.tile, config.tile_seed, config.augment
-
-
-def _rates(config: TrainConfig, steps: int) -> list[float]:
-    """The learning rate of every step of a run."""
-    total = config.epochs * steps
-    warmup = math.ceil(config.warmup_epochs * steps)
-    return [learning_rate(k, total, warmup, config.lr, config.schedule, config.lr_last) for k in range(total)]
 
 
 def _groups(configs) -> list[list[int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import time
 from contextlib import nullcontext
 from itertools import islice
@@ -21,14 +20,13 @@ from patch_lab.images import convolution
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.starts import start_like
 from patch_lab.images.training.checkpoint import save_checkpoint
-from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.config import ModelSettings, TrainConfig
 from patch_lab.images.training.feed import Feed, make_feed
 from patch_lab.images.training.step import (
     Lookahead,
     RunningAverage,
     TrainStep,
     evaluate,
-    learning_rate,
     make_optimizer,
     mixing_share,
 )
@@ -55,7 +53,7 @@ def check_state(state: dict) -> None:
         )
 
 
-def make_model(config: TrainConfig, classes: int, image_size: int, channels: int) -> nn.Module:
+def make_model(config: ModelSettings, classes: int, image_size: int, channels: int) -> nn.Module:
     """The model of a configuration for such pictures, with the start that its seed gives."""
     if config.model == "vit":
         shape = dict(image_size=image_size, channels=channels, num_classes=classes)
@@ -71,7 +69,7 @@ def first_pictures(feed: Feed) -> torch.Tensor:
     return torch.cat([normalize(images, feed.mean, feed.std) for images, _ in batches])
 
 
-def started(config: TrainConfig, feed: Feed) -> nn.Module:
+def started(config: ModelSettings, feed: Feed) -> nn.Module:
     """The model of a run at its start, on its device: what is measured on pictures, on its first ones."""
     data = feed.data
     place = feed.place
@@ -128,7 +126,6 @@ class Trainer:
             called = torch.compile(called, mode="reduce-overhead" if place.device.type == "cuda" else None)
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
-        self.warmup = math.ceil(config.warmup_epochs * self.feed.steps)
         self.average = Lookahead(self.plain, self.total) if config.lookahead else None
         if config.ema:
             self.average = RunningAverage(self.plain, self.total, config.ema)
@@ -143,11 +140,6 @@ class Trainer:
     def done(self) -> int:
         """Steps since the start of the run."""
         return self.epoch * self.feed.steps + self.step_number
-
-    def rate(self, step: int) -> float:
-        """The learning rate of a step, counted from 0."""
-        c = self.config
-        return learning_rate(step, self.total, self.warmup, c.lr, c.schedule, c.lr_last)
 
     def run(self, bar) -> bool:
         """Train to the end, or until the time is up or somebody asks for a stop; says whether to the end."""
@@ -179,7 +171,8 @@ class Trainer:
             if self.config.drop_path:  # what is left out of a step depends on the step alone, too
                 torch.manual_seed(int(np.random.SeedSequence([*at, self.place.rank]).generate_state(1)[0]))
             share = mixing_share(self.config.mixup, *at)
-            self.step(images, labels, self.rate(self.done), share, self.done)
+            rate = self.config.rate(self.done, self.feed.steps)
+            self.step(images, labels, rate, share, self.done)
             self.step_number += 1
             if self.average is not None:
                 self.average.after(self.plain, self.done)
@@ -192,7 +185,7 @@ class Trainer:
         loss, right, count = self.place.sum(self.step.sums.clone()).tolist()
         self.step.sums.zero_()
         self._check_finite()
-        row = {"epoch": self.epoch + 1, "lr": self.rate(self.done - 1)}
+        row = {"epoch": self.epoch + 1, "lr": self.config.rate(self.done - 1, self.feed.steps)}
         row |= {"train_loss": loss / count, "train_accuracy": right / count}
         self._clock()
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
