@@ -45,7 +45,7 @@ def chapters(root: Path = ROOT) -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """``part/chapter``."""
+    """The name of a chapter, ``part/chapter``."""
     return f"{path.parent.name}/{path.stem}"
 
 

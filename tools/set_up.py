@@ -219,7 +219,7 @@ def bring_python(why, lock, log):
 
 
 def last_lines(count):
-    """The end of the log."""
+    """The last lines of the log, for a failure's message."""
     return "\n".join(LOG.read_text(encoding="utf-8", errors="replace").splitlines()[-count:])
 
 

@@ -66,7 +66,7 @@ TABLES = {"default": default_table, "departures": departures_table, "criteria": 
 
 
 class Conventions(SphinxDirective):
-    """One of the tables."""
+    """The directive that shows one of the tables of conventions."""
 
     required_arguments = 1
 

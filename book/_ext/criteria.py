@@ -60,7 +60,7 @@ def computed() -> dict[str, object]:
 
 
 def criteria_table() -> str:
-    """The table in MyST."""
+    """The table of questions, answers and criteria, in MyST."""
     rows = ["| question | answer | under which criterion | chapter |", "|---|---|---|---|"]
     names = computed() | {"ledger": Shown()}
     for question in tomllib.loads(SOURCE.read_text(encoding="utf-8"))["question"]:

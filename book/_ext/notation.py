@@ -63,7 +63,7 @@ def _comma(shape) -> str:
 
 
 def load() -> list[Group]:
-    """The table."""
+    """The symbols of ``notation.toml``, in its order."""
     rows = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["group"]
     return [
         Group(row["title"], tuple(_symbol(one) for one in row["symbol"]), row.get("pages", ""))

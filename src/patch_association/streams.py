@@ -19,7 +19,7 @@ from patch_association.checks import positive_int
 
 @unique
 class Stream(IntEnum):
-    """What is drawn."""
+    """What is drawn from a seed: each kind of draw has a generator of its own."""
 
     NOISE = 1  # of the patches of SpatialData
     GAUSSIAN_PATCHES = 2

@@ -105,17 +105,17 @@ class Partition:
 
     @property
     def num_patches(self) -> int:
-        """D."""
+        """The number of patches, D."""
         return self._labels.size
 
     @property
     def num_sets(self) -> int:
-        """L = D / C."""
+        """The number of sets, L = D / C."""
         return int(self._labels.max()) + 1
 
     @property
     def set_size(self) -> int:
-        """C."""
+        """The number of patches in a set, C."""
         return self.num_patches // self.num_sets
 
     @property

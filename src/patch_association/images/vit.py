@@ -117,7 +117,7 @@ class ViTConfig:
 
     @property
     def num_patches(self) -> int:
-        """N."""
+        """The number of patches, N: the square of those per side."""
         return self.grid**2
 
     @property

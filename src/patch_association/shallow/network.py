@@ -323,5 +323,5 @@ def _with_trials(X):
 
 
 def _weights_with_trials(share):
-    """(R or 1, n, L)."""
+    """The weights of the tokens with an axis of trials in front: (R or 1, n, L)."""
     return share[None] if share.ndim == 2 else share

@@ -31,7 +31,7 @@ class Given:
     feature: Any = None
 
     def sample(self, n: int, seed: int = 0) -> Any:
-        """Refused."""
+        """Refuse: nothing more can be drawn of inputs that are at hand."""
         raise ValueError("no law is known of these inputs: draw from a Law, or give HeldOut.of(X, y) others")
 
 

@@ -86,12 +86,12 @@ class CrossedData:
 
     @property
     def num_sets(self) -> int:
-        """L = G K."""
+        """The number of sets, L = G K."""
         return self.num_groups * self.num_keys
 
     @property
     def num_patches(self) -> int:
-        """D = G K C."""
+        """The number of patches, D = G K C."""
         return self.num_sets * self.set_size
 
     @property

@@ -22,7 +22,7 @@ SCORES = ("free", "gram", "positional", "vanilla", "uniform")
 
 @dataclass(frozen=True)
 class Design:
-    """Which network.
+    """The shape of a network, and what its scores see.
 
     Attributes
     ----------

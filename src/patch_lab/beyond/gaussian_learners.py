@@ -35,7 +35,7 @@ class Learner(nn.Module):
         return None
 
     def encoding_gram(self):
-        """P P^T, (D, D)."""
+        """The inner products of the encodings, P P^T, of shape (D, D)."""
         P = getattr(self, "encodings", None)
         return None if P is None else (P @ P.T).detach()
 
@@ -76,7 +76,7 @@ class GramScores(Learner):
         self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def positional_scores(self):
-        """A = P P^T."""
+        """The scores A = P P^T, the same for all inputs."""
         return self.encodings @ self.encodings.T
 
     def attention_scores(self, X):
@@ -109,7 +109,7 @@ class PositionalScores(GramScores):
         self.W_K = nn.Parameter(W_K)
 
     def positional_scores(self):
-        """A = (P W_Q)(P W_K)^T."""
+        """The scores A = (P W_Q)(P W_K)^T, the same for all inputs."""
         return (self.encodings @ self.W_Q) @ (self.encodings @ self.W_K).T
 
 

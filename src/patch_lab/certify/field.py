@@ -191,7 +191,7 @@ class Field:
         return F + self._N * arb_mat(len(moves), 1, moves)
 
     def _first_sum(self, F):
-        """[ball]: E[w N]."""
+        """The means E[w N], a ball for each feature."""
         weighted = [P / (1 + f.exp()) for P, f in zip(self._P, F.entries())]
         return (self._NT * arb_mat(len(weighted), 1, weighted)).entries()
 

@@ -178,7 +178,7 @@ class RoundedField(Field):
         return -arb(value[0][0], value[1][0]), [arb(m, r) for m, r in zip(*slopes)]
 
     def error(self, box) -> arb:
-        """As in :class:`Field`."""
+        """An enclosure of the error on the box, as that of :class:`Field`."""
         W, _ = self._derivatives(box)
         mid, rad = self._predictions([w.value for w in W])
         mid = mid[:, 0]

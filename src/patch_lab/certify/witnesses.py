@@ -45,7 +45,7 @@ class VoteLaw:
     degree: int
 
     def f(self, u: float) -> float:
-        """E[w M^p]."""
+        """The mean E[w M^p] at value ``u``."""
         return self._mean(u, 1, self.degree)
 
     def delta(self, u: float) -> float:
@@ -293,7 +293,7 @@ def _short(x: float, width: float) -> Fraction:
 
 
 def first_move_file() -> str:
-    """``FirstMoveAt.v``."""
+    """The text of ``FirstMoveAt.v``."""
     lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
@@ -309,7 +309,7 @@ def first_move_file() -> str:
 
 
 def window_file() -> str:
-    """``WindowAt.v``."""
+    """The text of ``WindowAt.v``."""
     lines = [
         *_head("Ball Vote Window", " List Lra", "ours-certified-window"),
         "Import ListNotations.",
@@ -343,7 +343,7 @@ def window_file() -> str:
 
 
 def every_size_file() -> str:
-    """``EverySizeAt.v``."""
+    """The text of ``EverySizeAt.v``."""
     C, q = EVERY_SIZE
     a, b = Fraction(q).as_integer_ratio()
     witnesses = every_size_witnesses(C, float(Fraction(q)), BY_MOMENTS)
@@ -369,7 +369,7 @@ def every_size_file() -> str:
 
 
 def blocks_file() -> str:
-    """``BlocksAt.v``."""
+    """The text of ``BlocksAt.v``."""
     lines = _head("Ball Best", book="ours-certified-blocks")
     for D, C, q in BLOCKS:
         a, b = Fraction(q).as_integer_ratio()
@@ -384,7 +384,7 @@ def blocks_file() -> str:
 
 
 def every_blocks_file() -> str:
-    """``EveryBlocksAt.v``."""
+    """The text of ``EveryBlocksAt.v``."""
     ((C, q),) = EVERY
     a, b = Fraction(q).as_integer_ratio()
     witnesses = every_blocks_witnesses(C, float(Fraction(q)), SETS_BY_MOMENTS)
@@ -414,7 +414,7 @@ def every_blocks_file() -> str:
 
 
 def ends_file() -> str:
-    """``EndsAt.v``."""
+    """The text of ``EndsAt.v``."""
     run = RUNS["companions-lead"]
     D = run.num_patches
     C = run.set_size

@@ -124,7 +124,7 @@ class PowerLaw:
     factor: float
 
     def at(self, x):
-        """The fitted y."""
+        """The value y of the fitted line at ``x``."""
         return self.factor * np.asarray(x, dtype=np.float64) ** self.exponent.value
 
 

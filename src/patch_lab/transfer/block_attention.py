@@ -172,7 +172,7 @@ class DenseAttention:
         self._S = softmax_attention(A)
 
     def matrix(self) -> torch.Tensor:
-        """S, (D, D)."""
+        """The attention S written out, of shape (D, D)."""
         return self._S
 
     def tokens(self, X: torch.Tensor) -> torch.Tensor:

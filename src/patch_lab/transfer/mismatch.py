@@ -106,7 +106,7 @@ class SeveralFeatures:
 
     @property
     def num_features(self) -> int:
-        """K."""
+        """The number of features, K."""
         return len(self.partitions)
 
     def sample_coefficients(self, n: int, seed: int = 0):
@@ -126,7 +126,7 @@ class SeveralFeatures:
         return s, carrier
 
     def sample_folded(self, n: int, seed: int = 0) -> torch.Tensor:
-        """y X, (n, D, d)."""
+        """Inputs times their labels, y X, of shape (n, D, d)."""
         n = positive_int("n", n)
         D = self.partitions[0].num_patches
         fits_memory(f"{n:,} inputs of {D:,} patches of dimension {self.dim:,}", n * D * self.dim)

@@ -197,7 +197,7 @@ class Runs:
         return self.runs.seconds()
 
     def run(self) -> list[dict]:
-        """The results of the cells."""
+        """Train to the end and return the results, a dict for each cell."""
         rows = iter(zip(self.runs.configs, self.runs.run(keep_failed=True)))
         all_results = []
         for cell, names in zip(self.cells, self.names):

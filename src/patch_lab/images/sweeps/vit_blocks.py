@@ -107,7 +107,7 @@ class Machine:
     steps: int
 
     def config(self) -> dict:
-        """For the record."""
+        """The shape of the layers, the clock and the batches, for the record."""
         clock = "processor seconds, one thread" if self.device == "cpu" else "wall seconds, synchronized"
         shape = {"width": WIDTH, "heads": HEADS, "mlp_width": MLP_WIDTH}
         how = {"clock": clock, "rounds": self.rounds, "steps": self.steps, "device": self.device}

@@ -121,7 +121,7 @@ class Rows:
         }
 
     def changed(self) -> list[torch.Tensor]:
-        """What a step changes."""
+        """The tensors that a step changes."""
         kept = self.failure
         return [self.flat, self.mean, self.square, self.sums, kept.step, kept.loss, kept.norms]
 

@@ -198,7 +198,7 @@ class Together:
         return torch.ones(shape, device=self.device)
 
     def changed(self) -> list[torch.Tensor]:
-        """What a step changes."""
+        """The tensors that a step changes, of all engines."""
         parts = [engine.changed() for engine in self.engines]
         return [self.number, *(tensor for part in parts for tensor in part)]
 

@@ -70,7 +70,7 @@ def first_pictures(feed: Feed) -> torch.Tensor:
 
 
 def started(config: ModelSettings, feed: Feed) -> nn.Module:
-    """The model of a run at its start, on its device: what is measured on pictures, on its first ones."""
+    """The model of a run at its start, on its device; some starts are measured on the first pictures."""
     data = feed.data
     place = feed.place
     model = make_model(config, len(data.classes), data.image_size, data.channels).to(place.device)

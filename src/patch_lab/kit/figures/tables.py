@@ -132,7 +132,7 @@ def _is_bool(value: object) -> bool:
 
 
 def _text(value: object, digits: int | str) -> str:
-    """One cell."""
+    """The text of a cell of the table."""
     decimals = int(digits[:-1]) if isinstance(digits, str) else None
     if _missing(value):
         return "–"
