@@ -88,12 +88,12 @@ def spoken(page: str) -> dict[str, Symbol]:
     own = [group for group in groups if group.pages and page.startswith(group.pages)]
     part = [group for group in own if group.pages.endswith("/")]
     chapter = [group for group in own if group not in part]
-    found = {}
+    symbols = {}
     for group in (part or [group for group in groups if not group.pages]) + chapter:
         for symbol in group.symbols:
             if symbol.tips:
-                found.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})
-    return found
+                symbols.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})
+    return symbols
 
 
 def table(group: Group) -> str:

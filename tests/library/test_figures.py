@@ -24,7 +24,15 @@ from patch_lab.dynamics.figures import (
     draw_turned_rows,
 )
 from patch_lab.images.figures import montage
-from patch_lab.kit.figures import CATEGORIES, COLORS, draw_matrix, draw_patches, look, new_figure, use_style
+from patch_lab.kit.figures import (
+    CATEGORIES,
+    COLORS,
+    draw_matrix,
+    draw_patches,
+    new_figure,
+    style_of,
+    use_style,
+)
 from patch_lab.kit.figures.style import DARK, PAPER
 from patch_lab.transfer.figures import LEARNERS, draw_pulls, plot_sample_curves
 
@@ -61,7 +69,7 @@ def test_every_quantity_and_category_can_be_read_on_its_page():
 def test_a_figure_is_the_same_bytes_every_time():
     def drawn():
         fig, ax = new_figure()
-        ax.plot(np.linspace(0, 1, 9), **look("signal"))
+        ax.plot(np.linspace(0, 1, 9), **style_of("signal"))
         ax.fill_between([0, 8], 0, 1, alpha=0.3)
         draw_matrix(ax.inset_axes([0.1, 0.5, 0.4, 0.4]), np.eye(3), colorbar=False)
         file = io.BytesIO()

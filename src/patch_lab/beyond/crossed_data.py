@@ -161,7 +161,11 @@ class RarePatterns:
     """
 
     relations = ("itself", "relevant", "other")
-    dim, num_patches, num_relevant, spread, noise_std = 6, 80, 4, 0.3, 0.25
+    dim = 6
+    num_patches = 80
+    num_relevant = 4
+    spread = 0.3
+    noise_std = 0.25
 
     def __init__(self):
         patterns = np.eye(6)

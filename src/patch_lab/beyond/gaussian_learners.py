@@ -105,7 +105,8 @@ class PositionalScores(GramScores):
             W_K = torch.eye(num_patches, dtype=DTYPE)
         else:
             W_Q, W_K = (_normal((num_patches, num_patches), seed, k) / math.sqrt(num_patches) for k in (2, 3))
-        self.W_Q, self.W_K = nn.Parameter(W_Q), nn.Parameter(W_K)
+        self.W_Q = nn.Parameter(W_Q)
+        self.W_K = nn.Parameter(W_K)
 
     def positional_scores(self):
         """A = (P W_Q)(P W_K)^T."""
@@ -148,7 +149,8 @@ class OneLayerViT(Learner):
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0, positional: bool = False):
         super().__init__()
-        self.positional, m = bool(positional), 32
+        self.positional = bool(positional)
+        m = 32
         self.embed = nn.Parameter(_normal((dim, m), seed, 0) / math.sqrt(dim))
         self.encodings = nn.Parameter(_normal((num_patches, m), seed, 1))
         scale = 1 / math.sqrt(m)

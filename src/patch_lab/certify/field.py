@@ -41,7 +41,8 @@ class Field:
     def __init__(self, atoms: Atoms, beta, linear):
         made_of("atoms", atoms, "law that atoms() lists", "features", "powers", "numerator")
         self.atoms = atoms
-        self.beta, self.linear = ball(exact_number("beta", beta)), ball(exact_number("linear", linear))
+        self.beta = ball(exact_number("beta", beta))
+        self.linear = ball(exact_number("linear", linear))
         self.D, self.C, self.p = atoms.num_patches, atoms.set_size, atoms.degree
         self._e_beta = self.beta.exp()
         self._beta_powers = [x.value for x in powers(constant(self._e_beta), self.p)]

@@ -141,7 +141,8 @@ class RoundedField(Field):
         N, size = self._N
         mid, rad = self._weighted(logistic(F)[1])
         K = N.shape[1]
-        total, slack = np.zeros((K, K)), np.zeros((K, K))
+        total = np.zeros((K, K))
+        slack = np.zeros((K, K))
         for start in range(0, len(N), _CHUNK):
             some = slice(start, start + _CHUNK)
             part = N[some].T @ (mid[some] * N[some])  # (K, K)

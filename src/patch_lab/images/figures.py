@@ -17,9 +17,9 @@ from patch_lab.kit.figures.style import (
     SCORES,
     label_ends,
     label_ticks,
-    looks,
     new_figure,
-    seaborn_looks,
+    seaborn_styles,
+    styles_of,
 )
 
 #: The models that are compared, in the order of their colors.
@@ -65,11 +65,12 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
         if runs[run["model"], run["tile"]] > 1
     )
     style = dict(hue="model", style="model", errorbar=_reach, err_style="bars", err_kws={"capsize": 3})
-    sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_looks(MODELS.values()))
+    sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_styles(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
-        whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
-        ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
+        own = [run for run in results if run["model"] == model]
+        unshuffled = [run["test_accuracy"] for run in own if run["tile"] == tiles[-1]]
+        ax.axhline(100 * float(np.mean(unshuffled)), color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, tiles)
 
 
@@ -85,17 +86,17 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
         tiles are whole patches of 4 pixels.
     """
     names = {**MODELS, "residual_cnn": LARGER}
-    styles = dict(zip(names, looks(names.values()).values()))
+    styles = dict(zip(names, styles_of(names.values()).values()))
     for model in ("residual_cnn", "positional", "vanilla"):
         own = pd.DataFrame([run for run in runs if run["model"] == model])
         by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
         errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
-        look = styles[model]
-        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **look)
-        if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
+        style = styles[model]
+        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **style)
+        if accuracies := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
             ends = [4, max(run["tile"] for run in runs)]
-            ax.plot(ends, [100 * float(np.mean(whole))] * 2, color=color, linestyle=":", linewidth=1)
+            ax.plot(ends, [100 * float(np.mean(accuracies))] * 2, color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 
@@ -128,7 +129,7 @@ def plot_rows(upper, lower, chosen) -> Figure:
 
 def plot_losses(ax: Axes, losses: dict) -> None:
     """Training losses by model, each a mean over ten batches."""
-    style = seaborn_looks(MODELS.values())
+    style = seaborn_styles(MODELS.values())
     for kind, curve in losses.items():
         smooth = np.convolve(curve, np.full(10, 1 / 10), mode="valid")
         color = style["palette"][MODELS[kind]]
@@ -149,20 +150,20 @@ def plot_study(runs, chance: float) -> Figure:
     """
     fig, axes = new_figure(1, 2, width="wide", height=3.2)
     longest = max(run["epochs"] for run in runs)
-    style = seaborn_looks(MODELS.values())
+    style = seaborn_styles(MODELS.values())
     first = min(run["seed"] for run in runs if run["epochs"] == longest)
     for run in sorted(runs, key=lambda run: run["epochs"]):
         name = MODELS[run["model"]]
-        whole = run["epochs"] == longest
-        look = {
+        is_longest = run["epochs"] == longest
+        line = {
             "color": style["palette"][name],
             "linestyle": "-" if run["model"] == "vanilla" else "--",
-            "linewidth": 1.8 if whole else 0.7,
-            "label": name if whole and run["seed"] == first else None,
+            "linewidth": 1.8 if is_longest else 0.7,
+            "label": name if is_longest and run["seed"] == first else None,
         }
         epochs = [at["epoch"] for at in run["metrics"]]
-        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **look)
-        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **look)
+        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **line)
+        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **line)
     axes[1].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1)
     axes[1].text(longest, chance, "chance", ha="right", va="bottom")
     axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
@@ -188,7 +189,7 @@ def plot_exchanged(runs, names) -> Figure:
     changed = [_layers(group) for group in runs.config["groups"]]
     for ax, kind in zip(axes[0], kinds):
         of_kind = runs.where(model=kind)
-        for k, (name, style) in enumerate(looks(names).items()):
+        for k, (name, style) in enumerate(styles_of(names).items()):
             right = 100 * np.array([run["right"][name] for run in of_kind])  # (runs, groups)
             middle = right.mean(axis=0)
             reach = middle - right.min(axis=0), right.max(axis=0) - middle

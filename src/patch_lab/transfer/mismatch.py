@@ -100,7 +100,8 @@ class SeveralFeatures:
             raise ValueError(
                 f"partitions must split the same patches into sets of one size, got {partitions!r}"
             )
-        self.dim, self.q = positive_int("dim", dim, minimum=len(self.partitions) + 1), probability("q", q)
+        self.dim = positive_int("dim", dim, minimum=len(self.partitions) + 1)
+        self.q = probability("q", q)
         self.noise_std = self.dim**-0.5
 
     @property
@@ -158,7 +159,8 @@ class Heads:
             for a in self.attentions
         ):
             raise ValueError("attentions must be fixed attentions with as many rows over the same patches")
-        self.num_patches, self.multiplicity = first.num_patches, first.multiplicity
+        self.num_patches = first.num_patches
+        self.multiplicity = first.multiplicity
         self.rows = len(self.attentions) * first.rows
 
     def read(self, X: torch.Tensor) -> torch.Tensor:

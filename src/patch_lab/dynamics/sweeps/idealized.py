@@ -16,7 +16,8 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 HORIZON = {16: 12_000, 24: 12_000, 36: 6000}
 #: Atoms of this total probability may be left out where the law is large.
 PRUNE = {36: 1e-8}
-SINGLE_RATE_STEPS, SINGLE_RATE = 400_000, 0.01
+SINGLE_RATE_STEPS = 400_000
+SINGLE_RATE = 0.01
 
 
 def idealized_cell(part: str, D: int, q: float, diagonal: float, degree: int = SMALL_START.degree) -> dict:

@@ -38,13 +38,13 @@ def fall_cell(D: int, q: float, diagonal: float) -> dict:
         last = {name: float(getattr(run, name)[-1]) for name in ("gamma", "rho", "error")}
         return {"steps": int(run.steps[-1]), **last, "diverged": run.diverged_at is not None}
 
-    found = {
+    result = {
         "alpha": alpha,
         "drift_inside": float(inside),
         "drift_outside": float(outside),
         "rate": step.rate,
     }
-    return found | {"valley": end(alpha), "paper": end(DEFAULT.alpha) if alpha > DEFAULT.alpha else None}
+    return result | {"valley": end(alpha), "paper": end(DEFAULT.alpha) if alpha > DEFAULT.alpha else None}
 
 
 def lifetime_cell(n: int, seed: int) -> dict:

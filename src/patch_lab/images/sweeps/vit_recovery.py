@@ -21,7 +21,11 @@ from patch_lab.images.training.step import learning_rate
 from patch_lab.kit.records import rounded
 
 # The rate had the least divergence on other pictures after 60 steps, among 1e-4, 2e-4, 5e-4 and 1e-3.
-TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 6400, 1000, 2, 32, 2e-4
+TRAIN = 6400
+HELD_OUT = 1000
+EPOCHS = 2
+BATCH = 32
+RATE = 2e-4
 _STEPS = EPOCHS * TRAIN // BATCH
 TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
 

@@ -28,7 +28,9 @@ class Feed(ABC):
     """
 
     def __init__(self, data, config, place: OneProcess):
-        self.config, self.place, self.data = config, place, data
+        self.config = config
+        self.place = place
+        self.data = data
         self.train_numbers, self.val_numbers = validation_split(data.num_train, config.val_size, config.seed)
         self.steps = len(self.train_numbers) // config.batch_size
         if self.steps == 0:
@@ -93,7 +95,7 @@ class ResidentFeed(Feed):
             images = self.shuffled(images).unflatten(0, chosen.shape)  # (n share, ...) -> (n, share, ...)
             yield from zip(images, self.labels[numbers].view(chosen.shape))
 
-    def whole(self, epoch: int, at_once: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def epoch_at_once(self, epoch: int, at_once: int) -> tuple[torch.Tensor, torch.Tensor]:
         """The pictures of an epoch in its order, (n, c, H, W) uint8, and their labels (n,), on the device.
 
         They are those of :meth:`epoch`, made ``at_once`` pictures at a time. Draws stay on the CPU: who drew

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_association.images.locality import encoding_locality
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images import convolution
@@ -34,7 +34,8 @@ from patch_lab.images.training.step import (
 )
 from patch_lab.kit.files import write_atomically
 
-RECORD, POSITIONS = "record.json", "positions.npz"
+RECORD = "record.json"
+POSITIONS = "positions.npz"
 _KINDS = {
     **dict.fromkeys(("config", "digest"), str | None),
     **dict.fromkeys(("shape", "model", "optimizer"), dict),
@@ -72,7 +73,8 @@ def first_pictures(feed: Feed) -> torch.Tensor:
 
 def started(config: TrainConfig, feed: Feed) -> nn.Module:
     """The model of a run at its start, on its device: what is measured on pictures, on its first ones."""
-    data, place = feed.data, feed.place
+    data = feed.data
+    place = feed.place
     model = make_model(config, len(data.classes), data.image_size, data.channels).to(place.device)
     if isinstance(model, convolution.QuickNet):
         model.whiten(first_pictures(feed), place.sum)
@@ -110,8 +112,12 @@ class Trainer:
     """
 
     def __init__(self, config: TrainConfig, data, place, out: Path | None, about: dict, asked=()):
-        self.config, self.data, self.place, self.out = config, data, place, out
-        self.about, self.asked = about, asked
+        self.config = config
+        self.data = data
+        self.place = place
+        self.out = out
+        self.about = about
+        self.asked = asked
         self.feed = make_feed(data, config, place)
         self.shape = dict(classes=len(data.classes), image_size=data.image_size, channels=data.channels)
         self.plain = started(config, self.feed)
@@ -146,7 +152,8 @@ class Trainer:
     def run(self, bar) -> bool:
         """Train to the end, or until the time is up or somebody asks for a stop; says whether to the end."""
         self.started = self.saved = time.perf_counter()
-        self.before, self.epoch_before = self.spent, self.epoch_spent
+        self.before = self.spent
+        self.epoch_before = self.epoch_spent
         while self.epoch < self.config.epochs:
             self.epoch_started = time.perf_counter()
             if not self._one_epoch(bar):
@@ -255,7 +262,7 @@ class Trainer:
                 f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
                 f"{self.digest} now"
             )
-        with whole(f"the checkpoint in {self.out} is of no such training run"):
+        with readable(f"the checkpoint in {self.out} is of no such training run"):
             self._put(state)
 
     def _put(self, state: dict) -> None:
@@ -265,9 +272,13 @@ class Trainer:
         if self.average is not None:
             for name, slow in self.average.slow.items():
                 slow.copy_(state["slow"][name])
-        self.epoch, self.step_number = state["epoch"], state["step"]
-        self.metrics, self.timing, self.test = state["metrics"], state["timing"], state["test"]
-        self.spent, self.epoch_spent = state["spent"], state["epoch_spent"]
+        self.epoch = state["epoch"]
+        self.step_number = state["step"]
+        self.metrics = state["metrics"]
+        self.timing = state["timing"]
+        self.test = state["test"]
+        self.spent = state["spent"]
+        self.epoch_spent = state["epoch_spent"]
 
     def record(self, finished: bool) -> dict:
         """The run's record; process 0 also writes it, and the learned P of a finished run beside it."""
@@ -305,7 +316,7 @@ def learned_locality(model: nn.Module, permutation=None) -> dict | None:
         return None
     c = model.config
     P = model.positions[0, : c.num_patches]
-    found = {"as_seen": vars(encoding_locality(P))}
+    measures = {"as_seen": vars(encoding_locality(P))}
     if permutation is not None and permutation.tile % c.patch_size == 0:
-        found["undone"] = vars(encoding_locality(P, permutation))
-    return found
+        measures["undone"] = vars(encoding_locality(P, permutation))
+    return measures

@@ -13,7 +13,9 @@ import pandas as pd
 from patch_association.intervals import Estimate
 from patch_lab.kit.prose import number, percent, typeset, with_interval
 
-_DIGIT, _POINT = "\u2007", "\u2008"  # spaces as wide as a digit and as a point, which HTML does not collapse
+#: Spaces as wide as a digit and as a point, which HTML does not collapse.
+_DIGIT = "\u2007"
+_POINT = "\u2008"
 
 
 @dataclass(frozen=True)
