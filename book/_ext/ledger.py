@@ -66,7 +66,7 @@ CHIPS = {
     "proved here": "proved",
     "proved by computer": "by computer",
     "observation": "observation, proved",
-    "held in every run within its hypotheses": "in every run",
+    "held in every run within its hypotheses": "in every run it covers",
     "holds only if": "only if …",
     "fails as stated": "fails",
     "not run at this size": "not run at its size",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -167,7 +168,7 @@ def _ahead(model, P, others: int, sides, images, name: str) -> int:
     if images is None:
         images = torch.zeros(1, channels_of(model) or 3, *size_of(model, sides, name)).to(P)
     first: dict[int, torch.Tensor] = {}
-    with torch.no_grad(), _in_evaluation(model), _tokens_watched(model, first):
+    with torch.no_grad(), in_evaluation(model), _tokens_watched(model, first):
         _run(model, images[:1], name, noise=True)
     for x in first.values():
         at = _patches(x).nonzero().flatten().tolist() if x.shape[2] == P.shape[1] else []
@@ -333,7 +334,7 @@ def timms_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return renamed
 
 
-def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None):
+def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None, norm=None):
     """The attention of each layer between patches, (B, H, N, N) each, and their grid; see `attention_of`.
 
     Parameters
@@ -344,6 +345,7 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     heads : int, optional (where tensors do not tell)
     grid : pair of int, optional (where nothing tells)
     about : dict, optional (what the file beside the weights says of them)
+    norm : "before" or "after", optional (where tensors do not tell)
 
     Returns
     -------
@@ -351,14 +353,14 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     """
     if isinstance(model, ViT):
         own = model.config
-        with _in_evaluation(model):
+        with in_evaluation(model):
             shown = _run(model, images, name, return_all=True)[1]["attention"]
         N = own.num_patches
         # positional attention has one map for all pictures: (1, H, T, T) -> (B, H, N, N)
         maps = [S.expand(len(images), *S.shape[-3:])[..., :N, :N] for S in shown]
         return maps, (own.grid, own.grid)
     if isinstance(model, Mapping):
-        return _maps_of_weights(model, images, name, heads, grid, about or {})
+        return _maps_of_weights(model, images, name, heads, grid, about or {}, norm)
     if any(
         getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
     ):
@@ -424,7 +426,7 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
     sizes: set[tuple[int, int]] = set()
     first: dict[int, torch.Tensor] = {}
     wrong: list[str] = []
-    with _in_evaluation(model), _watched(model, seen, sizes, wrong), _tokens_watched(model, first):
+    with in_evaluation(model), _watched(model, seen, sizes, wrong), _tokens_watched(model, first):
         _run(model, images, name, noise=True)
     if wrong:
         raise ValueError(f"{name} shows no attention of tokens to tokens: {wrong[0]}")
@@ -528,7 +530,7 @@ def _asked(seen: list, wrong: list):
 
 
 @contextmanager
-def _in_evaluation(model):
+def in_evaluation(model):
     """Every part in evaluation mode, and then in its own again: some may be frozen."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
@@ -573,6 +575,37 @@ _NO_HEADS = (
     "does not tell how many heads a layer has: say heads= if its layers are timm's plain pre-norm ones, "
     "else give the model itself"
 )
+#: Names that only layers have that norm what goes into attention and MLP.
+_NORMS_BEFORE = re.compile(
+    r"\.(layernorm_before|layernorm_after|ln_1|ln_2)\.|\.(ls\d\.gamma|layer_scale\d\.lambda1)$"
+)
+
+
+def where_norms_stand(tensors, name: str, norm=None, about=None) -> str:
+    """Whether layers norm what goes into attention and MLP, "before", or what comes out of them, "after".
+
+    Of two networks with equal tensors one may do this and one that: names and the file beside the weights
+    tell, or ``norm``. Else timm's plain layers are assumed, with a warning.
+
+    Raises
+    ------
+    ValueError
+        For another ``norm``, and for one that contradicts what is told.
+    """
+    if norm not in ("before", "after", None):
+        raise ValueError(f"norm must be 'before' or 'after', got {norm!r}")
+    about = about or {}
+    if about.get("model_type") or any(_NORMS_BEFORE.search(key) for key in tensors):
+        if norm == "after":
+            raise ValueError(f"{name} has layers that norm before attention and MLP, got norm='after'")
+        return "before"
+    if norm is None:
+        warnings.warn(
+            f"{name} does not tell where its layers norm: taken is before attention and MLP, as timm's plain "
+            "layers do; say norm='before' or norm='after', or give the model itself",
+            stacklevel=2,
+        )
+    return norm or "before"
 
 
 def not_told(model, name: str, heads=None, about=None) -> str | None:
@@ -593,8 +626,8 @@ def _said_heads(about) -> int | None:
     return about.get("vision_config", about).get("num_attention_heads")
 
 
-def _maps_of_weights(tensors, images, name, heads, grid, about):
-    """The attention of a plain pre-norm ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
+def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
+    """The attention of a plain ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
     if missing := not_told(tensors, name, heads, about):
         raise ValueError(missing)
     about = about.get("vision_config", about)
@@ -624,8 +657,10 @@ def _maps_of_weights(tensors, images, name, heads, grid, about):
             x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
         left.pop("pos_embed")
         seen = []
+        before = where_norms_stand(tensors, name, norm, about) == "before"
+        how = (left, heads, about.get("layer_norm_eps", 1e-6), before)
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
-            x = _layer(x, f"blocks.{layer}.", left, heads, about.get("layer_norm_eps", 1e-6), seen)
+            x = _layer(x, f"blocks.{layer}.", *how, seen)
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
         raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
@@ -641,20 +676,26 @@ _GIVE = f"give the model itself; {_READ}"
 _PLAIN = {None, "vit", "deit", "dinov2", "dinov2_with_registers", "vit_mae", "vit_msn"}
 
 
-def _layer(x, at: str, left: dict, heads: int, eps: float, seen: list):
-    """One pre-norm layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
+def _layer(x, at: str, left: dict, heads: int, eps: float, before: bool, seen: list):
+    """One layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
 
     def linear(z, part):
         return F.linear(z, left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias", None))
 
-    def norm(z, part):
-        return F.layer_norm(z, z.shape[2:], left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias"), eps)
+    def attention(z):
+        q, k, v = linear(z, "attn.qkv").unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        seen.append(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1))  # each (B, H, T, d_h)
+        return linear((seen[-1] @ v).transpose(1, 2).flatten(2), "attn.proj")
 
-    one = x.new_ones(1)
-    z = linear(norm(x, "norm1"), "attn.qkv").unflatten(-1, (3, heads, -1))
-    q, k, v = z.permute(2, 0, 3, 1, 4)  # (B, T, 3, H, d_h) -> three of (B, H, T, d_h)
-    seen.append(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1))
-    mixed = linear((seen[-1] @ v).transpose(1, 2).flatten(2), "attn.proj")
-    x = x + left.pop(f"{at}ls1.gamma", one) * mixed
-    mixed = linear(F.gelu(linear(norm(x, "norm2"), "mlp.fc1")), "mlp.fc2")
-    return x + left.pop(f"{at}ls2.gamma", one) * mixed
+    def mlp(z):
+        return linear(F.gelu(linear(z, "mlp.fc1")), "mlp.fc2")
+
+    for part, which in ((attention, "1"), (mlp, "2")):
+        weight = left.pop(f"{at}norm{which}.weight")
+        bias = left.pop(f"{at}norm{which}.bias")
+        scale = left.pop(f"{at}ls{which}.gamma", x.new_ones(1))
+        if before:
+            x = x + scale * part(F.layer_norm(x, x.shape[2:], weight, bias, eps))
+        else:
+            x = x + scale * F.layer_norm(part(x), x.shape[2:], weight, bias, eps)
+    return x

@@ -98,7 +98,7 @@ class Look:
         return f"Look({self.name}; {'; '.join(said)}; {self.attention or 'no pictures'})"
 
 
-def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+def look(model, pictures=None, *, grid=None, heads=None, norm=None, mean=0.5, std=0.5, progress=None) -> Look:
     """What the encodings of a trained ViT know of the grid of patches, and its attention on pictures.
 
     Parameters
@@ -113,6 +113,8 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
         Rows and columns of patches, where neither the model nor the pictures say them and they are no square.
     heads : int, optional
         Where only tensors are given, which do not tell.
+    norm : "before" or "after", optional
+        As in :func:`~patch_association.images.pretrained.attention_of`.
     mean, std : float or c of them
         Of the pictures that the model was trained on. Models differ: 0.5 is AugReg's.
     progress : bool, optional
@@ -132,17 +134,19 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
     >>> seen.encodings.grid, seen.attention.share.round(6).tolist()
     ((8, 8), [[1.0, 1.0, 1.0, 1.0]])
     """
-    return look_at(given(model), pictures, grid, heads, mean, std, progress)
+    return look_at(given(model), pictures, grid, heads, mean, std, progress, norm)
 
 
 @torch.no_grad()
-def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+def look_at(
+    read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None, norm=None
+) -> Look:
     """:func:`look` at what was read already.
 
     Parameters
     ----------
     read : Given (as :func:`~patch_association.images.weights.given` gives it)
-    pictures, grid, heads, mean, std, progress : as in :func:`look`, and so the errors
+    pictures, grid, heads, mean, std, progress, norm : as in :func:`look`, and so the errors
     """
     model = read.model
     name = read.name
@@ -151,7 +155,7 @@ def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5
     if pictures is not None:
         images = check_pictures(_normalized(pictures, mean, std, families.channels_of(model)))
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
-    attention = None if images is None else _looked(read, images, grid, heads, progress)
+    attention = None if images is None else _looked(read, images, grid, heads, norm, progress)
     try:
         encodings = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
@@ -192,7 +196,7 @@ def _measured(encodings: Encodings):
     return local, near, components(G, 0.9), row_and_column(G, grid)
 
 
-def _looked(read: Given, images, grid, heads, progress) -> Looking:
+def _looked(read: Given, images, grid, heads, norm, progress) -> Looking:
     """One pass over the pictures; sums over even and odd pictures apart tell the positional share."""
     n = len(images)
     sums = None
@@ -203,7 +207,7 @@ def _looked(read: Given, images, grid, heads, progress) -> Looking:
     start = 0
     at_once = 2
     while start < n:
-        maps, sides = finite_maps(read, images[start : start + at_once], heads, grid)
+        maps, sides = finite_maps(read, images[start : start + at_once], heads, grid, norm)
         if sums is None:
             if sides is None:
                 raise ValueError(

@@ -350,7 +350,7 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
         ax.hlines(peak, times[first], times[top], color=color, linewidth=0.6)
         ax.annotate(
             f"{peak:.2f} at $D = {size}$", (times[first], peak), (-4, 0), textcoords="offset points",
-            ha="right", va="center", color=color,
+            ha="right", va="center", color=INK,
         )  # fmt: skip
     ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
     ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel=r"$\gamma$")

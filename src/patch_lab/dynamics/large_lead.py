@@ -207,6 +207,68 @@ class LoudSets(Sparse):
                 return math.exp(root_scalar(inside, bracket=(below, above), xtol=1e-9).root)
         return 0.0
 
+    def explicit(self, theta: float, lam: float) -> dict[str, tuple[float, float]]:
+        """Least values in the proof for growing sets, each with its explicit bound from below.
+
+        Parameters
+        ----------
+        theta : float in (0, 1]
+        lam : 0 or 1
+            Where sets that show something vote like R + k: k = C (C - 1)^(p - 1), or C^p.
+
+        Returns
+        -------
+        dict
+            Pairs (value, bound), value >= bound: ``chance`` P[R = r0], r0 = C^p + 1; ``strength`` v* and
+            ``weakness`` 1 / v*; ``slope`` E[w (1 - w) psi^2]; ``plain`` -E[w R]; ``vote`` E[w M] at u*;
+            ``strangers`` -E[w M^p]; ``sets`` -S_2 where these sets decide alone; ``count`` what the mean
+            of J w M^j is at most, over all odd j <= p - 2, and its modulus, both over E[w], at u*.
+
+        Raises
+        ------
+        ValueError
+            If theta or lam lies elsewhere, or P[R = -r0] is too small for float64.
+        """
+        C, p, mean = self.set_size, self.degree, self.lam
+        if lam not in (0, 1) or not 0 < finite("theta", theta) <= 1:
+            raise ValueError(f"lam must be 0 or 1 and theta lie in (0, 1], got {lam:g} and {theta:g}")
+        M, chance, J = self._law
+        R, r0 = M - C, C**p + 1
+        rare = float(chance[-r0 == R][0])
+        if rare < _RAREST:
+            raise ValueError(f"R = -{r0} must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
+        psi, v = self._heard(theta, lam), self.best(theta, lam)
+        w = expit(-v * psi)
+        product = min(r0 * (r0 + 1) / mean, r0 * math.log1p(2 * r0 / mean))
+        heard = min(1.0, float((chance * w * psi)[psi > 0].sum()))
+        far = min(1.0, (math.e * v * heard / 4) ** 2)  # exp(-v x) is at least this
+
+        u = self.strength
+        plus, minus = (np.interp(np.arange(1, C + r0) * sign - C, R, chance) for sign in (1, -1))
+        m = np.arange(1, C + r0)
+        turns = plus * expit(-u * m**p) - minus * expit(u * m**p)
+        late = int(m[turns >= 0].max()) + 2
+        vote = float(chance[R == late + C][0]) * -math.expm1(-u)
+
+        k = C ** (2 if lam else 1) * (C ** (p - 2) if lam else (C - 1) ** (p - 1))
+        alone = self.signs(1.0, lam)
+        least = 2.0**-p * (k - C) ** p * float(chance[-k >= R].sum())
+        share = theta * v / self.best(1.0, lam)
+        at_vote = chance * expit(-u * M**p)
+        counted = max(abs(float(at_vote @ (J * M**j))) for j in range(1, p - 1, 2)) / at_vote.sum()
+        spread = float(chance @ (1 + np.abs(R)) ** p)
+        return {
+            "chance": (rare, 3 / (4 * (4 * math.sqrt(mean) + 1)) * math.exp(-product)),
+            "strength": (v, 2 * float(chance @ psi) / float(chance @ psi**2)),
+            "weakness": (1 / v, math.e * rare / 2),
+            "slope": (float((chance * w * (1 - w)) @ psi**2), far * heard**2 * rare / 16),
+            "plain": (-float((chance * w) @ R), rare * math.tanh(v / 2) / 2),
+            "vote": (self._mean(u, 1), vote),
+            "strangers": (-float((chance * w) @ M**p), share * least),
+            "sets": (-alone["sets"], k * (k - C + 1) * alone["slope"]),
+            "count": (4 * (C + mean + 1) * spread, float(counted)),
+        }
+
     @cached_property
     def window(self) -> float:
         """B_c: with exp(diagonal) below it, gamma does not come back for a time that is exponential in D."""

@@ -211,33 +211,42 @@ def _layers(group) -> str:
     return "\N{EN DASH}".join(str(layer + 1) for layer in group)
 
 
-def montage(rows) -> np.ndarray:
-    """(N, N) -> one picture of side N: row i as a small picture, in the place of patch i (Figure 1a)."""
+def montage(rows, every: int = 1) -> np.ndarray:
+    """(N, N) -> one picture: row i as a small picture, in the place of patch i (Figure 1a).
+
+    With ``every`` = 2 only the patches of every second row and column get a picture, from the second on.
+    """
     grid = round(len(rows) ** 0.5)
     four = np.asarray(rows).reshape(grid, grid, grid, grid)  # (row i, column i, row j, column j)
-    return four.transpose(0, 2, 1, 3).reshape(grid * grid, grid * grid)
+    chosen = four[every - 1 :: every, every - 1 :: every]
+    side = len(chosen) * grid
+    return chosen.transpose(0, 2, 1, 3).reshape(side, side)
 
 
-def draw_montage(ax: Axes, rows, title: str) -> None:
+def draw_montage(ax: Axes, rows, title: str, every: int = 1) -> None:
     """A montage of boolean rows: dark where the similarity exceeds the threshold."""
     grid = round(len(rows) ** 0.5)
-    ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
+    ax.imshow(montage(rows, every), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     thin = {"color": COLORS["noise"], "linewidth": 0.4, "alpha": 0.7, "clip_on": False}
-    for edge in range(grid + 1):
+    for edge in range(grid // every + 1):
         ax.axhline(edge * grid - 0.5, **thin)
         ax.axvline(edge * grid - 0.5, **thin)
     ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
     ax.set(xticks=[], yticks=[], title=title)
 
 
-def plot_montages(pictures: dict) -> Figure:
-    """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
-    rows = -(-len(pictures) // 2)
-    fig, axes = new_figure(rows, 2, width="column", height=3.3 * rows, squeeze=False)
+def plot_montages(pictures: dict, columns: int = 2, every: int = 1) -> Figure:
+    """Montages in rows: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`.
+
+    ``every`` is that of :func:`montage`: fewer and larger small pictures.
+    """
+    rows = -(-len(pictures) // columns)
+    height = 6.6 / columns
+    fig, axes = new_figure(rows, columns, width="column", height=height * rows, squeeze=False)
     for ax in axes.flat[len(pictures) :]:
         ax.remove()
     for ax, (title, passing) in zip(axes.flat, pictures.items()):
-        draw_montage(ax, passing, title)
+        draw_montage(ax, passing, title, every)
     return fig
 
 

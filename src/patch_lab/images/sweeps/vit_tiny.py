@@ -141,7 +141,7 @@ def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
 @lru_cache(maxsize=1)
 def subject() -> Subject:
     """The ViT-Tiny/16 and the thousand pictures."""
-    model = vit_of(file("vit_tiny_patch16_224.npz"), heads=3)
+    model = vit_of(file("vit_tiny_patch16_224.npz"), heads=3, norm="before")
     return observe(model, *load_crops(file("imagenet1000_crop224.npz")))
 
 

@@ -86,6 +86,7 @@ SOURCES = {
 KNOBS = {
     "law": "how inputs are drawn, or which data they are",
     "size": "numbers of patches, sets, dimensions, pictures, parameters",
+    "model": "the activation and the shape of the network",
     "start": "the parameters before training, and their scale",
     "rate": "learning rates and the ratio between them",
     "steps": "how long one trains, or at which step one looks",
