@@ -1,0 +1,154 @@
+"""What the drawings of the laboratory put on their axes, read off from inputs of a few numbers."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.container import ErrorbarContainer
+from scipy.stats import norm
+
+from patch_association.intervals import Estimate
+from patch_lab.beyond import figures as beyond
+from patch_lab.dynamics import figures as dynamics
+from patch_lab.dynamics import lifetime_figures as lifetime
+from patch_lab.images import figures as images
+from patch_lab.images import pretrained_figures as pretrained
+from patch_lab.kit.figures import COLORS, use_style
+from patch_lab.setting import figures as setting
+from patch_lab.transfer import figures as transfer
+
+
+@pytest.fixture(autouse=True)
+def book_style():
+    with plt.rc_context():
+        use_style()
+        yield
+    plt.close("all")
+
+
+def estimate(value, reach=0.1):
+    return Estimate(value, value - reach, value + reach, 9)
+
+
+LOW, HIGH = estimate(0.25), estimate(0.75)
+NEVER = Estimate(np.inf, 5.0, np.inf, 9)
+
+
+def curves(ax) -> dict:
+    """The points (2, n) of each labeled curve, or series of marks with intervals."""
+    found = {}
+    for handle, name in zip(*ax.get_legend_handles_labels()):
+        line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+        found[name] = np.array(line.get_xydata()).T
+    return found
+
+
+#: A drawing, what it gets, and the curves that it names.
+DRAWN = [
+    (lifetime.draw_margins, ([0, 9], {500: [[1, 3], [3, 5]], 1000: [[0, 2], [2, 4]]}),
+     {"500": ([0, 9], [2, 4]), "1,000": ([0, 9], [1, 3])}),
+    (pretrained.draw_accuracy, ({"moved": ([1, 4], [LOW, HIGH])}, 0.9, "count"),
+     {"moved": ([1, 4], [25, 75])}),
+    (pretrained.draw_sinks, ({"a": {"value": [0.2, 0.4], "low": [0.1, 0.3], "high": [0.3, 0.5]}}, 3),
+     {"a": ([3, 4], [0.2, 0.4])}),
+    (pretrained.draw_heads, ([[0.1], [0.2], [0.3], [0.4], [0.5]], [[0.9], [0.8], [0.7], [0.6], [0.5]], 0.1),
+     {"layers 1 to 2": ([0.1, 0.2], [0.9, 0.8]), "layers 3 to 4": ([0.3, 0.4], [0.7, 0.6]),
+      "layers 5 to 5": ([0.5], [0.5])}),
+    (pretrained.draw_shares, ({"value": [[0.2, 0.4]], "low": [[0.1, 0.3]], "high": [[0.3, 0.5]]},),
+     {"head 1": ([0.85], [0.2]), "head 2": ([1], [0.4])}),
+    (transfer.plot_limits, ([1, 2], {"a": [0.4, 0.2], "b": [0.3, 0.1]}, 0.05),
+     {"a": ([1, 2], [0.4, 0.2]), "b": ([1, 2], [0.3, 0.1])}),
+    (transfer.plot_dilution, ([4, 8], {"a": [0.1, 0.12]}, 0.05), {"a": ([4, 8], [0.1, 0.12])}),
+    (transfer.plot_mismatch, ([0, 1], {16: [[0.1, 0.3], [0.4, 0.6]]}, {16: ([0, 2], [0.2, 0.8])}),
+     {"$D = 16$": ([0, 2], [0.2, 0.8])}),
+    (transfer.plot_heads, ({(2, 1): ([1, 3], [[0.4, 0.2], [0.2, 0]]), (2, 2): ([1, 3], [[0.2, 0], [0, 0]])},),
+     {"$K = 2$, 1 head": ([1, 3], [0.3, 0.1]), "$K = 2$, 2 heads": ([1, 3], [0.1, 0])}),
+    (transfer.plot_complexities,
+     ([4, 8], [10, 20], {next(iter(transfer.LEARNERS)): {4: estimate(9, 1), 8: NEVER}}, 3),
+     {"needed without the sets": ([4, 8], [10, 20]), "enough in the limit": ([4, 8], [12, 24]),
+      next(iter(transfer.LEARNERS)): ([4], [9])}),
+    (setting.draw_normal_error, ([1, 4],),
+     {"equal weights, limit": ([1, 4], [norm.cdf(-1), norm.cdf(-0.5)])}),
+    (setting.plot_linear_share, ([4, 8], [0.1, 0.2], 0.23),
+     {r"error of sign$\,\sum_\ell h_\ell$": ([4, 8], [0.1, 0.2])}),
+    (setting.plot_first_step, ([0, 1, 2], [estimate(-2e-4), estimate(0), estimate(3e-4)]),
+     {"toward the own set": ([2], [3]), "away from it": ([0], [-2]),
+      "neither: uniform attention": ([1], [0])}),
+    (images.plot_losses, ({"vanilla": [1] * 10 + [11]},), {images.MODELS["vanilla"]: ([10, 11], [1, 2])}),
+    (dynamics.draw_drift, ([1, 2], [[1, -2], [8, -8]], 1.5, "drift"),
+     {letter: ([1, 2], y) for letter, y in zip((r"$\gamma$", r"$\rho$"), ([1, 1], [-2, -1]))}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("draw", "given", "wanted"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_named_curves_run_through_their_numbers(draw, given, wanted):
+    _, ax = plt.subplots()
+    draw(ax, *given)
+    seen = curves(ax)
+    constant = {name for name in seen if name not in wanted}
+    assert wanted.keys() <= seen.keys()
+    for name, points in wanted.items():
+        np.testing.assert_allclose(seen[name], points, atol=1e-9, err_msg=name)
+    for name in constant:  # a level, across the whole panel
+        assert len(set(seen[name][1])) == 1, name
+
+
+def test_dashes_tell_what_is_reached_from_what_bounds_and_one_head_from_many():
+    _, (left, right) = plt.subplots(1, 2)
+    transfer.plot_limits(left, [1, 2], {name: [0.4, 0.2] for name in "abc"}, 0.05)
+    dashes = {handle.get_label(): handle.get_linestyle() for handle in left.get_legend_handles_labels()[0]}
+    assert [dashes[name] for name in "abc"] == ["-", "-", "--"]
+    tables = {(2, 1): ([1, 3], [[0.4, 0.2], [0.2, 0]]), (2, 2): ([1, 3], [[0.2, 0], [0, 0]])}
+    transfer.plot_heads(right, tables)
+    one, many = (handle[0].get_linestyle() for handle in right.get_legend_handles_labels()[0][-2:])
+    assert (one, many) == ("--", "-")
+
+
+def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_last():
+    _, axes = plt.subplots(1, 2)
+    runs, predicted = {"N = 500": ([1, 2], [0.5, 1])}, {"N = 500": ([1, 2], [0.4, 0.9])}
+    lifetime.draw_predicted_lifetimes(axes, 9, runs, predicted, [(60, 70, False), (90, 80, True)], (50, 3000))
+    measured, forecast = (line.get_xydata().T.tolist() for line in axes[0].lines)
+    assert (measured, forecast) == ([[1, 2], [0.5, 1]], [[1, 2], [0.4, 0.9]])
+    gone, lasting = axes[1].collections
+    assert gone.get_offsets().tolist() == [[60, 70]] and lasting.get_offsets().tolist() == [[90, 80]]
+    assert to_hex(gone.get_facecolor()[0]) == COLORS["same set"].lower() and not len(lasting.get_facecolor())
+    assert axes[1].lines[0].get_xydata().tolist() == [[50, 50], [3000, 3000]]
+    assert axes[1].get_xticks().tolist() == [60, 120, 240, 480, 960, 3000]
+
+
+def test_reach_is_a_share_with_its_interval_for_each_number_of_inputs():
+    _, axes = plt.subplots(1, 2)
+    lifetime.draw_reach(axes, {"small": {10: LOW, 20: HIGH}, "large": {10: HIGH, 20: LOW}})
+    assert [ax.get_title(loc="left") for ax in axes] == ["small", "large"]
+    assert axes[0].lines[0].get_xydata().tolist() == [[10, 0.25], [20, 0.75]]
+    assert axes[1].lines[0].get_xydata().tolist() == [[10, 0.75], [20, 0.25]]
+    bars = [segment for part in axes[0].collections for segment in part.get_segments()]
+    np.testing.assert_allclose(bars, [[[10, 0.15], [10, 0.35]], [[20, 0.65], [20, 0.85]]])
+
+
+def test_shares_are_stacked_and_networks_lie_in_rows():
+    _, axes = plt.subplots(1, 4)
+    names = list(beyond._RELATIONS)[:2]
+    beyond.draw_shares(axes[0], [[[0.2, 0.8], [0.4, 0.6]], [[1, 0]]], names, ["a", "b"])
+    edges = [(bar.get_y() + bar.get_height() / 2, bar.get_x(), bar.get_width()) for bar in axes[0].patches]
+    np.testing.assert_allclose(edges, [(0, 0, 0.3), (0, 0.3, 0.7), (1, 0, 1), (1, 1, 0)], atol=1e-9)
+    row = {"name": "a", "error": [0.2, 0.4], "auc": [[[0.6], [0.9]]], "probe_recall": [0.5, 0.7]}
+    beyond.draw_networks(
+        axes[1:], [row, row | {"gram_recall": [0.1, 0.3]}], {"floor": 0.1, "chance": 0.2}, 100
+    )
+    colors = {line.get_color(): line.get_xydata().tolist() for line in axes[2].lines[:2]}
+    lifted = {COLORS["same set"]: [[0.6, -0.09]], COLORS["feature"]: [[0.9, -0.09 + 0.18]]}
+    assert colors.keys() == lifted.keys()
+    for color, points in lifted.items():
+        np.testing.assert_allclose(colors[color], points)
+    means = {
+        line.get_label(): line.get_xydata()[0].tolist()
+        for line in axes[3].lines
+        if line.get_label()[0] != "_"
+    }
+    assert means == {"function": pytest.approx([0.6, 1.15]), "$P P^T$": pytest.approx([0.2, 0.85])}
+    assert [tick.get_text() for tick in axes[1].get_yticklabels()] == ["a", "a"]
+    assert curves(axes[1])["floor"][0].tolist() == [0.1, 0.1]
