@@ -1,5 +1,7 @@
 """Pictures in front of backgrounds, and a ViT that sees some of their patches."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from patch_lab.images.backgrounds import (
     train_on_scenes,
     with_head,
 )
+from patch_lab.images.sweeps import backgrounds as sweep
 
 SMALL = ViTConfig(image_size=16, patch_size=4, depth=2, heads=2, width=8, mlp_width=8, num_classes=3)
 
@@ -83,3 +86,23 @@ def test_a_run_depends_on_its_seed_alone_and_learns():
     assert runs[0][1].all()
     fresh = with_head(model, 5, seed=1)
     assert fresh.head.out_features == 5 and torch.equal(fresh.embed.weight, model.embed.weight)
+
+
+def test_who_goes_by_the_plants_is_wrong_wherever_they_mislead(monkeypatch):
+    """``against`` counts birds without plants and airplanes before them."""
+    generator = torch.Generator().manual_seed(0)
+    images = torch.full((40, 3, 32, 32), 200, dtype=torch.uint8)
+    labels = torch.randint(0, 3, (40,), generator=generator)
+    pictures = SimpleNamespace(
+        train_images=images, train_labels=labels, test_images=images, test_labels=labels
+    )
+    monkeypatch.setattr(sweep, "_pictures", lambda: pictures)
+    monkeypatch.setattr(sweep, "train_on_scenes", lambda *a, **k: [0.0])
+
+    def by_plants(model, scenes, keep):
+        around = scenes.images * ~scenes.covered[:, None]
+        return ((around.flatten(1) > 0).any(dim=1) == (scenes.labels == 1)).numpy()
+
+    monkeypatch.setattr(sweep, "right_answers", by_plants)
+    cell = sweep.spurious_cell("scratch", "most covered", 49, 1, 0)
+    assert cell["against"] == 0.0 and 0 < cell["accuracy"] < 1

@@ -179,6 +179,10 @@ def test_attention_is_measured(moving, monkeypatch):
         assert name == "lengths" or high.max() <= 1
 
 
+def test_the_corners_are_the_ends_of_the_first_and_the_last_row():
+    assert corners(4) == [0, 3, 12, 15]
+
+
 @pytest.mark.slow
 def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     """On a small network: fixing costs, training gives back, and the unchanged model is left alone."""
