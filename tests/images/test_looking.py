@@ -33,6 +33,8 @@ from patch_lab.kit.records import load
 GRID, SIZE = (3, 4), (24, 32)
 PICTURES = torch.randn(4, 3, *SIZE, generator=torch.Generator().manual_seed(0))
 SQUARE = PICTURES[..., :24]
+#: Of the tensors of `plain`, which do not tell.
+SAID = dict(heads=2, norm="before")
 
 
 def random_weights(model):
@@ -143,12 +145,32 @@ def test_a_module_and_its_tensors_look_alike(build, tokens, is_plain):
     assert look(model).encodings.grid == grid and tuple(seen.encodings.P.shape) == (grid[0] * grid[1], 16)
     assert seen.attention.maps.shape == (2, 2, grid[0] * grid[1], grid[0] * grid[1])
     if is_plain:
-        again = look(dict(model.state_dict()), pictures, heads=2)
+        again = look(dict(model.state_dict()), pictures, **SAID)
         np.testing.assert_allclose(again.attention.maps, seen.attention.maps, atol=2e-6)
         assert torch.equal(again.encodings.P, seen.encodings.P)
     else:
         with pytest.raises(ValueError, match="no plain ViT|a plain ViT has not.*give the model itself"):
-            look(dict(model.state_dict()), pictures, heads=2)
+            look(dict(model.state_dict()), pictures, **SAID)
+
+
+def test_where_layers_norm_is_told_by_names_or_said():
+    """Equal tensors under equal names may be of two networks: each is read as it is where that is said."""
+    models = compare_with("timm").models.vision_transformer
+    weights = random_weights(timms("VisionTransformer")()).state_dict()
+    by_module = {}
+    for norm, block in (("before", models.Block), ("after", models.ResPostBlock)):
+        model = timms("VisionTransformer", block_fn=block)().eval()
+        model.load_state_dict(weights)
+        by_module[norm] = attention_of(model, PICTURES)
+        torch.testing.assert_close(attention_of(weights, PICTURES, 2, norm), by_module[norm])
+    with pytest.warns(UserWarning, match="does not tell where its layers norm: taken is before .*norm="):
+        torch.testing.assert_close(attention_of(weights, PICTURES, heads=2), by_module["before"])
+    assert (by_module["before"] - by_module["after"]).abs().max() > 0.1
+    with pytest.raises(ValueError, match="norm must be 'before' or 'after', got 'post'"):
+        look(weights, PICTURES, heads=2, norm="post")
+    scaled = timms("VisionTransformer", init_values=0.5)().state_dict()
+    with pytest.raises(ValueError, match="layers that norm before attention and MLP, got norm='after'"):
+        attention_of(scaled, PICTURES, heads=2, norm="after")
 
 
 def _wide(model):
@@ -200,7 +222,7 @@ def saved(folder, kind, weights):
 @pytest.mark.parametrize("kind", [".npz", ".safetensors", ".pth", ".pt", ""])
 def test_every_kind_of_file_gives_the_same(kind, tmp_path):
     weights = plain()
-    seen, want = (look(each, PICTURES, heads=2) for each in (saved(tmp_path, kind, weights), weights))
+    seen, want = (look(each, PICTURES, **SAID) for each in (saved(tmp_path, kind, weights), weights))
     assert np.array_equal(seen.attention.maps, want.attention.maps) and seen.tokens == want.tokens == CLS
     assert str(tmp_path) in seen.name and want.name == "this dict of weights"
 
@@ -238,14 +260,14 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
 
 def test_a_grid_that_is_no_square_is_asked_for():
     weights = plain()
-    assert look(weights, PICTURES, heads=2).encodings.grid == look(weights, grid=GRID).encodings.grid == GRID
+    assert look(weights, PICTURES, **SAID).encodings.grid == look(weights, grid=GRID).encodings.grid == GRID
     said = "13 encodings in 'pos_embed', and 1 cls_token: which of them belong to .* say grid=.rows, columns."
     for grid in (None, (4, 5)):
         with pytest.raises(ValueError, match=said):
             look(weights, grid=grid)
     for rows, grid in ((13, GRID), (17, None)):
         with pytest.raises(ValueError, match="takes pictures of .*, got .24, 24"):
-            look(plain(rows=rows), SQUARE, grid=grid, heads=2)
+            look(plain(rows=rows), SQUARE, grid=grid, **SAID)
 
 
 def maps(*shape, seed=0):
@@ -270,7 +292,9 @@ def test_the_public_weights_are_what_the_record_says():
         weights, crops = vit_tiny.file("vit_tiny_patch16_224.npz"), vit_tiny.file("imagenet1000_crop224.npz")
     except ValueError as missing:
         pytest.skip(f"not compared: {missing}")
-    seen = look(weights, load_crops(crops)[0][::50], heads=3).attention  # 20 pictures, all over the classes
+    seen = look(
+        weights, load_crops(crops)[0][::50], heads=3, norm="before"
+    ).attention  # 20 pictures, all over the classes
     want = load("vit_attention").one(positions="own")
     assert np.corrcoef(seen.share.ravel(), np.ravel(want["share"]["value"]))[0, 1] > 0.98
 
@@ -280,12 +304,12 @@ def test_the_command_prints_what_the_library_measures(tmp_path, capsys):
     write_pictures(tmp_path, pictures=3)
     pictures = tmp_path / "pictures"
     weights, out = saved(tmp_path, ".pth", plain()), tmp_path / "report.html"
-    look_at = ["look", str(weights), "--out", str(out), "--quiet", "--heads", "2"]
+    look_at = ["look", str(weights), "--out", str(out), "--quiet", "--heads", "2", "--norm", "before"]
     assert main([*look_at, "--pictures", str(pictures), "--grid", "3", "4"]) == 0
     page, printed = out.read_text(encoding="utf-8"), capsys.readouterr().out
     read = given(weights)
     taken = read_pictures(pictures, picture_size(read.model, read.name, GRID), 3, 200, False)
-    seen = look(weights, taken, grid=GRID, heads=2)
+    seen = look(weights, taken, grid=GRID, **SAID)
     for frame in tables(seen).values():
         numbers = [f"{x:.3f}" for x in frame.to_numpy().ravel() if x != int(x)]
         assert numbers and all(number in printed and number in page for number in numbers)
@@ -315,14 +339,14 @@ def test_colors_may_come_last_and_numbers_in_double(form):
 
 def test_pictures_as_bytes_and_too_few():
     with pytest.raises(ValueError, match="pictures must be at least two, got 1"):
-        look(plain(), PICTURES[:1], heads=2)
+        look(plain(), PICTURES[:1], **SAID)
     with pytest.raises(ValueError, match="heads must divide the width 16 of this dict of weights, got 5"):
-        look(plain(), PICTURES, heads=5)
+        look(plain(), PICTURES, heads=5, norm="before")
     as_bytes = (255 * torch.rand(2, 24, 32, 3)).to(torch.uint8)
-    want = look(plain(), as_bytes.permute(0, 3, 1, 2) / 255 * 2 - 1, heads=2)
-    seen = look(plain(), as_bytes.numpy(), heads=2)
+    want = look(plain(), as_bytes.permute(0, 3, 1, 2) / 255 * 2 - 1, **SAID)
+    seen = look(plain(), as_bytes.numpy(), **SAID)
     np.testing.assert_allclose(seen.attention.maps, want.attention.maps, atol=1e-5)
-    assert attention_of(plain(), PICTURES[:1], heads=2).shape == (2, 1, 2, 12, 12)
+    assert attention_of(plain(), PICTURES[:1], **SAID).shape == (2, 1, 2, 12, 12)
 
 
 class Own(nn.Module):
@@ -398,8 +422,10 @@ def test_heads_are_read_beside_the_weights_or_asked_for(tmp_path):
     folder = saved(tmp_path, "", plain())
     with pytest.raises(ValueError, match="does not tell how many heads a layer has: say heads="):
         attention_of(folder, PICTURES)
-    (folder / "config.json").write_text('{"num_attention_heads": 4}')
-    assert torch.equal(attention_of(folder, PICTURES), attention_of(plain(), PICTURES, heads=4))
+    (folder / "config.json").write_text('{"num_attention_heads": 4, "model_type": "vit"}')
+    assert torch.equal(
+        attention_of(folder, PICTURES), attention_of(plain(), PICTURES, heads=4, norm="before")
+    )
     (folder / "config.json").write_text('{"num_attention_heads": 4, "hidden_act": "quick_gelu"}')
     with pytest.raises(ValueError, match="is no plain ViT .its activation is quick_gelu"):
         attention_of(folder, PICTURES)
@@ -423,10 +449,10 @@ def test_checkpoints_of_others(held, said, tmp_path):
     path = tmp_path / "model_best.pth.tar"
     torch.save(held(plain()), path)
     if said is None:
-        assert torch.equal(attention_of(path, PICTURES, heads=2), attention_of(plain(), PICTURES, heads=2))
+        assert torch.equal(attention_of(path, PICTURES, **SAID), attention_of(plain(), PICTURES, **SAID))
     else:
         with pytest.raises(ValueError, match=said):
-            attention_of(path, PICTURES, heads=2)
+            attention_of(path, PICTURES, **SAID)
 
 
 def test_encodings_alone_two_towers_and_such_as_are_zero():
@@ -515,7 +541,7 @@ def test_a_folder_says_its_grid_and_its_architecture(tmp_path):
         encodings_of(folder, grid=(4, 4))
     (folder / "config.json").write_text(json.dumps({"architecture": "vit_base_patch16_rpn_224"}))
     with pytest.raises(ValueError, match="rpn_224, which may be no plain ViT: give the model itself"):
-        attention_of(folder, wide, heads=2)
+        attention_of(folder, wide, **SAID)
 
 
 def test_encodings_that_no_token_takes_are_refused():

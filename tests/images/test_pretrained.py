@@ -12,7 +12,7 @@ from vision_shim import compare_with
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
-from patch_lab.images.one_layer import PARTS, layer_of
+from patch_lab.images.one_layer import SCOPES, layer_of
 from patch_lab.images.plain import vit_of
 from patch_lab.images.sweeps import vit_tiny
 from patch_lab.kit.records import decode, load, rounded
@@ -56,6 +56,15 @@ def test_a_model_of_timm_is_one_of_ours(form):
     assert (rest.max() < 1e-5) if form.get("class_token") is False else (rest.min() > 0)
 
 
+@pytest.mark.parametrize("how", ["ResPostBlock", "activation"])
+def test_a_module_with_other_logits_is_refused(how):
+    """Equal names and shapes, and another network: norms behind the parts, another activation."""
+    block = compare_with("timm").models.vision_transformer.ResPostBlock
+    model = theirs(**({"block_fn": block} if how == "ResPostBlock" else {"act_layer": torch.nn.ReLU}))
+    with pytest.raises(ValueError, match="its tensors in this library's ViT give other logits"):
+        vit_of(model)
+
+
 WEIGHTS = "vit_tiny_patch16_224.npz"
 
 
@@ -68,19 +77,19 @@ def test_the_public_weights_are_one_model_by_both_ways():
         pytest.skip(f"not compared: {missing}")
     model = timm.create_model("vit_tiny_patch16_224", pretrained=False).eval()
     model.load_state_dict(read_weights(path))
-    ours, pictures = vit_of(path, heads=3), torch.rand(2, 3, 224, 224) * 2 - 1
+    ours, pictures = vit_of(path, heads=3, norm="before"), torch.rand(2, 3, 224, 224) * 2 - 1
     with torch.no_grad():
         logits = model(pictures)
         torch.testing.assert_close(ours(pictures), logits, atol=1e-4 * float(logits.abs().max()), rtol=0)
     assert torch.equal(encodings_of(model), encodings_of(ours))
-    by_hook, by_ours = attention_of(model, pictures), attention_of(path, pictures, heads=3)
+    by_hook, by_ours = attention_of(model, pictures), attention_of(path, pictures, 3, "before")
     assert tuple(by_hook.shape) == (12, 2, 3, 196, 196)
     torch.testing.assert_close(by_hook, by_ours, atol=1e-5, rtol=1e-3)
 
 
 def test_weights_from_a_file(tmp_path):
     np.savez(tmp_path / "w.npz", **{name: value.numpy() for name, value in theirs().state_dict().items()})
-    ours = vit_of(tmp_path / "w.npz", heads=2)
+    ours = vit_of(tmp_path / "w.npz", heads=2, norm="before")
     with torch.no_grad():
         torch.testing.assert_close(ours(PICTURES), theirs()(PICTURES), atol=1e-5, rtol=1e-4)
     np.savez(tmp_path / "p.npz", pos=np.arange(20.0).reshape(10, 2), n_prefix=1, grid=[3, 3])
@@ -182,7 +191,7 @@ def tokens(batch=2):
 def test_our_vanilla_layer_is_timms_function():
     """With the same weights, both parts agree, and so do the gradients of the input."""
     compare_with("timm.models.vision_transformer")
-    for part in PARTS:
+    for part in SCOPES:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
         copy_to_timm(ours.block, theirs.block)
         x, y = tokens().requires_grad_(), tokens().requires_grad_()
@@ -211,7 +220,7 @@ def copy_to_timm(ours, theirs):
 def test_vit_pytorchs_layer_is_ours_without_three_biases():
     """With the same weights and no biases in queries, keys and values the function is the same."""
     compare_with("vit_pytorch.vit")
-    for part in PARTS:
+    for part in SCOPES:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
         with torch.no_grad():
             a, (b, mlp) = ours.block.attention, (theirs.mixed, theirs.mlp)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -103,12 +104,14 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         If there are none, or which rows belong to patches is not known.
     """
     if isinstance(model, ViT):
-        side, tensors = model.config.grid, tensors_of(model)
+        side = model.config.grid
+        tensors = tensors_of(model)
         P = model.positions[0, : side**2].detach().float()
         return Encodings(P, (side, side), "positions", other_tokens(tensors), 0)
     tensors = tensors_of(model)
     if "pos" in tensors:
-        P, called = tensors["pos"], "pos"
+        P = tensors["pos"]
+        called = "pos"
         (before,) = _counts(tensors, "n_prefix", [0], name)
         own = tuple(_counts(tensors, "grid", [0, 0], name)) if "grid" in tensors else None
         P = P[None] if P.ndim == 3 and len(P) > 1 else P
@@ -116,13 +119,15 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         cuts = {(before, 0)}
     else:
         P, called = _positions(tensors, name)
-        own, tokens = grid_of(model, about), other_tokens(tensors)
+        own = grid_of(model, about)
+        tokens = other_tokens(tensors)
         ahead = {token: count for token, count in tokens.items() if token != _BEHIND}
         first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
         behind = {0, tokens.get(_BEHIND, 0)}
         cuts = {(k, e) for k in (0, first, sum(ahead.values())) for e in behind}
     if P.ndim == 4:  # (1, rows, columns, width)
-        own, P = (P.shape[1], P.shape[2]), P.flatten(1, 2)
+        own = (P.shape[1], P.shape[2])
+        P = P.flatten(1, 2)
     P = P.detach()[0] if P.ndim == 3 else P.detach()
     if P.ndim != 2 or not P.numel():
         raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
@@ -163,7 +168,7 @@ def _ahead(model, P, others: int, sides, images, name: str) -> int:
     if images is None:
         images = torch.zeros(1, channels_of(model) or 3, *size_of(model, sides, name)).to(P)
     first: dict[int, torch.Tensor] = {}
-    with torch.no_grad(), _in_evaluation(model), _tokens_watched(model, first):
+    with torch.no_grad(), in_evaluation(model), _tokens_watched(model, first):
         _run(model, images[:1], name, noise=True)
     for x in first.values():
         at = _patches(x).nonzero().flatten().tolist() if x.shape[2] == P.shape[1] else []
@@ -211,8 +216,8 @@ def grid_on(model, images) -> tuple[int, int] | None:
 
 def other_tokens(tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
     """How many class, distillation and register tokens there are, by the ends of their names."""
-    found = {_TOKEN.search(key): x for key, x in tensors.items()}
-    return {match[1]: x.numel() // x.shape[-1] for match, x in found.items() if match and x.numel()}
+    matched = {_TOKEN.search(key): x for key, x in tensors.items()}
+    return {match[1]: x.numel() // x.shape[-1] for match, x in matched.items() if match and x.numel()}
 
 
 def _positions(tensors, name) -> tuple[torch.Tensor, str]:
@@ -232,8 +237,10 @@ def _positions(tensors, name) -> tuple[torch.Tensor, str]:
         or [key for key in fits if tensors[key].ndim == 3 and width and not _TOKEN.search(key)]
     )
     if len(named) != 1:
-        found = f": {', '.join(named[:4])} may be" if named else ""
-        raise ValueError(f"{name} has no learned positional encodings that can be told from its names{found}")
+        candidates = f": {', '.join(named[:4])} may be" if named else ""
+        raise ValueError(
+            f"{name} has no learned positional encodings that can be told from its names{candidates}"
+        )
     return tensors[named[0]], named[0]
 
 
@@ -276,7 +283,8 @@ def grid_of(model, about=None) -> tuple[int, int] | None:
     size, patch = (_said(model, about, key) for key in ("image_size", "patch_size"))
     if size is None or patch is None:
         return None
-    (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
+    height, width = grid_sides(size, 1)
+    p, q = grid_sides(patch, 1)
     return height // p, width // q
 
 
@@ -314,19 +322,19 @@ def _counts(held, key, default, name):
 
 def timms_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The tensors under timm's names, where they are those of a plain ViT; others as they are."""
-    found = {}
+    renamed = {}
     for key, value in tensors.items():
         for pattern, name in _RENAMED:
             key = re.sub(pattern, name, key)
-        found[key] = value
-    for key in [key for key in found if ".attn.q." in key]:
+        renamed[key] = value
+    for key in [key for key in renamed if ".attn.q." in key]:
         parts = [key.replace(".q.", f".{part}.") for part in "qkv"]
-        if all(part in found for part in parts):
-            found[key.replace(".q.", ".qkv.")] = torch.cat([found.pop(part) for part in parts])
-    return found
+        if all(part in renamed for part in parts):
+            renamed[key.replace(".q.", ".qkv.")] = torch.cat([renamed.pop(part) for part in parts])
+    return renamed
 
 
-def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None):
+def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None, norm=None):
     """The attention of each layer between patches, (B, H, N, N) each, and their grid; see `attention_of`.
 
     Parameters
@@ -337,33 +345,36 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     heads : int, optional (where tensors do not tell)
     grid : pair of int, optional (where nothing tells)
     about : dict, optional (what the file beside the weights says of them)
+    norm : "before" or "after", optional (where tensors do not tell)
 
     Returns
     -------
     list of (B, H, N, N) tensors, pair of int or None
     """
     if isinstance(model, ViT):
-        own, shown = model.config, []
-        with _in_evaluation(model):
+        own = model.config
+        with in_evaluation(model):
             shown = _run(model, images, name, return_all=True)[1]["attention"]
-        N, rest = own.num_patches, len(images)  # positional attention: one for all pictures
-        return [S.expand(rest, *S.shape[-3:])[..., :N, :N] for S in shown], (own.grid, own.grid)
+        N = own.num_patches
+        # positional attention has one map for all pictures: (1, H, T, T) -> (B, H, N, N)
+        maps = [S.expand(len(images), *S.shape[-3:])[..., :N, :N] for S in shown]
+        return maps, (own.grid, own.grid)
     if isinstance(model, Mapping):
-        return _maps_of_weights(model, images, name, heads, grid, about or {})
+        return _maps_of_weights(model, images, name, heads, grid, about or {}, norm)
     if any(
         getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
     ):
         raise ValueError(f"{name} shuffles its patches (mask_ratio): give the masked autoencoder inside it")
-    found, sizes, first = _seen(model, images, name)
-    found = [S for S in found if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
-    tokens = found[0].shape[-1] if found else 0
-    if not found or any(
-        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images) + 1, tokens, tokens) for S in found
+    layers, sizes, first = _seen(model, images, name)
+    layers = [S for S in layers if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
+    tokens = layers[0].shape[-1] if layers else 0
+    if not layers or any(
+        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images) + 1, tokens, tokens) for S in layers
     ):
-        came = f", got {[tuple(S.shape[1:]) for S in found[:3]]} a picture" if found else ""
+        came = f", got {[tuple(S.shape[1:]) for S in layers[:3]]} a picture" if layers else ""
         raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: {_READ}")
-    found = [S[:-1] for S in found]
-    if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in found):
+    layers = [S[:-1] for S in layers]
+    if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in layers):
         raise ValueError(f"{name} shows no attention: what passes through attn_drop does not sum to one")
     rows = _patches(first[tokens]) if tokens in first else torch.zeros(tokens, dtype=torch.bool)
     N = int(rows.sum())
@@ -376,7 +387,7 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
             f"{name} has {tokens} tokens on these pictures, and {N} of them change with the picture: which "
             f"are its patches is not known{f', whose grid may be {grids}' if grids else ''}"
         )
-    return [S[..., rows, :][..., rows] for S in found], next(iter(known), None)
+    return [S[..., rows, :][..., rows] for S in layers], next(iter(known), None)
 
 
 #: How attention can be read.
@@ -415,7 +426,7 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
     sizes: set[tuple[int, int]] = set()
     first: dict[int, torch.Tensor] = {}
     wrong: list[str] = []
-    with _in_evaluation(model), _watched(model, seen, sizes, wrong), _tokens_watched(model, first):
+    with in_evaluation(model), _watched(model, seen, sizes, wrong), _tokens_watched(model, first):
         _run(model, images, name, noise=True)
     if wrong:
         raise ValueError(f"{name} shows no attention of tokens to tokens: {wrong[0]}")
@@ -425,7 +436,9 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
 @contextmanager
 def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
     """Let attention be seen, and restore the model."""
-    handles, fused, read = [], [], set()
+    handles = []
+    fused = []
+    read = set()
     fast = torch.backends.mha.get_fastpath_enabled()
     theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
     inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}
@@ -517,7 +530,7 @@ def _asked(seen: list, wrong: list):
 
 
 @contextmanager
-def _in_evaluation(model):
+def in_evaluation(model):
     """Every part in evaluation mode, and then in its own again: some may be frozen."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
@@ -562,6 +575,37 @@ _NO_HEADS = (
     "does not tell how many heads a layer has: say heads= if its layers are timm's plain pre-norm ones, "
     "else give the model itself"
 )
+#: Names that only layers have that norm what goes into attention and MLP.
+_NORMS_BEFORE = re.compile(
+    r"\.(layernorm_before|layernorm_after|ln_1|ln_2)\.|\.(ls\d\.gamma|layer_scale\d\.lambda1)$"
+)
+
+
+def where_norms_stand(tensors, name: str, norm=None, about=None) -> str:
+    """Whether layers norm what goes into attention and MLP, "before", or what comes out of them, "after".
+
+    Of two networks with equal tensors one may do this and one that: names and the file beside the weights
+    tell, or ``norm``. Else timm's plain layers are assumed, with a warning.
+
+    Raises
+    ------
+    ValueError
+        For another ``norm``, and for one that contradicts what is told.
+    """
+    if norm not in ("before", "after", None):
+        raise ValueError(f"norm must be 'before' or 'after', got {norm!r}")
+    about = about or {}
+    if about.get("model_type") or any(_NORMS_BEFORE.search(key) for key in tensors):
+        if norm == "after":
+            raise ValueError(f"{name} has layers that norm before attention and MLP, got norm='after'")
+        return "before"
+    if norm is None:
+        warnings.warn(
+            f"{name} does not tell where its layers norm: taken is before attention and MLP, as timm's plain "
+            "layers do; say norm='before' or norm='after', or give the model itself",
+            stacklevel=2,
+        )
+    return norm or "before"
 
 
 def not_told(model, name: str, heads=None, about=None) -> str | None:
@@ -582,8 +626,8 @@ def _said_heads(about) -> int | None:
     return about.get("vision_config", about).get("num_attention_heads")
 
 
-def _maps_of_weights(tensors, images, name, heads, grid, about):
-    """The attention of a plain pre-norm ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
+def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
+    """The attention of a plain ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
     if missing := not_told(tensors, name, heads, about):
         raise ValueError(missing)
     about = about.get("vision_config", about)
@@ -592,16 +636,16 @@ def _maps_of_weights(tensors, images, name, heads, grid, about):
     if (kind := about.get("model_type", about.get("architecture"))) not in _PLAIN:
         raise ValueError(f"{name} is of the architecture {kind}, which may be no plain ViT: {_GIVE}")
     left = {key: value.detach().float() for key, value in timms_names(tensors).items()}
-    found = encodings_in(tensors, name, grid, about, images, grid_on(tensors, images))
+    encodings = encodings_in(tensors, name, grid, about, images, grid_on(tensors, images))
     try:
         weight = left.pop("patch_embed.proj.weight")
         heads = how_many_heads(name, len(weight), heads, about)
         height, width = weight.shape[2:]
-        if (images.shape[2] / height, images.shape[3] / width) != found.grid:
-            sizes = f"{found.grid[0] * height} x {found.grid[1] * width} pixels"
+        if (images.shape[2] / height, images.shape[3] / width) != encodings.grid:
+            sizes = f"{encodings.grid[0] * height} x {encodings.grid[1] * width} pixels"
             raise ValueError(f"{name} takes pictures of {sizes}, got {tuple(images.shape[2:])}")
         x = F.conv2d(images.float(), weight, left.pop("patch_embed.proj.bias", None), stride=(height, width))
-        x = x.flatten(2).mT + found.P  # (B, width, rows, columns) -> (B, N, width)
+        x = x.flatten(2).mT + encodings.P  # (B, width, rows, columns) -> (B, N, width)
         first = [
             left.pop(key).reshape(-1, x.shape[2])
             for key in ("cls_token", "dist_token", "reg_token")
@@ -609,19 +653,21 @@ def _maps_of_weights(tensors, images, name, heads, grid, about):
         ]
         if first:
             own = torch.cat(first)
-            own[: found.before] += left["pos_embed"].reshape(-1, x.shape[2])[: found.before]
+            own[: encodings.before] += left["pos_embed"].reshape(-1, x.shape[2])[: encodings.before]
             x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
         left.pop("pos_embed")
         seen = []
+        before = where_norms_stand(tensors, name, norm, about) == "before"
+        how = (left, heads, about.get("layer_norm_eps", 1e-6), before)
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
-            x = _layer(x, f"blocks.{layer}.", left, heads, about.get("layer_norm_eps", 1e-6), seen)
+            x = _layer(x, f"blocks.{layer}.", *how, seen)
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
         raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
     if parts := sorted(key for key in left if not _BEHIND_THE_LAYERS.match(key)):
         raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
-    rows = slice(-len(found.P), None)
-    return [S[..., rows, rows] for S in seen], found.grid
+    rows = slice(-len(encodings.P), None)
+    return [S[..., rows, rows] for S in seen], encodings.grid
 
 
 #: What to do where tensors do not tell.
@@ -630,20 +676,26 @@ _GIVE = f"give the model itself; {_READ}"
 _PLAIN = {None, "vit", "deit", "dinov2", "dinov2_with_registers", "vit_mae", "vit_msn"}
 
 
-def _layer(x, at: str, left: dict, heads: int, eps: float, seen: list):
-    """One pre-norm layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
+def _layer(x, at: str, left: dict, heads: int, eps: float, before: bool, seen: list):
+    """One layer of timm's; its tensors are taken out of ``left``, its attention goes to ``seen``."""
 
     def linear(z, part):
         return F.linear(z, left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias", None))
 
-    def norm(z, part):
-        return F.layer_norm(z, z.shape[2:], left.pop(f"{at}{part}.weight"), left.pop(f"{at}{part}.bias"), eps)
+    def attention(z):
+        q, k, v = linear(z, "attn.qkv").unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        seen.append(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1))  # each (B, H, T, d_h)
+        return linear((seen[-1] @ v).transpose(1, 2).flatten(2), "attn.proj")
 
-    one = x.new_ones(1)
-    z = linear(norm(x, "norm1"), "attn.qkv").unflatten(-1, (3, heads, -1))
-    q, k, v = z.permute(2, 0, 3, 1, 4)  # (B, T, 3, H, d_h) -> three of (B, H, T, d_h)
-    seen.append(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1))
-    mixed = linear((seen[-1] @ v).transpose(1, 2).flatten(2), "attn.proj")
-    x = x + left.pop(f"{at}ls1.gamma", one) * mixed
-    mixed = linear(F.gelu(linear(norm(x, "norm2"), "mlp.fc1")), "mlp.fc2")
-    return x + left.pop(f"{at}ls2.gamma", one) * mixed
+    def mlp(z):
+        return linear(F.gelu(linear(z, "mlp.fc1")), "mlp.fc2")
+
+    for part, which in ((attention, "1"), (mlp, "2")):
+        weight = left.pop(f"{at}norm{which}.weight")
+        bias = left.pop(f"{at}norm{which}.bias")
+        scale = left.pop(f"{at}ls{which}.gamma", x.new_ones(1))
+        if before:
+            x = x + scale * part(F.layer_norm(x, x.shape[2:], weight, bias, eps))
+        else:
+            x = x + scale * F.layer_norm(part(x), x.shape[2:], weight, bias, eps)
+    return x

@@ -98,7 +98,7 @@ class Look:
         return f"Look({self.name}; {'; '.join(said)}; {self.attention or 'no pictures'})"
 
 
-def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+def look(model, pictures=None, *, grid=None, heads=None, norm=None, mean=0.5, std=0.5, progress=None) -> Look:
     """What the encodings of a trained ViT know of the grid of patches, and its attention on pictures.
 
     Parameters
@@ -113,6 +113,8 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
         Rows and columns of patches, where neither the model nor the pictures say them and they are no square.
     heads : int, optional
         Where only tensors are given, which do not tell.
+    norm : "before" or "after", optional
+        As in :func:`~patch_association.images.pretrained.attention_of`.
     mean, std : float or c of them
         Of the pictures that the model was trained on. Models differ: 0.5 is AugReg's.
     progress : bool, optional
@@ -132,34 +134,37 @@ def look(model, pictures=None, *, grid=None, heads=None, mean=0.5, std=0.5, prog
     >>> seen.encodings.grid, seen.attention.share.round(6).tolist()
     ((8, 8), [[1.0, 1.0, 1.0, 1.0]])
     """
-    return look_at(given(model), pictures, grid, heads, mean, std, progress)
+    return look_at(given(model), pictures, grid, heads, mean, std, progress, norm)
 
 
 @torch.no_grad()
-def look_at(read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None) -> Look:
+def look_at(
+    read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None, norm=None
+) -> Look:
     """:func:`look` at what was read already.
 
     Parameters
     ----------
     read : Given (as :func:`~patch_association.images.weights.given` gives it)
-    pictures, grid, heads, mean, std, progress : as in :func:`look`, and so the errors
+    pictures, grid, heads, mean, std, progress, norm : as in :func:`look`, and so the errors
     """
-    model, name = read.model, read.name
+    model = read.model
+    name = read.name
     tensors = families.tensors_of(model)
     images = None
     if pictures is not None:
         images = check_pictures(_normalized(pictures, mean, std, families.channels_of(model)))
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
-    attention = None if images is None else _looked(read, images, grid, heads, progress)
+    attention = None if images is None else _looked(read, images, grid, heads, norm, progress)
     try:
-        found = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
+        encodings = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise
-        found = None  # rotary or relative positions: there is nothing to measure but the attention
-    local, near, needed, sums = (None, None, None, None) if found is None else _measured(found)
-    tokens = families.other_tokens(tensors) if found is None else found.tokens
-    return Look(name, tokens, found, local, near, needed, sums, attention)
+        encodings = None  # rotary or relative positions: there is nothing to measure but the attention
+    local, near, needed, sums = (None, None, None, None) if encodings is None else _measured(encodings)
+    tokens = families.other_tokens(tensors) if encodings is None else encodings.tokens
+    return Look(name, tokens, encodings, local, near, needed, sums, attention)
 
 
 def _normalized(pictures, mean, std, channels):
@@ -180,8 +185,9 @@ def _normalized(pictures, mean, std, channels):
     return ((pictures / 255 - mean) / std).float()
 
 
-def _measured(found: Encodings):
-    P, grid = found.P, found.grid
+def _measured(encodings: Encodings):
+    P = encodings.P
+    grid = encodings.grid
     if min(grid) < 2 or not P.norm(dim=1).all() or not (P - P.mean(dim=0)).norm(dim=1).all():
         return None, None, None, None
     local = encoding_locality(P, grid=grid) if min(grid) > 2 else None
@@ -190,15 +196,18 @@ def _measured(found: Encodings):
     return local, near, components(G, 0.9), row_and_column(G, grid)
 
 
-def _looked(read: Given, images, grid, heads, progress) -> Looking:
+def _looked(read: Given, images, grid, heads, norm, progress) -> Looking:
     """One pass over the pictures; sums over even and odd pictures apart tell the positional share."""
-    n, sums = len(images), None
+    n = len(images)
+    sums = None
     if n < 2:
         raise ValueError(f"pictures must be at least two, got {n}: of one nothing is known of others")
-    bar, start, at_once = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False,
-                               disable=None if progress is None else not progress), 0, 2  # fmt: skip
+    disable = None if progress is None else not progress
+    bar = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False, disable=disable)
+    start = 0
+    at_once = 2
     while start < n:
-        maps, sides = finite_maps(read, images[start : start + at_once], heads, grid)
+        maps, sides = finite_maps(read, images[start : start + at_once], heads, grid, norm)
         if sums is None:
             if sides is None:
                 raise ValueError(
@@ -236,7 +245,8 @@ class _Sums:
 
     def looking(self, n: int) -> Looking:
         """The measures, from sums over n pictures."""
-        N, counts = self.maps.shape[-1], ((n + 1) // 2, n // 2)
+        N = self.maps.shape[-1]
+        counts = ((n + 1) // 2, n // 2)
         rest = energy = 0
         for half in (0, 1):
             M = self.maps[1 - half].double() / counts[1 - half]

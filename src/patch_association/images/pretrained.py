@@ -47,7 +47,9 @@ def encodings_of(model, grid=None) -> torch.Tensor:
 
 
 @torch.no_grad()
-def attention_of(model, images: torch.Tensor, heads: int | None = None) -> torch.Tensor:
+def attention_of(
+    model, images: torch.Tensor, heads: int | None = None, norm: str | None = None
+) -> torch.Tensor:
     """How much each patch attends to each, (layers, B, heads, N, N), on pictures.
 
     Rows sum to one minus what goes to other tokens, such as the class token.
@@ -55,22 +57,25 @@ def attention_of(model, images: torch.Tensor, heads: int | None = None) -> torch
     Parameters
     ----------
     model : module, dict of tensors, or str or path
-        Tensors must be those of a plain pre-norm ViT.
+        Tensors must be those of a plain ViT.
     images : (B, c, H, W) tensor
         Normalized as the model was trained.
     heads : int, optional
         Where only tensors are given, which do not tell, and no ``config.json`` beside their file does. Nor do
-        they tell where layers norm, or what else they do: ``heads`` says that they are timm's plain ones.
+        they tell what layers do: ``heads`` says that they are timm's plain ones.
+    norm : "before" or "after", optional
+        Whether these norm what goes into attention and MLP (timm's ``Block``) or what comes out of them (its
+        ``ResPostBlock``), where the tensors' names do not tell. Without it "before" is taken, with a warning.
 
     Raises
     ------
     ValueError
         If the model is no ViT whose attention can be seen, or which of its tokens are patches is not known;
-        if tensors are given and how many heads they have is not; if the pictures are no finite
-        floating-point numbers or of another shape, type or place than the model's; for NaN or infinite
-        weights.
+        if tensors are given and how many heads they have is not, or they contradict ``norm``; if the pictures
+        are no finite floating-point numbers or of another shape, type or place than the model's; for NaN or
+        infinite weights.
     """
-    return torch.stack(finite_maps(given(model), check_pictures(images), heads)[0])
+    return torch.stack(finite_maps(given(model), check_pictures(images), heads, norm=norm)[0])
 
 
 def check_pictures(images) -> torch.Tensor:
@@ -86,7 +91,7 @@ def check_pictures(images) -> torch.Tensor:
     return images
 
 
-def finite_maps(read: Given, images, heads=None, grid=None):
+def finite_maps(read: Given, images, heads=None, grid=None, norm=None):
     """The maps of each layer, (B, H, N, N), and the grid of patches; refused where one is not finite.
 
     Raises
@@ -94,7 +99,7 @@ def finite_maps(read: Given, images, heads=None, grid=None):
     ValueError
         If one is not finite, and where :func:`attention_of` refuses.
     """
-    maps, sides = families.maps(read.model, images, read.name, heads, grid, read.about)
+    maps, sides = families.maps(read.model, images, read.name, heads, grid, read.about, norm)
     for layer, S in enumerate(maps):
         if not torch.isfinite(S).all():
             raise ValueError(f"the attention of layer {layer} of {read.name} is not finite on these pictures")

@@ -24,7 +24,8 @@ from patch_lab.dynamics.every_size import Sparse
 from patch_lab.dynamics.slow_scores import FlowLine, flow_line
 
 #: The largest diagonal at which a border is looked for; the least chance of a wrong answer that is computed.
-_MOST, _RAREST = 8.0, 1e-290
+_MOST = 8.0
+_RAREST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ class LoudSets(Sparse):
 
     def _heard(self, theta: float, lam: float) -> np.ndarray:
         C, p = self.set_size, self.degree
-        theta, lam = finite("theta", theta), finite("lam", lam)
+        theta = finite("theta", theta)
+        lam = finite("lam", lam)
         if not (0 <= theta <= 1 and lam >= 0):
             raise ValueError(f"theta must lie in [0, 1] and lam be at least 0, got {theta:g} and {lam:g}")
         M = self._law[0]
@@ -143,7 +145,8 @@ class LoudSets(Sparse):
         ValueError
             Where a negative psi is too rare for float64.
         """
-        chance, psi = self._law[1], self._heard(theta, lam)
+        chance = self._law[1]
+        psi = self._heard(theta, lam)
         rare = float(chance[psi < 0].sum())
         if rare < _RAREST:
             raise ValueError(f"psi < 0 must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
@@ -175,7 +178,9 @@ class LoudSets(Sparse):
         M, chance, J = self._law
         psi = self._heard(theta, lam)
         v = self.best(theta, lam) if strength is None else finite("strength", strength)
-        R, A, mass = M - C, C * (C - 1 + lam) ** (p - 1), chance * expit(-v * psi)
+        R = M - C
+        A = C * (C - 1 + lam) ** (p - 1)
+        mass = chance * expit(-v * psi)
         values = {
             "pull": psi,
             "inside": A + R,
@@ -268,8 +273,8 @@ class LoudSets(Sparse):
     def window(self) -> float:
         """B_c: with exp(diagonal) below it, gamma does not come back for a time that is exponential in D."""
         C, p = self.set_size, self.degree
-        found = self.signs(1.0, 0.0)
-        return -found["sets"] / (C * (C - 1) ** (p - 1) * found["slope"])
+        signs = self.signs(1.0, 0.0)
+        return -signs["sets"] / (C * (C - 1) ** (p - 1) * signs["slope"])
 
     def overshoot(self, num_patches: int, diagonal: float) -> float:
         """The leading term of the largest gamma, ((D - C) / (C - 1)) (x - 1 + exp(-x)), x = log B_c - beta.

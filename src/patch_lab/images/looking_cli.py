@@ -18,8 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--heads",
         type=int,
         metavar="H",
-        help="of a layer, if weights alone are given, of plain pre-norm layers",
+        help="of a layer, if weights alone are given, of plain layers",
     )
+    add("--norm", choices=("before", "after"), help="attention and MLP, where weights alone do not tell")
     of = "of the model's training pictures, one or one a color (default: 0.5)"
     for name in ("mean", "std"):
         add(f"--{name}", type=float, nargs="+", default=[0.5], metavar="X", help=of)
@@ -48,7 +49,8 @@ def run(arguments) -> int:
         else:
             print(f"The attention is left out: {missing}")
     bar = None if not arguments.quiet else False
-    options = dict(grid=arguments.grid, heads=arguments.heads, mean=arguments.mean, std=arguments.std)
+    names = ("grid", "heads", "norm", "mean", "std")
+    options = {name: getattr(arguments, name) for name in names}
     seen = look_at(read, pictures, **options, progress=bar)
     print(seen)
     for title, frame in tables(seen).items():

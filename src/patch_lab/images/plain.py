@@ -7,12 +7,19 @@ import math
 import torch
 from torch import nn
 
-from patch_association.images.families import encodings_in, how_many_heads, timms_names
+from patch_association.images.families import (
+    encodings_in,
+    how_many_heads,
+    in_evaluation,
+    timms_names,
+    where_norms_stand,
+)
 from patch_association.images.vit import ViT, ViTConfig
 from patch_association.images.weights import given
+from patch_association.streams import Stream, generator
 
 
-def vit_of(model, heads: int | None = None) -> ViT:
+def vit_of(model, heads: int | None = None, norm: str | None = None) -> ViT:
     """A pretrained ViT as one of ours, with the same logits.
 
     The layers must be timm's plain ones: pre-norm, with or without layer scale (which is folded into the
@@ -23,13 +30,16 @@ def vit_of(model, heads: int | None = None) -> ViT:
     model : module, dict of tensors, or str or path
     heads : int, optional
         Where only tensors are given, which do not tell, and no ``config.json`` beside their file does.
+    norm : "before", optional
+        That tensors are of layers which norm what goes into attention and MLP; without it they are taken to
+        be, with a warning. A module is asked for its logits on noise.
 
     Raises
     ------
     ValueError
         If the model has parts that ours has not (registers, norms of queries and keys, other pooling),
-        lacks some, or its patches form no square; if ``heads`` is no positive integer; for NaN or
-        infinite weights.
+        lacks some, has equal tensors and other logits, or its patches form no square; if ``heads`` is no
+        positive integer; for NaN or infinite weights.
     """
     model, name, about = given(model)
     if isinstance(model, ViT):
@@ -37,10 +47,13 @@ def vit_of(model, heads: int | None = None) -> ViT:
     P = encodings_in(model, name, about=about).P
     if math.isqrt(len(P)) ** 2 != len(P):
         raise ValueError(f"{name} has {len(P)} patches, and a square of them is needed")
+    theirs = model if isinstance(model, nn.Module) else None
     if isinstance(model, nn.Module):
         attention = getattr(next(iter(getattr(model, "blocks", ())), None), "attn", None)
         heads = heads if heads is not None else getattr(attention, "num_heads", None)
         model = model.state_dict()
+    elif where_norms_stand(model, name, norm, about) == "after":
+        raise ValueError(f"{name} has layers that norm what comes out of their parts, as ours do not")
     left = {key: value.detach().float() for key, value in timms_names(model).items()}
     try:
         config = _config(left, P, lambda width: how_many_heads(name, width, heads, about))
@@ -52,7 +65,22 @@ def vit_of(model, heads: int | None = None) -> ViT:
         raise ValueError(f"{name} is no plain ViT: {str(error).splitlines()[-1].strip()}") from error
     if left:
         raise ValueError(f"{name} has parts that this library's ViT has not: {', '.join(sorted(left)[:4])}")
-    return vit.eval().requires_grad_(False)
+    vit = vit.eval().requires_grad_(False)
+    if theirs is not None:
+        _check_logits(theirs, vit, name)
+    return vit
+
+
+def _check_logits(theirs, vit: ViT, name: str) -> None:
+    """Refuse a module that does something else with its tensors than ours with the same."""
+    shape = (2, vit.config.channels, vit.config.image_size, vit.config.image_size)
+    noise = torch.from_numpy(generator(0, Stream.NO_PICTURE).standard_normal(shape))
+    with torch.no_grad(), in_evaluation(theirs):
+        out = theirs(noise.to(next(theirs.parameters())))
+        logits = getattr(out, "logits", out).float()
+        ours = vit(noise.float()).to(logits)
+    if not torch.allclose(ours, logits, atol=1e-3 * float(logits.abs().max()), rtol=0):
+        raise ValueError(f"{name} is no plain ViT: its tensors in this library's ViT give other logits")
 
 
 def _shape(tensors, key, axes):
@@ -78,7 +106,9 @@ def _config(tensors, P, heads) -> ViTConfig:
 
 def _renamed(left: dict, config: ViTConfig, P) -> dict:
     """Tensors under our names; what is used is taken out of ``left``."""
-    width, parts, ours = config.width, [2 * config.width, config.width], {}
+    width = config.width
+    parts = [2 * config.width, config.width]
+    ours = {}
     rows = left.pop("pos_embed")[0]
     if config.pooling == "cls":
         own = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)
