@@ -9,8 +9,10 @@ from numpy.polynomial import Polynomial
 from scipy.special import expit
 from scipy.stats import poisson
 
+from patch_association.exact.risk import PopulationRisk
 from patch_lab.dynamics.how_large import Enough, Sums
 from patch_lab.dynamics.large_lead import LoudSets
+from patch_lab.dynamics.valley import score_drift
 
 
 def heard(D, C, p, E, lam):
@@ -75,6 +77,26 @@ def test_two_features_in_a_set_and_the_law_cost_a_multiple_of_one_over_the_size(
             for rule in (np.sign, lambda r: (-1.0) ** r, lambda r: expit(-3 * r - 6)):
                 limit = (law * rule(plus - minus) * growth(plus + minus)).sum()
                 assert abs(chance @ (rule(R) * growth(J)) - limit) <= bound.law(growth, D)
+
+
+@pytest.mark.parametrize(("E", "lam"), [(1.0, 1.5), (4.5, 0.0), (40.0, 0.3)])
+@pytest.mark.parametrize("v", [0.02, 1.0])
+def test_exact_sums_lie_within_the_bounds(E, lam, v):
+    C, p, mean = 2, 3, 1.5
+    for D in (24, 96):
+        risk = PopulationRisk(D, C, mean / (D - C), p, 0.0, prune=1e-13)
+        gamma, beta = math.log(E), math.log(max(lam * E, 1e-12))
+        Xi, scale = 1 / (D - C + (C - 1) * E + lam * E), D + E**p
+        alpha = (v / scale) ** (1 / p) / (D * Xi)
+        inside, outside = score_drift(risk, alpha, beta, gamma, 0.0)
+        pull = -alpha * risk.gradient(alpha, beta, gamma, 0.0)[0] / (p * v)
+        G = D * inside * scale * (C - 1) / (p * v * E) + (C - 1) * Xi * scale * pull
+        H = D * outside * scale * (D - C) / (p * v) + (D - C) * Xi * scale * pull
+        told, bound = LoudSets(C, mean).signs(1 / (1 + D * E**-p), lam, v), Sums(C, p, mean, lam)
+        assert abs(pull - told["pull"]) < bound.pull(D)
+        assert abs(G / ((C - 1) * E ** (p - 1)) - told["inside"]) < bound.inside_off(D, E, v)
+        votes, sets = bound.strangers_off(D, E, v)
+        assert abs(H - D * told["vote"] - E ** (p - 1) * told["sets"]) < D * votes + E ** (p - 1) * sets
 
 
 @pytest.mark.parametrize("diagonal", [0.05, 1.0])
