@@ -68,7 +68,9 @@ def exact_gradient_against_monte_carlo(num_patches: int, q: float, degree: int, 
     not waited for. The comparison is kind to it: the exact step has 1e-9. The set-up of the exact law
     (up to seconds) is not counted.
     """
-    D, C, accuracy = num_patches, 4, 1e-3
+    D = num_patches
+    C = 4
+    accuracy = 1e-3
     point = {"alpha": 1.6 / D, "beta": 1.0, "gamma": 0.5, "rho": -0.1}
     risk = PopulationRisk(D, C, q, degree)
     law = SpatialData(Partition.random(D, C), 2, q)

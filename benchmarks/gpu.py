@@ -48,7 +48,9 @@ HERE = Path(__file__).parent
 
 #: Dense bfloat16 operations a second by the makers' data sheets, for the share of the peak.
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12}
-RUNS, STEPS, SHOWN = 5, 20, 12
+RUNS = 5
+STEPS = 20
+SHOWN = 12
 _TINY = dict(depth=1, heads=2, width=16, mlp_width=16, batch_size=8, device="cpu", precision="float32")
 
 
@@ -132,15 +134,17 @@ def attempted(row: Callable[[], dict]) -> dict:
         torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
     try:
-        found = row()
+        numbers = row()
     except Exception:
         return {"failed": traceback.format_exc(limit=3)}
     if gpu:
-        found["memory_gb"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
+        numbers["memory_gb"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
         peak = next((top for name, top in PEAKS.items() if name in torch.cuda.get_device_name()), None)
-        if peak and "gflop_an_image" in found:
-            found["share_of_peak"] = round(1e9 * found["gflop_an_image"] * found["images_per_s"] / peak, 4)
-    return found | {"row_s": round(time.perf_counter() - began, 1)}
+        if peak and "gflop_an_image" in numbers:
+            numbers["share_of_peak"] = round(
+                1e9 * numbers["gflop_an_image"] * numbers["images_per_s"] / peak, 4
+            )
+    return numbers | {"row_s": round(time.perf_counter() - began, 1)}
 
 
 def side_by_side(config: TrainConfig, data: ImageSet, tokens=torch.float32) -> dict:
@@ -159,14 +163,14 @@ def _together(configs, data, tokens=torch.float32) -> dict:
     with Together(configs, data, tokens=tokens) as runs:
         step = runs.start()
         ready = time.perf_counter() - began
-        each = seconds(step)
+        step_s = seconds(step)
         ahead = seconds(lambda: runs._prepared(1), 1)
     batch = configs[0].batch_size
     shown = len(configs) * batch
     operations = [_operations(config, data) for config in configs]
     return {
-        "images_per_s": round(shown / each, 1),
-        "step_ms": round(1e3 * each, 3),
+        "images_per_s": round(shown / step_s, 1),
+        "step_ms": round(1e3 * step_s, 3),
         "ready_s": round(ready, 1),
         "pictures_ahead_per_s": round(runs.steps * len(runs.feeds) * batch / ahead, 1),
         "gflop_an_image": round(sum(operations) / len(operations) / 1e9, 4),
@@ -209,8 +213,8 @@ def by_loop(config: TrainConfig, data: ImageSet) -> dict:
             epoch += 1
 
     coming = batches()
-    each = seconds(lambda: step(*next(coming), 1e-3))
-    return _alone(config, data, each)
+    step_s = seconds(lambda: step(*next(coming), 1e-3))
+    return _alone(config, data, step_s)
 
 
 def by_timm(config: TrainConfig, data: ImageSet) -> dict:
@@ -233,7 +237,7 @@ def by_timm(config: TrainConfig, data: ImageSet) -> dict:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.05, fused=True)
     images = data.train_images[: config.batch_size].to(place.device)
     labels = data.train_labels[: config.batch_size].to(place.device)
-    mean, std = (each.to(place.device) for each in data.statistics())
+    mean, std = (statistic.to(place.device) for statistic in data.statistics())
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -246,10 +250,10 @@ def by_timm(config: TrainConfig, data: ImageSet) -> dict:
     return _alone(replace(config, attention="vanilla"), data, seconds(step))
 
 
-def _alone(config: TrainConfig, data: ImageSet, each: float) -> dict:
+def _alone(config: TrainConfig, data: ImageSet, step_s: float) -> dict:
     return {
-        "images_per_s": round(config.batch_size / each, 1),
-        "step_ms": round(1e3 * each, 3),
+        "images_per_s": round(config.batch_size / step_s, 1),
+        "step_ms": round(1e3 * step_s, 3),
         "gflop_an_image": round(_operations(config, data) / 1e9, 4),
     }
 
@@ -281,7 +285,7 @@ def profiled(config: TrainConfig, data: ImageSet) -> dict:
         step = runs.start()
         step()
         activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
-        with profile(activities=activities) as found:
+        with profile(activities=activities) as profiler:
             for _ in range(steps):
                 step()
             if gpu:
@@ -290,7 +294,7 @@ def profiled(config: TrainConfig, data: ImageSet) -> dict:
     def took(event):
         return event.self_device_time_total if gpu else event.self_cpu_time_total
 
-    events = sorted(found.key_averages(), key=took, reverse=True)[:SHOWN]
+    events = sorted(profiler.key_averages(), key=took, reverse=True)[:SHOWN]
     return {"kernels_us": {event.key[:90]: round(took(event) / steps, 1) for event in events}}
 
 

@@ -115,8 +115,8 @@ def bench_layer_against_other_libraries() -> Iterator[dict]:
                 continue
             size = f"{tokens} tokens, {batch} pictures"
             own, other = (
-                partial(written_out.layer, each, heads=HEADS, P=P)
-                for each, P in ((ours, ours.positions), (theirs, None))
+                partial(written_out.layer, net, heads=HEADS, P=P)
+                for net, P in ((ours, ours.positions), (theirs, None))
             )
             with torch.no_grad():
                 forward = partial(ours, x), partial(theirs, x)
@@ -126,10 +126,10 @@ def bench_layer_against_other_libraries() -> Iterator[dict]:
                         f"positional layer, {way}, {size}",
                         *pair,
                         f"{kind} layer",
-                        _as_written(plain, partial(other, x)),
+                        _as_written(as_written, partial(other, x)),
                         5,
                     )
-                    for way, pair, plain in (
+                    for way, pair, as_written in (
                         ("forward", forward, partial(own, x)),
                         ("inference with its maps kept", fixed, partial(own, x, P=None, S=S)),
                     )
@@ -142,8 +142,8 @@ def bench_layer_against_other_libraries() -> Iterator[dict]:
                 f"{kind} layer",
                 _as_written(
                     *(
-                        partial(written_out.gradients, partial(plain, grown), _leaves(layer, grown))
-                        for layer, plain in ((ours, own), (theirs, other))
+                        partial(written_out.gradients, partial(as_written, grown), _leaves(layer, grown))
+                        for layer, as_written in ((ours, own), (theirs, other))
                     )
                 ),
                 5,

@@ -49,13 +49,13 @@ def pairs(results: dict[str, list[dict]], machine: dict) -> list[dict]:
 
 def _results(module) -> list[dict]:
     """What the functions ``bench_*`` of a module yield, printed as it comes."""
-    found = []
+    rows = []
     for name, function in list(vars(module).items()):
         if name.startswith("bench_"):
             for row in function():
-                found.append(row)
+                rows.append(row)
                 print(_line(row), flush=True)
-    return found
+    return rows
 
 
 def _line(row: dict) -> str:

@@ -23,7 +23,8 @@ def bench_linear_error() -> Iterator[dict]:
     data = SpatialData(partition, dim=2, q=q)
 
     def sampled():
-        errors, chunk = 0, 2000
+        errors = 0
+        chunk = 2000
         for start in range(0, draws, chunk):
             s, y, _ = data.sample_coefficients(chunk, seed=start)
             errors += int((y * s.sum(axis=1) <= 0).sum())

@@ -82,8 +82,8 @@ def bench_exact_population() -> Iterator[dict]:
     drawn = data.sample(1000, seed=1)
 
     def numbers(inputs):
-        found = measure(weights, inputs)
-        return [[*found.risk, *found.error, *found.mass, *found.confused]]
+        measures = measure(weights, inputs)
+        return [[*measures.risk, *measures.error, *measures.mass, *measures.confused]]
 
     # The classes are drawn with chance 1/2: six standard errors of their shares are 0.095.
     yield compare(

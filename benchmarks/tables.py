@@ -20,7 +20,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 def seconds(x: float) -> str:
     """A time with two significant digits and the unit that suits it."""
-    size, unit = next((each for each in _UNITS if x >= each[0]), _UNITS[-1])
+    size, unit = next((scaled for scaled in _UNITS if x >= scaled[0]), _UNITS[-1])
     return _with_unit(digits(x / size), unit)
 
 

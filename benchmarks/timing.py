@@ -75,7 +75,8 @@ def estimates(draws: int) -> Callable[[Any, Any], None]:
     """
 
     def same(ours, theirs):
-        (p,), (share,) = np.ravel(ours), np.ravel(theirs)
+        (p,) = np.ravel(ours)
+        (share,) = np.ravel(theirs)
         if not abs(share - p) <= 6 * math.sqrt(p * (1 - p) / draws):
             raise Differs(f"{share:g} of {draws:,} draws do not estimate {p:g}")
 

@@ -103,8 +103,8 @@ def read_book() -> Book:
 
 
 def _title(text: str) -> str:
-    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _read_labels(book: Book, file: str, notes: list[str]) -> None:
@@ -131,7 +131,8 @@ class _Numbers:
     """The running numbers of one chapter, and the labels that get them."""
 
     def __init__(self, book: Book, chapter: str):
-        self.book, self.chapter = book, chapter
+        self.book = book
+        self.chapter = chapter
         self.counts = {"proof": 0, "exercise": 0, "equation": 0, "figure": 0}
         self.page = ""
 

@@ -23,7 +23,9 @@ from patch_lab.kit.figures import draw_matrix, draw_patches, new_figure, use_sty
 
 OUT = Path(__file__).resolve().parent.parent / "book" / "_static" / "question.svg"
 HEIGHT = WIDTH = 6
-RATE, STEPS, N = 0.02, 110, 20_000
+RATE = 0.02
+STEPS = 110
+N = 20_000
 
 
 def learn(data: SpatialData) -> torch.Tensor:
@@ -47,19 +49,19 @@ def main() -> None:
     truth = Partition.random(HEIGHT * WIDTH, 4, seed=3)
     data = SpatialData(truth, dim=36, q=0.2, feature=random_feature(36))
     scores = learn(data)
-    found = sets_found(scores, truth.set_size)
-    if not association(scores, truth).exact or found != truth:
+    sets = sets_found(scores, truth.set_size)
+    if not association(scores, truth).exact or sets != truth:
         raise RuntimeError("gradient descent did not find the sets: the picture would be false")
     s, _, signal = data.sample_coefficients(1, seed=5)
-    speaking = found.labels[truth.sets[int(signal[0])][0]]  # the signal set under the name that was found
+    speaking = sets.labels[truth.sets[int(signal[0])][0]]  # the signal set under the name that was found
 
     use_style()
     figure, (left, middle, right) = new_figure(1, 3, width="wide", height=3.0)
     one_set = Partition(np.zeros(HEIGHT * WIDTH, dtype=int))
     draw_patches(left, s[0], one_set, HEIGHT, WIDTH, palette=["#C9CDD2"])
     left.set_title("one input, its sets hidden")
-    draw_matrix(middle, scores, partition=found, title="the learned scores", colorbar=False)
-    draw_patches(right, s[0], found, HEIGHT, WIDTH, signal=int(speaking))
+    draw_matrix(middle, scores, partition=sets, title="the learned scores", colorbar=False)
+    draw_patches(right, s[0], sets, HEIGHT, WIDTH, signal=int(speaking))
     right.set_title("the sets they pick out")
     figure.savefig(OUT, metadata={"Date": None, "Creator": None})
     print(f"wrote {OUT.name}: association is exact over {truth.num_patches} patches")

@@ -35,19 +35,23 @@ class PastedPicture(Exception):
 def edits(path: Path) -> list[str]:
     """What was edited in a chapter's notebook and is not in its ``.md``, a line for each cell."""
     file = path.with_suffix(".ipynb")
-    found, text = read_notebook(file), notebook_from_text(path).cells
-    if found is None:
+    notebook = read_notebook(file)
+    text = notebook_from_text(path).cells
+    if notebook is None:
         return []
-    said, committed = {_key(cell) for cell in text}, _committed(file)
-    before, made = [_key(cell) for cell in committed], {_key(cell) for cell in _made(committed)}
+    said = {_key(cell) for cell in text}
+    committed = _committed(file)
+    before = [_key(cell) for cell in committed]
+    made = {_key(cell) for cell in _made(committed)}
     lost = [
         f"cell {number}: {_brief(cell)}"
-        for number, cell in _foreign(found.cells)
+        for number, cell in _foreign(notebook.cells)
         if _key(cell) not in said | made
     ]
     kept = [key for key in before if key in said]  # by the .md
-    left = [key for key in map(_key, found.cells) if key in set(kept)]
-    held, missing = {cell.get("id") for cell in found.cells}, set(kept) - set(left)
+    left = [key for key in map(_key, notebook.cells) if key in set(kept)]
+    held = {cell.get("id") for cell in notebook.cells}
+    missing = set(kept) - set(left)
     lost += [f"deleted: {_brief(cell)}" for cell in text if _key(cell) in missing and cell.id not in held]
     if not lost and left != kept and kept == [key for key in map(_key, text) if key in set(kept)]:
         lost.append("cells are in another order")
@@ -68,7 +72,8 @@ def take(path: Path) -> bool:
     if not edits(path):
         return False
     file = path.with_suffix(".ipynb")
-    notebook, text = nbformat.read(file, as_version=4), notebook_from_text(path).cells
+    notebook = nbformat.read(file, as_version=4)
+    text = notebook_from_text(path).cells
     old = {cell.get("id") for cell in notebook.cells} | set(own_ids(_committed(file)))
     here = {_key(cell) for cell in notebook.cells}
     newer = [cell for cell in text if cell.id not in old and _key(cell) not in here]
@@ -113,9 +118,9 @@ def as_run(notebook, path: Path) -> bool:
 
 def _foreign(cells: list) -> list[tuple]:
     """The cells, empty ones left out, that the tools did not write as they are, with their numbers from 1."""
-    found = enumerate(zip(cells, own_ids(cells), own_ids(cells, figures=False)), start=1)
+    rows = enumerate(zip(cells, own_ids(cells), own_ids(cells, figures=False)), start=1)
     return [
-        (number, cell) for number, (cell, *own) in found if cell.get("id") not in own and cell.source.strip()
+        (number, cell) for number, (cell, *own) in rows if cell.get("id") not in own and cell.source.strip()
     ]
 
 

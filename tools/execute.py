@@ -91,13 +91,13 @@ def _write_prose(paths: list[Path]) -> int:
 
 
 def _take_over(paths: list[Path]) -> int:
-    failed = found = 0
+    failed = taken = 0
     for path in paths:
         before = _ran(_code(notebook_from_text(path)))
         try:
             if not edits.take(path):
                 continue
-            found += 1
+            taken += 1
             print(f"{name_of(path)}: {path.name} has what was edited in the notebook.")
             if before != _ran(_code(notebook_from_text(path))):
                 raise ChapterFailed(
@@ -117,7 +117,7 @@ def _take_over(paths: list[Path]) -> int:
         except ChapterFailed as error:
             print(error)
             failed += 1
-    if not found + failed:
+    if not taken + failed:
         print("No notebook was edited: all that they say is in their .md.")
     return 1 if failed else 0
 
@@ -142,7 +142,8 @@ def write_prose(path: Path) -> bool:
         If there is no whole notebook, it was edited, or code is not what it was when the outputs were made.
     """
     refuse_edited(path)
-    notebook, old = notebook_from_text(path), edits.read_notebook(path.with_suffix(".ipynb"))
+    notebook = notebook_from_text(path)
+    old = edits.read_notebook(path.with_suffix(".ipynb"))
     if old is None:
         raise ChapterFailed(f"{name_of(path)} has no whole notebook: make execute CHAPTERS={path}")
     before, after = _code(old), _code(notebook)
@@ -152,7 +153,8 @@ def write_prose(path: Path) -> bool:
             f"make execute CHAPTERS={path}"
         )
     for one, cell in zip(before, after):
-        cell.outputs, cell.execution_count = one.outputs, one.execution_count
+        cell.outputs = one.outputs
+        cell.execution_count = one.execution_count
         _say_anew(cell)
     return write_pair(notebook, path)
 
@@ -175,7 +177,8 @@ def _ran(cells: list) -> list:
 
 
 def _execute_all(paths: list[Path], allow_slow: bool) -> int:
-    failed, slow = [], []
+    failed = []
+    slow = []
     for path in paths:
         print(f"{name_of(path)} ...", end=" ", flush=True)
         start = _processor_seconds()

@@ -32,7 +32,7 @@ MEASURE = """() => {
 
 def heights(browser, width: int) -> dict[str, int]:
     """Pixels by selector, of all that moves on all pages that are so wide."""
-    found = defaultdict(list)
+    pixels = defaultdict(list)
     for page in built_pages():
         if "data-explorable=" not in page.read_text(encoding="utf-8"):
             continue
@@ -46,9 +46,9 @@ def heights(browser, width: int) -> dict[str, int]:
         tab.evaluate("() => document.fonts.ready.then(() => window.explorable?.ready).then(() => true)")
         tab.wait_for_timeout(500)
         for name, place, high in tab.evaluate(MEASURE):
-            found[f'{place}[data-explorable="{name}"]'].append(high)
+            pixels[f'{place}[data-explorable="{name}"]'].append(high)
         tab.close()
-    return {selector: min(found[selector]) for selector in sorted(found)}
+    return {selector: min(pixels[selector]) for selector in sorted(pixels)}
 
 
 def main() -> int:

@@ -57,39 +57,39 @@ def blocks(text: str):
 
 def inventory(root: Path) -> dict[str, list[str]]:
     """The names of each kind, sorted."""
-    found: dict[str, set[str]] = defaultdict(set)
+    by_kind: dict[str, set[str]] = defaultdict(set)
     for page in sorted((root / "book").rglob("*.md")):
         if "_ext" not in page.parts and "_static" not in page.parts:
-            _read(page.read_text(encoding="utf-8"), found)
+            _read(page.read_text(encoding="utf-8"), by_kind)
     for table in (root / "src").rglob("*.toml"):
         text = table.read_text(encoding="utf-8")
-        found["claim"].update(re.findall(r'^id\s*=\s*"([\w.-]+)"', text, re.M))
+        by_kind["claim"].update(re.findall(r'^id\s*=\s*"([\w.-]+)"', text, re.M))
     for file in (root / "src").rglob("*"):
         folders = file.relative_to(root).parts
         if file.suffix in (".json", ".npz") and {"evidence", "records"} & set(folders):
-            found["evidence" if "evidence" in folders else "record"].add(file.name)
-    return {kind: sorted(names) for kind, names in sorted(found.items())}
+            by_kind["evidence" if "evidence" in folders else "record"].add(file.name)
+    return {kind: sorted(names) for kind, names in sorted(by_kind.items())}
 
 
-def _read(text: str, found: dict[str, set[str]]) -> None:
+def _read(text: str, names: dict[str, set[str]]) -> None:
     last = ""
     for kind, argument, options in blocks(text):
         if kind in STATEMENTS:
             last = options.get("label", "")
-            found["statement"].add(last)
-            found["claim shown"].update(options.get("claim", "").split())
+            names["statement"].add(last)
+            names["claim shown"].update(options.get("claim", "").split())
         elif kind == "proof":
-            found["proof"].add(last)
+            names["proof"].add(last)
         elif kind == "proof-of":
-            found["proof"].add(argument)
+            names["proof"].add(argument)
         elif kind == "exercise":
-            found["exercise"].add(options.get("label", argument))
+            names["exercise"].add(options.get("label", argument))
         elif kind in NAMED:
-            found[NAMED[kind]].add(argument)
+            names[NAMED[kind]].add(argument)
     for kind, pattern in INLINE.items():
-        found[kind].update(re.findall(pattern, text, re.M))
-    found["statement"].discard("")
-    found["proof"].discard("")
+        names[kind].update(re.findall(pattern, text, re.M))
+    names["statement"].discard("")
+    names["proof"].discard("")
 
 
 def given_up() -> set[tuple[str, str]]:

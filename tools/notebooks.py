@@ -45,7 +45,7 @@ def chapters(root: Path = ROOT) -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """``part/chapter``."""
+    """The name of a chapter, ``part/chapter``."""
     return f"{path.parent.name}/{path.stem}"
 
 
@@ -57,7 +57,8 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     """
     notebook = jupytext.read(path, fmt="md:myst")
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.nbformat = 4
+    notebook.nbformat_minor = 5
     for cell in notebook.cells:
         if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
             cell.metadata.mystnb.figure.caption = caption.strip()  # `caption: |` ends in an empty line
@@ -69,16 +70,16 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
 def own_ids(cells: list, figures: bool = True) -> list[str]:
     """What the ids of cells are, by their kind, their source, and what is said of a figure."""
     seen: Counter[str] = Counter()
-    found = []
+    ids = []
     for cell in cells:
         about = cell.metadata.get("mystnb")
         content = f"{cell.cell_type}\n{cell.source}" + (
             f"\n{json.dumps(about, sort_keys=True)}" if about else ""
         )
         digest = hashlib.sha1(f"{content}\n{seen[content]}".encode(), usedforsecurity=False)
-        found.append(digest.hexdigest()[:12])
+        ids.append(digest.hexdigest()[:12])
         seen[content] += 1
-    return found
+    return ids
 
 
 def text_from_notebook(notebook: nbformat.NotebookNode) -> str:
@@ -93,13 +94,14 @@ def differences(text: Path) -> list[str]:
     file = text.with_suffix(".ipynb")
     if not file.exists():
         return [f"{name_of(text)}: the notebook {file.name} is missing"]
-    found = nbformat.read(file, as_version=4)
-    for cell in found.cells:
+    notebook = nbformat.read(file, as_version=4)
+    for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs = []
+            cell.execution_count = None
     described = notebook_from_text(text)
     pairs = (
-        (nbformat.writes(found), nbformat.writes(described), str(file.relative_to(file.parents[2]))),
+        (nbformat.writes(notebook), nbformat.writes(described), str(file.relative_to(file.parents[2]))),
         (text.read_text(encoding="utf-8"), text_from_notebook(described), f"{name_of(text)}.md"),
     )
     return [
@@ -137,7 +139,8 @@ def followed(notebook) -> dict[str, set[str]]:
     Names are followed from statement to statement, by reading alone; rather too many parameters than too few.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    flow, found = _Flow(), {}
+    flow = _Flow()
+    parameters = {}
     for _ in range(2):  # a function reads what is assigned below it, so a second reading knows more
         for cell in code:
             tree = ast.parse(re.sub(r"^(\s*)%", r"\1pass  # %", cell.source, flags=re.MULTILINE))
@@ -147,8 +150,8 @@ def followed(notebook) -> dict[str, set[str]]:
             else:
                 flow.read(tree.body, set(), True)
             if figure := cell.metadata.get("mystnb", {}).get("figure"):
-                found[figure["name"]] = flow.seen
-    return found
+                parameters[figure["name"]] = flow.seen
+    return parameters
 
 
 class _Flow:
@@ -180,37 +183,36 @@ class _Flow:
         heads += [item.context_expr for item in getattr(one, "items", ())]
         within = within.union(*map(self.behind, heads))
         self.seen |= within
-        for target in (
-            getattr(one, "target", None),
-            *(each.optional_vars for each in getattr(one, "items", ())),
-        ):
+        targets = [getattr(one, "target", None)]
+        targets += [item.optional_vars for item in getattr(one, "items", ())]
+        for target in targets:
             self.give(target, within, True)
         for _ in range(2 if isinstance(one, (ast.For, ast.While)) else 1):
             self.read([*one.body, *getattr(one, "orelse", ()), *getattr(one, "finalbody", ())], within, False)
             for handler in getattr(one, "handlers", ()):
                 self.read(handler.body, within, False)
 
-    def read_line(self, one, found: set[str], sure: bool) -> None:
-        self.seen |= found
-        for call in (each for each in ast.walk(one) if isinstance(each, ast.Call)):
+    def read_line(self, one, names: set[str], sure: bool) -> None:
+        self.seen |= names
+        for call in (inner for inner in ast.walk(one) if isinstance(inner, ast.Call)):
             touched = [call.func.value] if isinstance(call.func, ast.Attribute) else []
             touched += call.args if isinstance(one, ast.Expr) else []
             for name in map(_root, touched):
                 if name not in self.modules and (isinstance(one, ast.Expr) or name in self.streams):
-                    self.of[name] = self.of.get(name, set()) | found
+                    self.of[name] = self.of.get(name, set()) | names
         for target in getattr(one, "targets", [getattr(one, "target", None)]):
-            self.give(target, found, sure and isinstance(one, (ast.Assign, ast.AnnAssign)))
+            self.give(target, names, sure and isinstance(one, (ast.Assign, ast.AnnAssign)))
             if re.search(r"rng\(|Generator\(", ast.unparse(one)):
                 self.streams.update(_stored(one))
 
-    def give(self, target, found: set[str], sure: bool) -> None:
+    def give(self, target, names: set[str], sure: bool) -> None:
         """Let what is assigned to depend on ``found``; where it may keep its value, on what it did, too."""
         if isinstance(target, (ast.Tuple, ast.List)):
-            for each in target.elts:
-                self.give(each, found, sure)
+            for element in target.elts:
+                self.give(element, names, sure)
         elif target is not None:
             old = set() if sure and isinstance(target, ast.Name) else self.of.get(_root(target), set())
-            self.of[_root(target)] = found | old | self.behind(target)
+            self.of[_root(target)] = names | old | self.behind(target)
 
 
 def _root(node) -> str:
@@ -221,8 +223,8 @@ def _root(node) -> str:
 
 
 def _stored(*nodes: ast.AST) -> set[str]:
-    walked = (each for node in nodes for each in ast.walk(node))
-    return {each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    walked = (inner for node in nodes for inner in ast.walk(node))
+    return {inner.id for inner in walked if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
 
 
 def _free(node: ast.AST) -> set[str]:
@@ -231,10 +233,10 @@ def _free(node: ast.AST) -> set[str]:
         return {node.id} if isinstance(node.ctx, ast.Load) else set()
     inside = set().union(*map(_free, ast.iter_child_nodes(node)))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        own = _stored(*(each.target for each in node.generators))
+        own = _stored(*(inner.target for inner in node.generators))
         return inside - own | _free(node.generators[0].iter)
     if isinstance(node, (ast.Lambda, ast.FunctionDef)):
-        own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        own = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
         return inside - own - (_stored(node) if isinstance(node, ast.FunctionDef) else set()) | _free(
             node.args
         )
@@ -244,10 +246,10 @@ def _free(node: ast.AST) -> set[str]:
 def cards_in(cell) -> list[tuple]:
     """The outputs of a cell that show a card of a claim, each with the card as it is today."""
     cards = [Card(shipped()[name]) for name in re.findall(r'\bcheck\(\s*"([^"]+)"', cell.source)]
-    found = []
+    outputs = []
     for output in cell.get("outputs", ()):
         shown = output.get("data", {}).get("text/markdown", "")
         if "pa-verdict" in shown:
             heads = {f"{escaped(card.claim.where)}, {escaped(card.claim.whose)}\n": card for card in cards}
-            found.append((output, next((heads[head] for head in heads if head in shown), cards[-1])))
-    return found
+            outputs.append((output, next((heads[head] for head in heads if head in shown), cards[-1])))
+    return outputs

@@ -90,14 +90,14 @@ def leftovers(html: str) -> list[str]:
     main = _article(html)
     for element in main.select(NOT_TEXT):
         element.decompose()
-    found = []
+    leftovers = []
     for element in main.find_all(
         ["p", "li", "td", "th", "dd", "figcaption", "h1", "h2", "h3", "h4", "caption"]
     ):
         text = " ".join(element.get_text().split())
         for name, pattern in LEFTOVERS.items():
-            found += [f"{name}: {_around(text, match)}" for match in re.finditer(pattern, text)]
-    return list(dict.fromkeys(found))
+            leftovers += [f"{name}: {_around(text, match)}" for match in re.finditer(pattern, text)]
+    return list(dict.fromkeys(leftovers))
 
 
 def typed_numbers(html: str) -> list[str]:
@@ -109,12 +109,12 @@ def typed_numbers(html: str) -> list[str]:
     main = _article(html)
     for element in main.select(ANSWERED):
         element.replace_with(NavigableString("\u25c7"))
-    found = _typed_formulas(main)
+    numbers = _typed_formulas(main)
     for element in main.select(NOT_TEXT):
         element.replace_with(NavigableString("\u25c7"))  # so that its neighbors do not grow together
     for element in main.select("td"):
         text = " ".join(element.get_text().split())
-        found += [
+        numbers += [
             _around(text, match)
             for match in _NUMBER.finditer(text)
             if re.search("[.%]", match[0]) and not _is_name(text, match)
@@ -126,13 +126,13 @@ def typed_numbers(html: str) -> list[str]:
             for inner in element.find_all(PROSE.split(", ")):
                 inner.replace_with(NavigableString("\u25c7"))
         text = " ".join(element.get_text().split())
-        found += [_around(text, match) for match in _NUMBER.finditer(text) if not _is_name(text, match)]
-    return list(dict.fromkeys(found))
+        numbers += [_around(text, match) for match in _NUMBER.finditer(text) if not _is_name(text, match)]
+    return list(dict.fromkeys(numbers))
 
 
 def _typed_formulas(main: Tag) -> list[str]:
     """The formulas in running text that are a number alone or end in one that is rounded."""
-    found = []
+    formulas = []
     for formula in main.select("span.math"):
         paragraph = formula.find_parent([*PROSE.split(", "), "td"])
         if paragraph is None or formula.find_parent(class_=STATED):
@@ -144,8 +144,8 @@ def _typed_formulas(main: Tag) -> list[str]:
             match = _ABOUT.search(tex)
         if match and match["number"] not in GIVEN and not _TRY.match(text):
             before, _, after = text.partition(" ".join(formula.get_text().split()))
-            found.append(f"…{before[-40:]}»{match[0]}«{after[:40]}…")
-    return found
+            formulas.append(f"…{before[-40:]}»{match[0]}«{after[:40]}…")
+    return formulas
 
 
 def _article(html: str) -> Tag:

@@ -17,11 +17,10 @@ from patch_lab.kit.ledger import shipped
 
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 GLUED = re.compile(r"\{glue:text\}`(\w+)`")
-#: Claims that a plain paragraph links to, and those of them that no setting can change.
-CLAIM, ALWAYS = (
-    re.compile(r"book/claims/\w+\.html#([\w.-]+)\)"),
-    ("proved here", "observation", "definition", "assumption"),
-)
+#: Claims that a plain paragraph links to.
+CLAIM = re.compile(r"book/claims/\w+\.html#([\w.-]+)\)")
+#: Verdicts that no setting can change.
+ALWAYS = ("proved here", "observation", "definition", "assumption")
 FINDS = "**What we find.**"
 
 
@@ -33,28 +32,29 @@ class Chapter:
     """One chapter on its way to plain Markdown."""
 
     def __init__(self, book: Book, file: str):
-        self.book, self.file = book, file
+        self.book = book
+        self.file = file
         self.notebook = nbformat.read(ROOT / f"{file}.ipynb", as_version=4)
         self.glued = _glued(self.notebook)
 
     def cells(self, images: bool = True) -> list:
         """The cells of the edition, the install cell first; ``images`` as in :func:`edition.make`."""
-        found = []
+        cells = []
         follows = followed(self.notebook)
         for cell in self.notebook.cells:
             if cell.cell_type == "markdown":
-                found += self._prose(self.plain(cell.source))
+                cells += self._prose(self.plain(cell.source))
                 continue
-            found.append(_code(cell, images))
+            cells.append(_code(cell, images))
             if figure := figure_of(cell):
                 words = self.book.labels[figure["name"]].words
                 caption = self.plain(f"**{words}.** {figure['caption'].strip()}")
-                found += self._prose(caption, follows[figure["name"]])
+                cells += self._prose(caption, follows[figure["name"]])
         install = next(
-            k for k, cell in enumerate(found) if cell.cell_type == "code" and "find_spec" in cell.source
+            k for k, cell in enumerate(cells) if cell.cell_type == "code" and "find_spec" in cell.source
         )
-        found.insert(0, found.pop(install))
-        return found
+        cells.insert(0, cells.pop(install))
+        return cells
 
     def plain(self, text: str) -> str:
         """MyST as plain Markdown; ``{glue:text}`` stays."""
@@ -123,10 +123,11 @@ class Chapter:
             raise NotPlain(f"{self.file}: the edition does not know the directive {block.name!r}")
         return _folded(block.title or kind.capitalize(), text) if folded else text
 
-    def _role(self, found: re.Match) -> str:
-        role, text = found["role"], found["text"]
+    def _role(self, match: re.Match) -> str:
+        role = match["role"]
+        text = match["text"]
         if role == "glue:text":
-            return found[0]
+            return match[0]
         words, _, target = text.rpartition("<")
         target, words = (target.rstrip(">"), words.strip()) if words else (text, "")
         if role in ("prf:ref", "eq", "numref", "ref"):
@@ -165,15 +166,15 @@ class Chapter:
 
         A caption is one, with the parameters that its figure ``follows``.
         """
-        found: list = []
+        cells: list = []
         live: list[str] = []
         kind: tuple[str, ...] | None = None  # the claims of the paragraphs in `live`; None: nothing moves
 
         def close() -> None:
             if live and kind is None:
-                found.append(nbformat.v4.new_markdown_cell("\n\n".join(live)))
+                cells.append(nbformat.v4.new_markdown_cell("\n\n".join(live)))
             elif live and kind is not None:
-                found.append(self._display(live, kind, follows))
+                cells.append(self._display(live, kind, follows))
 
         for paragraph in _paragraphs(text):
             claims = tuple(dict.fromkeys(CLAIM.findall(paragraph)))
@@ -186,7 +187,7 @@ class Chapter:
                 kind = now
             live.append(paragraph)
         close()
-        return found
+        return cells
 
     def _display(self, paragraphs: list[str], claims: tuple[str, ...], follows: set[str] | None = None):
         text = "\n\n".join(paragraphs)
@@ -194,7 +195,7 @@ class Chapter:
         missing = [name for name in names if name not in self.glued]
         if missing:
             raise NotPlain(f"{self.file}: nothing is glued as {', '.join(missing)}")
-        shown = GLUED.sub(lambda found: self.glued[found[1]], text)
+        shown = GLUED.sub(lambda match: self.glued[match[1]], text)
         given = "".join(f", {claim!r}" for claim in claims)
         given += "".join(f", {name}={self.glued[name]!r}" for name in names)
         given += "" if follows is None else f", follows={sorted(follows)}"
@@ -219,7 +220,9 @@ def _folded(title: str, body: str) -> str:
 def _paragraphs(text: str) -> list[str]:
     """Blocks between blank lines; a folded block, a display equation and a code block stay whole."""
     blocks: list[list[str]] = [[]]
-    depth, math, code = 0, False, False
+    depth = 0
+    math = False
+    code = False
     for line in text.splitlines():
         depth += line.count("<details>") - line.count("</details>")
         math ^= line.count("$$") % 2 == 1
@@ -233,13 +236,13 @@ def _paragraphs(text: str) -> list[str]:
 
 def _glued(notebook) -> dict[str, str]:
     """What the chapter's outputs hold under each glued name."""
-    found = {}
+    values = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
             if name:
-                found[name] = ast.literal_eval(output["data"]["application/papermill.record/text/plain"])
-    return found
+                values[name] = ast.literal_eval(output["data"]["application/papermill.record/text/plain"])
+    return values
 
 
 def _code(cell, images: bool):

@@ -75,10 +75,10 @@ class NotPlayable(Exception):
 
 def parameters_cell(notebook):
     """The one code cell tagged ``parameters``."""
-    found = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())]
-    if len(found) != 1:
-        raise NotPlayable(f"expected one cell tagged parameters, found {len(found)}")
-    return found[0]
+    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())]
+    if len(tagged) != 1:
+        raise NotPlayable(f"expected one cell tagged parameters, found {len(tagged)}")
+    return tagged[0]
 
 
 def read_parameters(source: str) -> list[Parameter]:
@@ -95,7 +95,7 @@ def read_parameters(source: str) -> list[Parameter]:
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     }
-    found = []
+    parameters = []
     for statement in ast.parse(source).body:
         line = ast.get_source_segment(source, statement)
         if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
@@ -108,8 +108,8 @@ def read_parameters(source: str) -> list[Parameter]:
         tries = _values(said.group(1).rstrip(". ")) if said else ()
         if len(tries) < 2 and name != "PRESET":
             raise NotPlayable(f"the comment of {name} must name two values to try, got {comment!r}")
-        found.append(Parameter(name, ast.unparse(statement.value), tries, comment))
-    return found
+        parameters.append(Parameter(name, ast.unparse(statement.value), tries, comment))
+    return parameters
 
 
 def _values(text: str) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def begun(notebook, **other) -> str | None:
         If the cell below the parameters does not begin with ``chapter("part/name", q=q, ...)``, all told.
     """
     cell = parameters_cell(notebook)
-    given = {each.name: ast.literal_eval(each.value) for each in read_parameters(cell.source)}
+    given = {parameter.name: ast.literal_eval(parameter.value) for parameter in read_parameters(cell.source)}
     below = ast.parse(notebook.cells[notebook.cells.index(cell) + 1].source).body[0]
     call = ast.unparse(below)
     told = {word.arg for word in below.value.keywords} if call.startswith("chapter(") else set()
@@ -218,18 +218,19 @@ def unsaid(notebook) -> str | None:
 
 def changes(notebook, everything: bool, name: str) -> list[tuple[Parameter, str]]:
     """(parameter, value): one of the changes, or all of them."""
-    found = read_parameters(parameters_cell(notebook).source)
+    parameters = read_parameters(parameters_cell(notebook).source)
     if everything:
-        return [(p, value) for p in found for value in p.tries]
+        return [(p, value) for p in parameters for value in p.tries]
+    quick = [p for p in parameters if QUICK.get(name) in (None, p.name)]
+    tries = [(p, value) for p in quick for value in p.tries]
     # Another one for each chapter, the same at every run.
-    found = [(p, value) for p in found for value in p.tries if QUICK.get(name) in (None, p.name)]
-    return found[zlib.crc32(name.encode()) % len(found) :][:1]
+    return tries[zlib.crc32(name.encode()) % len(tries) :][:1]
 
 
 def full(notebook) -> list[tuple[Parameter, str]]:
     """The change of PRESET to "full"."""
-    found = read_parameters(parameters_cell(notebook).source)
-    return [(parameter, "'full'") for parameter in found if parameter.name == "PRESET"]
+    parameters = read_parameters(parameters_cell(notebook).source)
+    return [(parameter, "'full'") for parameter in parameters if parameter.name == "PRESET"]
 
 
 def play(path: Path, everything: bool = False, only: str | None = None, in_full: bool = False) -> list[str]:

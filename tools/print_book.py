@@ -94,12 +94,12 @@ def print_page(browser, path: Path, address: str) -> tuple[str, bytes]:
 
 def join(parts: list[tuple[str, bytes]]) -> bytes:
     """One PDF of several, each with the title that the outline shows, and running numbers at the foot."""
-    whole = PdfWriter()
+    book = PdfWriter()
     out = BytesIO()
     for title, pdf in parts:
-        whole.append(BytesIO(pdf), outline_item=title, import_outline=False)
+        book.append(BytesIO(pdf), outline_item=title, import_outline=False)
     font = DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in FONT.items()})
-    for number, page in enumerate(whole.pages, start=1):
+    for number, page in enumerate(book.pages, start=1):
         resources = page["/Resources"].get_object()
         assert isinstance(resources, DictionaryObject)
         fonts = resources.setdefault(NameObject("/Font"), DictionaryObject()).get_object()
@@ -110,10 +110,10 @@ def join(parts: list[tuple[str, bytes]]) -> bytes:
         after.set_data(b"Q BT /PageNumber 9 Tf %.1f 22 Td (%d) Tj ET\n" % (middle, number))
         content = page.raw_get("/Contents")
         page[NameObject("/Contents")] = ArrayObject(
-            [whole._add_object(before), content, whole._add_object(after)]
+            [book._add_object(before), content, book._add_object(after)]
         )
-    whole.page_mode = "/UseOutlines"
-    whole.write(out)
+    book.page_mode = "/UseOutlines"
+    book.write(out)
     return out.getvalue()
 
 

@@ -70,11 +70,11 @@ def install_wheel(place: Path) -> Path:
         [*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True
     )
     code = "import patch_association; print(patch_association.__file__)"
-    found = subprocess.run(
+    imported = subprocess.run(
         [sys.executable, "-c", code], env=environment(site), cwd=place, capture_output=True, text=True
     )
-    if not found.stdout.startswith(str(site)):
-        raise SystemExit(f"The notebooks would not import the wheel but {found.stdout or found.stderr}")
+    if not imported.stdout.startswith(str(site)):
+        raise SystemExit(f"The notebooks would not import the wheel but {imported.stdout or imported.stderr}")
     return site
 
 

@@ -21,10 +21,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV, LOG = ROOT / ".venv", ROOT / ".set-up.log"
-PYTHON, STAMP = VENV / "bin" / "python", VENV / "set-up.json"
+VENV = ROOT / ".venv"
+LOG = ROOT / ".set-up.log"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "set-up.json"
 #: A newer Python than the newest that was tested is tried all the same.
-OLDEST, TESTED = (3, 10), (3, 14)
+OLDEST = (3, 10)
+TESTED = (3, 14)
 UV = "uv==0.13.9"
 NEEDED_GB = 3  # 9 where PyTorch brings CUDA, as PyPI's does on Linux
 EXTRAS = ".[book,test,images,parallel,vision,compare,lint]"
@@ -159,7 +162,8 @@ def installed():
 
 def install(lock):
     """Make .venv, unless a whole one of this place and Python is there to be updated, and install into it."""
-    start, here = time.time(), sys.version_info[:2]
+    start = time.time()
+    here = sys.version_info[:2]
     with LOG.open("wb") as log:
         if here < OLDEST:
             bring_python("too old", lock, log)
@@ -197,7 +201,8 @@ def bring_python(why, lock, log):
     span = "{}.{} to {}.{}".format(*OLDEST, *TESTED)
     print("This is Python {}.{}, {}; uv looks for another ...".format(*sys.version_info[:2], why), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        uv, wanted_ = shutil.which("uv"), ">={}.{},<{}.{}".format(*OLDEST, TESTED[0], TESTED[1] + 1)
+        uv = shutil.which("uv")
+        wanted_ = ">={}.{},<{}.{}".format(*OLDEST, TESTED[0], TESTED[1] + 1)
         failed = 0
         if uv is None:
             other = Path(folder) / "bin" / "python"
@@ -214,7 +219,7 @@ def bring_python(why, lock, log):
 
 
 def last_lines(count):
-    """The end of the log."""
+    """The last lines of the log, for a failure's message."""
     return "\n".join(LOG.read_text(encoding="utf-8", errors="replace").splitlines()[-count:])
 
 

@@ -86,10 +86,10 @@ def _canaries_and_changed() -> list[Path]:
     for since in ("HEAD", "origin/main"):
         command = ["git", "diff", "--name-only", since, "--", "book"]
         try:
-            found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         except FileNotFoundError:
             break
-        changed |= {line.removeprefix("book/").rpartition(".")[0] for line in found.stdout.splitlines()}
+        changed |= {line.removeprefix("book/").rpartition(".")[0] for line in done.stdout.splitlines()}
     return [path for path in chapters() if name_of(path) in changed | set(CANARIES)]
 
 

@@ -25,12 +25,12 @@ def modules() -> list[str]:
 
 def public(module) -> list[tuple[str, str]]:
     """(name, first sentence) of the functions and classes that a module defines."""
-    found = []
+    names = []
     for name, value in vars(module).items():
         own = getattr(value, "__module__", None) == module.__name__
         if own and not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value)):
-            found.append((name, sentence(value)))
-    return found
+            names.append((name, sentence(value)))
+    return names
 
 
 def sentence(value) -> str:
@@ -57,7 +57,7 @@ class Rooms(SphinxDirective):
     """A list for each module: its public names and their first sentences, as plain text."""
 
     def run(self) -> list[nodes.Node]:
-        found = []
+        sections = []
         for name in modules():
             module = import_module(name)
             self.env.note_dependency(inspect.getfile(module))
@@ -71,8 +71,8 @@ class Rooms(SphinxDirective):
             ]
             head = nodes.paragraph("", "", nodes.strong("", name.removeprefix("patch_association.")))
             head += nodes.Text(f": {sentence(module)}")
-            found += [head, *([nodes.definition_list("", *items)] if items else [])]
-        return [nodes.container("", *found, classes=["pa-api"])]
+            sections += [head, *([nodes.definition_list("", *items)] if items else [])]
+        return [nodes.container("", *sections, classes=["pa-api"])]
 
 
 def escape_bars(app, what, name, value, options, lines: list[str]) -> None:

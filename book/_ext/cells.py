@@ -54,7 +54,8 @@ def show_first_figure(document: nodes.document) -> None:
     finds = next((one for one in document.findall(nodes.admonition) if "find" in one["classes"]), None)
     if finds is None:
         return
-    siblings, early = finds.parent.children, []
+    siblings = finds.parent.children
+    early = []
     for node in siblings[: siblings.index(finds)]:
         if not isinstance(node, nodes.container) or "cell" not in node["classes"]:
             continue

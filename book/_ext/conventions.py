@@ -66,7 +66,7 @@ TABLES = {"default": default_table, "departures": departures_table, "criteria": 
 
 
 class Conventions(SphinxDirective):
-    """One of the tables."""
+    """The directive that shows one of the tables of conventions."""
 
     required_arguments = 1
 
@@ -76,10 +76,10 @@ class Conventions(SphinxDirective):
             raise self.error(f"expected one of {', '.join(TABLES)}, got {name!r}")
         self.env.note_dependency(str(SOURCE))
         self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
-        found = self.parse_text_to_nodes(TABLES[name]())
-        for table in found:
+        tables = self.parse_text_to_nodes(TABLES[name]())
+        for table in tables:
             table["classes"].append("pa-conventions")  # type: ignore[index]
-        return found
+        return tables
 
 
 def setup(app) -> dict:

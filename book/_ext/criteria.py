@@ -32,7 +32,8 @@ class Shown(dict):
 
 def computed() -> dict[str, object]:
     """What the rows name beside the ledger's numbers."""
-    tries, pretrained = records.load("transience"), records.load("transfer-pretrained")
+    tries = records.load("transience")
+    pretrained = records.load("transfer-pretrained")
     held = {}
     for q in (0.05, 0.4):
         margins = np.concatenate([cell["margin"] for cell in tries.where(q=q)])  # (runs, records)
@@ -59,11 +60,12 @@ def computed() -> dict[str, object]:
 
 
 def criteria_table() -> str:
-    """The table in MyST."""
+    """The table of questions, answers and criteria, in MyST."""
     rows = ["| question | answer | under which criterion | chapter |", "|---|---|---|---|"]
     names = computed() | {"ledger": Shown()}
     for question in tomllib.loads(SOURCE.read_text(encoding="utf-8"))["question"]:
         for place, (value, criterion, chapter) in enumerate(question["answers"]):
-            said = (question["asks"] * (place == 0), value.format(**names), criterion.format(**names))
-            rows.append(f"| {' | '.join(said)} | {{doc}}`/book/{chapter}` |")
+            asks = question["asks"] if place == 0 else ""
+            answer = value.format(**names)
+            rows.append(f"| {asks} | {answer} | {criterion.format(**names)} | {{doc}}`/book/{chapter}` |")
     return "\n".join(rows)

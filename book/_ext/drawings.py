@@ -47,7 +47,8 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     parts = iter(body.split(mark))
     drawn = []
     for row in rows:
-        reached, panels = 0.0, []
+        reached = 0.0
+        panels = []
         for panel in row:
             panels.append(_panel(panel, next(parts), figure.wide, reached))
             reached = panel.box[2]
@@ -144,14 +145,14 @@ def name_colors(doctree: nodes.document) -> None:
         inside = text.parent
         if len(pieces) == 1 or isinstance(inside, AS_WRITTEN):
             continue
-        found: list[nodes.Node] = []
+        words: list[nodes.Node] = []
         for k, piece in enumerate(pieces):
             if k % 2:
-                found.append(nodes.inline("", piece, classes=["pa-day"]))
-                found.append(nodes.inline("", NIGHT[piece], classes=["pa-night"]))
+                words.append(nodes.inline("", piece, classes=["pa-day"]))
+                words.append(nodes.inline("", NIGHT[piece], classes=["pa-night"]))
             elif piece:
-                found.append(nodes.Text(piece))
-        inside.replace(text, found)
+                words.append(nodes.Text(piece))
+        inside.replace(text, words)
 
 
 def inline(app, doctree: nodes.document, docname: str) -> None:

@@ -55,10 +55,10 @@ def sheet(name: str) -> Assembly:
     return assemble(similarities()[name])
 
 
-def joined(found: Assembly) -> int:
+def joined(assembly: Assembly) -> int:
     """How many of the linked pairs are neighbors at a side."""
-    side = round(len(found.links) ** 0.5)
-    return int((found.links & (grid_distances(side) == 1)).sum()) // 2
+    side = round(len(assembly.links) ** 0.5)
+    return int((assembly.links & (grid_distances(side) == 1)).sum()) // 2
 
 
 @cache
@@ -82,7 +82,7 @@ def networks() -> dict[str, dict]:
 
     ``encodings`` has (epochs + 1) arrays (64, width); ``metrics`` is the record's, an entry an epoch.
     """
-    found = {}
+    by_kind = {}
     for run in load("cifar10_study").where(epochs=40, width=64, tile=32, seed=0):
         config = TrainConfig(
             **study.settings(run["model"], run["epochs"], run["tile"], run["seed"], run["width"])
@@ -91,8 +91,8 @@ def networks() -> dict[str, dict]:
         assert isinstance(network, ViT)
         start = network.positions[0].detach().numpy()
         P = [start, *decode(run["positions"]).astype(np.float64)]
-        found[run["model"]] = {"encodings": P, "metrics": run["metrics"]}
-    return found
+        by_kind[run["model"]] = {"encodings": P, "metrics": run["metrics"]}
+    return by_kind
 
 
 @cache
@@ -168,8 +168,8 @@ def gazes() -> dict:
 
 def data() -> dict:
     """What the scenes below the first one get."""
-    found = {"strings": strings, "counting": counting, "forgotten": forgotten, "gazes": gazes}
-    return {"network": NETWORK} | {name: of() for name, of in found.items()}
+    scenes = {"strings": strings, "counting": counting, "forgotten": forgotten, "gazes": gazes}
+    return {"network": NETWORK} | {name: of() for name, of in scenes.items()}
 
 
 @cache
@@ -234,10 +234,11 @@ def still_strings() -> str:
         x = 9.5 * at + 1
         y = 1.5
         for link in strings()["links"][epoch]:
-            (r, c), (s, d) = divmod(link // 64, 8), divmod(link % 64, 8)
-            look = "pa-same" if abs(r - s) + abs(c - d) == 1 else "pa-other"
+            r, c = divmod(link // 64, 8)
+            s, d = divmod(link % 64, 8)
+            style = "pa-same" if abs(r - s) + abs(c - d) == 1 else "pa-other"
             over = f"{x + (c + d) / 2 + 0.12 * (s - r):g} {y + (r + s) / 2 - 0.12 * (d - c):g}"
-            parts.append(f'<path class="{look}" d="M{x + c} {y + r}Q{over} {x + d} {y + s}"/>')
+            parts.append(f'<path class="{style}" d="M{x + c} {y + r}Q{over} {x + d} {y + s}"/>')
         parts.append(f'<text x="{9.5 * at + 0.8}" y="0.8">epoch {epoch}</text>')
     label = STILLS["strings"]
     drawn = 'fill="none" stroke="currentColor" stroke-width="0.07"'
@@ -248,13 +249,13 @@ def still_grids() -> str:
     """The strings of ViT-Tiny before and after training, as SVG in the page's colors: the exact grid."""
     parts = []
     for at, name in ((0, "start"), (16, "vit")):
-        look = "pa-same" if name == "vit" else "pa-other"
+        style = "pa-same" if name == "vit" else "pa-other"
         lines = "".join(
             f"M{at + 1 + i % 14} {1 + i // 14}L{at + 1 + j % 14} {1 + j // 14}"
             for i, j in heap()[name]["links"]
         )
         dots = "".join(f"M{at + 1 + k % 14} {1 + k // 14}h0" for k in range(196))
-        parts += [f'<path class="{look} pa-lines" d="{lines}"/>', f'<path class="pa-dots" d="{dots}"/>']
+        parts += [f'<path class="{style} pa-lines" d="{lines}"/>', f'<path class="pa-dots" d="{dots}"/>']
     return f'<svg viewBox="0 0 31 15" role="img" aria-label="{STILLS["grids"]}">{"".join(parts)}</svg>'
 
 

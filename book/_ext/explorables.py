@@ -105,8 +105,11 @@ class Explorable(SphinxDirective):
 
     def still(self, name: str) -> str:
         """The figure of another chapter, small, as a link that loads its state."""
-        label, of, here = self.options["figure"], self.options["of"], f"{self.env.docname}.html"
-        (picture, alt), there = picture_of(self, label, of), relative_uri(here, f"book/{of}.html")
+        label = self.options["figure"]
+        of = self.options["of"]
+        here = f"{self.env.docname}.html"
+        picture, alt = picture_of(self, label, of)
+        there = relative_uri(here, f"book/{of}.html")
         return (
             f'<figure class="pa-still"><a href="#{html.escape(self.options["shows"])}" '
             f'data-loads="{html.escape(name)}"><img src="{picture}" alt="{alt}" '
@@ -127,7 +130,8 @@ class Scene(SphinxDirective):
     option_spec: ClassVar = {"explorable": str, "figure": str, "of": str}
 
     def run(self) -> list[nodes.Node]:
-        name, here = self.arguments[0], self.env.docname
+        name = self.arguments[0]
+        here = self.env.docname
         explorable = self.options.get("explorable", name)
         load(self, explorable if explorable in ENGINES else f"scenes/{explorable}")
         if "figure" in self.options:
@@ -156,7 +160,7 @@ class Gallery(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         here = self.env.docname
         load(self, "gallery")
-        found: list[nodes.Node] = [raw('<div class="pa-gallery">')]
+        cards: list[nodes.Node] = [raw('<div class="pa-gallery">')]
         for line in self.content:
             name, _, words = line.partition(" | ")
             if name not in gallery.drawings():
@@ -166,8 +170,8 @@ class Gallery(SphinxDirective):
             picture = relative_uri(f"{here}.html", "_static/explore/cat.jpg")
             text, _ = self.state.inline_text(words, self.lineno)
             drawing = still_frame(name, gallery.drawings()[name], picture)
-            found += [raw(f'<a href="{there}">{drawing}'), nodes.paragraph("", "", *text), raw("</a>")]
-        return [*found, raw("</div>")]
+            cards += [raw(f'<a href="{there}">{drawing}'), nodes.paragraph("", "", *text), raw("</a>")]
+        return [*cards, raw("</div>")]
 
 
 class Moving(SphinxDirective):
@@ -297,11 +301,11 @@ def drawn(name: str, here: str) -> str:
 
 def computed(name, rawtext, text, lineno, inliner, options=None, content=()):
     """``{computed}`name```: a number of the essay, computed while the book is built."""
-    found = essay.numbers().get(text)
-    if found is None:
+    number = essay.numbers().get(text)
+    if number is None:
         said = inliner.reporter.error(f"the essay has no number {text!r}", line=lineno)
         return [inliner.problematic(rawtext, rawtext, said)], [said]
-    return [nodes.inline(rawtext, found, classes=["pasted-text"])], []
+    return [nodes.inline(rawtext, number, classes=["pasted-text"])], []
 
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -318,20 +322,20 @@ def triangles(matrices) -> str:
 
 def encodings() -> dict:
     """Inner products of trained and of random encodings; what is symmetric is its upper triangle."""
-    return {name: triangles(found) for name, found in essay.similarities().items()}
+    return {name: triangles(products) for name, products in essay.similarities().items()}
 
 
 def training() -> dict:
     """Two networks before training and after every epoch: cosines of encodings, recall, accuracy."""
-    found: dict = {}
+    networks: dict = {}
     for kind, run in essay.networks().items():
         local = encoding_locality(run["encodings"][0])
-        found[kind] = {
+        networks[kind] = {
             "cosines": triangles([cosines(similarity(one)) for one in run["encodings"]]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
         }
-    return found
+    return networks
 
 
 def write_data(app, error: Exception | None) -> None:

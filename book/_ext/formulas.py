@@ -40,16 +40,16 @@ def untypeset(text: str, kept: list[str]) -> str:
     """A page with its formulas as TeX, which ``kept`` holds in their order."""
     formulas = iter(kept)
 
-    def back(found: re.Match) -> str:
-        before, after = AROUND[found["kind"]]
-        return f">{found['number']}{before}{next(formulas)}{after}"
+    def back(match: re.Match) -> str:
+        before, after = AROUND[match["kind"]]
+        return f">{match['number']}{before}{next(formulas)}{after}"
 
     return TYPESET.sub(back, text.replace('class="math pa-whole', 'class="math'))
 
 
 def typeset(texts: dict[Path, str]) -> dict[Path, str]:
     """Pages with their formulas typeset."""
-    wanted = {key(found): None for text in texts.values() for found in FORMULA.finditer(text)}
+    wanted = {key(match): None for text in texts.values() for match in FORMULA.finditer(text)}
     answer = node(
         [str(SCRIPT)],
         return_completed_process=True,
@@ -61,12 +61,13 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
         raise ExtensionError(f"a formula cannot be typeset: {answer.stderr[-600:]}")
     made = dict(zip(wanted, (IDLE.sub("", formula) for formula in json.loads(answer.stdout))))
 
-    def put(found: re.Match) -> str:
-        kind = "d" if found["tag"] == "div" else "i"
-        start, formula = found["open"], made[key(found)]
+    def put(match: re.Match) -> str:
+        kind = "d" if match["tag"] == "div" else "i"
+        start = match["open"]
+        formula = made[key(match)]
         if kind == "i" and is_short(formula):
             start = start.replace('class="math', 'class="math pa-whole', 1)
-        return f"{start} data-typeset>{found['number']}<!--{kind}-->{formula}<!--/--></{found['tag']}>"
+        return f"{start} data-typeset>{match['number']}<!--{kind}-->{formula}<!--/--></{match['tag']}>"
 
     return {path: FORMULA.sub(put, text) for path, text in texts.items()}
 
@@ -78,9 +79,9 @@ def is_short(formula: str) -> bool:
     return seen.count('<span class="base">') == 1 or len(letters) <= WHOLE
 
 
-def key(found: re.Match) -> tuple[str, bool]:
+def key(match: re.Match) -> tuple[str, bool]:
     """A formula's TeX, and whether it is displayed."""
-    return html.unescape(found["tex"]).strip(), found["tag"] == "div"
+    return html.unescape(match["tex"]).strip(), match["tag"] == "div"
 
 
 def pages(app) -> list[Path]:
@@ -107,7 +108,7 @@ def after(app, error: Exception | None) -> None:
 
     def keep(texts: dict[Path, str]) -> dict[Path, str]:
         kept = {
-            path.relative_to(app.outdir).as_posix(): [found["tex"] for found in FORMULA.finditer(text)]
+            path.relative_to(app.outdir).as_posix(): [match["tex"] for match in FORMULA.finditer(text)]
             for path, text in texts.items()
         }
         (Path(app.doctreedir) / KEPT).write_text(json.dumps(kept), encoding="utf-8")

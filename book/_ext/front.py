@@ -21,7 +21,7 @@ SIGNS = {
 }  # fmt: skip
 
 
-def plain(text: str) -> str:
+def without_tex(text: str) -> str:
     r"""A description without TeX: ``\alpha`` as its letter, commands and braces gone."""
 
     def letter(command: re.Match) -> str:
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
 
 def short(tex: str) -> str:
     """A formula in a quotation: itself in plain letters where it is short, else an ellipsis."""
-    bare = plain(re.sub(r"\\[()\[\]]", "", tex)).strip()
+    bare = without_tex(re.sub(r"\\[()\[\]]", "", tex)).strip()
     return bare if len(bare) <= 12 else "…"
 
 
@@ -50,7 +50,7 @@ def describe(app, pagename: str, templatename: str, context: dict, doctree) -> N
     """Clean the descriptions that sphinxext-opengraph took from a page's first sentences."""
     context["metatags"] = re.sub(
         r'((?:name="description"|property="og:description") content=")([^"]*)',
-        lambda tag: tag[1] + plain(tag[2]),
+        lambda tag: tag[1] + without_tex(tag[2]),
         context.get("metatags", ""),
     )
 

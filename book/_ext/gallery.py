@@ -28,7 +28,8 @@ from patch_lab.dynamics.small_diagonal import small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 from patch_lab.images.puzzle import cosines
 
-_SAME, _OTHER = "same", "other"
+_SAME = "same"
+_OTHER = "other"
 
 
 @cache
@@ -108,8 +109,8 @@ def _fit(points) -> np.ndarray:
     return 6 + 88 * (points - low) / (high - low)
 
 
-def _word(x: float, y: float, text: str, look: str = "ink", anchor: str = "middle") -> list:
-    return ["text", {"x": x, "y": y, "text-anchor": anchor, "class": f"pa-{look}", "text": text}]
+def _word(x: float, y: float, text: str, style: str = "ink", anchor: str = "middle") -> list:
+    return ["text", {"x": x, "y": y, "text-anchor": anchor, "class": f"pa-{style}", "text": text}]
 
 
 def _strings(places, links) -> list:
@@ -123,25 +124,25 @@ def _placed(first: int, frames, names=("x", "y"), shift: float = 0.0) -> list:
     return [[first + k, name, at.tolist()] for k, both in enumerate(across) for name, at in zip(names, both)]
 
 
-def _run(marks: list, moves: list, x, y, look: str, radius: float) -> None:
+def _run(marks: list, moves: list, x, y, style: str, radius: float) -> None:
     """A dot that runs along a line and draws it: two marks more, and their moves."""
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
-    line = {"class": f"pa-{look}", "points": points, "pathLength": 1, "stroke-dasharray": 1}
-    marks += [["polyline", line], ["circle", {"class": f"pa-{look}", "r": radius}]]
+    line = {"class": f"pa-{style}", "points": points, "pathLength": 1, "stroke-dasharray": 1}
+    marks += [["polyline", line], ["circle", {"class": f"pa-{style}", "r": radius}]]
     moves += [[len(marks) - 1, "cx", _round(x)], [len(marks) - 1, "cy", _round(y)]]
     moves += [[len(marks) - 2, "stroke-dashoffset", np.linspace(1, 0, x.size).round(2).tolist()]]
 
 
 def _heap() -> dict:
     """Where the strings of ViT-Tiny lead a heap of pieces: in the plane, and on the sheet."""
-    found = essay.heap()["vit"]
+    puzzle = essay.heap()["vit"]
     shuffled = np.random.default_rng(1).permutation(196)
     start = np.stack(np.divmod(shuffled, 14), axis=1)
     # each by itself: the plane has a scale of its own; x goes along the columns
-    frames = np.stack([_fit(one)[:, ::-1] for one in (start, found["plane"], found["places"])])
+    frames = np.stack([_fit(one)[:, ::-1] for one in (start, puzzle["plane"], puzzle["places"])])
     strings = ["path", {"class": "pa-same", "stroke-width": 1.3}]
     dots = [["circle", {"class": "pa-ink", "r": 1.5}] for _ in range(196)]
-    moves = [[0, "d", [_strings(one, found["links"]) for one in frames]]]
+    moves = [[0, "d", [_strings(one, puzzle["links"]) for one in frames]]]
     return {"marks": [strings, *dots], "moves": moves + _placed(1, frames, ("cx", "cy"))}
 
 
@@ -156,7 +157,7 @@ def _counting() -> dict:
     laws = [trinomial(D - C, q).shift(C) for D in sizes]
     high = np.array([[law.at(int(n)) for n in sums] for law in laws]) / top * 74  # (frames, sums)
     x = 4 + 92 * np.arange(sums.size) / sums.size
-    first = "".join(f"{'LM'[k == 0]}{a + 1:.1f} {floor - b:.1f}" for k, (a, b) in enumerate(zip(x, high[0])))
+    first = "M" + "L".join(f"{a + 1:.1f} {floor - b:.1f}" for a, b in zip(x, high[0]))
     marks = [
         ["path", {"class": "pa-axis", "d": f"M4 {floor}H96"}],
         ["path", {"class": "pa-ghost", "d": first}],
@@ -168,8 +169,8 @@ def _counting() -> dict:
     for n, at, tall in zip(sums, x, high.T):
         if tall.max() > 0.05:
             moves += [[len(marks), "y", _round(floor - tall)], [len(marks), "height", _round(tall)]]
-            look = "pa-label" if n < 0 else "pa-label pa-half" if n == 0 else "pa-noise pa-half"
-            marks.append(["rect", {"class": look, "x": round(float(at), 1), "width": 2}])
+            style = "pa-label" if n < 0 else "pa-label pa-half" if n == 0 else "pa-noise pa-half"
+            marks.append(["rect", {"class": style, "x": round(float(at), 1), "width": 2}])
     return {"marks": marks, "moves": moves}
 
 
@@ -209,8 +210,8 @@ def _descent() -> dict:
         for k in range(4)
     ]
     moves = [[1, "fill-opacity", strong[1]], *([2 + k, "fill-opacity", strong[0]] for k in range(4))]
-    for look, y in zip((_SAME, _OTHER), height):
-        _run(marks, moves, x, y, look, 3)
+    for style, y in zip((_SAME, _OTHER), height):
+        _run(marks, moves, x, y, style, 3)
     words = [_word(92, float(height[0, -1]) - 5, "companions", _SAME, "end")]
     words += [_word(92, float(height[1, -1]) + 10, "strangers", _OTHER, "end")]
     return {"marks": marks + words, "moves": moves}
@@ -293,21 +294,21 @@ def _look() -> dict:
 
 def _epochs() -> dict:
     """How alike the encoding of one place is to all others, before training and after three epochs."""
-    found = essay.networks()["vanilla"]["encodings"]
+    epochs = essay.networks()["vanilla"]["encodings"]
     place = 27
-    shown = (0, 1, 4, len(found) - 1)
+    shown = (0, 1, 4, len(epochs) - 1)
     marks = []
     moves = []
     for k, epoch in enumerate(shown):
         left = 4 + 49 * (k % 2)
         top = 3 + 49 * (k // 2)
         marks.append(_word(left, top + 6, f"epoch {epoch}", "ink", "start"))
-        row = cosines(similarity(found[epoch]))[place].clip(0, 1)
+        row = cosines(similarity(epochs[epoch]))[place].clip(0, 1)
         for j, value in enumerate(row):
-            look = "label" if j == place else _SAME
+            style = "label" if j == place else _SAME
             box = {"x": left + 4.8 * (j % 8), "y": top + 8.4 + 4.8 * (j // 8), "width": 4.5, "height": 4.5}
             # one board after the other
             rises = [0.0] * (k + 1) + [round(float(value), 2)] * (len(shown) - k)
             moves.append([len(marks), "fill-opacity", rises])
-            marks.append(["rect", {"class": f"pa-{look}", **{key: round(v, 1) for key, v in box.items()}}])
+            marks.append(["rect", {"class": f"pa-{style}", **{key: round(v, 1) for key, v in box.items()}}])
     return {"marks": marks, "moves": moves}

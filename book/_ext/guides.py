@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup
-from front import plain, short
+from front import short, without_tex
 from lettering import all_pages, pages_of
 from notation import load as load_notation
 from tips import bare
@@ -34,7 +34,8 @@ UNHEARD = (
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     (r' role="doc-biblioentry"', ""),
 )  # fmt: skip
-CLAIMS, NOTATION = "book/claims", "book/letters"
+CLAIMS = "book/claims"
+NOTATION = "book/letters"
 
 FINDS = re.compile(r'<div class="find admonition">\s*<p class="admonition-title">.*?</p>(.*?)</div>', re.S)
 FIRST = re.compile(r"</h1>\s*(?:<[^p][^>]*>\s*)*<p>(.*?)</p>", re.S)
@@ -61,7 +62,7 @@ def words(markup: str) -> str:
     """The text of a piece of a page, short formulas in plain letters."""
     markup = re.sub(
         r'<(span|div) class="math[^>]*>(.*?)</\1>',
-        lambda found: short(html.unescape(found[2])),
+        lambda match: short(html.unescape(match[2])),
         markup,
         flags=re.S,
     )
@@ -96,24 +97,24 @@ def about(page: str) -> str:
 def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:
     """The page with a sentence below the title of the page before and of the page after."""
 
-    def with_sentence(found: re.Match) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), found["page"]))
+    def with_sentence(match: re.Match) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), match["page"]))
         sentence = sentences.get(target.removesuffix(".html"))
-        return f'{found[1]}\n        <p class="pa-about">{sentence}</p>' if sentence else found[1]
+        return f'{match[1]}\n        <p class="pa-about">{sentence}</p>' if sentence else match[1]
 
     return NEIGHBOR.sub(with_sentence, page)
 
 
 def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
     """The boxes of the papers' statements on a page; one that is repeated there is found on its own page."""
-    found = []
+    boxes = []
     for box in BeautifulSoup(page, "html.parser").select("div.paper[data-name]"):
         if str(box["id"]).endswith("-again") or box.find_parent(class_="pa-proof-of"):
             continue
         heading = box.select_one(".admonition-title")
         body = box.select_one(".paper-content")
-        words_of_it = plain(" ".join(heading.get_text(" ").split()))  # type: ignore[union-attr]
-        found.append(
+        words_of_it = without_tex(" ".join(heading.get_text(" ").split()))  # type: ignore[union-attr]
+        boxes.append(
             {
                 "title": words_of_it,
                 "names": [box["data-name"]],
@@ -123,34 +124,34 @@ def stated_by_papers(name: str, page: str, title: str) -> list[dict]:
                 "text": words(str(body))[:260],
             }
         )
-    return found
+    return boxes
 
 
 def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
     """What the search finds by name: symbols, numbered statements and figures, the papers' statements."""
-    found = []
+    entries = []
     for group in load_notation():
         for one in group.symbols:
             tex = {one.tex, *one.also}
-            names = {one.code, *tex, *(plain(name).strip() for name in tex)}
+            names = {one.code, *tex, *(without_tex(name).strip() for name in tex)}
             names |= {name.replace("\\", "") for name in tex}
-            found.append(
+            entries.append(
                 {
-                    "title": f"{plain(one.tex).strip()}, a symbol",
+                    "title": f"{without_tex(one.tex).strip()}, a symbol",
                     "names": sorted(names - {"–", ""}),
                     "page": NOTATION,
-                    "text": plain(one.means.replace("$", "")),
+                    "text": without_tex(one.means.replace("$", "")),
                 }
             )
     seen: set[tuple[str, str]] = set()
     for name, page in pages.items():
-        found += stated_by_papers(name, page, titles[name])
+        entries += stated_by_papers(name, page, titles[name])
         for box in (*STATEMENT.finditer(page), *FIGURE.finditer(page)):
             if (box["id"], words(box["title"])) in seen:  # a statement is repeated above its proof
                 continue
             seen.add((box["id"], words(box["title"])))
             title = words(box["title"]).replace("Fig. ", "Figure ")
-            found.append(
+            entries.append(
                 {
                     "title": title,
                     "page": name,
@@ -160,16 +161,16 @@ def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
                 }
             )
     for claim in shipped():
-        found.append(
+        entries.append(
             {
-                "title": plain(claim.where.replace("$", "")),
+                "title": without_tex(claim.where.replace("$", "")),
                 "page": CLAIMS,
                 "id": f"claim-{claim.id}",
                 "of": SOURCES[claim.source],
-                "text": f"{claim.standing}: {plain(claim.statement.replace('$', ''))}"[:260],
+                "text": f"{claim.standing}: {without_tex(claim.statement.replace('$', ''))}"[:260],
             }
         )
-    return found
+    return entries
 
 
 def listing(contents: dict, title: str, address: str, titles: dict, sentences: dict) -> str:
@@ -187,7 +188,8 @@ def guide(app, error: Exception | None) -> None:
     """After a build: write all of it."""
     if error is not None or app.builder.format != "html":
         return
-    out, contents = Path(app.outdir), yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
+    out = Path(app.outdir)
+    contents = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))
     order = all_pages(contents)
     pages = {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in order}
     titles = {name: app.env.titles[name].astext() for name in order}

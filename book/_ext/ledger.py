@@ -40,10 +40,10 @@ from sphinx_proof.nodes import NODE_TYPES
 from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
 from patch_lab.kit.ledger.answers import ROLES
 from patch_lab.kit.ledger.cli import as_csv
-from patch_lab.kit.prose import plain
+from patch_lab.kit.prose import without_markup
 
 #: What the filter offers: the papers, the parts, and the families of verdicts in words.
-PARTS = {
+PART_NAMES = {
     "setting": "the setting",
     "dynamics": "the dynamics",
     "transfer": "transfer",
@@ -66,7 +66,7 @@ CHIPS = {
     "proved here": "proved",
     "proved by computer": "by computer",
     "observation": "observation, proved",
-    "held in every run within its hypotheses": "in every run",
+    "held in every run within its hypotheses": "in every run it covers",
     "holds only if": "only if …",
     "fails as stated": "fails",
     "not run at this size": "not run at its size",
@@ -130,8 +130,8 @@ class LedgerDirective(SphinxDirective):
         """The verdict's badge, and the condition where there is one."""
         badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
         condition = claim.heading[len(claim.standing) :]
-        found = [nodes.paragraph("", "", badge)]
-        return found + ([self.paragraph(condition, "pa-condition")] if condition else [])
+        parts = [nodes.paragraph("", "", badge)]
+        return parts + ([self.paragraph(condition, "pa-condition")] if condition else [])
 
     def _link(self, chapter: str) -> nodes.paragraph:
         """A link to the chapter, or its bare name while it is not part of the book."""
@@ -152,7 +152,8 @@ class ClaimsTable(LedgerDirective):
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
         if not claims:
             return [nodes.paragraph("", "The ledger has no claim here yet.")]
-        titles, rows = ("claim", "what it says", "verdict"), map(self._claim, claims)
+        titles = ("claim", "what it says", "verdict")
+        rows = map(self._claim, claims)
         table = self.table(titles, (20, 60, 20), list(rows))
         return [Fold("", table, label=f"The {len(claims)} claims")]
 
@@ -284,12 +285,12 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
 
     A bare verdict behind a sentence would seem to judge that sentence.
     """
-    where = plain(claim.where.replace("$", ""))
+    where = without_markup(claim.where.replace("$", ""))
     short = len(where) <= NAMED and "\\" not in where  # no formula that would stand there as TeX
     name = (where if short else "claim") + ": "
     verdict = CHIPS.get(claim.standing, claim.standing)
     word = nodes.inline("", f"{name if named else ''}{verdict}", classes=["pasted-text"])
-    condition = plain(claim.heading.replace("$", ""))
+    condition = without_markup(claim.heading.replace("$", ""))
     classes = ["verdict", "pa-chip", f"pa-{claim.family}"]
     return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
 
@@ -380,16 +381,20 @@ class ClaimsFalls(LedgerDirective):
     """What falls if a claim falls: a picture of who rests on whom, and the same as a table."""
 
     #: Width of a column of the picture, height of a row, radius of a dot, in pixels.
-    COLUMN, ROW, DOT = 150, 16, 4
+    COLUMN = 150
+    ROW = 16
+    DOT = 4
 
     def run(self) -> list[nodes.Node]:
-        ledger, claims = shipped(), {claim.id: claim for claim in self.claims()}
+        ledger = shipped()
+        claims = {claim.id: claim for claim in self.claims()}
         carrying = sorted(
             (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.falls_with(one))
         )
         rows = []
         for one in carrying:
-            claim, falls = claims[one], ledger.falls_with(one)
+            claim = claims[one]
+            falls = ledger.falls_with(one)
             line = nodes.paragraph("")
             for number, other in enumerate(falls):
                 line += nodes.Text(", " if number else "")
@@ -468,10 +473,10 @@ class ClaimsOutcomes(LedgerDirective):
     """The words of the common vocabulary: what each says, and how many claims have it."""
 
     def run(self) -> list[nodes.Node]:
-        found = [claim.outcome for claim in self.claims()]
+        outcomes = [claim.outcome for claim in self.claims()]
         words = nodes.definition_list()
         for word, meaning in OUTCOMES.items():
-            term = nodes.term("", "", nodes.strong("", word), nodes.Text(f" ({found.count(word)})"))
+            term = nodes.term("", "", nodes.strong("", word), nodes.Text(f" ({outcomes.count(word)})"))
             words += nodes.definition_list_item("", term, nodes.definition("", self.paragraph(meaning)))
         return [nodes.container("", words, classes=["pa-defined"])]
 
@@ -498,11 +503,11 @@ class ClaimsErrata(LedgerDirective):
     """What one would write to the authors: a statement that fails, or needs a condition, and why."""
 
     def run(self) -> list[nodes.Node]:
-        found = [claim for claim in self.claims() if claim.family in ("conditional", "fails")]
-        if not found:
+        claims = [claim for claim in self.claims() if claim.family in ("conditional", "fails")]
+        if not claims:
             return [nodes.paragraph("", "Nothing so far.")]
         rows = []
-        for claim in found:
+        for claim in claims:
             where = nodes.paragraph("", "", nodes.strong("", "", *self.paragraph(claim.where).children))
             place = [where, self._link(claim.chapter), self.address(claim)]
             rows.append(self.row([place, self.verdict(claim), [self.paragraph(claim.reason)]]))
@@ -534,8 +539,8 @@ class ClaimsTotals(LedgerDirective):
             self._line(whose, [claim.standing for claim in claims if (claim.source == "ours") == own])
             for whose, own in (("The papers\u2019", False), ("The book\u2019s own", True))
         ]
-        found: list[nodes.Node] = [line for line in lines if line is not None]
-        return found or [nodes.paragraph("", "The ledger has no claim yet.")]
+        rows: list[nodes.Node] = [line for line in lines if line is not None]
+        return rows or [nodes.paragraph("", "The ledger has no claim yet.")]
 
     @staticmethod
     def _line(whose: str, standings: list[str]) -> nodes.paragraph | None:
@@ -557,7 +562,7 @@ class ClaimsFilter(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         groups = []
-        for group, choices in (("paper", SOURCES), ("part", PARTS), ("verdict", FAMILIES)):
+        for group, choices in (("paper", SOURCES), ("part", PART_NAMES), ("verdict", FAMILIES)):
             options = "".join(
                 f'<label><input type="radio" name="pa-{group}" value="{value}"{checked}> {text}</label> '
                 for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]

@@ -16,11 +16,11 @@ ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 def letter(count: int) -> str:
     """What the ``count``-th statement of a page is called: 1 is a, 26 is z, 27 is aa."""
-    found = ""
+    name = ""
     while count:
         count, rest = divmod(count - 1, 26)
-        found = string.ascii_lowercase[rest] + found
-    return found
+        name = string.ascii_lowercase[rest] + name
+    return name
 
 
 def all_pages(contents: dict) -> list[str]:
@@ -30,16 +30,16 @@ def all_pages(contents: dict) -> list[str]:
 
 def pages_of(part: dict) -> list[str]:
     """The pages of a part of ``_toc.yml``; a chapter's notes behind it."""
-    found = []
+    pages = []
     for chapter in part["chapters"]:
-        found.append(chapter["file"])
-        found += (notes["file"] for notes in chapter.get("sections", ()))
-    return found
+        pages.append(chapter["file"])
+        pages += (notes["file"] for notes in chapter.get("sections", ()))
+    return pages
 
 
 def chapter_numbers(contents: dict) -> dict[str, str]:
     """The number of every chapter, as its page shows it, from what ``_toc.yml`` says."""
-    found = {}
+    numbers = {}
     counted = 0
     for part in contents["parts"]:
         if not part.get("numbered"):
@@ -48,8 +48,8 @@ def chapter_numbers(contents: dict) -> dict[str, str]:
             counted = 0
         for chapter in part["chapters"]:
             counted += 1
-            found[chapter["file"]] = _STYLES[part.get("style", "numerical")](counted)
-    return found
+            numbers[chapter["file"]] = _STYLES[part.get("style", "numerical")](counted)
+    return numbers
 
 
 _TO_ALPHA = "_TocTreeCollectorWithStyles__to_alpha"

@@ -63,7 +63,7 @@ def _comma(shape) -> str:
 
 
 def load() -> list[Group]:
-    """The table."""
+    """The symbols of ``notation.toml``, in its order."""
     rows = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["group"]
     return [
         Group(row["title"], tuple(_symbol(one) for one in row["symbol"]), row.get("pages", ""))
@@ -88,12 +88,12 @@ def spoken(page: str) -> dict[str, Symbol]:
     own = [group for group in groups if group.pages and page.startswith(group.pages)]
     part = [group for group in own if group.pages.endswith("/")]
     chapter = [group for group in own if group not in part]
-    found = {}
+    symbols = {}
     for group in (part or [group for group in groups if not group.pages]) + chapter:
         for symbol in group.symbols:
             if symbol.tips:
-                found.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})
-    return found
+                symbols.update({written(tex): symbol for tex in (symbol.tex, *symbol.also)})
+    return symbols
 
 
 def table(group: Group) -> str:

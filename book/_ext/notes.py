@@ -90,7 +90,7 @@ def number(app, env) -> list[str]:
         home = env.proof_list[label]["docname"]
         ids = {name for one in statement(env, label).findall(nodes.Element) for name in one.get("ids", ())}
         for kind, numbers in env.toc_fignumbers.get(home, {}).items():
-            taken = {name: found for name, found in numbers.items() if name in ids}
+            taken = {name: its_number for name, its_number in numbers.items() if name in ids}
             env.toc_fignumbers.setdefault(page, {}).setdefault(kind, {}).update(taken)
     return []
 
@@ -196,12 +196,12 @@ def notebook_of(directive: SphinxDirective):
 @lru_cache(maxsize=8)
 def glued(path: Path, changed: int) -> dict[str, str]:
     """What a notebook's outputs hold under each name; ``changed`` tells states of the file apart."""
-    found = {}
+    values = {}
     for cell in nbformat.read(path, as_version=4).cells:
         for output in cell.get("outputs", ()):
             if name := output.get("metadata", {}).get("scrapbook", {}).get("name"):
-                found[name] = ast.literal_eval(output["data"]["application/papermill.record/text/plain"])
-    return found
+                values[name] = ast.literal_eval(output["data"]["application/papermill.record/text/plain"])
+    return values
 
 
 class LeaveOut(SphinxTransform):

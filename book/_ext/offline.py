@@ -60,7 +60,8 @@ def lighten(app, error: Exception | None) -> None:
     """After a build of HTML: drop from pages, style sheets and fonts what is not used."""
     if error is not None or app.builder.format != "html":
         return
-    out, static = Path(app.outdir), Path(app.outdir) / "_static"
+    out = Path(app.outdir)
+    static = Path(app.outdir) / "_static"
     pages = [page for page in out.rglob("*.html") if "_static" not in page.parts]
     for page in pages:
         text = page.read_text(encoding="utf-8")
@@ -122,7 +123,8 @@ def purge(css: str, words: set[str]) -> str:
 
 def split(selectors: str) -> list[str]:
     """A list of selectors at its commas, not at those inside parentheses."""
-    parts, depth = [""], 0
+    parts = [""]
+    depth = 0
     for letter in selectors:
         depth += (letter == "(") - (letter == ")")
         if letter == "," and depth == 0:

@@ -89,7 +89,7 @@ class Figure:
                 enlarge(text)
         lines = apart(self._items(), 1)
         self.wide = max(self.wide, *(item.ink[2] for line in lines for item in line))
-        found = []
+        panels = []
         for line, (top, bottom) in zip(lines, edges(lines, 1, self.high)):
             groups = apart(line, 0)
             row = []
@@ -97,14 +97,14 @@ class Figure:
                 ink = union(item.ink for item in group)
                 box = (max(left, ink[0] - 1.5), top, min(right, ink[2] + 1.5), bottom)
                 row.append(Panel([part for item in group for part in item.parts], box))
-            found.append(row)
-        if len(found) == len(found[0]) == 1:
-            found[0] = self._halves(found[0][0])
-        for row in found:
+            panels.append(row)
+        if len(panels) == len(panels[0]) == 1:
+            panels[0] = self._halves(panels[0][0])
+        for row in panels:
             for panel in row:
                 self._describe(panel)
-        self._share([panel for row in found for panel in row])
-        return found
+        self._share([panel for row in panels for panel in row])
+        return panels
 
     # ---- where things are
 
@@ -158,56 +158,56 @@ class Figure:
     # ---- what stays together
 
     def _items(self) -> list[Item]:
-        whole = self.root.find("g")
-        found: list[Item] = []
-        for one in whole if whole is not None else ():
+        drawing = self.root.find("g")
+        items: list[Item] = []
+        for one in drawing if drawing is not None else ():
             if not isinstance(one.tag, str) or one.attrib["id"] == "patch_1":  # the ground is the page's
                 continue
             item = Item([one], self.ink(one))
             if one.attrib["id"].startswith("legend"):
-                found += self._entries(one)
+                items += self._entries(one)
                 continue
             if item.ink == NOTHING:
                 continue
             if is_axes(one):
                 frame = self.frame(one)
-                left = [old for old in found if is_axes(old.parts[0]) and old.ink[0] < frame[0]]
+                left = [old for old in items if is_axes(old.parts[0]) and old.ink[0] < frame[0]]
                 left = [old for old in left if overlap(old.ink, frame, 1) > 0]
                 if frame[2] - frame[0] < min(BAR, frame[3] - frame[1]) and left:
                     item.ink = union([item.ink, max(left, key=lambda old: old.ink[2]).ink])
             near = [
                 old
-                for old in found
+                for old in items
                 if overlap(old.ink, item.ink, 0) > OVERLAP and overlap(old.ink, item.ink, 1) > OVERLAP
             ]
             for old in near:
                 item = Item([*old.parts, *item.parts], union([old.ink, item.ink]))
-                found.remove(old)
-            found.append(item)
-        return self._columns(found)
+                items.remove(old)
+            items.append(item)
+        return self._columns(items)
 
     def _columns(self, items: list[Item]) -> list[Item]:
         """Axes that hang over the same scale stay together, and a label at their side with them."""
-        found: list[Item] = []
+        columns: list[Item] = []
         for item in sorted(items, key=lambda one: -one.ink[3]):
             first = item.parts[0]
             below = []
             if is_axes(first) and len(item.parts) == 1 and (own := scale(first, 0)) is not None:
                 frame = self.frame(first)
                 if own.find(".//use") is not None and not lettered(own):
-                    below = [old for old in found if any(self._hangs(frame, part) for part in old.parts)]
+                    below = [old for old in columns if any(self._hangs(frame, part) for part in old.parts)]
             for old in below:
                 item = Item([*item.parts, *old.parts], union([item.ink, old.ink]))
-                found.remove(old)
-            found.append(item)
-        for item in [one for one in found if not is_axes(one.parts[0])]:
+                columns.remove(old)
+            columns.append(item)
+        for item in [one for one in columns if not is_axes(one.parts[0])]:
             if item.ink[2] - item.ink[0] < min(BAR, item.ink[3] - item.ink[1]):
-                found.remove(item)
-                beside = [one for one in found if overlap(one.ink, item.ink, 1) > 0]
+                columns.remove(item)
+                beside = [one for one in columns if overlap(one.ink, item.ink, 1) > 0]
                 near = min(beside, key=lambda one: abs(one.ink[0] - item.ink[2]))
                 near.parts.append(item.parts[0])
                 near.ink = union([near.ink, item.ink])
-        return found
+        return columns
 
     def _hangs(self, frame: Box, part: Element) -> bool:
         below = self.frame(part)
@@ -215,18 +215,18 @@ class Figure:
 
     def _entries(self, legend: Element) -> list[Item]:
         """The entries of a legend that stands outside all axes: each a sample with its words."""
-        found: list[Item] = []
+        items: list[Item] = []
         parts: list[Element] = []
         for one in legend:
             if self.ink(one) in (NOTHING, self.ink(legend)):  # its frame
                 continue
             parts.append(one)
             if one.get("id", "").startswith("text"):
-                entry = Element("g", {"id": f"legend-{len(found)}"})
+                entry = Element("g", {"id": f"legend-{len(items)}"})
                 entry.extend(parts)
-                found.append(Item([entry], self.ink(entry)))
+                items.append(Item([entry], self.ink(entry)))
                 parts = []
-        return found
+        return items
 
     def _halves(self, panel: Panel) -> list[Panel]:
         """A wide drawing without scales, cut where its middle is empty."""
@@ -234,7 +234,8 @@ class Figure:
         if panel.box[2] - panel.box[0] < PHONE or len(panel.parts) > 1 or not is_axes(axes) or ticked(axes):
             return [panel]
         inks = sorted(ink for ink in map(self.ink, axes) if ink != NOTHING)
-        reached, cuts = inks[0][2], []
+        reached = inks[0][2]
+        cuts = []
         for ink in inks[1:]:
             if ink[0] - reached > GAP and 0.3 < (ink[0] + reached) / 2 / self.wide < 0.82:
                 cuts.append((reached + ink[0]) / 2)
@@ -255,7 +256,8 @@ class Figure:
     # ---- what a phone needs to know
 
     def _describe(self, panel: Panel) -> None:
-        titles, inks = [], []
+        titles = []
+        inks = []
         for part in panel.parts:
             if is_axes(part):
                 frame = self.frame(part)
@@ -323,7 +325,8 @@ class Figure:
             for lender in other.parts:
                 if other is panel or not is_axes(lender):
                     continue
-                theirs, lent = self.frame(lender), scale(lender, side)
+                theirs = self.frame(lender)
+                lent = scale(lender, side)
                 aligned = abs(theirs[side] - frame[side]) + abs(theirs[side + 2] - frame[side + 2]) < 1
                 if lent is None or not lettered(lent) or not aligned:
                     continue
@@ -356,8 +359,8 @@ def is_title(element: Element) -> bool:
 
 def scale(axes: Element, side: int) -> Element | None:
     """The scale to the side (0) or in height (1) of an axes."""
-    found = [one for one in axes if one.get("id", "").startswith("matplotlib.axis")]
-    return found[side] if len(found) > side else None
+    scales = [one for one in axes if one.get("id", "").startswith("matplotlib.axis")]
+    return scales[side] if len(scales) > side else None
 
 
 def lettered(axis: Element) -> bool:
@@ -406,16 +409,16 @@ def seen(path: Element) -> bool:
 
 def transform_of(element: Element) -> Transform:
     """An element's own transformation."""
-    found = Identity
+    transform = Identity
     for name, given in re.findall(r"(\w+)\(([^)]*)\)", element.get("transform", "")):
         numbers = [float(x) for x in re.split(r"[\s,]+", given.strip())]
         if name == "rotate":
-            found = found.rotate(np.radians(numbers[0]))
+            transform = transform.rotate(np.radians(numbers[0]))
         elif name == "matrix":
-            found = found.transform(Transform(*numbers))
+            transform = transform.transform(Transform(*numbers))
         else:
-            found = getattr(found, name)(*numbers)
-    return found
+            transform = getattr(transform, name)(*numbers)
+    return transform
 
 
 def extent(path: str) -> Box:
@@ -459,13 +462,13 @@ def edges(groups: list[list[Item]], side: int, end: float) -> list[tuple[float, 
 
 def merged(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Intervals that overlap, as one."""
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for low, high in sorted(spans):
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], high))
+        if intervals and low <= intervals[-1][1]:
+            intervals[-1] = (intervals[-1][0], max(intervals[-1][1], high))
         else:
-            found.append((low, high))
-    return found
+            intervals.append((low, high))
+    return intervals
 
 
 def written(part: Element) -> str:

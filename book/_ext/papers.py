@@ -140,7 +140,8 @@ class Resolve(SphinxPostTransform):
         known = statements(self.env)
         names = {label: name for name, (_, label) in known.items()}
         for link in list(self.document.findall(addnodes.pending_xref)):
-            domain, target = link.get("refdomain"), link.get("reftarget")
+            domain = link.get("refdomain")
+            target = link.get("reftarget")
             name = target if domain == "paper" else names.get(target) if domain == "prf" else None
             if name is None:
                 continue

@@ -53,7 +53,8 @@ def mark(app, doctree: nodes.document, docname: str) -> None:
     """
     if docname == "book/letters":
         return
-    symbols, seen = spoken(docname), set()
+    symbols = spoken(docname)
+    seen = set()
     for formula in list(doctree.findall(nodes.math)):
         name = written(formula.astext())
         if name not in symbols or _within(formula, (nodes.title, nodes.reference, nodes.rubric, proof_node)):
@@ -68,7 +69,8 @@ def mark(app, doctree: nodes.document, docname: str) -> None:
 
 def outdated(app, env, added, changed, removed) -> list[str]:
     """Every page, when the table of symbols has changed."""
-    before, env.pa_symbols = getattr(env, "pa_symbols", None), SOURCE.read_text(encoding="utf-8")
+    before = getattr(env, "pa_symbols", None)
+    env.pa_symbols = SOURCE.read_text(encoding="utf-8")
     return [] if before == env.pa_symbols else sorted(env.found_docs)
 
 
@@ -99,7 +101,7 @@ def collect(app, error) -> None:
 
 def _statements(site: Path, name: str, text: str):
     """The boxes of other pages that this page links to."""
-    links = {(found["page"], found["id"]) for found in LINK.finditer(text)}
+    links = {(match["page"], match["id"]) for match in LINK.finditer(text)}
     for page, id in sorted(links):
         target = site / posixpath.normpath(posixpath.join(posixpath.dirname(name), page))
         box = _boxes(target).get(id) if target.suffix == ".html" and target.is_file() else None
@@ -127,16 +129,16 @@ def meaning(symbol: Symbol) -> str:
 def _boxes(page: Path) -> dict[str, str]:
     """The boxes of a page by their id, without what belongs to the page: ids, links, pictures."""
     text = page.read_text(encoding="utf-8")
-    return {found["id"]: bare(_whole(text, found.start(), found["tag"])) for found in BOX.finditer(text)}
+    return {match["id"]: bare(_whole(text, match.start(), match["tag"])) for match in BOX.finditer(text)}
 
 
 def _whole(text: str, start: int, tag: str) -> str:
     """The element that starts there."""
     depth = 0
-    for found in re.compile(rf"<(/?){tag}\b").finditer(text, start):
-        depth += -1 if found[1] else 1
+    for match in re.compile(rf"<(/?){tag}\b").finditer(text, start):
+        depth += -1 if match[1] else 1
         if depth == 0:
-            return text[start : found.end() + 1]
+            return text[start : match.end() + 1]
     raise ValueError(f"<{tag}> at character {start} is not closed")
 
 

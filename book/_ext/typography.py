@@ -19,7 +19,8 @@ INTERVAL = re.compile(r" ?\[[^\]\s]+, [^\]\s]+\]")
 def bind(doctree: nodes.Element) -> None:
     """Put every inline formula and the text that belongs to it into one span."""
     for formula in list(doctree.findall(nodes.math)):
-        parent, place = formula.parent, formula.parent.index(formula)
+        parent = formula.parent
+        place = formula.parent.index(formula)
         together = nodes.inline(classes=["pa-together"])
         before, behind = _text(parent, place - 1), _text(parent, place + 1)
         opening = BEFORE.search(before.astext()) if before is not None else None

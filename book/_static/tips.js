@@ -89,9 +89,7 @@
     timer = setTimeout(act, wait);
   };
   const marked = (event) =>
-    event.target.closest?.(
-      "article.bd-article a.reference.internal[href*='#'], .pa-symbol, .pa-word",
-    );
+    event.target.closest?.("article.bd-article a.reference.internal[href*='#'], .pa-symbol, .pa-word");
 
   addEventListener("load", () => {
     for (const term of document.querySelectorAll(".pa-defined dt")) {

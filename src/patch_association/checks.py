@@ -145,7 +145,7 @@ def fits_memory(what: str, numbers: int, bytes_each: int = 8) -> None:
 
 
 @contextmanager
-def whole(said: str):
+def readable(said: str):
     """Make a ValueError, ``said`` and why, of all that reading a damaged file raises.
 
     Which errors those are differs from library to library, and from damage to damage: parsers, unpickling,

@@ -31,7 +31,8 @@ def random_feature(dim: int, seed: int = 0) -> torch.Tensor:
     ValueError
         If ``dim`` or ``seed`` is out of range.
     """
-    dim, seed = positive_int("dim", dim), positive_int("seed", seed, minimum=0)
+    dim = positive_int("dim", dim)
+    seed = positive_int("seed", seed, minimum=0)
     fits_memory(f"a feature of dimension {dim:,}", 2 * dim)
     w = np.random.default_rng(seed).standard_normal(dim)
     return torch.from_numpy(w / np.linalg.norm(w))

@@ -19,7 +19,7 @@ from patch_association.checks import positive_int
 
 @unique
 class Stream(IntEnum):
-    """What is drawn."""
+    """What is drawn from a seed: each kind of draw has a generator of its own."""
 
     NOISE = 1  # of the patches of SpatialData
     GAUSSIAN_PATCHES = 2
@@ -55,10 +55,14 @@ class Stream(IntEnum):
 
 #: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs
 #: and the curve's of learners on Gaussian patches, whose batches start at a third.
-VALIDATION, TEST = 10_000, 20_000
-GAUSSIAN_TEST, GAUSSIAN_CURVE, GAUSSIAN_BATCHES = 1_000_001, 1_000_002, 2_000_000
+VALIDATION = 10_000
+TEST = 20_000
+GAUSSIAN_TEST = 1_000_001
+GAUSSIAN_CURVE = 1_000_002
+GAUSSIAN_BATCHES = 2_000_000
 #: Of networks trained many seeds at a time: test inputs, and the first of their batches.
-BENCH_TEST, BENCH_BATCHES = 1_000_003, 1_000_000_000
+BENCH_TEST = 1_000_003
+BENCH_BATCHES = 1_000_000_000
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

@@ -105,17 +105,17 @@ class Partition:
 
     @property
     def num_patches(self) -> int:
-        """D."""
+        """The number of patches, D."""
         return self._labels.size
 
     @property
     def num_sets(self) -> int:
-        """L = D / C."""
+        """The number of sets, L = D / C."""
         return int(self._labels.max()) + 1
 
     @property
     def set_size(self) -> int:
-        """C."""
+        """The number of patches in a set, C."""
         return self.num_patches // self.num_sets
 
     @property
@@ -230,14 +230,14 @@ def association(scores, partition: Partition) -> Association:
     off_diagonal = ~np.eye(D, dtype=bool)
     rows = A[..., off_diagonal].reshape(*A.shape[:-1], D - 1)  # (..., D, D) without its diagonal
     companions = same[off_diagonal].reshape(D, D - 1)
-    found = (
+    measures = (
         (lowest_inside > highest_outside).all(axis=-1),
         (lowest_inside >= highest_outside).all(axis=-1),
         _recall(rows, companions, C - 1),
         _auc(rows, companions, C - 1),
         gaps.min(axis=-1),
     )
-    return Association(*(value.item() if A.ndim == 2 else value for value in found))
+    return Association(*(value.item() if A.ndim == 2 else value for value in measures))
 
 
 def chance_recall(num_patches: int, set_size: int) -> float:
@@ -282,10 +282,12 @@ def as_scores(scores, D: int, stacked: bool = False) -> np.ndarray:
         raise ValueError(f"scores must have shape {shape} for {D} patches, got {brief(scores)}") from None
     if A.shape[-2:] != (D, D) or (A.ndim > 2 and not stacked):
         extra = A.shape[-1] - D if A.ndim > 1 and A.shape[-1] == A.shape[-2] else 0
-        hint = f": scores[..., {extra}:, {extra}:] leaves out {extra} tokens that stand before the patches"
-        raise ValueError(
-            f"scores must have shape {shape} for {D} patches, got {A.shape}{hint * (0 < extra < 10)}"
-        )
+        hint = ""
+        if 0 < extra < 10:
+            hint = (
+                f": scores[..., {extra}:, {extra}:] leaves out {extra} tokens that stand before the patches"
+            )
+        raise ValueError(f"scores must have shape {shape} for {D} patches, got {A.shape}{hint}")
     if not (np.issubdtype(A.dtype, np.number) or A.dtype == bool) or np.iscomplexobj(A):
         raise ValueError(f"scores must be real numbers, got {A.dtype}")
     A = A.astype(np.float64)
@@ -303,8 +305,8 @@ def _recall(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:
     tied = rows == threshold
     places = k - above.sum(axis=-1)  # places that the tied scores share
     chance = places / tied.sum(axis=-1)
-    found = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)
-    return found.mean(axis=-1) / k
+    hits = (above & companions).sum(axis=-1) + chance * (tied & companions).sum(axis=-1)
+    return hits.mean(axis=-1) / k
 
 
 def _auc(rows: np.ndarray, companions: np.ndarray, k: int) -> np.ndarray:

@@ -5,7 +5,7 @@ import torch
 
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.dissect import (
-    PARTS,
+    LOGIT_TERMS,
     FixedAttention,
     Inside,
     fixed,
@@ -67,7 +67,7 @@ def test_four_parts_make_the_logits(model, pictures, after_norm):
     inside = Inside(model.blocks[1], start(model, pictures))
     stream = inside.z if after_norm else inside.x
     parts = inside.parts(stream.mean(0), after_norm)
-    assert tuple(parts) == PARTS
+    assert tuple(parts) == LOGIT_TERMS
     torch.testing.assert_close(sum(parts.values()), inside.logits(), atol=1e-12, rtol=1e-12)
     shares = logit_shares(parts, 16).sum(0)
     torch.testing.assert_close(shares[:, :4].sum(-1), shares[:, 4], atol=1e-9, rtol=1e-9)

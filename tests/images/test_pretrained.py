@@ -12,7 +12,7 @@ from vision_shim import compare_with
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
-from patch_lab.images.one_layer import PARTS, layer_of
+from patch_lab.images.one_layer import SCOPES, layer_of
 from patch_lab.images.plain import vit_of
 from patch_lab.images.sweeps import vit_tiny
 from patch_lab.kit.records import decode, load, rounded
@@ -191,7 +191,7 @@ def tokens(batch=2):
 def test_our_vanilla_layer_is_timms_function():
     """With the same weights, both parts agree, and so do the gradients of the input."""
     compare_with("timm.models.vision_transformer")
-    for part in PARTS:
+    for part in SCOPES:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "timm"))
         copy_to_timm(ours.block, theirs.block)
         x, y = tokens().requires_grad_(), tokens().requires_grad_()
@@ -220,7 +220,7 @@ def copy_to_timm(ours, theirs):
 def test_vit_pytorchs_layer_is_ours_without_three_biases():
     """With the same weights and no biases in queries, keys and values the function is the same."""
     compare_with("vit_pytorch.vit")
-    for part in PARTS:
+    for part in SCOPES:
         ours, theirs = (layer_of(kind, part, **SMALL) for kind in ("vanilla", "vit-pytorch"))
         with torch.no_grad():
             a, (b, mlp) = ours.block.attention, (theirs.mixed, theirs.mlp)

@@ -163,7 +163,7 @@ def test_an_epoch_at_once_is_that_of_the_steps():
     data = toy_set(70, size=16)
     config = replace(DIGITS, augment="autoaugment-cifar10", tile=4, val_size=10)
     feed = ResidentFeed(data, config, OneProcess(torch.device("cpu")))
-    images, labels = feed.whole(3, at_once=17)
+    images, labels = feed.epoch_at_once(3, at_once=17)
     steps = list(feed.epoch(3))
     assert torch.equal(images, torch.cat([x for x, _ in steps])) and torch.equal(
         labels, torch.cat([y for _, y in steps])

@@ -13,13 +13,13 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.training.config import learning_rate
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
 from patch_lab.images.training.step import (
     RunningAverage,
     TrainStep,
     evaluate,
-    learning_rate,
     make_optimizer,
     mixing_share,
 )

@@ -55,7 +55,7 @@ def write(path, *entries):
         ({"because": GONE}, "a claim has a because, and no reading"),
         ({"condition": "it rains"}, "a condition goes with the verdict 'holds only if'"),
         ({"kind": "assumption"}, "an assumption has a reading, and no verdict, because, condition or knobs"),
-        ({"knobs": [KNOB | {"name": "luck"}]}, "a knob's name must be one of law, size, start, rate, "),
+        ({"knobs": [KNOB | {"name": "luck"}]}, "a knob's name must be one of law, size, model, start, "),
         ({"knobs": [{"name": "seeds"}]}, "a knob has name, tried, moved, got name"),
         ({"checked_by": "a friend"}, "checked_by must be one of coq, flint, of a claim that is proved"),
         (

@@ -23,7 +23,16 @@ from patch_lab.dynamics.figures import (
     draw_trap,
     draw_turned_rows,
 )
-from patch_lab.kit.figures import CATEGORIES, COLORS, draw_matrix, look, new_figure, use_style
+from patch_lab.images.figures import montage
+from patch_lab.kit.figures import (
+    CATEGORIES,
+    COLORS,
+    draw_matrix,
+    draw_patches,
+    new_figure,
+    style_of,
+    use_style,
+)
 from patch_lab.kit.figures.style import DARK, PAPER
 from patch_lab.transfer.figures import LEARNERS, draw_pulls, plot_sample_curves
 
@@ -60,7 +69,7 @@ def test_every_quantity_and_category_can_be_read_on_its_page():
 def test_a_figure_is_the_same_bytes_every_time():
     def drawn():
         fig, ax = new_figure()
-        ax.plot(np.linspace(0, 1, 9), **look("signal"))
+        ax.plot(np.linspace(0, 1, 9), **style_of("signal"))
         ax.fill_between([0, 8], 0, 1, alpha=0.3)
         draw_matrix(ax.inset_axes([0.1, 0.5, 0.4, 0.4]), np.eye(3), colorbar=False)
         file = io.BytesIO()
@@ -221,3 +230,20 @@ def test_a_sample_curve_is_named_at_a_point_of_its_own():
         ("wrong sets", (4, 0.2), COLORS["noise"]),
         ("from scratch", (1, 0.1), LEARNERS["from scratch"]["color"]),
     ]
+
+
+def test_each_set_has_its_number_once_at_its_middle():
+    _, ax = new_figure()
+    draw_patches(ax, [1, 1, 0, -1, 0, 0], Partition([0, 0, 1, 2, 2, 1]), 2, 3, numbered=True)
+    numbers = {text.get_text(): text.get_position() for text in ax.texts if text.get_bbox_patch()}
+    assert numbers == {"1": (1.0, 0.5), "2": (2.5, 1.0), "3": (1.0, 1.5)}
+    plt.close("all")
+
+
+def test_a_thinned_montage_keeps_whole_small_pictures():
+    rows = np.arange(16)[:, None] * 100 + np.arange(16)  # patch i's view of patch j is 100 i + j
+    all_four = montage(rows)
+    thinned = montage(rows, every=2)  # the patches 5, 7, 13, 15 of the four by four
+    assert all_four.shape == (16, 16) and thinned.shape == (8, 8)
+    assert thinned[:4, :4].ravel().tolist() == rows[5].tolist()
+    assert thinned[4:, :4].ravel().tolist() == rows[13].tolist()

@@ -10,7 +10,7 @@ from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from scipy.stats import poisson
+from scipy.stats import poisson, skellam
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
@@ -220,6 +220,34 @@ def test_gamma_rises_before_the_entry_and_on_the_face():
     assert limit.entry(2.0) == limit.entry(limit.face(2.5)) == 0.0
 
 
+@settings(max_examples=15)
+@given(st.integers(3, 5), st.floats(8, 60), st.floats(0.001, 1), st.integers(0, 1))
+def test_explicit_bounds_lie_below_what_they_bound(C, mean, theta, lam):
+    """The theorem for growing sets: where compactness gave least values there are formulas."""
+    limit = LoudSets(C, mean)
+    found = limit.explicit(theta, lam)
+    assert all(value > bound > 0 for value, bound in found.values()), found
+    R, J, chance = poisson_table(mean)
+    M = C + R
+    w = expit(-limit.best(0.0, 0.0) * M**3)
+    assert found["count"][1] == pytest.approx(abs(chance @ (w * J * M)) / (chance @ w), rel=1e-5)
+    assert found["vote"][0] == pytest.approx(chance @ (w * M), rel=1e-5)
+
+
+def test_an_explicit_bound_is_its_formula():
+    C, p, mean = 3, 3, 8.0
+    limit, half = LoudSets(C, mean), mean / 2
+    assert LoudSets(3, 60.0, 5).explicit(0.5, 0)["strangers"][0] > 0
+    for lam, k in ((0, 12), (1, 27)):
+        for theta in (0.2, 1.0):
+            found = limit.explicit(theta, lam)
+            share = theta * limit.best(theta, lam) / limit.best(1.0, lam)
+            told = share * (k - C) ** p * skellam.cdf(-k, half, half) / 8
+            assert found["strangers"][1] == pytest.approx(told, rel=1e-6)
+            assert found["chance"][0] == pytest.approx(skellam.pmf(-28, half, half), rel=1e-6)
+        assert found["sets"][1] == pytest.approx(k * (k - 2) * limit.signs(1.0, lam)["slope"])
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="set_size must be at least 2, got 1"):
         LoudSets(1, 1.0)
@@ -228,6 +256,12 @@ def test_what_does_not_fit_is_refused():
         limit.signs(1.2, 0.0)
     with pytest.raises(ValueError, match="lam be at least 0"):
         limit.best(0.5, -1.0)
+    with pytest.raises(ValueError, match=r"lam must be 0 or 1 and theta lie in \(0, 1\], got 0.5 and 1"):
+        limit.explicit(1.0, 0.5)
+    with pytest.raises(ValueError, match="got 1 and 0"):
+        limit.explicit(0.0, 1)
+    with pytest.raises(ValueError, match="R = -244 must have a chance above 1e-290, got 0 for"):
+        LoudSets(3, 8.0, 5).explicit(1.0, 0)
     with pytest.raises(ValueError, match="k must lie between 2 and 8, got 8"):
         limit.face(8.0)
     with pytest.raises(ValueError, match="psi < 0 must have a chance above 1e-290, got 0 for"):

@@ -10,7 +10,7 @@ import re
 import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
-from ledger import FAMILIES, PARTS
+from ledger import FAMILIES, PART_NAMES
 from page_visits import shown
 
 from patch_lab.kit.ledger import SOURCES, shipped
@@ -61,7 +61,7 @@ def test_the_search_leaves_what_it_finds(browser):
 
 CHOICES = {
     "paper": {source: lambda c, s=source: c.source == s for source in SOURCES},
-    "part": {part: lambda c, p=part: c.chapter.startswith(f"{p}/") for part in PARTS},
+    "part": {part: lambda c, p=part: c.chapter.startswith(f"{p}/") for part in PART_NAMES},
     "verdict": {family: lambda c, f=family: c.family == f for family in FAMILIES},
 }
 
@@ -98,7 +98,7 @@ def test_each_filter_leaves_the_claims_of_the_table(browser, script):
 
 
 def test_every_part_of_the_ledger_is_offered():
-    assert {claim.chapter.partition("/")[0] for claim in shipped()} == PARTS.keys()
+    assert {claim.chapter.partition("/")[0] for claim in shipped()} == PART_NAMES.keys()
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])

@@ -84,7 +84,7 @@ class IntegerLaw:
         return total
 
     def shift(self, k: int) -> IntegerLaw:
-        """The law of K + k."""
+        """The law of the sum K + k, the support moved by ``k``."""
         return IntegerLaw(self.start + k, self.mass)
 
     def map(self, function) -> IntegerLaw:
@@ -96,7 +96,7 @@ class IntegerLaw:
         return float(self.mass[: max(0, min(self.mass.size, k - self.start))].sum())
 
     def at(self, k: int) -> float:
-        """P[K = k]."""
+        """The probability P[K = k]; zero outside the support."""
         i = k - self.start
         return float(self.mass[i]) if 0 <= i < self.mass.size else 0.0
 

@@ -95,7 +95,8 @@ class PopulationRisk:
         if prune is not None and finite("prune", prune, minimum=0) > 1e-3:
             raise ValueError(f"prune must be at most 1e-3, got {prune:g}")
         law = self._law(prune, max_atoms)
-        self.probability, self.lost_mass = law.probability, law.lost_mass
+        self.probability = law.probability
+        self.lost_mass = law.lost_mass
         self._terms, self.names = _multiply_out(self.num_patches, self.set_size, self.degree)
         M = law.power_sums["P1"].astype(np.float64)
         self.support = np.empty((len(self.names), law.size))

@@ -24,9 +24,9 @@ def imported(module: str, purpose: str):
         return importlib.import_module(module)
     except (ImportError, RuntimeError, OSError) as error:
         library = module.partition(".")[0]
-        broken = getattr(error, "name", None) != library
-        name, here = library.replace("_", "-"), "does not load here" if broken else "is not installed"
-        raise ValueError(
-            f"{purpose} needs {name}, which {here} ({error}): pip install {name}"
-            + broken * ", with builds that fit this torch"
-        ) from error
+        name = library.replace("_", "-")
+        if getattr(error, "name", None) == library:
+            state = f"is not installed ({error}): pip install {name}"
+        else:
+            state = f"does not load here ({error}): pip install {name}, with builds that fit this torch"
+        raise ValueError(f"{purpose} needs {name}, which {state}") from error

@@ -113,12 +113,14 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         If there are none, or which rows belong to patches is not known.
     """
     if isinstance(model, ViT):
-        side, tensors = model.config.grid, tensors_of(model)
+        side = model.config.grid
+        tensors = tensors_of(model)
         P = model.positions[0, : side**2].detach().float()
         return Encodings(P, (side, side), "positions", other_tokens(tensors), 0)
     tensors = tensors_of(model)
     if "pos" in tensors:
-        P, called = tensors["pos"], "pos"
+        P = tensors["pos"]
+        called = "pos"
         (before,) = _counts(tensors, "n_prefix", [0], name)
         own = tuple(_counts(tensors, "grid", [0, 0], name)) if "grid" in tensors else None
         P = P[None] if P.ndim == 3 and len(P) > 1 else P
@@ -133,7 +135,8 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
                 "grid=(rows, columns) if they are of one picture"
             )
         P, called = _positions(tensors, name)
-        own, tokens = grid_of(model, about), other_tokens(tensors)
+        own = grid_of(model, about)
+        tokens = other_tokens(tensors)
         ahead = {token: count for token, count in tokens.items() if token != _BEHIND}
         first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
         behind = {0, tokens.get(_BEHIND, 0)}
@@ -143,7 +146,8 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         if P.shape[3] != width == P.shape[1]:
             came = f"{called!r} of shape {tuple(P.shape)}"
             raise ValueError(f"{name} has encodings {came}, not (1, rows, columns, {width}) as its patches")
-        own, P = (P.shape[1], P.shape[2]), P.flatten(1, 2)
+        own = (P.shape[1], P.shape[2])
+        P = P.flatten(1, 2)
     P = P.detach()[0] if P.ndim == 3 else P.detach()
     if P.ndim != 2 or not P.numel():
         raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
@@ -232,8 +236,8 @@ def grid_on(model, images) -> tuple[int, int] | None:
 
 def other_tokens(tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
     """How many class, distillation and register tokens there are, by the ends of their names."""
-    found = {_TOKEN.search(key): x for key, x in tensors.items() if not _POOLS.search(key)}
-    return {match[1]: x.numel() // x.shape[-1] for match, x in found.items() if match and x.numel()}
+    matched = {_TOKEN.search(key): x for key, x in tensors.items() if not _POOLS.search(key)}
+    return {match[1]: x.numel() // x.shape[-1] for match, x in matched.items() if match and x.numel()}
 
 
 def _positions(tensors, name) -> tuple[torch.Tensor, str]:
@@ -253,8 +257,10 @@ def _positions(tensors, name) -> tuple[torch.Tensor, str]:
         or [key for key in fits if tensors[key].ndim == 3 and width and not _TOKEN.search(key)]
     )
     if len(named) != 1:
-        found = f": {', '.join(named[:4])} may be" if named else ""
-        raise ValueError(f"{name} has no learned positional encodings that can be told from its names{found}")
+        candidates = f": {', '.join(named[:4])} may be" if named else ""
+        raise ValueError(
+            f"{name} has no learned positional encodings that can be told from its names{candidates}"
+        )
     return tensors[named[0]], named[0]
 
 
@@ -300,7 +306,8 @@ def grid_of(model, about=None) -> tuple[int, int] | None:
     size, patch = (_said(model, about, key) for key in ("image_size", "patch_size"))
     if size is None or patch is None:
         return None
-    (height, width), (p, q) = grid_sides(size, 1), grid_sides(patch, 1)
+    height, width = grid_sides(size, 1)
+    p, q = grid_sides(patch, 1)
     return height // p, width // q
 
 
@@ -338,16 +345,16 @@ def _counts(held, key, default, name):
 
 def timms_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The tensors under timm's names, where they are those of a plain ViT; others as they are."""
-    found = {}
+    renamed = {}
     for key, value in tensors.items():
         for pattern, name in _RENAMED:
             key = re.sub(pattern, name, key)
-        found[key] = value
-    for key in [key for key in found if ".attn.q." in key]:
+        renamed[key] = value
+    for key in [key for key in renamed if ".attn.q." in key]:
         parts = [key.replace(".q.", f".{part}.") for part in "qkv"]
-        if all(part in found for part in parts):
-            found[key.replace(".q.", ".qkv.")] = torch.cat([found.pop(part) for part in parts])
-    return found
+        if all(part in renamed for part in parts):
+            renamed[key.replace(".q.", ".qkv.")] = torch.cat([renamed.pop(part) for part in parts])
+    return renamed
 
 
 def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=None, norm=None):
@@ -368,11 +375,13 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     list of (B, H, N, N) tensors, pair of int or None
     """
     if isinstance(model, ViT):
-        own, shown = model.config, []
+        own = model.config
         with in_evaluation(model):
             shown = _run(model, images, name, return_all=True)[1]["attention"]
-        N, rest = own.num_patches, len(images)  # positional attention: one for all pictures
-        return [S.expand(rest, *S.shape[-3:])[..., :N, :N] for S in shown], (own.grid, own.grid)
+        N = own.num_patches
+        # positional attention has one map for all pictures: (1, H, T, T) -> (B, H, N, N)
+        maps = [S.expand(len(images), *S.shape[-3:])[..., :N, :N] for S in shown]
+        return maps, (own.grid, own.grid)
     if isinstance(model, Mapping):
         return _maps_of_weights(model, images, name, heads, grid, about or {}, norm)
     if any(
@@ -389,16 +398,16 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
         if key and other != key and other.endswith(f".{last}") and x.shape == tensors[key].shape
     ]:
         raise ValueError(f"{name} holds two networks, of {key!r} and of {two[0]!r}: give one of them")
-    found, sizes, first = _seen(model, images, name)
-    found = [S for S in found if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
-    tokens = found[0].shape[-1] if found else 0
-    if not found or any(
-        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images) + 1, tokens, tokens) for S in found
+    layers, sizes, first = _seen(model, images, name)
+    layers = [S for S in layers if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
+    tokens = layers[0].shape[-1] if layers else 0
+    if not layers or any(
+        S.ndim != 4 or (len(S), *S.shape[2:]) != (len(images) + 1, tokens, tokens) for S in layers
     ):
-        came = f", got {[tuple(S.shape[1:]) for S in found[:3]]} a picture" if found else ""
+        came = f", got {[tuple(S.shape[1:]) for S in layers[:3]]} a picture" if layers else ""
         raise ValueError(f"{name} shows no attention of shape (B, heads, tokens, tokens){came}: {_READ}")
-    found = [S[:-1] for S in found]
-    if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in found):
+    layers = [S[:-1] for S in layers]
+    if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in layers):
         raise ValueError(f"{name} shows no attention: what passes through attn_drop does not sum to one")
     if tokens not in first:
         raise ValueError(
@@ -416,7 +425,7 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
             f"{name} has {tokens} tokens on these pictures, and {N} of them change with the picture: which "
             f"are its patches is not known{f', whose grid may be {grids}' if grids else ''}"
         )
-    return [S[..., rows, :][..., rows] for S in found], next(iter(known), None)
+    return [S[..., rows, :][..., rows] for S in layers], next(iter(known), None)
 
 
 #: How attention can be read.
@@ -465,7 +474,9 @@ def _seen(model: Any, images, name) -> tuple[list[torch.Tensor], set, dict]:
 @contextmanager
 def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
     """Let attention be seen, and restore the model."""
-    handles, fused, read = [], [], set()
+    handles = []
+    fused = []
+    read = set()
     fast = torch.backends.mha.get_fastpath_enabled()
     theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
     inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}
@@ -665,7 +676,7 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
     if (kind := about.get("model_type", about.get("architecture"))) not in _PLAIN:
         raise ValueError(f"{name} is of the architecture {kind}, which may be no plain ViT: {_GIVE}")
     left = {key: value.detach().float() for key, value in timms_names(tensors).items()}
-    found = encodings_in(tensors, name, grid, about, images, grid_on(tensors, images))
+    encodings = encodings_in(tensors, name, grid, about, images, grid_on(tensors, images))
     try:
         weight = left.pop("patch_embed.proj.weight")
         heads = how_many_heads(name, len(weight), heads, about)
@@ -673,11 +684,11 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
         if parts := sorted(key for key in left if not any(each.match(key) for each in named)):
             raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
         height, width = weight.shape[2:]
-        if (images.shape[2] / height, images.shape[3] / width) != found.grid:
-            sizes = f"{found.grid[0] * height} x {found.grid[1] * width} pixels"
+        if (images.shape[2] / height, images.shape[3] / width) != encodings.grid:
+            sizes = f"{encodings.grid[0] * height} x {encodings.grid[1] * width} pixels"
             raise ValueError(f"{name} takes pictures of {sizes}, got {tuple(images.shape[2:])}")
         x = F.conv2d(images.float(), weight, left.pop("patch_embed.proj.bias", None), stride=(height, width))
-        x = x.flatten(2).mT + found.P  # (B, width, rows, columns) -> (B, N, width)
+        x = x.flatten(2).mT + encodings.P  # (B, width, rows, columns) -> (B, N, width)
         first = [
             left.pop(key).reshape(-1, x.shape[2])
             for key in ("cls_token", "dist_token", "reg_token")
@@ -685,7 +696,7 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
         ]
         if first:
             own = torch.cat(first)
-            own[: found.before] += left["pos_embed"].reshape(-1, x.shape[2])[: found.before]
+            own[: encodings.before] += left["pos_embed"].reshape(-1, x.shape[2])[: encodings.before]
             x = torch.cat([own.expand(len(x), -1, -1), x], dim=1)
         left.pop("pos_embed")
         seen = []
@@ -696,8 +707,8 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
         raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
-    rows = slice(-len(found.P), None)
-    return [S[..., rows, rows] for S in seen], found.grid
+    rows = slice(-len(encodings.P), None)
+    return [S[..., rows, rows] for S in seen], encodings.grid
 
 
 #: What to do where tensors do not tell.

@@ -103,14 +103,18 @@ def locality(similarities, grid, mirrored: bool = False) -> Locality:
         On another shape, on NaN, or on a grid of fewer than 3 x 3 patches.
     """
     A, sides = _on_grid(similarities, grid, minimum=3)
-    N, distance = len(A), grid_distances(*sides)
+    N = len(A)
+    distance = grid_distances(*sides)
     if mirrored:
         flipped = np.arange(N).reshape(sides)[:, ::-1].reshape(-1)
         distance = np.minimum(distance, distance[flipped])
-    recalls, chances, correlations = [], [], []
+    recalls = []
+    chances = []
+    correlations = []
     for i in range(N):
         others = np.arange(N) != i
-        row, apart = A[i, others], distance[i, others]
+        row = A[i, others]
+        apart = distance[i, others]
         neighbors = apart < RING
         recalls.append(_shared_recall(row, neighbors))
         chances.append(neighbors.sum() / neighbors.size)
@@ -250,7 +254,8 @@ def isotropic(participation: float, grid) -> np.ndarray:
     ValueError
         If a number is out of range.
     """
-    sides, wanted = grid_sides(grid), finite("participation", participation)
+    sides = grid_sides(grid)
+    wanted = finite("participation", participation)
     if not wanted > 0:
         raise ValueError(f"participation must be positive, got {participation}")
     squared = grid_distances(*sides) ** 2
@@ -342,7 +347,8 @@ def grid_sides(grid, minimum: int = 2) -> tuple[int, int]:
 
 def _on_grid(similarities, grid, minimum: int = 2):
     """Similarities as an (N, N) array, N the patches of the grid, and the grid's sides."""
-    A, sides = as_array("similarities", similarities), grid_sides(grid, minimum)
+    A = as_array("similarities", similarities)
+    sides = grid_sides(grid, minimum)
     if A.shape != (math.prod(sides),) * 2:
         wanted = f"({math.prod(sides)}, {math.prod(sides)}) on a grid of {sides[0]} x {sides[1]}"
         raise ValueError(f"similarities must have shape {wanted}, got {A.shape}")
@@ -359,7 +365,8 @@ def _square(similarities) -> np.ndarray:
 def _shared_recall(row, neighbors) -> float:
     k = int(neighbors.sum())
     threshold = np.sort(row)[-k]
-    above, tied = row > threshold, row == threshold
+    above = row > threshold
+    tied = row == threshold
     chance = (k - above.sum()) / tied.sum()  # tied scores share the places that are left
     return float(((above & neighbors).sum() + chance * (tied & neighbors).sum()) / k)
 

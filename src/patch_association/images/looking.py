@@ -150,7 +150,8 @@ def look_at(
     read : Given (as :func:`~patch_association.images.weights.given` gives it)
     pictures, grid, heads, mean, std, progress, norm : as in :func:`look`, and so the errors
     """
-    model, name = read.model, read.name
+    model = read.model
+    name = read.name
     tensors = families.tensors_of(model)
     images = None
     if pictures is not None:
@@ -158,14 +159,14 @@ def look_at(
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
     attention = None if images is None else _looked(read, images, grid, heads, norm, progress)
     try:
-        found = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
+        encodings = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise
-        found = None  # rotary or relative positions: there is nothing to measure but the attention
-    local, near, needed, sums = (None, None, None, None) if found is None else _measured(found)
-    tokens = families.other_tokens(tensors) if found is None else found.tokens
-    return Look(name, tokens, found, local, near, needed, sums, attention)
+        encodings = None  # rotary or relative positions: there is nothing to measure but the attention
+    local, near, needed, sums = (None, None, None, None) if encodings is None else _measured(encodings)
+    tokens = families.other_tokens(tensors) if encodings is None else encodings.tokens
+    return Look(name, tokens, encodings, local, near, needed, sums, attention)
 
 
 def _normalized(pictures, mean, std, channels):
@@ -188,8 +189,9 @@ def _normalized(pictures, mean, std, channels):
     return ((pictures / 255 - mean) / std).float()
 
 
-def _measured(found: Encodings):
-    P, grid = found.P, found.grid
+def _measured(encodings: Encodings):
+    P = encodings.P
+    grid = encodings.grid
     if min(grid) < 2 or not P.norm(dim=1).all() or not (P - P.mean(dim=0)).norm(dim=1).all():
         return None, None, None, None
     local = encoding_locality(P, grid=grid) if min(grid) > 2 else None
@@ -200,13 +202,16 @@ def _measured(found: Encodings):
 
 def _looked(read: Given, images, grid, heads, norm, progress) -> Looking:
     """One pass over the pictures; sums over even and odd pictures apart tell the positional share."""
-    n, sums = len(images), None
+    n = len(images)
+    sums = None
     if n < 2:
         raise ValueError(f"pictures must be at least two, got {n}: of one nothing is known of others")
     if (images == images[:1]).all():
         raise ValueError(f"pictures must differ, got one {n} times: what is of all is not told from it")
-    bar, start, at_once = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False,
-                               disable=None if progress is None else not progress), 0, 2  # fmt: skip
+    disable = None if progress is None else not progress
+    bar = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False, disable=disable)
+    start = 0
+    at_once = 2
     while start < n:
         maps, sides = finite_maps(read, images[start : start + at_once], heads, grid, norm)
         if sums is None:
@@ -246,7 +251,8 @@ class _Sums:
 
     def looking(self, n: int) -> Looking:
         """The measures, from sums over n pictures."""
-        N, counts = self.maps.shape[-1], ((n + 1) // 2, n // 2)
+        N = self.maps.shape[-1]
+        counts = ((n + 1) // 2, n // 2)
         rest = energy = 0
         for half in (0, 1):
             M = self.maps[1 - half].double() / counts[1 - half]

@@ -117,7 +117,7 @@ class ViTConfig:
 
     @property
     def num_patches(self) -> int:
-        """N."""
+        """The number of patches, N: the square of those per side."""
         return self.grid**2
 
     @property
@@ -319,17 +319,17 @@ def shifts(grid: int, heads: int, class_token: bool = False) -> torch.Tensor:
     [0.0, 1.0, 0.0, 0.0]
     """
     places = torch.arange(grid)
-    found = torch.zeros(heads, grid**2 + class_token, grid**2 + class_token)
+    attention = torch.zeros(heads, grid**2 + class_token, grid**2 + class_token)
     for head in range(heads):
         down, right = STEPS[head % len(STEPS)]
         row, column = ((places + step) for step in (down, right))
         inside = ((row >= 0) & (row < grid))[:, None] & ((column >= 0) & (column < grid))[None]
         ahead = row[:, None] * grid + column[None]
         own = places[:, None] * grid + places[None]
-        found[head, torch.arange(grid**2), torch.where(inside, ahead, own).flatten()] = 1.0
+        attention[head, torch.arange(grid**2), torch.where(inside, ahead, own).flatten()] = 1.0
     if class_token:
-        found[:, -1] = 1 / (grid**2 + 1)
-    return found
+        attention[:, -1] = 1 / (grid**2 + 1)
+    return attention
 
 
 def patches(images: torch.Tensor, patch_size: int) -> torch.Tensor:

@@ -20,12 +20,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association.checks import fits_memory, whole
+from patch_association.checks import fits_memory, readable
 from patch_association.images.extras import imported
 from patch_association.images.families import unwrapped
 
 # Arrays of up to so many bytes are unpacked from a file of any size, larger ones at up to this ratio.
-_UNPACKED, _PACKING = 2**28, 100
+_UNPACKED = 2**28
+_PACKING = 100
 _TORCH = (".pt", ".pth", ".bin", ".ckpt", ".tar")
 #: What a file may be called.
 ENDINGS = (".npz", ".safetensors", *_TORCH)
@@ -97,7 +98,8 @@ def given(model) -> Given:
     config: Any = getattr(model, "config", None)
     if getattr(config, "mask_ratio", None) is not None:
         # A masked autoencoder shuffles its patches: its encoder is read from its tensors.
-        model, about = getattr(model, "base_model", model).state_dict(), config.to_dict()
+        model = getattr(model, "base_model", model).state_dict()
+        about = config.to_dict()
     return Given(model, name, about)
 
 
@@ -106,7 +108,7 @@ def _beside(path: Path) -> dict[str, Any]:
     folder = path if path.is_dir() else path.parent if path.name in _IN_FOLDER else None
     if folder is None or not (folder / "config.json").is_file():
         return {}
-    with whole(f"{folder / 'config.json'} does not say what the weights beside it are"):
+    with readable(f"{folder / 'config.json'} does not say what the weights beside it are"):
         return dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
 
 
@@ -136,10 +138,10 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         raise ValueError(f"{path.name} holds a part of the weights: give the module that loads all parts")
     if path.suffix == ".safetensors":
         reader = imported("safetensors.torch", f"reading {path}")
-        with whole(f"{path} is no whole safetensors file"):
+        with readable(f"{path} is no whole safetensors file"):
             return reader.load_file(path)
     if path.suffix in _TORCH:
-        with whole(f"{path} is no whole file of tensors that PyTorch reads without running code"):
+        with readable(f"{path} is no whole file of tensors that PyTorch reads without running code"):
             try:
                 with torch.serialization.safe_globals([argparse.Namespace]):  # the options beside weights
                     held = torch.load(path, map_location="cpu", weights_only=True)
@@ -154,7 +156,7 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
             came = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {came}")
-    with whole(said):  # types that PyTorch has not
+    with readable(said):  # types that PyTorch has not
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
@@ -195,8 +197,9 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
     ValueError
         ``said``, and what is wrong with the file.
     """
-    with whole(said), zipfile.ZipFile(path) as archive:
-        members, size = archive.infolist(), Path(path).stat().st_size
+    with readable(said), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        size = Path(path).stat().st_size
         claimed = sum(member.file_size for member in members)
         if claimed > max(_UNPACKED, _PACKING * size):
             raise ValueError(f"it claims {claimed:,} bytes of arrays, packed into {size:,}")
@@ -205,7 +208,8 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    name, form = member.filename, np.lib.format
+    name = member.filename
+    form = np.lib.format
     with archive.open(member) as file:
         reader = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
         shape, _, dtype = reader[form.read_magic(file)](file)

@@ -157,7 +157,8 @@ def forward(weights: Weights, tokens: Tokens, attention: str = "softmax") -> For
     R = max(weights.num_trials, Z.shape[0])
     ma = V.shape[-1]
     Z = Z.expand(R, n, -1, -1)
-    head, output = weights.head, weights.output
+    head = weights.head
+    output = weights.output
     active = Z.reshape(R, -1, ma) @ output.mT  # (R, n L, ma) @ (R, ma, m)
     active.gt_(0)
     if head.ndim == 2:  # one a for all positions goes into W_O, where it costs nothing
@@ -308,7 +309,7 @@ def one_pass(weights, tokens, attention, loss="hinge", margin=1.0, attention_mov
         ]
         value, F, slope, gradients = zip(*parts)
         names = [field.name for field in fields(Weights)]
-        joined = (torch.cat([getattr(each, name) for each in gradients]) for name in names)
+        joined = (torch.cat([getattr(part, name) for part in gradients]) for name in names)
         return torch.cat(value), torch.cat(F), torch.cat(slope), Weights(*joined)
     passed = forward(weights, tokens, attention)
     value, slope = loss_and_slope(passed.F, tokens.y, tokens.probability, loss, margin)
@@ -322,5 +323,5 @@ def _with_trials(X):
 
 
 def _weights_with_trials(share):
-    """(R or 1, n, L)."""
+    """The weights of the tokens with an axis of trials in front: (R or 1, n, L)."""
     return share[None] if share.ndim == 2 else share

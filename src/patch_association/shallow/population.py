@@ -144,8 +144,8 @@ def measure(weights: Weights, tokens: Tokens, attention: str = "softmax") -> Mea
     size = chunk_size(weights, tokens)
     parts = [_measure_part(weights, part, attention) for part in tokens.chunks(size)]
     *sums, margins = zip(*parts)
-    found = *(reduce(add, column) for column in sums), torch.stack(margins).amin(0)
-    return Measures(*(x.detach().double().cpu().numpy() for x in found))
+    measures = *(reduce(add, column) for column in sums), torch.stack(margins).amin(0)
+    return Measures(*(x.detach().double().cpu().numpy() for x in measures))
 
 
 def _measure_part(weights, tokens, attention):

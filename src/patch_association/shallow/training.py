@@ -142,7 +142,8 @@ def train(
     rate = finite("rate", rate, minimum=0)
     if not isinstance(how, Sgd):
         raise ValueError(f"how must be an Sgd, got {type(how).__name__}")
-    loss, margin = how.loss, how.margin
+    loss = how.loss
+    margin = how.margin
     check_inputs(weights, tokens)
     N = len(tokens)
     R = weights.num_trials
@@ -161,8 +162,8 @@ def train(
     def note(t):
         F = output(weights, tokens, attention)
         full, _ = loss_and_slope(F, tokens.y, tokens.probability, loss, margin)
-        found = measure(weights, tokens if test is None else test, attention)
-        rows.append([full.double().cpu().numpy(), *(getattr(found, name) for name in COLUMNS)])
+        measures = measure(weights, tokens if test is None else test, attention)
+        rows.append([full.double().cpu().numpy(), *(getattr(measures, name) for name in COLUMNS)])
         kept.append(t)
 
     for t in range(steps + 1):

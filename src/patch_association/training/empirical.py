@@ -269,7 +269,8 @@ def descend(
     if not isinstance(how, Descent):
         raise ValueError(f"how must be a Descent, got {type(how).__name__}")
     check_on_divergence(on_divergence)
-    D, seeds = samples.num_patches, samples.seeds
+    D = samples.num_patches
+    seeds = samples.seeds
     form = how.degree, how.linear, D if how.prefactor is None else how.prefactor
     wanted = set(recorded_steps(steps, record).tolist())
     kept = set(recorded_steps(steps, how.snapshots).tolist()) if np.size(how.snapshots) else set()
@@ -304,7 +305,8 @@ def descend(
                 if on_divergence == "raise":
                     raise Diverged(t, step, np.array(seeds)[new].tolist(), finish())
                 gone = torch.from_numpy(new).to(A.device)
-                A[gone], v[gone] = float("nan"), float("nan")
+                A[gone] = float("nan")
+                v[gone] = float("nan")
             if t in wanted:
                 rows.append(measure(loss, sums.wrong / samples.n, S, A, v))
                 recorded.append(t)
@@ -329,20 +331,23 @@ class _Measure:
             sizes = [(one.num_patches, one.dim) for one in (test, samples)]
             if sizes[0] != sizes[1]:
                 raise ValueError(f"test must have the samples' (D, d) = {sizes[1]}, got {sizes[0]}")
-        self.law, self.test, self.activation = samples.law, test, form
+        self.law = samples.law
+        self.test = test
+        self.activation = form
         w = feature_of(self.law)
         w = torch.full((samples.dim,), float("nan")) if w is None else w
         self.feature = w.to(device=samples.device, dtype=samples.dtype)
         same = self.law.partition.same_set
-        self.inside, self.outside = same & ~np.eye(len(same), dtype=bool), ~same
+        self.inside = same & ~np.eye(len(same), dtype=bool)
+        self.outside = ~same
 
     def __call__(self, loss, wrong, S, A, v) -> np.ndarray:
         alpha = v @ self.feature  # (S,)
         orthogonal = (v - alpha[:, None] * self.feature).norm(dim=1)
         test_error = torch.full_like(alpha, float("nan"))
         if self.test is not None:
-            found = self.test.errors_of(S, v, *self.activation)
-            test_error = torch.where(torch.isfinite(v).all(dim=1), found, float("nan"))
+            errors = self.test.errors_of(S, v, *self.activation)
+            test_error = torch.where(torch.isfinite(v).all(dim=1), errors, float("nan"))
         rows = [loss, wrong, test_error, alpha, orthogonal, alpha / v.norm(dim=1)]
         loss, wrong, test_error, *value = (x.double().cpu().numpy() for x in rows)
         exact, recall, margin, *spread = self._structure(A.double().cpu().numpy())
@@ -353,8 +358,8 @@ class _Measure:
         table = np.full((7, len(A)), np.nan)
         ok = np.isfinite(A).all(axis=(1, 2))
         if ok.any():
-            found = association(A[ok], self.law.partition)
-            table[:3, ok] = found.exact, found.recall, found.margin
+            structure = association(A[ok], self.law.partition)
+            table[:3, ok] = structure.exact, structure.recall, structure.margin
             for row, where in ((3, self.inside), (5, self.outside)):
                 if where.any():
                     chosen = A[ok][:, where]  # (S, pairs)
@@ -363,7 +368,9 @@ class _Measure:
 
 
 def _check_start(samples, start):
-    seeds, D, d = samples.num_seeds, samples.num_patches, samples.dim
+    seeds = samples.num_seeds
+    D = samples.num_patches
+    d = samples.dim
     made_of("start", start, "Start", "scores", "value")
     expected = (seeds, D, D), (seeds, d)
     got = tuple(start.scores.shape), tuple(start.value.shape)

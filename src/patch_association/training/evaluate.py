@@ -62,7 +62,8 @@ class HeldOut:
 
     def __init__(self, law: Law, n: int, seed: int = 0, *, dtype=torch.float64, device=None):
         self.law: Any = check_law(law)
-        self.n, self.seed = positive_int("n", n), positive_int("seed", seed, minimum=0)
+        self.n = positive_int("n", n)
+        self.seed = positive_int("seed", seed, minimum=0)
         self.num_patches = law.partition.num_patches
         self.dim = law.dim
         self.X = None
@@ -96,7 +97,10 @@ class HeldOut:
         X, y = inputs_and_labels(X, y)
         if len(X) != 1:
             raise ValueError(f"X must have shape (n, D, d): one test set, got {tuple(X.shape)}")
-        own.law, own.seed, own.X, own.y = None, None, X[0], y[0]
+        own.law = None
+        own.seed = None
+        own.X = X[0]
+        own.y = y[0]
         own.n, own.num_patches, own.dim = own.X.shape
         return own
 
@@ -152,9 +156,9 @@ class HeldOut:
     def _errors(self, S, fields, degree, linear, prefactor) -> torch.Tensor:
         prefactor = S.shape[-1] if prefactor is None else prefactor
         y = self.y.to(S)
-        found = []
+        errors = []
         for attention, u in zip(S, fields):
             z = u @ attention.T * prefactor  # (n, D) @ (D, D) -> (n, D)
             even = z * z
-            found.append(error_rate(y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
-        return torch.stack(found)
+            errors.append(error_rate(y * (z * (even ** ((degree - 1) // 2) + linear)).sum(dim=1)))
+        return torch.stack(errors)

@@ -31,7 +31,7 @@ class Given:
     feature: Any = None
 
     def sample(self, n: int, seed: int = 0) -> Any:
-        """Refused."""
+        """Refuse: nothing more can be drawn of inputs that are at hand."""
         raise ValueError("no law is known of these inputs: draw from a Law, or give HeldOut.of(X, y) others")
 
 
@@ -75,7 +75,8 @@ class Samples:
         self.dtype = X.dtype
         self.seeds = seed_list(range(len(X)) if seeds is None else seeds)
         self.num_seeds = len(self.seeds)
-        self.num_patches, self.dim = self.law.partition.num_patches, self.law.dim
+        self.num_patches = self.law.partition.num_patches
+        self.dim = self.law.dim
         if X.shape != (self.num_seeds, self.n, self.num_patches, self.dim):
             raise ValueError(
                 f"X must hold {self.num_seeds} seeds of {self.num_patches} patches of dimension {self.dim}, "

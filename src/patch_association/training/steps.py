@@ -81,7 +81,10 @@ class Diverged(ArithmeticError):
     """
 
     def __init__(self, at: int, step: Constant, seeds=(), run=None):
-        self.at, self.step, self.seeds, self.run = at, step, tuple(seeds), run
+        self.at = at
+        self.step = step
+        self.seeds = tuple(seeds)
+        self.run = run
         names = ", ".join(map(str, self.seeds))
         who = f"seed{'s' if len(self.seeds) > 1 else ''} {names} " if self.seeds else ""
         super().__init__(

@@ -54,7 +54,8 @@ def train_learner(
     FloatingPointError
         When the loss is no longer finite.
     """
-    steps, batch = positive_int("steps", steps), positive_int("batch", batch)
+    steps = positive_int("steps", steps)
+    batch = positive_int("batch", batch)
     points = positive_int("points", points)
     if not finite("learning_rate", learning_rate) > 0:
         raise ValueError(f"learning_rate must be positive, got {learning_rate!r}")

@@ -76,8 +76,10 @@ class Bench(nn.Module):
     ):
         super().__init__()
         one_of("kind", kind, *KINDS)
-        self.kind, self.diagonal = kind, finite("diagonal", diagonal)
-        self.degree, self.linear = odd_degree(degree), finite("linear", linear, minimum=0)
+        self.kind = kind
+        self.diagonal = finite("diagonal", diagonal)
+        self.degree = odd_degree(degree)
+        self.linear = finite("linear", linear, minimum=0)
         R = positive_int("seeds", seeds)
         D = positive_int("num_patches", num_patches)
         d = positive_int("dim", dim)
@@ -91,7 +93,8 @@ class Bench(nn.Module):
         self.value = nn.Parameter(value_std * v)
         self.scores = nn.Parameter(score_std * A) if kind in ("positional", "both") else None
         self.form = nn.Parameter(form_std * B) if kind in ("content", "both") else None
-        self.num_patches, self.seeds = D, R
+        self.num_patches = D
+        self.seeds = R
 
     def attention(self, X: torch.Tensor) -> torch.Tensor:
         """S for inputs X (R, n, D, d): shape (R, n, D, D), where (R, 1, D, D) says that inputs share it."""
@@ -163,7 +166,8 @@ def follow_bench(
     **start
         Of :class:`Bench`.
     """
-    R, batch = positive_int("seeds", seeds), positive_int("batch", batch)
+    R = positive_int("seeds", seeds)
+    batch = positive_int("batch", batch)
     bench = Bench(kind, R, data.num_patches, data.dim, seed=seed, **start)
     test = data.draw(n_test, seed=BENCH_TEST)
     taken: list[int] = []
@@ -247,11 +251,11 @@ def clip_each(parameters, clip: float) -> None:
 @torch.no_grad()
 def error_of_each(network, X: torch.Tensor, y: torch.Tensor, part: int = 250) -> torch.Tensor:
     """(R,) the share of test inputs with y F(X) < 0, outputs of exactly zero counted by half."""
-    found = []
+    wrong = []
     for inputs, labels in zip(X.split(part), y.split(part)):
         margin = labels * network(inputs.expand(network.seeds, *inputs.shape))  # (R, part)
-        found.append((margin < 0).double() + (margin == 0).double() / 2)
-    return torch.cat(found, dim=1).mean(dim=1)
+        wrong.append((margin < 0).double() + (margin == 0).double() / 2)
+    return torch.cat(wrong, dim=1).mean(dim=1)
 
 
 @torch.no_grad()

@@ -86,12 +86,12 @@ class CrossedData:
 
     @property
     def num_sets(self) -> int:
-        """L = G K."""
+        """The number of sets, L = G K."""
         return self.num_groups * self.num_keys
 
     @property
     def num_patches(self) -> int:
-        """D = G K C."""
+        """The number of patches, D = G K C."""
         return self.num_sets * self.set_size
 
     @property
@@ -161,7 +161,11 @@ class RarePatterns:
     """
 
     relations = ("itself", "relevant", "other")
-    dim, num_patches, num_relevant, spread, noise_std = 6, 80, 4, 0.3, 0.25
+    dim = 6
+    num_patches = 80
+    num_relevant = 4
+    spread = 0.3
+    noise_std = 0.25
 
     def __init__(self):
         patterns = np.eye(6)

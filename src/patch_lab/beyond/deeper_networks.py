@@ -22,7 +22,7 @@ SCORES = ("free", "gram", "positional", "vanilla", "uniform")
 
 @dataclass(frozen=True)
 class Design:
-    """Which network.
+    """The shape of a network, and what its scores see.
 
     Attributes
     ----------
@@ -91,10 +91,14 @@ class Network(nn.Module):
     def __init__(self, design: Design, seeds: int, num_patches: int, dim: int, seed: int = 0):
         super().__init__()
         made_of("design", design, "Design", "block", "scores")
-        self.design, self.seeds = design, positive_int("seeds", seeds)
+        self.design = design
+        self.seeds = positive_int("seeds", seeds)
         self.num_patches = positive_int("num_patches", num_patches)
         self._draw = torch.Generator().manual_seed(seed_number("seed", seed))
-        D, m, H, layers = self.num_patches, design.width, design.heads, design.layers
+        D = self.num_patches
+        m = design.width
+        H = design.heads
+        layers = design.layers
         if design.scores in ("gram", "positional", "vanilla"):
             self.encodings = self._normal(D, design.encoding_dim, std=design.encoding_std)
         if design.scores == "free":
@@ -157,7 +161,8 @@ class Network(nn.Module):
         return torch.einsum("rnc,rc->rn", z.flatten(2), self.weights)
 
     def _blocks(self, X, keep):
-        design, (R, n, D, _) = self.design, X.shape
+        design = self.design
+        R, n, D, _ = X.shape
         norm = (lambda Z: F.layer_norm(Z, Z.shape[-1:])) if design.norm else (lambda Z: Z)
         Z = X @ self.embed[:, None]
         if design.scores == "vanilla":

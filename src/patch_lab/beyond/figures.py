@@ -91,7 +91,7 @@ def draw_networks(axes, rows, marks: dict[str, float], trials: int) -> None:
     for place, row in enumerate(rows):
         auc = np.asarray(row["auc"])  # (R, layers, heads)
         for layer in range(auc.shape[1]):
-            color = COLORS[("same set", "feature")[layer % 2]]
+            color = COLORS["feature" if layer % 2 else "same set"]
             lift = 0.18 * (layer - (auc.shape[1] - 1) / 2)
             values = auc[:, layer].ravel()
             axes[1].plot(values, np.full(len(values), place + lift), "|", color=color, markersize=6)

@@ -99,12 +99,12 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
     skew = (omega**3).sum(axis=1)
     label = np.sign(skew) * share_within(threshold_given_skew(skew, L), L)
     x = math.sqrt(L) * omega @ (c / c.sum(axis=1, keepdims=True)).T  # (n, L) @ (L, K) -> (n, K)
-    found = []
+    excess = []
     for one in x.T:
         share = share_within(one, L)
         control = (share @ one) / max(one @ one, 1e-300) * one * np.sign(skew)
-        found.append(mean((np.abs(share - label) - np.abs(label) + control) / 2))
-    return found
+        excess.append(mean((np.abs(share - label) - np.abs(label) + control) / 2))
+    return excess
 
 
 def proved_excess(angle: float, num_sets: int) -> float:

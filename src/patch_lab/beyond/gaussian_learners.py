@@ -35,7 +35,7 @@ class Learner(nn.Module):
         return None
 
     def encoding_gram(self):
-        """P P^T, (D, D)."""
+        """The inner products of the encodings, P P^T, of shape (D, D)."""
         P = getattr(self, "encodings", None)
         return None if P is None else (P @ P.T).detach()
 
@@ -76,7 +76,7 @@ class GramScores(Learner):
         self.value = nn.Parameter(GAUSSIAN.init_std * _normal((dim,), seed, 1))
 
     def positional_scores(self):
-        """A = P P^T."""
+        """The scores A = P P^T, the same for all inputs."""
         return self.encodings @ self.encodings.T
 
     def attention_scores(self, X):
@@ -105,10 +105,11 @@ class PositionalScores(GramScores):
             W_K = torch.eye(num_patches, dtype=DTYPE)
         else:
             W_Q, W_K = (_normal((num_patches, num_patches), seed, k) / math.sqrt(num_patches) for k in (2, 3))
-        self.W_Q, self.W_K = nn.Parameter(W_Q), nn.Parameter(W_K)
+        self.W_Q = nn.Parameter(W_Q)
+        self.W_K = nn.Parameter(W_K)
 
     def positional_scores(self):
-        """A = (P W_Q)(P W_K)^T."""
+        """The scores A = (P W_Q)(P W_K)^T, the same for all inputs."""
         return (self.encodings @ self.W_Q) @ (self.encodings @ self.W_K).T
 
 
@@ -148,7 +149,8 @@ class OneLayerViT(Learner):
 
     def __init__(self, num_patches: int, dim: int, seed: int = 0, positional: bool = False):
         super().__init__()
-        self.positional, m = bool(positional), 32
+        self.positional = bool(positional)
+        m = 32
         self.embed = nn.Parameter(_normal((dim, m), seed, 0) / math.sqrt(dim))
         self.encodings = nn.Parameter(_normal((num_patches, m), seed, 1))
         scale = 1 / math.sqrt(m)

@@ -54,7 +54,7 @@ def hard_ends(num_patches: int, set_size: int, q: float) -> list[HardEnd]:
     law = law_of_set_sums(num_patches, set_size, q, p, 0.0, 2**21)
     total, powers = (law.power_sums[f"P{k}"].astype(np.float64) for k in (1, p))
     num_sets = num_patches // set_size
-    found = []
+    ends = []
     for readers in range(1, set_size + 1):
         blank = num_patches - num_sets * readers
 
@@ -69,5 +69,5 @@ def hard_ends(num_patches: int, set_size: int, q: float) -> list[HardEnd]:
         best = np.asarray(fminbound(loss, 0, 1, xtol=1e-10)).item()
         F = margin(best)
         error = law.probability @ ((F < 0) + (F == 0) / 2)
-        found.append(HardEnd(readers, blank, loss(best), float(error)))
-    return found
+        ends.append(HardEnd(readers, blank, loss(best), float(error)))
+    return ends

@@ -48,17 +48,19 @@ def interactions(function, X: torch.Tensor, feature: torch.Tensor) -> torch.Tens
     n, D, _ = X.shape
     i, j = torch.triu_indices(D, D, offset=1)  # (pairs,) each
     w = feature.to(X)
-    plain = X - (X @ w)[..., None] * w  # (n, D, d): nothing of the feature
+    X_rest = X - (X @ w)[..., None] * w  # (n, D, d): nothing of the feature
     signs = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     squares = 0.0
     for k in range(n):
         inputs = X[k].expand(len(i), 4, D, -1).clone()  # (pairs, 4, D, d)
         rows = torch.arange(len(i))
         for patch, column in ((i, 0), (j, 1)):
-            inputs[rows, :, patch] = plain[k, patch][:, None] + signs[:, column, None].to(X) * w
-        found = torch.cat([function(x) for x in inputs.flatten(0, 1).split(2000)], dim=-1)
-        found = found.reshape(*found.shape[:-1], len(i), 4)  # (..., pairs 4) -> (..., pairs, 4)
-        squares = squares + (found[..., 0] - found[..., 1] - found[..., 2] + found[..., 3]).double() ** 2
+            inputs[rows, :, patch] = X_rest[k, patch][:, None] + signs[:, column, None].to(X) * w
+        outputs = torch.cat([function(x) for x in inputs.flatten(0, 1).split(2000)], dim=-1)
+        outputs = outputs.reshape(*outputs.shape[:-1], len(i), 4)  # (..., pairs 4) -> (..., pairs, 4)
+        squares = (
+            squares + (outputs[..., 0] - outputs[..., 1] - outputs[..., 2] + outputs[..., 3]).double() ** 2
+        )
     values = (squares / n).sqrt()  # type: ignore[union-attr]
     scores = torch.zeros(*values.shape[:-1], D, D, dtype=torch.float64)
     scores[..., i, j] = scores[..., j, i] = values
@@ -164,7 +166,8 @@ def examine(
         law = SpatialData(sets, data.dim, data.q, data.noise_std, data.feature)
         X = shuffled_inputs(law, n_inputs, seed)
         scores = interactions(make(sets, seed), X, law.feature)
-        recall[seed], p[seed] = association(scores, sets).recall, p_value(scores, sets, n_partitions, seed)
+        recall[seed] = association(scores, sets).recall
+        p[seed] = p_value(scores, sets, n_partitions, seed)
     return recall, p
 
 

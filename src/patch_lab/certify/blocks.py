@@ -112,21 +112,21 @@ def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple) -> dict
     stands for sum zero. The signal set is one of the sets looked at, or not: so two or three products each.
     """
     P, s, square, pair = (sets[name] for name in ("chance", "s", "square", "pair"))
-    whole = P * P
+    square_of_P = P * P
     laws = {
-        "one": whole + s * P * (L - 1),
-        "two_inside": whole + sets["mixed"] * P * (L - 1),
+        "one": square_of_P + s * P * (L - 1),
+        "two_inside": square_of_P + sets["mixed"] * P * (L - 1),
         "two_outside": s * P + square * P + square * s * (L - 2),
         "pair_outside": s * P + pair * P + pair * s * (L - 2),
         "three_outside": s * s * 3,
     }
     if C > 2:
-        laws["three_inside"] = whole + sets["triple"] * P * (L - 1)
+        laws["three_inside"] = square_of_P + sets["triple"] * P * (L - 1)
     laws = {name: _listed(base[0] * law * (arb(1) / L), base[1] + 2 * C**3) for name, law in laws.items()}
-    whole = _listed(base[0] * whole, base[1] + 2 * C**3)
+    norm = _listed(base[0] * square_of_P, base[1] + 2 * C**3)
     apart = _listed(fewer[0] * s * s * s * (arb(L - 3) / L), fewer[1] + 3 * C**3)
-    reach = max(len(whole), len(apart)) // 2  # in the middle of every list the random sets add nothing
-    slopes = _slopes(whole, range(C**3 - reach, C**3 + reach + 1))
+    reach = max(len(norm), len(apart)) // 2  # in the middle of every list the random sets add nothing
+    slopes = _slopes(norm, range(C**3 - reach, C**3 + reach + 1))
 
     def mean(law):
         rest = reach - len(law) // 2
@@ -135,7 +135,7 @@ def _coefficients(C: int, L: int, sets: dict, base: tuple, fewer: tuple) -> dict
     six = {name: mean(law) for name, law in laws.items()}
     if L > 3:
         six["three_outside"] += mean(apart)
-    return {name: x / mean(whole) for name, x in six.items()}
+    return {name: x / mean(norm) for name, x in six.items()}
 
 
 def _slopes(law: list, K: range) -> list:
@@ -167,8 +167,8 @@ def _slopes(law: list, K: range) -> list:
 
 def _listed(law: arb_poly, middle: int) -> list:
     """The coefficients, with the zeros that a polynomial leaves out at its end."""
-    found = law.coeffs()
-    return found + [arb(0)] * (2 * middle + 1 - len(found))
+    coefficients = law.coeffs()
+    return coefficients + [arb(0)] * (2 * middle + 1 - len(coefficients))
 
 
 def _dot(x: list, y: list) -> arb:
@@ -210,7 +210,7 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
     bent = fmpq(1, 10)  # above 1 / (6 sqrt 3), the largest curvature of the slope of the loss
     five = bent * most * most * pair * B / 2 + (L - 2) * cube * pair * a4 * fmpq(1, 16 * C)
     apart = 3 * bent * most * most * a4**2 * fmpq(1, C**2) * B + (L - 3) * cube * a4**3 * fmpq(1, 8 * C**3)
-    found = {
+    polynomials = {
         "strength": 3 * d * B**3 - (1 + d) * (1 + d) * (1 + d) * A**2 * H,
         "one": one,
         "outside": 3 * (four - (C - 1) * five) * fmpq(1, C) - (L - 2) * apart,
@@ -222,8 +222,8 @@ def moment_certificates(C: int, q: Fraction, delta: Fraction) -> dict:
 
         up, far = (E(lambda n, r, k=k: max(odd(n, r) * n**3, 0) * n**k) for k in (0, 6))
         gain = E(lambda n, r: odd(n, r) * n**3)
-        found["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)
-    return found
+        polynomials["inside"] = falls(gain, up * (A**2 + (L - 2) * a6), far / 3)
+    return polynomials
 
 
 def _inside(C, product, n, r):

@@ -9,7 +9,7 @@ from pathlib import Path
 from patch_lab.certify.descent import Undecided
 from patch_lab.certify.runs import ARITHMETICS, Options
 from patch_lab.certify.statements import STATEMENTS, prove, quick
-from patch_lab.kit.prose import plain
+from patch_lab.kit.prose import without_markup
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,19 +47,19 @@ def run(arguments) -> int:
     fast = quick()
     for name in chosen:
         statement = STATEMENTS[name]
-        print(f"{name}{'' if name in fast else '  (long)'}\n    {plain(statement.text)}", flush=True)
+        print(f"{name}{'' if name in fast else '  (long)'}\n    {without_markup(statement.text)}", flush=True)
         if arguments.list or not (arguments.name or arguments.all or name in fast):
             continue
         options = Options(
             arguments.arithmetic, arguments.checkpoints, _tell if sys.stderr.isatty() else Options.tell
         )
         try:
-            found = prove(name, options)
+            certificate = prove(name, options)
         except Undecided as reason:
             print(f"    NOT certified: {reason}", flush=True)
             status = 1
             continue
-        for key, value in found.items():
+        for key, value in certificate.items():
             if not isinstance(value, dict):
                 print(f"    {key}: {value}")
         print("    certified", flush=True)

@@ -53,7 +53,7 @@ class Rejected(Exception):
 
 def theorems(text: str) -> dict[str, str]:
     """{name: statement} of a file's theorems."""
-    return {found[1]: found[2].strip() for found in _THEOREM.finditer(text)}
+    return {match[1]: match[2].strip() for match in _THEOREM.finditer(text)}
 
 
 def without_instance(text: str) -> list[str]:
@@ -64,7 +64,7 @@ def without_instance(text: str) -> list[str]:
     >>> without_instance("Theorem vain x : x < x -> False.\nProof. lra. Qed.")
     ['vain']
     """
-    shown = {found[1] for found in _EXAMPLE.finditer(text) if re.search(rf"\b{found[1]}\b(?!_)", found[2])}
+    shown = {match[1] for match in _EXAMPLE.finditer(text) if re.search(rf"\b{match[1]}\b(?!_)", match[2])}
     closed = "Section" not in text
     return [
         name

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from patch_association.checks import listed, positive_int, whole
+from patch_association.checks import listed, positive_int, readable
 from patch_lab.certify.descent import SCALARS, Undecided
 from patch_lab.certify.polynomials import CHARTS
 
@@ -112,14 +112,15 @@ def cover(
     key = f"{problem!r} {field.name} {code_version()}"
     state = {"problem": key, "stack": [region], "boxes": 0, "outside": 0, "least": None, "seconds": 0.0}
     if checkpoint is not None and checkpoint.exists():
-        with whole(f"{checkpoint} is no checkpoint of a cover: remove it to start again"):
+        with readable(f"{checkpoint} is no checkpoint of a cover: remove it to start again"):
             saved = json.loads(checkpoint.read_text())
             boxes = [[(float(low), float(high)) for low, high in box] for box in saved["stack"]]
             if saved.keys() != state.keys() or any(len(box) != 3 for box in boxes):
                 raise ValueError(f"expected {', '.join(state)}, and boxes of three sides")
         if saved["problem"] == key:
             state = saved
-    stack, before = state["stack"], state["seconds"]
+    stack = state["stack"]
+    before = state["seconds"]
     start = last = time.perf_counter()
     while stack:
         box = stack.pop()

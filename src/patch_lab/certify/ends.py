@@ -135,9 +135,9 @@ class End:
             middle = (low + high) / 2
             low, high = (middle, high) if at(middle, middle)[0] < 0 else (low, middle)
         pieces = {
-            "falling": (a, low - _NEAR, lambda found: found[0] < 0),
-            "rising": (low + _NEAR, b, lambda found: found[0] > 0),
-            "convex": (low - _NEAR, low + _NEAR, lambda found: found[1] > 0),
+            "falling": (a, low - _NEAR, lambda slope: slope[0] < 0),
+            "rising": (low + _NEAR, b, lambda slope: slope[0] > 0),
+            "convex": (low - _NEAR, low + _NEAR, lambda slope: slope[1] > 0),
         }
         for name, (left, right, holds) in pieces.items():
             if not a <= left < right <= b:

@@ -41,7 +41,8 @@ class Field:
     def __init__(self, atoms: Atoms, beta, linear):
         made_of("atoms", atoms, "law that atoms() lists", "features", "powers", "numerator")
         self.atoms = atoms
-        self.beta, self.linear = ball(exact_number("beta", beta)), ball(exact_number("linear", linear))
+        self.beta = ball(exact_number("beta", beta))
+        self.linear = ball(exact_number("linear", linear))
         self.D, self.C, self.p = atoms.num_patches, atoms.set_size, atoms.degree
         self._e_beta = self.beta.exp()
         self._beta_powers = [x.value for x in powers(constant(self._e_beta), self.p)]
@@ -190,7 +191,7 @@ class Field:
         return F + self._N * arb_mat(len(moves), 1, moves)
 
     def _first_sum(self, F):
-        """[ball]: E[w N]."""
+        """The means E[w N], a ball for each feature."""
         weighted = [P / (1 + f.exp()) for P, f in zip(self._P, F.entries())]
         return (self._NT * arb_mat(len(weighted), 1, weighted)).entries()
 

@@ -69,7 +69,7 @@ class Atoms:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of atoms."""
         return len(self.numerator)
 
 

@@ -91,7 +91,7 @@ def bracket(name: str, D: int, C: int, exponents):
 
 
 def sum_jets(jets):
-    """Their sum."""
+    """The sum of jets."""
     total = jets[0]
     for jet in jets[1:]:
         total = total + jet

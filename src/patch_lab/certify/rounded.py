@@ -141,7 +141,8 @@ class RoundedField(Field):
         N, size = self._N
         mid, rad = self._weighted(logistic(F)[1])
         K = N.shape[1]
-        total, slack = np.zeros((K, K)), np.zeros((K, K))
+        total = np.zeros((K, K))
+        slack = np.zeros((K, K))
         for start in range(0, len(N), _CHUNK):
             some = slice(start, start + _CHUNK)
             part = N[some].T @ (mid[some] * N[some])  # (K, K)
@@ -177,7 +178,7 @@ class RoundedField(Field):
         return -arb(value[0][0], value[1][0]), [arb(m, r) for m, r in zip(*slopes)]
 
     def error(self, box) -> arb:
-        """As in :class:`Field`."""
+        """An enclosure of the error on the box, as that of :class:`Field`."""
         W, _ = self._derivatives(box)
         mid, rad = self._predictions([w.value for w in W])
         mid = mid[:, 0]

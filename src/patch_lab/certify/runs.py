@@ -123,7 +123,7 @@ class CertifiedRun:
         if self.lemma is not None:
             self._check_lemma(RUNS.get(self.lemma))
         engine = self.field(options)
-        found = {"arithmetic": options.arithmetic, "bits": PRECISION, "atoms": engine.atoms.size}
+        report = {"arithmetic": options.arithmetic, "bits": PRECISION, "atoms": engine.atoms.size}
         start = last = time.perf_counter()
         descent = BallDescent(engine, self.rate, self.score_rate, (self.alpha, Fraction(0), Fraction(0)))
         changes = dict(self.expect)
@@ -133,23 +133,27 @@ class CertifiedRun:
             if ahead(state.box) != wanted:
                 raise Undecided(f"step {state.step}: gamma - rho has the sign {-wanted}, not {wanted}")
             if state.step in self.errors_at:
-                found[f"error at {state.step}"] = decimal(engine.error(state.box))
+                report[f"error at {state.step}"] = decimal(engine.error(state.box))
             if state.step == self.steps:
                 break
             if time.perf_counter() - last > 10:
                 last = time.perf_counter()
                 options.tell(f"step {state.step} of {self.steps}, radius {state.radius:.1e}")
-        found |= {"steps": state.step, "radius": state.radius, "run seconds": time.perf_counter() - start}
-        found |= {name: decimal(x) for name, x in zip(("alpha", "gamma", "rho"), state.box)}
+        report |= {
+            "steps": state.step,
+            "radius": state.radius,
+            "run seconds": time.perf_counter() - start,
+        }
+        report |= {name: decimal(x) for name, x in zip(("alpha", "gamma", "rho"), state.box)}
         if self.trap is not None:
             if not self.trap.holds(state.box):
                 raise Undecided(f"step {state.step} does not lie in the trap")
             rates = self.trap_rates or (self.rate, self.score_rate)
         if self.trap is not None and self.lemma is None:
-            found["covers"] = prove_trap(self.trap, engine, rates, options)
-            found["boxes"] = sum(one["boxes"] for one in found["covers"].values())
-        found["seconds"] = time.perf_counter() - start
-        return found
+            report["covers"] = prove_trap(self.trap, engine, rates, options)
+            report["boxes"] = sum(one["boxes"] for one in report["covers"].values())
+        report["seconds"] = time.perf_counter() - start
+        return report
 
 
 def lead_run(q="3/10", rate="1/200", diagonal="1", steps: int = 150) -> CertifiedRun:

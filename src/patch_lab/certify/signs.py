@@ -49,7 +49,8 @@ def law_at(n: int, set_size: int, q: arb):
     """The law of M for n random patches and a ball of q, by the numbers of +1 and of -1."""
     P = {}
     W = {}
-    half, rest = _powers(q / 2, n), _powers(1 - q, n)
+    half = _powers(q / 2, n)
+    rest = _powers(1 - q, n)
     for plus in range(n + 1):
         for minus in range(n + 1 - plus):
             r = plus + minus

@@ -71,7 +71,7 @@ def _window(options: Options) -> dict:
     decided = [(sign, low, high) for low, high, sign in pieces if sign]
     wanted = [(sign, Fraction(low), Fraction(high)) for low, high, sign, _ in WINDOW.values()]
     if [sign for _, _, sign in pieces] != [-1, 0, 1, 0, -1] or any(
-        not found[1] <= asked[1] <= asked[2] <= found[2] for found, asked in zip(decided, wanted)
+        not window[1] <= asked[1] <= asked[2] <= window[2] for window, asked in zip(decided, wanted)
     ):
         raise Undecided(f"the signs are {signs.describe(pieces)}")
     ends = [f"between {float(low):.6f} and {float(high):.6f}" for low, high, sign in pieces if sign == 0]
@@ -79,11 +79,14 @@ def _window(options: Options) -> dict:
 
 
 def _quadrant(options: Options) -> dict:
-    found = {"arithmetic": options.arithmetic}
+    report = {"arithmetic": options.arithmetic}
     for q in (Fraction(3, 10), Fraction(1, 10), Fraction(1, 2)):
         for name, edge in quadrant(16, 4, q, 1, exact=options.arithmetic == "arb").items():
-            found |= {f"pieces, q = {q}, {name}": edge.pieces, f"least bound, q = {q}, {name}": edge.least}
-    return found
+            report |= {
+                f"pieces, q = {q}, {name}": edge.pieces,
+                f"least bound, q = {q}, {name}": edge.least,
+            }
+    return report
 
 
 #: (D, C, q) at which the condition of theorem "Block attention is optimal" is proved.
@@ -114,11 +117,16 @@ END_POINT = {"alpha": ("0.090707", "0.090708"), "k": ("0.0038692", "0.0038693")}
 def _end(options: Options) -> dict:
     run = RUNS["companions-lead"]
     assert run.trap_rates is not None
-    found, alpha, k = END.prove(run.field(options), *run.trap_rates)
+    report, alpha, k = END.prove(run.field(options), *run.trap_rates)
     for (name, (low, high)), x in zip(END_POINT.items(), (alpha, k)):
         if not ball(Fraction(low)) < x < ball(Fraction(high)):
             raise Undecided(f"{name} is {x} at the end")
-    return {"arithmetic": options.arithmetic, **found, "alpha at the end": decimal(alpha), "k": decimal(k)}
+    return {
+        "arithmetic": options.arithmetic,
+        **report,
+        "alpha at the end": decimal(alpha),
+        "k": decimal(k),
+    }
 
 
 _TEXTS = {
@@ -189,7 +197,8 @@ def quick(together: float = QUICK) -> tuple:
     seconds = {
         row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
     }
-    chosen, total = set(), 0.0
+    chosen = set()
+    total = 0.0
     for name in sorted(STATEMENTS.keys() & seconds.keys(), key=lambda name: seconds[name]):
         total += seconds[name]
         if total >= together:
@@ -212,10 +221,11 @@ def prove(name: str, options: Options | None = None) -> dict:
         raise ValueError(f"there is no certified statement {name!r}; there are {', '.join(STATEMENTS)}")
     options = Options() if options is None else options
     made_of("options", options, "set of Options", "arithmetic", "checkpoints", "tell")
-    before, ctx.prec = ctx.prec, PRECISION
+    before = ctx.prec
+    ctx.prec = PRECISION
     start = time.perf_counter()
     try:
-        found = STATEMENTS[name].prove(options)
+        certificate = STATEMENTS[name].prove(options)
     finally:
         ctx.prec = before
-    return found | {"seconds": round(time.perf_counter() - start, 1)}
+    return certificate | {"seconds": round(time.perf_counter() - start, 1)}

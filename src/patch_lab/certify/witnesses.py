@@ -45,7 +45,7 @@ class VoteLaw:
     degree: int
 
     def f(self, u: float) -> float:
-        """E[w M^p]."""
+        """The mean E[w M^p] at value ``u``."""
         return self._mean(u, 1, self.degree)
 
     def delta(self, u: float) -> float:
@@ -145,28 +145,28 @@ def every_size_witnesses(set_size: int, q: float, below: int) -> list[int]:
     one, turned = np.array([q / 2, 1 - q, q / 2]), np.array([q, 1 - q, 0])
     law = np.ones(1)
     reach = 0
-    found = []
+    witnesses = []
     for _ in range(2 * set_size - 2):
         law = np.convolve(law, one)
         reach = reach + 1
     for n in range(2 * set_size, below, set_size):
         votes = np.arange(-reach - 2, reach + 3) + float(set_size)
-        plain = np.convolve(np.convolve(law, one), one) * votes**3
+        unweighted = np.convolve(np.convolve(law, one), one) * votes**3
         weighted = np.convolve(np.convolve(law, turned), turned) * votes
-        low, high = (_change(sums, votes**3) for sums in (plain, weighted))
+        low, high = (_change(sums, votes**3) for sums in (unweighted, weighted))
         exact = 64 / math.expm1(math.sqrt(low * high))
         digits = max(0, len(str(int(exact))) - 2)
         Y = round(exact / 10**digits) * 10**digits
         if not low < math.log1p(64 / Y) < high:
             raise Undecided(f"no witness at n = {n}, q = {q}")
-        found.append(Y)
+        witnesses.append(Y)
         for _ in range(set_size):
             law = np.convolve(law, one)
             reach = reach + 1
         far = int(np.argmax(law > 1e-25))
         law = law[far : len(law) - far]
         reach = reach - far
-    return found
+    return witnesses
 
 
 def _change(sums, cubes) -> float:
@@ -204,13 +204,13 @@ def every_blocks_witnesses(set_size: int, q: float, below: int) -> list[int]:
     one = np.zeros(2 * most + 1)
     for cubes, chance in _law_of_sums(set_size, 2, q, lambda n: n**3).items():
         one[cubes] = chance
-    found = []
+    witnesses = []
     for others in range(1, below - 1):
         law = np.convolve(law, one)
         sums = np.arange(-others * most, others * most + 1) + float(most)
         if others > 2:
-            found.append(round(2**14 * math.exp(-_change(law * sums, sums))))
-    return found
+            witnesses.append(round(2**14 * math.exp(-_change(law * sums, sums))))
+    return witnesses
 
 
 def _law_of_sums(C: int, L: int, q: float, of: Callable) -> dict:
@@ -263,18 +263,19 @@ def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) 
         middle = (low + high) // 2
         low, high = (middle, high) if lift(middle / ALONG, middle / ALONG) > 0 else (low, middle)
     near = ALONG >> _CONVEX
-    found = [0]
-    while found[-1] < low - near:
-        here = found[-1]
+    alphas = [0]
+    while alphas[-1] < low - near:
+        here = alphas[-1]
         tried = [min(here + (low - here) * share // 16, low - near) for share in range(15, 0, -1)]
-        found += [there for there in tried if lift(here / ALONG, there / ALONG) > 1e-6][:1]
-        if found[-1] == here:
+        alphas += [there for there in tried if lift(here / ALONG, there / ALONG) > 1e-6][:1]
+        if alphas[-1] == here:
             raise Undecided(f"no piece from alpha = {here / ALONG:g} on")
-    return found[1:], low - 2, low + 3, low + near
+    return alphas[1:], low - 2, low + 3, low + near
 
 
 def _law(n: int, set_size: int, q: arb) -> list:
-    before, ctx.prec = ctx.prec, 53
+    before = ctx.prec
+    ctx.prec = 53
     try:
         return signs.law_at(n, set_size, q)
     finally:
@@ -292,11 +293,11 @@ def _short(x: float, width: float) -> Fraction:
 
 
 def first_move_file() -> str:
-    """``FirstMoveAt.v``."""
+    """The text of ``FirstMoveAt.v``."""
     lines = _head("Ball Vote", book="ours-certified-window")
     for D, C, q, p in FIRST_MOVES:
         win, u = first_move_witness(D, C, Fraction(q), p)
-        kind = ("win", "lose")[not win]
+        kind = "win" if win else "lose"
         k = (p - 1) // 2
         a, b = Fraction(q).as_integer_ratio()
         lines += [
@@ -308,7 +309,7 @@ def first_move_file() -> str:
 
 
 def window_file() -> str:
-    """``WindowAt.v``."""
+    """The text of ``WindowAt.v``."""
     lines = [
         *_head("Ball Vote Window", " List Lra", "ours-certified-window"),
         "Import ListNotations.",
@@ -319,10 +320,10 @@ def window_file() -> str:
         a = Fraction(low)
         b = Fraction(high)
         c = Fraction(inside)
-        found = window_witnesses(16, 4, 3, a, b, sign)
-        d = math.lcm(a.denominator, *(end.denominator for end, _ in found))
-        y = math.lcm(*(u.denominator for _, u in found))
-        rows = ";".join(f"({int(end * d)},{int(u * y)})" for end, u in found)
+        witnesses = window_witnesses(16, 4, 3, a, b, sign)
+        d = math.lcm(a.denominator, *(end.denominator for end, _ in witnesses))
+        y = math.lcm(*(u.denominator for _, u in witnesses))
+        rows = ";".join(f"({int(end * d)},{int(u * y)})" for end, u in witnesses)
         kind, win = ("win", "true") if sign == 1 else ("lose", "false")
         between = f"{a.numerator} / {a.denominator} <= q <= {b.numerator} / {b.denominator}"
         at = f"({c.numerator} / {c.denominator})"
@@ -342,23 +343,23 @@ def window_file() -> str:
 
 
 def every_size_file() -> str:
-    """``EverySizeAt.v``."""
+    """The text of ``EverySizeAt.v``."""
     C, q = EVERY_SIZE
     a, b = Fraction(q).as_integer_ratio()
-    found = every_size_witnesses(C, float(Fraction(q)), BY_MOMENTS)
+    witnesses = every_size_witnesses(C, float(Fraction(q)), BY_MOMENTS)
     claim = f"Companions_win 1 ({a} / {b})"
     decided = f"run_from_right {a} {b} ltac:(lia) ltac:(lia) {C} {2 * C} witnesses"
     lines = [
         *_head("Vote Moments Sizes", " List Lia", "ours-certified-first-move"),
         "Import ListNotations.",
         "",
-        f"Definition witnesses : list Z := [{';'.join(map(str, found))}]%Z.",
+        f"Definition witnesses : list Z := [{';'.join(map(str, witnesses))}]%Z.",
         f"Theorem first_move_every_size : forall L, (3 <= L)%nat -> {claim} ((L - 1) * {C}) {C}.",
         "Proof.",
         f"  intros L H. destruct (Nat.lt_ge_cases ((L - 1) * {C}) {BY_MOMENTS}) as [few | many].",
         f"  - replace ((L - 1) * {C})%nat with ({2 * C} + (L - 3) * {C})%nat by lia.",
         f"    apply ({decided}); [lia | vm_cast_no_check (eq_refl true) |].",
-        f"    assert (E : length witnesses = {len(found)}%nat) by reflexivity. lia.",
+        f"    assert (E : length witnesses = {len(witnesses)}%nat) by reflexivity. lia.",
         "  - apply by_moments_from. lia.",
         "Qed.",
         f"Example first_move_every_size_instance : {claim} ((1000 - 1) * {C}) {C}.",
@@ -368,7 +369,7 @@ def every_size_file() -> str:
 
 
 def blocks_file() -> str:
-    """``BlocksAt.v``."""
+    """The text of ``BlocksAt.v``."""
     lines = _head("Ball Best", book="ours-certified-blocks")
     for D, C, q in BLOCKS:
         a, b = Fraction(q).as_integer_ratio()
@@ -383,10 +384,10 @@ def blocks_file() -> str:
 
 
 def every_blocks_file() -> str:
-    """``EveryBlocksAt.v``."""
+    """The text of ``EveryBlocksAt.v``."""
     ((C, q),) = EVERY
     a, b = Fraction(q).as_integer_ratio()
-    found = every_blocks_witnesses(C, float(Fraction(q)), SETS_BY_MOMENTS)
+    witnesses = every_blocks_witnesses(C, float(Fraction(q)), SETS_BY_MOMENTS)
     x, z, y = blocks_witness(3 * C, C, Fraction(q))
     claim = f"Best ({a} / {b}) {C}"
     size = "ltac:(repeat constructor)"
@@ -395,7 +396,7 @@ def every_blocks_file() -> str:
         *_head("Ball Best BlocksSizes", " List Lia", "ours-certified-blocks"),
         "Import ListNotations.",
         "",
-        f"Definition witnesses : list Z := [{';'.join(map(str, found))}]%Z.",
+        f"Definition witnesses : list Z := [{';'.join(map(str, witnesses))}]%Z.",
         f"Theorem blocks_every_size : forall L, (3 <= L)%nat -> {claim} L.",
         "Proof.",
         f"  intros L H. destruct (Nat.lt_ge_cases L {SETS_BY_MOMENTS}) as [few | many].",
@@ -403,7 +404,7 @@ def every_blocks_file() -> str:
         f"    + apply ({three}); vm_cast_no_check (eq_refl true).",
         "    + replace L with (4 + (L - 4))%nat by lia.",
         "      apply (all_from_four_right witnesses); [vm_cast_no_check (eq_refl true) |].",
-        f"      assert (E : length witnesses = {len(found)}%nat) by reflexivity. lia.",
+        f"      assert (E : length witnesses = {len(witnesses)}%nat) by reflexivity. lia.",
         "  - now apply optimal_from_moments.",
         "Qed.",
         f"Example blocks_every_size_instance : {claim} 1000.",
@@ -413,7 +414,7 @@ def every_blocks_file() -> str:
 
 
 def ends_file() -> str:
-    """``EndsAt.v``."""
+    """The text of ``EndsAt.v``."""
     run = RUNS["companions-lead"]
     D = run.num_patches
     C = run.set_size

@@ -51,7 +51,7 @@ def events(run: PopulationRun, alpha_star: float) -> dict:
     ahead = np.flatnonzero(run.gamma > np.abs(run.rho).max())
     below = np.flatnonzero(run.loss < 0.9 * run.loss[late[0]]) if late.size else late
     below = below[below > late[0]] if late.size else late
-    T0, T1, plateau = (int(found[0]) if found.size else None for found in (late, ahead, below))
+    T0, T1, plateau = (int(times[0]) if times.size else None for times in (late, ahead, below))
 
     def at(values, index, kind=float):
         return None if index is None else kind(values[index])

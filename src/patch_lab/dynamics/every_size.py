@@ -238,7 +238,9 @@ def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
     top = room * float(np.abs(path.alpha).max())
     K2, K3 = derivative_bounds(noise.D, top, rates.rate, rates.score_rate)
     units = np.sqrt(np.append(np.full(len(noise.inside), rates.score_rate), rates.rate))
-    stretch, variance, largest = 1.0, 0.0, 0.0
+    stretch = 1.0
+    variance = 0.0
+    largest = 0.0
     for t in range(T):
         gradient, hessian = noise.moments(path.alpha[t], path.gamma[t], path.rho[t])
         step = np.eye(len(units)) - units[:, None] * hessian * units

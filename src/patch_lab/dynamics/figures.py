@@ -21,25 +21,26 @@ from patch_lab.kit.figures.style import (
     draw_band,
     label_ends,
     label_ticks,
-    look,
-    looks,
+    style_of,
+    styles_of,
     tints,
 )
 
 #: The ground of what is not trained, and how much flatter a panel of :func:`draw_loudness` shows a slope.
-_FROZEN, _ASPECT = "#C9CDD6", 6.4
+_FROZEN = "#C9CDD6"
+_ASPECT = 6.4
 
 _SCALARS = (("gamma", "same set", r"$\gamma$"), ("rho", "other sets", r"$\rho$"))
 
 
 def _line(quantity: str) -> dict:
     """A quantity's color and dash, for curves of many points."""
-    return {key: value for key, value in look(quantity).items() if key != "marker"}
+    return {key: value for key, value in style_of(quantity).items() if key != "marker"}
 
 
 def _marks(quantity: str, **options) -> dict:
     """A quantity's color and marker, without a line."""
-    return {**look(quantity), "linestyle": "none", **options}
+    return {**style_of(quantity), "linestyle": "none", **options}
 
 
 # ---- three scalars, the idealized process ---------------------------------------------------------
@@ -50,7 +51,8 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
 
     ``entries`` has shape (len(steps), D, D) and ``same_set`` (D, D).
     """
-    entries, same = np.asarray(entries), np.asarray(same_set)
+    entries = np.asarray(entries)
+    same = np.asarray(same_set)
     off = ~np.eye(same.shape[0], dtype=bool)
     for (name, key, letter), where in zip(_SCALARS, (same & off, ~same)):
         ax.plot(steps, entries[:, where], color=COLORS[key], linewidth=1.4)
@@ -66,7 +68,7 @@ def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
 
     ``counts`` maps a label to one count a size, None where there is none.
     """
-    for (label, values), style in zip(counts.items(), looks(counts).values()):
+    for (label, values), style in zip(counts.items(), styles_of(counts).values()):
         pairs = [(D, value) for D, value in zip(sizes, values) if value is not None]
         ax.plot(*zip(*pairs), label=label, **style)
     ax.set(yscale="log", xlabel="number of patches $D$", ylabel="points to sum over")
@@ -75,7 +77,8 @@ def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
 
 def draw_drift(ax: Axes, alphas, drifts, alpha_star: float, title: str) -> None:
     """First drift of companions and strangers against alpha, each divided by alpha^3; alpha* marked."""
-    alphas, drifts = np.asarray(alphas), np.asarray(drifts)  # (n,), (n, 2)
+    alphas = np.asarray(alphas)  # (n,)
+    drifts = np.asarray(drifts)  # (n, 2)
     for k, (_, key, letter) in enumerate(_SCALARS):
         ax.plot(alphas, drifts[:, k] / alphas**3, label=letter, **_line(key))
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
@@ -126,7 +129,8 @@ def draw_turned_rows(ax: Axes, num_patches: int, set_size: int, q: float, shares
 
 def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = "") -> None:
     """c_gamma (circles) and c_gamma / E[w] (crosses) against x; hollow where negative."""
-    x, constants = np.asarray(x, dtype=float), np.asarray(constants)
+    x = np.asarray(x, dtype=float)
+    constants = np.asarray(constants)
     kinds = (
         (constants, "same set", r"$c_\gamma$"),
         (constants / np.asarray(slopes), "noise", r"$c_\gamma / \mathbb{E}[w]$"),
@@ -139,7 +143,7 @@ def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = 
     ax.set(yscale="log", xlabel=xlabel, title=title)
 
 
-def draw_events(axes, run, found: dict, title: str) -> None:
+def draw_events(axes, run, times: dict, title: str) -> None:
     """Three panels of a run against 1 + t: alpha; the scores, max |rho| dotted; the risk. Events marked."""
     t = 1 + run.steps
     axes[0].plot(t, run.alpha, **_line("feature"))
@@ -153,16 +157,16 @@ def draw_events(axes, run, found: dict, title: str) -> None:
     for ax in axes:
         ax.set(xscale="log", xlim=(1, t[-1]))
         for name in ("T0", "T1"):
-            if found[name] is not None:
-                ax.axvline(1 + found[name], color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
+            if times[name] is not None:
+                ax.axvline(1 + times[name], color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
 
 
-def label_events(ax: Axes, found: dict) -> None:
+def label_events(ax: Axes, times: dict) -> None:
     """Name T0 and T1 at the top of a panel of :func:`draw_events`."""
     place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "ha": "left", "va": "top"}
     for name, text in (("T0", r"$\mathcal{T}_0$"), ("T1", r"$\mathcal{T}_1$")):
-        if found[name] is not None:
-            ax.annotate(text, (1 + found[name], 1), xytext=(3, -3), **place)
+        if times[name] is not None:
+            ax.annotate(text, (1 + times[name], 1), xytext=(3, -3), **place)
 
 
 def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
@@ -290,7 +294,8 @@ def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
         ax.plot(steps, values, color=COLORS[key], linewidth=width)
     ax.axhline(1, color=COLORS["noise"], linewidth=0.6)
     over = int(np.argmax(curves[0] > 0.88 * top)) or len(steps) - 1
-    summit, middle = int(curves[2].argmax()), int(np.argmax(curves[1] < 0.6)) or len(steps) - 1
+    summit = int(curves[2].argmax())
+    middle = int(np.argmax(curves[1] < 0.6)) or len(steps) - 1
     falling = summit + int(np.argmax(curves[2][summit:] < 0.9 * curves[2][summit]))
     names = (
         (over, 0, "signal", r"feedback $\Gamma G^{p-1}$", (-8, 0), "right"),
@@ -339,12 +344,13 @@ def draw_overshoot(ax: Axes, runs: dict, diagonal: float) -> None:
         beta, to which gamma comes back.
     """
     for (size, (times, gamma, peak)), color in zip(runs.items(), tints("same set", len(runs))):
-        first, top = int(np.argmax(np.asarray(gamma) > peak / 4)), int(np.argmax(gamma))
+        first = int(np.argmax(np.asarray(gamma) > peak / 4))
+        top = int(np.argmax(gamma))
         ax.plot(times, gamma, color=color)
         ax.hlines(peak, times[first], times[top], color=color, linewidth=0.6)
         ax.annotate(
             f"{peak:.2f} at $D = {size}$", (times[first], peak), (-4, 0), textcoords="offset points",
-            ha="right", va="center", color=color,
+            ha="right", va="center", color=INK,
         )  # fmt: skip
     ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
     ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel=r"$\gamma$")
@@ -369,7 +375,7 @@ def draw_border(ax: Axes, features, borders: dict, meetings: dict, marks) -> Non
     marks : sequence of (features, diagonal, bool)
         Runs; True where companions end ahead.
     """
-    for (name, diagonals), style in zip(borders.items(), looks(borders).values()):
+    for (name, diagonals), style in zip(borders.items(), styles_of(borders).values()):
         ax.plot(features, diagonals, color=style["color"], linestyle=style["linestyle"], label=name)
         ax.plot(features, meetings[name], color=style["color"], linestyle=style["linestyle"], linewidth=0.8)
         ax.fill_between(features, 0, meetings[name], color=style["color"], alpha=0.25, linewidth=0)
@@ -449,7 +455,8 @@ def draw_paths(ax: Axes, steps, ideal, runs, quantity: str, title: str) -> None:
 
 def draw_power_law(ax: Axes, x, values, law, quantity: str, label: str) -> None:
     """Every seed a mark, and the fitted line; ``values`` is (len(x), seeds), ``law`` a PowerLaw."""
-    x, values = np.asarray(x, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    values = np.asarray(values, dtype=np.float64)
     places = np.repeat(x, values.shape[1])
     ax.plot(places, values.reshape(-1), **_marks(quantity, markersize=3.2, alpha=0.55))
     ax.plot(x, law.at(x), label=label, **_line(quantity))
@@ -502,7 +509,7 @@ def draw_rate_map(ax: Axes, multiples, ratios, outcomes, bound: float) -> None:
 
 def draw_steps_needed(ax: Axes, num_patches, single, common) -> None:
     """Steps until the margin is one, at the largest stable rate, against D, for both readings of the step."""
-    settings = looks([r"one rate, $\kappa = 1$", r"$\kappa = D^2$"])
+    settings = styles_of([r"one rate, $\kappa = 1$", r"$\kappa = D^2$"])
     for values, (label, style) in zip((single, common), settings.items()):
         ax.plot(num_patches, values, label=label, **style)
     ax.set(xscale="log", yscale="log", xlabel="patches $D$", ylabel="steps")

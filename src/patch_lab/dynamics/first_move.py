@@ -75,9 +75,9 @@ class FirstMove:
         n = self.num_patches - self.set_size
         q = self.q
         turned = IntegerLaw(-1, np.array([q, 1 - q, 0.0]))  # 1 - s is 2, 1, 0 with chances q/2, 1-q, q/2
-        plain = trinomial(n, q).shift(self.set_size)
+        unweighted = trinomial(n, q).shift(self.set_size)
         weighted = (trinomial(n - 2, q) + turned + turned).shift(self.set_size)
-        return plain, weighted
+        return unweighted, weighted
 
     def _mean(self, law: IntegerLaw, u: float, power: int, size: bool = False) -> float:
         M = law.support.astype(np.float64)

@@ -24,7 +24,8 @@ from patch_lab.dynamics.every_size import Sparse
 from patch_lab.dynamics.slow_scores import FlowLine, flow_line
 
 #: The largest diagonal at which a border is looked for; the least chance of a wrong answer that is computed.
-_MOST, _RAREST = 8.0, 1e-290
+_MOST = 8.0
+_RAREST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ class LoudSets(Sparse):
 
     def _heard(self, theta: float, lam: float) -> np.ndarray:
         C, p = self.set_size, self.degree
-        theta, lam = finite("theta", theta), finite("lam", lam)
+        theta = finite("theta", theta)
+        lam = finite("lam", lam)
         if not (0 <= theta <= 1 and lam >= 0):
             raise ValueError(f"theta must lie in [0, 1] and lam be at least 0, got {theta:g} and {lam:g}")
         M = self._law[0]
@@ -143,7 +145,8 @@ class LoudSets(Sparse):
         ValueError
             Where a negative psi is too rare for float64.
         """
-        chance, psi = self._law[1], self._heard(theta, lam)
+        chance = self._law[1]
+        psi = self._heard(theta, lam)
         rare = float(chance[psi < 0].sum())
         if rare < _RAREST:
             raise ValueError(f"psi < 0 must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
@@ -175,7 +178,9 @@ class LoudSets(Sparse):
         M, chance, J = self._law
         psi = self._heard(theta, lam)
         v = self.best(theta, lam) if strength is None else finite("strength", strength)
-        R, A, mass = M - C, C * (C - 1 + lam) ** (p - 1), chance * expit(-v * psi)
+        R = M - C
+        A = C * (C - 1 + lam) ** (p - 1)
+        mass = chance * expit(-v * psi)
         values = {
             "pull": psi,
             "inside": A + R,
@@ -202,12 +207,74 @@ class LoudSets(Sparse):
                 return math.exp(root_scalar(inside, bracket=(below, above), xtol=1e-9).root)
         return 0.0
 
+    def explicit(self, theta: float, lam: float) -> dict[str, tuple[float, float]]:
+        """Least values in the proof for growing sets, each with its explicit bound from below.
+
+        Parameters
+        ----------
+        theta : float in (0, 1]
+        lam : 0 or 1
+            Where sets that show something vote like R + k: k = C (C - 1)^(p - 1), or C^p.
+
+        Returns
+        -------
+        dict
+            Pairs (value, bound), value >= bound: ``chance`` P[R = r0], r0 = C^p + 1; ``strength`` v* and
+            ``weakness`` 1 / v*; ``slope`` E[w (1 - w) psi^2]; ``plain`` -E[w R]; ``vote`` E[w M] at u*;
+            ``strangers`` -E[w M^p]; ``sets`` -S_2 where these sets decide alone; ``count`` what the mean
+            of J w M^j is at most, over all odd j <= p - 2, and its modulus, both over E[w], at u*.
+
+        Raises
+        ------
+        ValueError
+            If theta or lam lies elsewhere, or P[R = -r0] is too small for float64.
+        """
+        C, p, mean = self.set_size, self.degree, self.lam
+        if lam not in (0, 1) or not 0 < finite("theta", theta) <= 1:
+            raise ValueError(f"lam must be 0 or 1 and theta lie in (0, 1], got {lam:g} and {theta:g}")
+        M, chance, J = self._law
+        R, r0 = M - C, C**p + 1
+        rare = float(chance[-r0 == R][0])
+        if rare < _RAREST:
+            raise ValueError(f"R = -{r0} must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
+        psi, v = self._heard(theta, lam), self.best(theta, lam)
+        w = expit(-v * psi)
+        product = min(r0 * (r0 + 1) / mean, r0 * math.log1p(2 * r0 / mean))
+        heard = min(1.0, float((chance * w * psi)[psi > 0].sum()))
+        far = min(1.0, (math.e * v * heard / 4) ** 2)  # exp(-v x) is at least this
+
+        u = self.strength
+        plus, minus = (np.interp(np.arange(1, C + r0) * sign - C, R, chance) for sign in (1, -1))
+        m = np.arange(1, C + r0)
+        turns = plus * expit(-u * m**p) - minus * expit(u * m**p)
+        late = int(m[turns >= 0].max()) + 2
+        vote = float(chance[R == late + C][0]) * -math.expm1(-u)
+
+        k = C ** (2 if lam else 1) * (C ** (p - 2) if lam else (C - 1) ** (p - 1))
+        alone = self.signs(1.0, lam)
+        least = 2.0**-p * (k - C) ** p * float(chance[-k >= R].sum())
+        share = theta * v / self.best(1.0, lam)
+        at_vote = chance * expit(-u * M**p)
+        counted = max(abs(float(at_vote @ (J * M**j))) for j in range(1, p - 1, 2)) / at_vote.sum()
+        spread = float(chance @ (1 + np.abs(R)) ** p)
+        return {
+            "chance": (rare, 3 / (4 * (4 * math.sqrt(mean) + 1)) * math.exp(-product)),
+            "strength": (v, 2 * float(chance @ psi) / float(chance @ psi**2)),
+            "weakness": (1 / v, math.e * rare / 2),
+            "slope": (float((chance * w * (1 - w)) @ psi**2), far * heard**2 * rare / 16),
+            "plain": (-float((chance * w) @ R), rare * math.tanh(v / 2) / 2),
+            "vote": (self._mean(u, 1), vote),
+            "strangers": (-float((chance * w) @ M**p), share * least),
+            "sets": (-alone["sets"], k * (k - C + 1) * alone["slope"]),
+            "count": (4 * (C + mean + 1) * spread, float(counted)),
+        }
+
     @cached_property
     def window(self) -> float:
         """B_c: with exp(diagonal) below it, gamma does not come back for a time that is exponential in D."""
         C, p = self.set_size, self.degree
-        found = self.signs(1.0, 0.0)
-        return -found["sets"] / (C * (C - 1) ** (p - 1) * found["slope"])
+        signs = self.signs(1.0, 0.0)
+        return -signs["sets"] / (C * (C - 1) ** (p - 1) * signs["slope"])
 
     def overshoot(self, num_patches: int, diagonal: float) -> float:
         """The leading term of the largest gamma, ((D - C) / (C - 1)) (x - 1 + exp(-x)), x = log B_c - beta.

@@ -100,8 +100,10 @@ class ScoreNoise:
         diagonal: float = DEFAULT.diagonal,
     ):
         self.D, self.C, self.L = divides(num_patches, set_size)
-        self.q, self.degree = probability("q", q), odd_degree(degree)
-        self.linear, self.diagonal = finite("linear", linear, minimum=0), finite("diagonal", diagonal)
+        self.q = probability("q", q)
+        self.degree = odd_degree(degree)
+        self.linear = finite("linear", linear, minimum=0)
+        self.diagonal = finite("diagonal", diagonal)
         self.signs, self.probability = _classes(self.C, self.L, self.q, self.D**2)  # (n, D), (n,)
         labels = np.repeat(np.arange(self.L), self.C)
         self.partition = Partition(labels)
@@ -199,17 +201,19 @@ class ScoreNoise:
         rates = np.append(np.full(P, path.step.score_rate), path.step.rate)
         Z = np.zeros((len(self.probability), P + 1))  # (n, P+1)
         start = np.eye(P + 1)[:, :P]  # (P+1, P)
-        found = []
+        deviations = []
         for t in range(max(wanted) + 1):
             alpha, gamma, rho = (float(values[t]) for values in (path.alpha, path.gamma, path.rho))
             if t in wanted:
-                found.append(Deviation(t, gamma, rho, Z[:, :P].copy(), self.probability, start[:P].copy()))
+                deviations.append(
+                    Deviation(t, gamma, rho, Z[:, :P].copy(), self.probability, start[:P].copy())
+                )
             gradient, hessian = self.moments(alpha, gamma, rho)
             mean = self.probability @ gradient
             mean[:P] = self._spread(mean[:P])
             Z = Z - (Z @ hessian + gradient - mean) * rates
             start = start - rates[:, None] * (hessian @ start)
-        return found
+        return deviations
 
     def draw_scores(
         self, at: Deviation, n: int, start_std: float = 0.0, draws: int = 100, seed: int = 0
@@ -219,7 +223,8 @@ class ScoreNoise:
         The population's scores, plus the mean of Z_t over n drawn inputs, plus what has become of noise
         N(0, start_std^2) on the starting scores. The same seed draws the same inputs at every step.
         """
-        n, draws = positive_int("n", n), positive_int("draws", draws)
+        n = positive_int("n", n)
+        draws = positive_int("draws", draws)
         omega = finite("start_std", start_std, minimum=0)
         generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
         D, C, L = self.D, self.C, self.L

@@ -8,7 +8,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from patch_lab.kit.figures.style import COLORS, INK, draw_estimate, label_ticks, looks, tints
+from patch_lab.kit.figures.style import COLORS, INK, draw_estimate, label_ticks, styles_of, tints
 
 
 def draw_counts(ax: Axes, counts) -> None:
@@ -31,10 +31,10 @@ def draw_reach(axes, shares: dict) -> None:
 
     ``shares`` maps a title to {N: Estimate}.
     """
-    for ax, (title, found) in zip(axes, shares.items()):
-        sizes = list(found)
-        ax.plot(sizes, [one.value for one in found.values()], color=COLORS["same set"], linewidth=1)
-        for n, one in found.items():
+    for ax, (title, estimates) in zip(axes, shares.items()):
+        sizes = list(estimates)
+        ax.plot(sizes, [one.value for one in estimates.values()], color=COLORS["same set"], linewidth=1)
+        for n, one in estimates.items():
             draw_estimate(ax, n, one, color=COLORS["same set"])
         ax.set(xscale="log", xlabel="inputs $N$", title=title, ylim=(-0.05, 1.05))
         label_ticks(ax.xaxis, sizes[::2])
@@ -47,7 +47,7 @@ def draw_predicted_lifetimes(axes, steps, runs: dict, predicted: dict, pairs, li
     ``runs`` and ``predicted`` map a label to (x, y). Right: measured against predicted lifetimes, ``pairs``
     a list of (predicted, measured, lasts), hollow where association lasts to the end of the record.
     """
-    for label, style in looks(runs).items():
+    for label, style in styles_of(runs).items():
         marks = {**style, "linestyle": "none", "markersize": 4}
         axes[0].plot(*runs[label], label=label, **marks)
         axes[0].plot(*predicted[label], color=style["color"], linestyle=style["linestyle"])

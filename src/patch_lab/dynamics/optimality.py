@@ -110,7 +110,8 @@ def _shapes(set_size: int, points: int = 101) -> np.ndarray:
     families = [above]
     for equal in range(1, C):  # equal entries, one of theta times their size, zeros
         family = np.zeros((C, points))
-        family[:equal], family[equal] = 1, theta
+        family[:equal] = 1
+        family[equal] = theta
         families.append(family / family.sum(0))
     return np.concatenate(families, axis=1)
 
@@ -185,6 +186,6 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
     apart = 3 / L * over([signal, random_sets, random_sets], pick)
     if L > 3:
         apart += (L - 3) / L * over([random_sets] * 3, pick)
-    whole = mean_slope(C**3, L - 1)
+    norm = mean_slope(C**3, L - 1)
     six = (one_set(2), one_set(5), one_set(6), two_sets(3), two_sets(4), apart)
-    return CubicForm(D, C, *(x / whole for x in six), strength=v)
+    return CubicForm(D, C, *(x / norm for x in six), strength=v)

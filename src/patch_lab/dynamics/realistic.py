@@ -69,7 +69,8 @@ def make_law(setting: Setting, layout: str = "blocks", dim: int | None = None) -
     ValueError
         For another layout.
     """
-    D, side = setting.num_patches, setting.side
+    D = setting.num_patches
+    side = setting.side
     if layout not in ("blocks", "random"):
         raise ValueError(f'layout must be "blocks" or "random", got {layout!r}')
     sets = Partition.blocks(side, side, 2, 2) if layout == "blocks" else Partition.random(D, SET_SIZE, seed=1)

@@ -96,8 +96,8 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     known = [_restricted(noise, shapes, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
     times = np.arange(count + 1)
     K, shot = (
-        np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(each))
-        for each in zip(*known)
+        np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(curve))
+        for curve in zip(*known)
     )  # (points, 4, 4) -> (T, 4, 4)
     # A row's margin, contrasted between the first two rows of a set, in the four shapes: (4,)
     i = noise.pairs[0]
@@ -109,7 +109,8 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     eta = path.step.score_rate
     gain, by_start, by_batches = np.empty((3, count + 1))
     for t in times:
-        gain[t], by_start[t] = np.linalg.norm(moved, 2), ((read @ moved) ** 2).sum()
+        gain[t] = np.linalg.norm(moved, 2)
+        by_start[t] = ((read @ moved) ** 2).sum()
         by_batches[t] = read @ batches @ read
         step = np.eye(4) - eta * K[t]
         moved = step @ moved

@@ -129,9 +129,9 @@ class Tube:
         behind = kappa * np.maximum.accumulate(self.drag) / np.minimum.accumulate(self.curvature)
         source = self.by_alpha * behind + self.lipschitz * self.speed * kappa * rate / 2
         growth = self.growth + kappa * rate * self.lipschitz**2 / 2
-        whole = cumulative_trapezoid(growth, self.tau, initial=0)
-        parts = cumulative_trapezoid(source * np.exp(-whole), self.tau, initial=0)
-        return float((np.exp(whole) * parts).max())
+        exponent = cumulative_trapezoid(growth, self.tau, initial=0)
+        parts = cumulative_trapezoid(source * np.exp(-exponent), self.tau, initial=0)
+        return float((np.exp(exponent) * parts).max())
 
 
 def tube(risk: PopulationRisk, beta: float, line: FlowLine, width: float, height: float) -> Tube:
@@ -202,5 +202,6 @@ def _held(risk, beta, line, kappa, rate, bound_of):
         if bound <= width and behind <= height:
             return bound
         room = 1.05 if tries < 10 else 1.5  # where a few tries do not do, the bound need not be sharp
-        width, height = max(width, room * bound), max(height, room * behind)
+        width = max(width, room * bound)
+        height = max(height, room * behind)
     return np.inf

@@ -120,10 +120,10 @@ def follow_valley(risk: PopulationRisk, beta: float = 1.0, until: float = 1.0, p
             break
         half = step / 2 / (inside - outside)
         _, inside, outside = velocity(gamma + half * inside, rho + half * outside)
-        whole = step / (inside - outside)
-        gamma = gamma + whole * inside
-        rho = rho + whole * outside
-        time = time + whole
+        time_step = step / (inside - outside)
+        gamma = gamma + time_step * inside
+        rho = rho + time_step * outside
+        time = time + time_step
     return Valley(*np.array(rows).T)
 
 

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from patch_association.checks import fits_memory, one_of, positive_int, seed_number
 from patch_association.images.vit import ViT, patches
 from patch_association.streams import Stream, generator
-from patch_lab.images.training.step import learning_rate
+from patch_lab.images.training.config import learning_rate
 
 #: Side of the pasted picture in section 4.2, in pixels.
 SIDE = 26
@@ -47,10 +47,10 @@ class Scenes:
 
     def most_covered(self, count: int, patch_size: int) -> torch.Tensor:
         """(n, count) the patches of each scene that are picture most, in the order of the grid."""
-        found = self.coverage(patch_size)
-        if not positive_int("count", count) <= found.shape[1]:
-            raise ValueError(f"count must be at most the {found.shape[1]} patches, got {count}")
-        return found.topk(count, dim=1).indices.sort(dim=1).values
+        coverage = self.coverage(patch_size)
+        if not positive_int("count", count) <= coverage.shape[1]:
+            raise ValueError(f"count must be at most the {coverage.shape[1]} patches, got {count}")
+        return coverage.topk(count, dim=1).indices.sort(dim=1).values
 
     def relevant(self, keep: torch.Tensor, patch_size: int) -> float:
         """alpha_*: the mean coverage of the patches ``keep`` (n, K)."""
@@ -98,7 +98,8 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
         Plants from the part of the photograph that is kept for tests.
     """
     one_of("source", source, "clean", "noise", "plants")
-    n, size = positive_int("n", n), positive_int("size", size)
+    n = positive_int("n", n)
+    size = positive_int("size", size)
     fits_memory(f"{n:,} pictures of {size:,} pixels a side", 3 * n * size**2, 1)
     draw = generator(seed, Stream.BACKGROUNDS)
     if source == "clean":
@@ -177,11 +178,11 @@ def train_on_scenes(
 def right_answers(model: ViT, scenes: Scenes, keep: torch.Tensor | None) -> np.ndarray:
     """(n,) which scenes the model classifies correctly."""
     model.eval()
-    found = []
+    guesses = []
     for chosen in torch.arange(len(scenes)).split(250):
         x = as_input(scenes.images[chosen], model)
-        found.append(logits_of(model, x, None if keep is None else keep[chosen]).argmax(dim=1))
-    return (torch.cat(found) == scenes.labels).numpy()
+        guesses.append(logits_of(model, x, None if keep is None else keep[chosen]).argmax(dim=1))
+    return (torch.cat(guesses) == scenes.labels).numpy()
 
 
 def as_input(images: torch.Tensor, model: ViT) -> torch.Tensor:

@@ -17,7 +17,9 @@ from patch_association.checks import fits_memory, positive_int, seed_number
 
 # Of airbench: what is added to mean squares before a division by their roots, so that directions that hardly
 # occur stay small; the weight of a batch in a norm's statistics; and what logits are divided by.
-_LEAST_SQUARE, _FORGETTING, _COOLED = 5e-4, 0.4, 9
+_LEAST_SQUARE = 5e-4
+_FORGETTING = 0.4
+_COOLED = 9
 _VGG19 = ((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))
 
 
@@ -92,7 +94,7 @@ class QuickNet(nn.Module):
         self.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
 
     @torch.no_grad()
-    def whiten(self, images: torch.Tensor, total: Callable = lambda each: each) -> None:
+    def whiten(self, images: torch.Tensor, total: Callable = lambda x: x) -> None:
         """Fix the stem at filters that decorrelate the 2x2 patches of such pictures.
 
         One half of the filters are the principal directions of the patches, each over the root of its mean

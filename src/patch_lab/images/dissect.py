@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from patch_association.images.layers import Block
 from patch_association.images.vit import ViT, patches
 
-PARTS = ("position-position", "position-content", "content-position", "content-content")
+LOGIT_TERMS = ("position-position", "position-content", "content-position", "content-content")
 Edit = Callable[["Inside"], torch.Tensor]
 
 
@@ -36,7 +36,10 @@ class Inside:
     """
 
     def __init__(self, block: Block, x: torch.Tensor, P: torch.Tensor | None = None):
-        self.block, self.x, self.z, self.P = block, x, block.attention_norm(x), P
+        self.block = block
+        self.x = x
+        self.z = block.attention_norm(x)
+        self.P = P
 
     def logits(self) -> torch.Tensor:
         """Q K^T / sqrt(d_h), (B, H, T, T); of positional attention (1, H, T, T)."""
@@ -44,7 +47,7 @@ class Inside:
         return q @ k.transpose(-1, -2) * self.block.attention.scale
 
     def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
-        """The four parts of the logits by the names of :data:`PARTS`: query part, then key part.
+        """The four parts of the logits by the names of :data:`LOGIT_TERMS`: query part, then key part.
 
         Parameters
         ----------
@@ -166,7 +169,8 @@ class FixedAttention(nn.Module):
     def __init__(self, model: ViT, maps: Mapping[int, torch.Tensor]):
         super().__init__()
         c = model.config
-        self.model, self.layers = model, sorted(maps)
+        self.model = model
+        self.layers = sorted(maps)
         wanted = (c.heads, c.num_tokens, c.num_tokens)
         for layer, S in maps.items():
             if layer not in range(c.depth):
@@ -219,7 +223,7 @@ def logit_shares(
     """
     chosen = list(range(queries)) if keys is None else list(keys)
     centered = []
-    for name in PARTS:
+    for name in LOGIT_TERMS:
         part = parts[name][..., :queries, :][..., chosen]
         centered.append(part - part.mean(dim=-1, keepdim=True))
     total = torch.stack(centered).sum(dim=0)
@@ -242,7 +246,8 @@ def neighbor_maps(grid: int, step: tuple[int, int], tokens: int) -> torch.Tensor
         row = patch // grid + step[0]
         column = patch % grid + step[1]
         if 0 <= row < grid and 0 <= column < grid:
-            S[patch, patch], S[patch, row * grid + column] = 0.0, 1.0
+            S[patch, patch] = 0.0
+            S[patch, row * grid + column] = 1.0
     return S
 
 

@@ -17,9 +17,9 @@ from patch_lab.kit.figures.style import (
     SCORES,
     label_ends,
     label_ticks,
-    looks,
     new_figure,
-    seaborn_looks,
+    seaborn_styles,
+    styles_of,
 )
 
 #: The models that are compared, in the order of their colors.
@@ -65,11 +65,12 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
         if runs[run["model"], run["tile"]] > 1
     )
     style = dict(hue="model", style="model", errorbar=_reach, err_style="bars", err_kws={"capsize": 3})
-    sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_looks(MODELS.values()))
+    sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_styles(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
-        whole = [run["test_accuracy"] for run in results if (run["model"], run["tile"]) == (model, tiles[-1])]
-        ax.axhline(100 * float(np.mean(whole)), color=color, linestyle=":", linewidth=1)
+        own = [run for run in results if run["model"] == model]
+        unshuffled = [run["test_accuracy"] for run in own if run["tile"] == tiles[-1]]
+        ax.axhline(100 * float(np.mean(unshuffled)), color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, tiles)
 
 
@@ -85,17 +86,17 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
         tiles are whole patches of 4 pixels.
     """
     names = {**MODELS, "residual_cnn": LARGER}
-    styles = dict(zip(names, looks(names.values()).values()))
+    styles = dict(zip(names, styles_of(names.values()).values()))
     for model in ("residual_cnn", "positional", "vanilla"):
         own = pd.DataFrame([run for run in runs if run["model"] == model])
         by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
         errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
-        look = styles[model]
-        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **look)
-        if whole := [run["test_accuracy"] for run in longer if run["model"] == model]:
+        style = styles[model]
+        ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **style)
+        if accuracies := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
             ends = [4, max(run["tile"] for run in runs)]
-            ax.plot(ends, [100 * float(np.mean(whole))] * 2, color=color, linestyle=":", linewidth=1)
+            ax.plot(ends, [100 * float(np.mean(accuracies))] * 2, color=color, linestyle=":", linewidth=1)
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 
@@ -128,7 +129,7 @@ def plot_rows(upper, lower, chosen) -> Figure:
 
 def plot_losses(ax: Axes, losses: dict) -> None:
     """Training losses by model, each a mean over ten batches."""
-    style = seaborn_looks(MODELS.values())
+    style = seaborn_styles(MODELS.values())
     for kind, curve in losses.items():
         smooth = np.convolve(curve, np.full(10, 1 / 10), mode="valid")
         color = style["palette"][MODELS[kind]]
@@ -149,20 +150,20 @@ def plot_study(runs, chance: float) -> Figure:
     """
     fig, axes = new_figure(1, 2, width="wide", height=3.2)
     longest = max(run["epochs"] for run in runs)
-    style = seaborn_looks(MODELS.values())
+    style = seaborn_styles(MODELS.values())
     first = min(run["seed"] for run in runs if run["epochs"] == longest)
     for run in sorted(runs, key=lambda run: run["epochs"]):
         name = MODELS[run["model"]]
-        whole = run["epochs"] == longest
-        look = {
+        is_longest = run["epochs"] == longest
+        line = {
             "color": style["palette"][name],
             "linestyle": "-" if run["model"] == "vanilla" else "--",
-            "linewidth": 1.8 if whole else 0.7,
-            "label": name if whole and run["seed"] == first else None,
+            "linewidth": 1.8 if is_longest else 0.7,
+            "label": name if is_longest and run["seed"] == first else None,
         }
         epochs = [at["epoch"] for at in run["metrics"]]
-        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **look)
-        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **look)
+        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **line)
+        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **line)
     axes[1].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1)
     axes[1].text(longest, chance, "chance", ha="right", va="bottom")
     axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
@@ -188,7 +189,7 @@ def plot_exchanged(runs, names) -> Figure:
     changed = [_layers(group) for group in runs.config["groups"]]
     for ax, kind in zip(axes[0], kinds):
         of_kind = runs.where(model=kind)
-        for k, (name, style) in enumerate(looks(names).items()):
+        for k, (name, style) in enumerate(styles_of(names).items()):
             right = 100 * np.array([run["right"][name] for run in of_kind])  # (runs, groups)
             middle = right.mean(axis=0)
             reach = middle - right.min(axis=0), right.max(axis=0) - middle
@@ -210,33 +211,42 @@ def _layers(group) -> str:
     return "\N{EN DASH}".join(str(layer + 1) for layer in group)
 
 
-def montage(rows) -> np.ndarray:
-    """(N, N) -> one picture of side N: row i as a small picture, in the place of patch i (Figure 1a)."""
+def montage(rows, every: int = 1) -> np.ndarray:
+    """(N, N) -> one picture: row i as a small picture, in the place of patch i (Figure 1a).
+
+    With ``every`` = 2 only the patches of every second row and column get a picture, from the second on.
+    """
     grid = round(len(rows) ** 0.5)
     four = np.asarray(rows).reshape(grid, grid, grid, grid)  # (row i, column i, row j, column j)
-    return four.transpose(0, 2, 1, 3).reshape(grid * grid, grid * grid)
+    chosen = four[every - 1 :: every, every - 1 :: every]
+    side = len(chosen) * grid
+    return chosen.transpose(0, 2, 1, 3).reshape(side, side)
 
 
-def draw_montage(ax: Axes, rows, title: str) -> None:
+def draw_montage(ax: Axes, rows, title: str, every: int = 1) -> None:
     """A montage of boolean rows: dark where the similarity exceeds the threshold."""
     grid = round(len(rows) ** 0.5)
-    ax.imshow(montage(rows), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
+    ax.imshow(montage(rows, every), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     thin = {"color": COLORS["noise"], "linewidth": 0.4, "alpha": 0.7, "clip_on": False}
-    for edge in range(grid + 1):
+    for edge in range(grid // every + 1):
         ax.axhline(edge * grid - 0.5, **thin)
         ax.axvline(edge * grid - 0.5, **thin)
     ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
     ax.set(xticks=[], yticks=[], title=title)
 
 
-def plot_montages(pictures: dict) -> Figure:
-    """Montages, two in a row: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`."""
-    rows = -(-len(pictures) // 2)
-    fig, axes = new_figure(rows, 2, width="column", height=3.3 * rows, squeeze=False)
+def plot_montages(pictures: dict, columns: int = 2, every: int = 1) -> Figure:
+    """Montages in rows: ``pictures`` maps titles to (N, N) booleans of :func:`thresholded`.
+
+    ``every`` is that of :func:`montage`: fewer and larger small pictures.
+    """
+    rows = -(-len(pictures) // columns)
+    height = 6.6 / columns
+    fig, axes = new_figure(rows, columns, width="column", height=height * rows, squeeze=False)
     for ax in axes.flat[len(pictures) :]:
         ax.remove()
     for ax, (title, passing) in zip(axes.flat, pictures.items()):
-        draw_montage(ax, passing, title)
+        draw_montage(ax, passing, title, every)
     return fig
 
 

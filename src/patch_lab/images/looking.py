@@ -91,7 +91,7 @@ def tables(seen: Look) -> dict[str, pd.DataFrame]:
 
     Columns are shares from 0 to 1, but for the number of principal components that hold 90% of the variance.
     """
-    found = {}
+    frames = {}
     if seen.encodings is not None and seen.sums is not None:
         P = seen.encodings.P
         grid = seen.encodings.grid
@@ -99,19 +99,19 @@ def tables(seen: Look) -> dict[str, pd.DataFrame]:
         start = 0.02 * torch.randn(P.shape, generator=generator)
         shuffled = P[torch.randperm(len(P), generator=generator)]
         rows = {}
-        for title, each in (("this network", P), ("a random start", start), ("its rows shuffled", shuffled)):
-            near = neighbor_recall(similarity(each, centered=True, cosine=True), grid, min(4, len(P) - 1))
-            G = similarity(each)
+        for title, E in (("this network", P), ("a random start", start), ("its rows shuffled", shuffled)):
+            near = neighbor_recall(similarity(E, centered=True, cosine=True), grid, min(4, len(P) - 1))
+            G = similarity(E)
             rows[title] = [near, components(G, 0.9), row_and_column(G, grid).share]
         columns = ["neighbors found", "components for 90%", "row plus column"]
-        found["Encodings"] = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        frames["Encodings"] = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     if seen.attention is not None:
         share = seen.attention.share
         near = seen.attention.neighbors
         by_layer = {"positional": share.mean(1), "the most": share.max(1), "neighbors found": near.mean(1)}
         frame = pd.DataFrame(by_layer, index=range(1, len(share) + 1))
-        found["Attention between patches, by layer"] = frame
-    return found
+        frames["Attention between patches, by layer"] = frame
+    return frames
 
 
 def page(seen: Look) -> str:

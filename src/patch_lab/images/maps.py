@@ -15,7 +15,7 @@ from patch_lab.images.training.short import in_double
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Where a layer looks.
+    """The attention maps of a layer, and what is read off them.
 
     Attributes
     ----------

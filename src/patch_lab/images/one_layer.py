@@ -18,25 +18,28 @@ from patch_association.images.extras import imported
 from patch_association.images.layers import Block
 
 KINDS = ("vanilla", "positional", "timm", "vit-pytorch")
-PARTS = ("attention", "layer")
-WIDTH, HEADS, MLP_WIDTH = 384, 12, 384  # the paper's for small images
+SCOPES = ("attention", "layer")
+#: The paper's for small images.
+WIDTH = 384
+HEADS = 12
+MLP_WIDTH = 384
 _PURPOSE = "the comparison of layers"
 
 
 class Layer(nn.Module):
     """A layer of some library, or its first half, as a function of the tokens (B, N, width)."""
 
-    whole: Callable[[torch.Tensor], torch.Tensor]
+    layer: Callable[[torch.Tensor], torch.Tensor]
     mixed: Callable[[torch.Tensor], torch.Tensor]
 
     def __init__(self, part: str):
         super().__init__()
-        one_of("part", part, *PARTS)
+        one_of("part", part, *SCOPES)
         self.part = part
 
     def forward(self, x):
         """(B, N, width) -> (B, N, width)."""
-        return self.whole(x) if self.part == "layer" else self.mixed(x)
+        return self.layer(x) if self.part == "layer" else self.mixed(x)
 
 
 class Ours(Layer):
@@ -52,7 +55,7 @@ class Ours(Layer):
         """Norm and attention."""
         return self.block.attention(self.block.attention_norm(x), self.positions)[0]
 
-    def whole(self, x):
+    def layer(self, x):
         """The layer."""
         return self.block(x, self.positions, None)[0]
 
@@ -70,7 +73,7 @@ class Timm(Layer):
         """Norm and attention."""
         return self.block.attn(self.block.norm1(x))
 
-    def whole(self, x):
+    def layer(self, x):
         """The layer."""
         return self.block(x)
 
@@ -84,7 +87,7 @@ class VitPytorch(Layer):
         stack = theirs.Transformer(width, depth=1, heads=heads, dim_head=width // heads, mlp_dim=mlp_width)
         self.mixed, self.mlp = stack.layers[0]  # each with its norm inside
 
-    def whole(self, x):
+    def layer(self, x):
         """The layer."""
         x = self.mixed(x) + x
         return self.mlp(x) + x

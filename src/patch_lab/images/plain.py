@@ -106,7 +106,9 @@ def _config(tensors, P, heads) -> ViTConfig:
 
 def _renamed(left: dict, config: ViTConfig, P) -> dict:
     """Tensors under our names; what is used is taken out of ``left``."""
-    width, parts, ours = config.width, [2 * config.width, config.width], {}
+    width = config.width
+    parts = [2 * config.width, config.width]
+    ours = {}
     rows = left.pop("pos_embed")[0]
     if config.pooling == "cls":
         own = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)

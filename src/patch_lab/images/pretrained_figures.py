@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from patch_lab.kit.figures.patches import mark_patch
-from patch_lab.kit.figures.style import CATEGORIES, SCORES, looks, new_figure
+from patch_lab.kit.figures.style import CATEGORIES, SCORES, new_figure, styles_of
 
 #: Of the parts of the logits, in the order of the record.
 PART_LABELS = (
@@ -78,7 +78,7 @@ def draw_shares(ax: Axes, share: Mapping) -> None:
     """(L, H) shares of the attention that the mean map explains, with intervals, by layer."""
     value, low, high = (np.array(share[key]) for key in ("value", "low", "high"))
     layers = np.arange(1, len(value) + 1)
-    for head, (name, style) in enumerate(looks([f"head {h + 1}" for h in range(value.shape[1])]).items()):
+    for head, (name, style) in enumerate(styles_of([f"head {h + 1}" for h in range(value.shape[1])]).items()):
         reach = np.stack([value[:, head] - low[:, head], high[:, head] - value[:, head]])
         at = layers + 0.15 * (head - 1)
         ax.errorbar(at, value[:, head], reach, label=name, fmt=style["marker"], color=style["color"])
@@ -90,7 +90,7 @@ def draw_heads(ax: Axes, share, recall, chance: float) -> None:
     """(L, H) recall of mean maps against the share of attention that they explain; thirds of the layers."""
     thirds = np.array_split(np.arange(len(share)), 3)
     names = [f"layers {third[0] + 1} to {third[-1] + 1}" for third in thirds]
-    for third, (name, style) in zip(thirds, looks(names).items()):
+    for third, (name, style) in zip(thirds, styles_of(names).items()):
         x = np.array(share)[third].ravel()
         y = np.array(recall)[third].ravel()
         ax.plot(x, y, label=name, color=style["color"], marker=style["marker"], linestyle="")
@@ -112,10 +112,10 @@ def draw_accuracy(
     **style
         Of all of them, and of the line of the unchanged model, in place of one look for each.
     """
-    for (name, look), (x, estimates) in zip(looks(list(curves)).items(), curves.values()):
+    for (name, line), (x, estimates) in zip(styles_of(list(curves)).items(), curves.values()):
         value = np.array([100 * e.value for e in estimates])
         reach = np.array([[100 * (e.value - e.low), 100 * (e.high - e.value)] for e in estimates]).T
-        ax.errorbar(x, value, reach, label=name, **(look | style))
+        ax.errorbar(x, value, reach, label=name, **(line | style))
     ax.axhline(100 * own, linewidth=1, linestyle=":", color=style.get("color", CATEGORIES[-1]))
     ax.set(xlabel=xlabel, ylabel="right classes (%)", ylim=(0, 100))
     ax.legend()
@@ -123,7 +123,7 @@ def draw_accuracy(
 
 def draw_sinks(ax: Axes, curves: Mapping[str, Mapping], first: int = 1) -> None:
     """(L,) shares of patch-to-patch attention that go to four patches, from a layer on, with intervals."""
-    for name, style in looks(list(curves)).items():
+    for name, style in styles_of(list(curves)).items():
         value, low, high = (np.array(curves[name][key]) for key in ("value", "low", "high"))
         layers = np.arange(first, first + len(value))
         ax.errorbar(layers, value, [value - low, high - value], label=name, **style)

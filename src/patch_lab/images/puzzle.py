@@ -129,8 +129,8 @@ def assemble(similarities, links: int | None = None) -> Assembly:
 
     right = [int((turned(places - middle, *turn) + middle == grid).all(axis=1).sum()) for turn in turns]
     best = turns[int(np.argmax(right))]
-    found = (turned(places - middle, *best) + middle).astype(int)
-    return Assembly(linked, hops.astype(int), turned(plane, *best) + middle, found)
+    cells = (turned(places - middle, *best) + middle).astype(int)
+    return Assembly(linked, hops.astype(int), turned(plane, *best) + middle, cells)
 
 
 def _grid(N):

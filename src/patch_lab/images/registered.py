@@ -16,10 +16,18 @@ from patch_association.checks import positive_int, probability
 from patch_association.images.locality import neighbor_recall
 
 #: Points: the paper's own 71.9 - 68.9 on ImageNet; what "nearly" and "equally" may mean; a fall that counts.
-COMPETES, NEARLY, EQUALLY, FALLS = 3.0, 2.0, 3.0, 5.0
+COMPETES = 3.0
+NEARLY = 2.0
+EQUALLY = 3.0
+FALLS = 5.0
 LEAST_SEEDS = 3  # below which nothing is said about both kinds of attention
-FIFTH, TREND = 0.2, 0.01  # of ResNet-18's fall; the level of Jonckheere's test
-RELABELINGS, SEEN, UNDONE, TIMES = 1000, 0.95, 0.999, 3.0  # of Figure 5c
+FIFTH = 0.2  # of ResNet-18's fall
+TREND = 0.01  # the level of Jonckheere's test
+#: Of Figure 5c.
+RELABELINGS = 1000
+SEEN = 0.95
+UNDONE = 0.999
+TIMES = 3.0
 
 
 @dataclass(frozen=True)
@@ -62,16 +70,17 @@ def difference(first, second) -> Difference:
     >>> round(difference([[1, 1, 1, 0]] * 3, [[1, 0, 1, 0]] * 3).mean)
     25
     """
-    a, b = (np.asarray(each, dtype=np.float64) for each in (first, second))
+    a, b = (np.asarray(right, dtype=np.float64) for right in (first, second))
     if a.ndim != 2 or a.shape != b.shape or a.shape[1] < 2:
         raise ValueError(f"answers must be two arrays (seeds, pictures), got {a.shape} and {b.shape}")
     apart = 100 * (a - b)
     seeds, n = apart.shape
     of_pictures = apart.mean(axis=0).var(ddof=1) / n
     of_seeds = apart.mean(axis=1).var(ddof=1) / seeds if seeds > 1 else 0.0
-    whole = of_pictures + of_seeds
+    variance = of_pictures + of_seeds
     parts = of_pictures**2 / (n - 1) + (of_seeds**2 / (seeds - 1) if seeds > 1 else 0.0)
-    return Difference(float(apart.mean()), math.sqrt(whole), whole**2 / parts if parts else n - 1.0, seeds)
+    freedom = variance**2 / parts if parts else n - 1.0
+    return Difference(float(apart.mean()), math.sqrt(variance), freedom, seeds)
 
 
 def _verdict(held: bool, failed: bool) -> str:
@@ -84,10 +93,10 @@ def competes(differences) -> str:
     Held where every one-sided bound at 97.5% is above -3 points; failed where one of them is surely below.
     """
     every = list(differences)
-    if not every or min(each.seeds for each in every) < LEAST_SEEDS:
+    if not every or min(difference.seeds for difference in every) < LEAST_SEEDS:
         return "undecided"
-    held = all(each.bound(0.025) > -COMPETES for each in every)
-    return _verdict(held, any(each.bound(0.975) < -COMPETES for each in every))
+    held = all(difference.bound(0.025) > -COMPETES for difference in every)
+    return _verdict(held, any(difference.bound(0.975) < -COMPETES for difference in every))
 
 
 def nearly(apart: Difference) -> str:
@@ -140,7 +149,7 @@ def jonckheere(groups) -> float:
     values = [np.asarray(group, dtype=np.float64) for group in groups]
     if len(values) < 2 or any(group.ndim != 1 or len(group) == 0 for group in values):
         raise ValueError("groups must be two or more, none of them empty")
-    found = sum(
+    statistic = sum(
         int((later[:, None] > earlier).sum()) for k, later in enumerate(values) for earlier in values[:k]
     )
     # Without a trend the statistic is a sum of independent Mann-Whitney ones, of a group and all before it.
@@ -149,7 +158,7 @@ def jonckheere(groups) -> float:
     for group in values[1:]:
         ways = np.convolve(np.array(ways, dtype=object), _mann_whitney(before, len(group)))
         before += len(group)
-    return float(sum(ways[found:])) / float(sum(ways))
+    return float(sum(ways[statistic:])) / float(sum(ways))
 
 
 def _mann_whitney(m: int, n: int) -> np.ndarray:
@@ -159,7 +168,8 @@ def _mann_whitney(m: int, n: int) -> np.ndarray:
         1, n + 1
     ):  # the coefficients of a Gaussian binomial: multiply by 1 - q^(m+k), divide by 1 - q^k
         factor = np.zeros(m + k + 1, dtype=object)
-        factor[0], factor[m + k] = 1, -1
+        factor[0] = 1
+        factor[m + k] = -1
         product = np.convolve(ways, factor)
         for u in range(k, len(product)):
             product[u] += product[u - k]
@@ -212,9 +222,9 @@ def places(P, permutation=None, seed: int = 0) -> Places:
     if permutation is not None:
         products = permutation.undo(products, permutation.image_size // side)
     generator = np.random.default_rng(seed)
-    found = []
+    recalls = []
     for _ in range(RELABELINGS):
         order = generator.permutation(len(P))
-        found.append(neighbor_recall(products[order][:, order], side))
-    seen, undone = np.quantile(found, [SEEN, UNDONE])
+        recalls.append(neighbor_recall(products[order][:, order], side))
+    seen, undone = np.quantile(recalls, [SEEN, UNDONE])
     return Places(neighbor_recall(products, side), 4 / (len(P) - 1), float(seen), float(undone))

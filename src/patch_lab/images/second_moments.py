@@ -88,7 +88,7 @@ def without_labels(images: torch.Tensor, patch_size: int, permutation=None) -> W
         With which the pictures are shuffled before anything is measured; patches must stay whole.
     """
     shown = images if permutation is None else permutation(images)
-    found = patch_correlations(shown, patch_size)
+    correlations = patch_correlations(shown, patch_size)
     grid = images.shape[2] // patch_size
-    undone = found if permutation is None else permutation.undo(found, patch_size)
-    return WithoutLabels(len(images), locality(found, grid), locality(undone, grid))
+    undone = correlations if permutation is None else permutation.undo(correlations, patch_size)
+    return WithoutLabels(len(images), locality(correlations, grid), locality(undone, grid))

@@ -19,7 +19,9 @@ from patch_association.checks import finite, positive_int, seed_number
 from patch_association.images.vit import STEPS, ViT
 from patch_lab.images import STARTS, VALUES
 
-_VALUE, _SCORE = 0.4, 0.7  # of Trockman & Kolter, for Z and for I alike
+#: Of Trockman & Kolter, for Z and for I alike.
+_VALUE = 0.4
+_SCORE = 0.7
 
 
 def share(margin: float, rows: int, columns: int, class_token: bool = False) -> float:
@@ -62,15 +64,15 @@ def shift_heads(
     if head_width < len(book):
         raise ValueError(f"a head must have rows + columns numbers, {len(book)} or more, got {head_width}")
     places = [torch.arange(n) for n in (rows, len(book) - rows)]
-    found = []
+    pairs = []
     for head in range(heads):
         moved = [(at + by).clamp(0, len(at) - 1) for at, by in zip(places, STEPS[head % len(STEPS)])]
         # Turned into the head's numbers at random, so that none of them starts at zero and stays there.
         turn = torch.linalg.qr(torch.randn(head_width, len(book), generator=generator))[0]
         turn = turn * margin**0.5 * head_width**0.25
         target = torch.cat([moved[0], rows + moved[1]])
-        found.append(torch.stack([turn[:, target] @ book, turn @ book]))
-    return torch.stack(found, dim=1)
+        pairs.append(torch.stack([turn[:, target] @ book, turn @ book]))
+    return torch.stack(pairs, dim=1)
 
 
 def value_product(values: str, width: int, generator: torch.Generator) -> torch.Tensor:
@@ -174,10 +176,10 @@ def start_like(
             layer[2].copy_(V.T)  # z W_V is how Linear reads W_V^T
             layer[3].copy_(back)
         if start == "mimetic":
-            each = [halves(_SCORE * (torch.randn(width, width, generator=drawn[2]) / width**0.5
+            products = [halves(_SCORE * (torch.randn(width, width, generator=drawn[2]) / width**0.5
                                      + torch.eye(width)), width // heads) for _ in range(heads)]  # fmt: skip
             for which in (0, 1):
-                layer[which].copy_(torch.cat([pair[which].T for pair in each]))
+                layer[which].copy_(torch.cat([pair[which].T for pair in products]))
         elif start == "shifts":
             for weight, W in zip(layer, shift_heads(book, rows, heads, width // heads, margin, drawn[2])):
                 weight.copy_(W.flatten(0, 1))
@@ -207,12 +209,12 @@ def _parts(module: Any, start: str) -> tuple[bool, tuple[int, int], Any, list, i
         grid = module.patch_embed.grid_size
         P = module.pos_embed
         blocks = list(module.blocks)
-        plain = P is not None and all(isinstance(b.attn.q_norm, nn.Identity) for b in blocks)
+        is_timms = P is not None and all(isinstance(b.attn.q_norm, nn.Identity) for b in blocks)
         layers = [(*b.attn.qkv.weight.chunk(3), b.attn.proj.weight, b.attn) for b in blocks]
         heads = blocks[0].attn.num_heads
     except (AttributeError, IndexError, TypeError):
-        plain = False
-    if not plain:
+        is_timms = False
+    if not is_timms:
         raise ValueError(f"module must be a plain ViT, ours or timm's, got {type(module).__name__}")
     rows, columns = (positive_int("grid", int(n)) for n in grid)
     return False, (rows, columns), P, layers, heads

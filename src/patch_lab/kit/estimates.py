@@ -109,11 +109,11 @@ def mean_share(
             f"plus and minus must be shares of the same runs, got shapes {[term.shape for term in terms]}"
         )
     values = terms[0].sum(axis=0) - (terms[1].sum(axis=0) if len(terms) > 1 else 0.0)  # (S,)
-    shared = shared_error(trials, *(float(each.mean()) for term in terms for each in term))
-    found = mean(scale * values, level, shared=scale * shared)
-    if minimum is not None and found.high < minimum:
-        raise ValueError(f"the interval {found} lies below the proved minimum {minimum:.6g}")
-    return found
+    shared = shared_error(trials, *(float(share.mean()) for term in terms for share in term))
+    estimate = mean(scale * values, level, shared=scale * shared)
+    if minimum is not None and estimate.high < minimum:
+        raise ValueError(f"the interval {estimate} lies below the proved minimum {minimum:.6g}")
+    return estimate
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class PowerLaw:
     factor: float
 
     def at(self, x):
-        """The fitted y."""
+        """The value y of the fitted line at ``x``."""
         return self.factor * np.asarray(x, dtype=np.float64) ** self.exponent.value
 
 

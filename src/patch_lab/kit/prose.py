@@ -24,13 +24,13 @@ def glue(**texts) -> None:
 
     prefix = "application/papermill.record/"
     for name, text in texts.items():
-        whole = isinstance(text, Integral) and not isinstance(text, bool)
-        if isinstance(text, (Real, np.bool_)) and not whole:
+        is_count = isinstance(text, Integral) and not isinstance(text, bool)
+        if isinstance(text, (Real, np.bool_)) and not is_count:
             raise ValueError(
                 f"glue needs text, an integer or an estimate, so that its rounding is chosen; "
                 f"got {name}={text!r}"
             )
-        shown = f"{text:,}" if whole else str(text)
+        shown = f"{text:,}" if is_count else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
         _GLUED[name] = shown
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
@@ -53,7 +53,9 @@ UNKNOWN = "⟨?⟩"
 BANNER = "**Your setting.**"
 #: What stands before words that were written for the recorded setting, once a reader has changed it: not
 #: judged; what its claims require holds; it does not.
-WRITTEN, HOLDS, FAILS = "▷ ", "✓ ", "✗ *Not so at your setting. As recorded:* "
+WRITTEN = "▷ "
+HOLDS = "✓ "
+FAILS = "✗ *Not so at your setting. As recorded:* "
 #: What stands before the caption of a figure in which nothing follows what the reader has changed.
 FIXED = "▣ *Nothing in this figure follows what you changed.* "
 
@@ -66,9 +68,13 @@ class _Shown:
     all: ClassVar[list[_Shown]] = []
 
     def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str], follows):
-        self.text, self.claims, self.recorded, self.follows = text, claims, recorded, follows
+        self.text = text
+        self.claims = claims
+        self.recorded = recorded
+        self.follows = follows
         self.names = dict.fromkeys(re.findall("«([^»]*)»", text))
-        self.handle, self.has = None, ""
+        self.handle = None
+        self.has = ""
 
     @property
     def complete(self) -> bool:
@@ -88,7 +94,7 @@ class _Shown:
 
     def words(self) -> str:
         other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
-        said = re.sub("«([^»]*)»", lambda found: _GLUED.get(found[1], other[found[1]]), self.text)
+        said = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
         return f"{mark}\n\n{said}" if mark and said[0] in "|-<$`" else mark + said
@@ -215,6 +221,6 @@ def typeset(text: str) -> str:
     return f"{mantissa[:-1]}10{raised}" if mantissa in ("1", "−1") else f"{mantissa} × 10{raised}"
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """MyST text without its markup, for tables outside the book."""
     return re.sub(r"\{[a-z:]+\}`([^`]*)`", r"\1", text).replace("$", "").strip()

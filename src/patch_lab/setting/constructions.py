@@ -125,7 +125,9 @@ def violations(scores, partition: Partition, ties: str = "kind", diagonal: bool 
         Whether a patch takes part in its own row. Without it Top_C is taken over the other patches.
     """
     _check(partition)
-    D, C, same = partition.num_patches, partition.set_size, partition.same_set
+    D = partition.num_patches
+    C = partition.set_size
+    same = partition.same_set
     A = as_scores(scores, D)
     if ties not in ("kind", "index", "strict"):
         raise ValueError(f'ties must be "kind", "index" or "strict", got {ties!r}')

@@ -11,9 +11,10 @@ from scipy.stats import norm
 
 from patch_association.structure import Partition
 from patch_lab.kit.figures.patches import draw_matrix
-from patch_lab.kit.figures.style import COLORS, INK, PAPER, label_ticks, look, new_figure, set_palette
+from patch_lab.kit.figures.style import COLORS, INK, PAPER, label_ticks, new_figure, set_palette, style_of
 
-_SCORES, _GRAM = r"$\mathbf{A}$ or mean $\mathbf{S}$", r"$\mathbf{P}\mathbf{P}^\top$"
+_SCORES = r"$\mathbf{A}$ or mean $\mathbf{S}$"
+_GRAM = r"$\mathbf{P}\mathbf{P}^\top$"
 
 
 def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) -> None:
@@ -96,7 +97,7 @@ def draw_normal_error(ax: Axes, clutter) -> None:
 def plot_linear_share(ax: Axes, sets, errors, limit: float) -> None:
     """The error of the best linear predictor against the number of sets, and its limit."""
     ax.axhline(limit, color=COLORS["noise"], linestyle=":", label="limit of many sets")
-    ax.plot(sets, errors, label=r"error of sign$\,\sum_\ell h_\ell$", **look("label"))
+    ax.plot(sets, errors, label=r"error of sign$\,\sum_\ell h_\ell$", **style_of("label"))
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, sets)
     ax.set(xlabel="number of sets $L$", ylabel="probability of error", ylim=(-0.01, 0.25))
@@ -112,7 +113,7 @@ def plot_first_step(ax: Axes, diagonals, forces) -> None:
     words = {1: "toward the own set", -1: "away from it", 0: "neither: uniform attention"}
     for (sign, word), name in zip(words.items(), ("same set", "other sets", "noise")):
         pick = signs == sign
-        style = {**look(name), "linestyle": "none"}
+        style = {**style_of(name), "linestyle": "none"}
         x = np.asarray(diagonals)[pick]
         ax.errorbar(x, 1e4 * values[pick], 1e4 * reach[:, pick], capsize=2, label=word, **style)
     ax.set_xlabel(r"diagonal of the scores, $\beta$")
@@ -144,7 +145,7 @@ def plot_learners(rows: list[dict], titles: dict[str, str]) -> Figure:
     for place, learner in enumerate(titles):
         runs = [row for row in rows if row["learner"] == learner]
         heights = place + np.linspace(-0.16, 0.16, len(runs))
-        left.plot([run["error"] for run in runs], heights, **{**look("label"), "linestyle": "none"})
+        left.plot([run["error"] for run in runs], heights, **{**style_of("label"), "linestyle": "none"})
         for ax, name in zip(known, ("scores", "gram")):
             for run, y in zip(runs, heights):
                 if name in run["end"]:

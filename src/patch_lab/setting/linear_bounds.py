@@ -18,7 +18,8 @@ from patch_association.checks import divides, fits_memory, positive_int, probabi
 BERRY_ESSEEN = 0.5600
 
 #: Numbers of patches up to here are taken one by one, larger ones on a grid of this ratio.
-_ONE_BY_ONE, _RATIO = 128, 1.04
+_ONE_BY_ONE = 128
+_RATIO = 1.04
 
 
 def loud_tails(counts, q: float, reach: int) -> np.ndarray:

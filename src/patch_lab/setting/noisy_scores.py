@@ -63,7 +63,8 @@ def noisy_association(num_patches: int, set_size: int, noise: float) -> Expected
         raise ValueError("noise must be positive, got 0")
     fits_memory(f"the ranks of {C:,} companions", 3 * (C - 1) * _Z.size)  # two laws and their product
     u = 1 / noise
-    above, stranger_above = norm.sf(_Z), norm.sf(_Z + u)  # of a score u + z: another companion, a stranger
+    above = norm.sf(_Z)  # a score u + z: another companion lies above it
+    stranger_above = norm.sf(_Z + u)  # a stranger does
     row = float(_DENSITY @ (C * above ** (C - 1) * norm.cdf(_Z + u) ** (D - C)))
     k = np.arange(C - 1)[:, None]  # other companions above, 0, ..., C-2, against the nodes
     few = (binom.pmf(k, C - 2, above) * binom.cdf(C - 2 - k, D - C, stranger_above)).sum(axis=0)

@@ -97,7 +97,8 @@ def search_weights(
     for a in tried:
         # A strict gain: among equals the first wins, on every machine, whatever the rounding.
         if a.any() and (error := best_monotone_error(weighted_law(a, C, q))) < best - 1e-12:
-            best, minimizer = error, a
+            best = error
+            minimizer = a
     return best, minimizer
 
 

@@ -90,8 +90,8 @@ def check_assumption(weights: Weights, data: PatternData) -> AssumptionCheck:
     common = nearest_frame(key + query)  # q_j = r_j: one frame for both
     delta = torch.maximum((key - common).norm(dim=-2).amax(-1), (query - common).norm(dim=-2).amax(-1))
     norms = [torch.linalg.matrix_norm(W, ord=2) for W in (weights.value, weights.key, weights.query)]
-    found = sigma, delta, torch.stack(norms).amax(0)
-    return AssumptionCheck(*(x.double().numpy() for x in found))
+    measures = sigma, delta, torch.stack(norms).amax(0)
+    return AssumptionCheck(*(x.double().numpy() for x in measures))
 
 
 def nearest_frame(images):

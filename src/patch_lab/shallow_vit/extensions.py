@@ -102,7 +102,8 @@ def train_extended(
     every : int
         Record every so many steps, and the last. Training stops when every hinge is zero.
     """
-    steps, every = positive_int("steps", steps), positive_int("every", every)
+    steps = positive_int("steps", steps)
+    every = positive_int("every", every)
     rate = finite("rate", rate, minimum=0)
     X = tokens.X.expand(len(tokens), -1, -1)
     share = tokens.share

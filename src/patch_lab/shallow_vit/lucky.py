@@ -88,7 +88,7 @@ def planted_lucky(design: PatternData, weights: Weights, cone: float, rows: int 
 
 
 def first_direction(design: PatternData, weights: Weights) -> torch.Tensor:
-    """p_1, (R, a)."""
+    """The image p_1 of the first pattern in the nearest frame, of shape (R, a)."""
     return nearest_frame(weights.value @ design.patterns.T)[..., 0]
 
 

@@ -58,8 +58,8 @@ def noise_gain(weights: Weights, tokens: Tokens, num_tokens: int, attention: str
     X = tokens.X.expand(n, -1, -1).clone().requires_grad_()
     deviations = []
     for r in range(weights.num_trials):
-        each = Tokens(X, tokens.y, tokens.share, tokens.probability, tokens.pattern)
-        F = _output_of(weights.trial(r), each, attention)
+        inputs = Tokens(X, tokens.y, tokens.share, tokens.probability, tokens.pattern)
+        F = _output_of(weights.trial(r), inputs, attention)
         (slope,) = torch.autograd.grad(F.sum(), X)  # (n, M, d)
         ratio = torch.where(tokens.share > 0, (slope**2).sum(-1) / tokens.share, 0.0)
         deviations.append((ratio.sum(-1) / L).sqrt())

@@ -66,7 +66,8 @@ def follow_logistic(
     growth : float
         Record whenever the smallest output has grown by this factor.
     """
-    until, step = finite("until", until), finite("step", step, minimum=0)
+    until = finite("until", until)
+    step = finite("step", step, minimum=0)
     log_p = tokens.probability.log()
     rows = []
     due = 0.1
@@ -79,8 +80,8 @@ def follow_logistic(
         size = (tokens.probability * yF).sum(-1)
         least = float(size.min())
         if least >= due or least >= until:
-            found = measure(weights, tokens)
-            rows.append((size.numpy(), log_time.numpy(), found.mass, found.confused))
+            measures = measure(weights, tokens)
+            rows.append((size.numpy(), log_time.numpy(), measures.mass, measures.confused))
             due = least * growth
         if least >= until:
             break

@@ -73,7 +73,8 @@ class BlockAttention:
         return made
 
     def _set(self, partition, itself, same, other):
-        self.partition, self.num_patches = partition, partition.num_patches
+        self.partition = partition
+        self.num_patches = partition.num_patches
         self.itself, self.same, self.other = itself, same, other
         if partition.num_sets == 1:
             other = same  # nobody is in another set
@@ -171,7 +172,7 @@ class DenseAttention:
         self._S = softmax_attention(A)
 
     def matrix(self) -> torch.Tensor:
-        """S, (D, D)."""
+        """The attention S written out, of shape (D, D)."""
         return self._S
 
     def tokens(self, X: torch.Tensor) -> torch.Tensor:

@@ -66,7 +66,8 @@ def exact_error(
     q = probability("q", q)
     p = odd_degree(degree)
     nu = finite("linear", linear, minimum=0)
-    a, tau = finite("alpha", alpha), finite("noise", noise, minimum=0)
+    a = finite("alpha", alpha)
+    tau = finite("noise", noise, minimum=0)
     if finite("fineness", fineness) <= 0:
         raise ValueError(f"fineness must be positive, got {fineness}")
     D = attention.num_patches

@@ -132,7 +132,8 @@ def growth_fits(num_patches, complexities) -> list[GrowthFit]:
         raise ValueError(f"need N* at three or more different D, got {D.size} and {N.size} values")
     if not ((D > 1).all() and (N > 0).all()):
         raise ValueError(f"need D > 1 and N* > 0, got {D.tolist()} and {N.tolist()}")
-    x, target = np.log(D), np.log(N)
+    x = np.log(D)
+    target = np.log(N)
     fits = [_fit("constant", {"log_c": float(target.mean())}, target - target.mean())]
     slope, intercept = np.polyfit(x, target, 1)
     fits.append(

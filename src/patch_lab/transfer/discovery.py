@@ -117,10 +117,10 @@ class FoundSets(SetRule):
 
     def _support(self, active) -> np.ndarray:
         active = np.asarray(active, dtype=bool)
-        found = np.zeros(active.shape[0])
+        support = np.zeros(active.shape[0])
         for members in self.sets:
-            found += active[:, members].all(axis=1)
-        return found + self._open(active)
+            support += active[:, members].all(axis=1)
+        return support + self._open(active)
 
     def _open(self, active) -> np.ndarray:
         """m binom(n+, C) / binom(M, C): the expected number of full sets among the open patches."""
@@ -172,8 +172,10 @@ class _Search:
     """Greedy search; ``full[k]`` marks the samples in which candidate k is all active."""
 
     def __init__(self, active, C, candidates, full):
-        self.active, self.C = active, C
-        self.candidates, self.full = candidates, full
+        self.active = active
+        self.C = C
+        self.candidates = candidates
+        self.full = full
         self.chosen: list[int] = []
         self.value = self._value([])
 
@@ -231,14 +233,14 @@ class _Search:
 
 def _candidates(active, C):
     """C-subsets of the patches that two samples share, with the samples in which each is all active."""
-    found: set[tuple[int, ...]] = set()
+    subsets: set[tuple[int, ...]] = set()
     for a in range(len(active)):
         shared = active[a] & active[a + 1 :]
         for row in shared[shared.sum(axis=1) >= C]:
             members = np.flatnonzero(row)
             if members.size <= _MOST_SHARED:
-                found.update(combinations(members.tolist(), C))
-    candidates = np.array(sorted(found), dtype=int).reshape(-1, C)
+                subsets.update(combinations(members.tolist(), C))
+    candidates = np.array(sorted(subsets), dtype=int).reshape(-1, C)
     full = np.ones((len(candidates), len(active)), dtype=bool)
     columns = active.T
     for place in range(C):

@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from patch_lab.kit.figures.patches import draw_matrix
-from patch_lab.kit.figures.style import COLORS, INK, draw_means, label_ends, label_ticks, looks
+from patch_lab.kit.figures.style import COLORS, INK, draw_means, label_ends, label_ticks, styles_of
 
 #: One look for each learner through the whole part. Those that know nothing of the sets are gray.
 LEARNERS = {
-    **looks(
+    **styles_of(
         [
             "learned attention",
             "from scratch",
@@ -100,8 +100,8 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     ax.plot(patches, bound, color=INK, label="needed without the sets")
     limit = enough * np.asarray(patches)
     ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
-    for name, found in learners.items():
-        crossed = {D: N for D, N in found.items() if np.isfinite(N.value)}
+    for name, complexities in learners.items():
+        crossed = {D: N for D, N in complexities.items() if np.isfinite(N.value)}
         x = np.array(list(crossed))
         y = np.array([N.value for N in crossed.values()])
         # An interval without an upper end is drawn to its point only.
@@ -126,7 +126,7 @@ def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:
     target : float
     """
     _target(ax, target)
-    for place, (name, style) in enumerate(looks(errors).items()):
+    for place, (name, style) in enumerate(styles_of(errors).items()):
         line = {"color": style["color"], "marker": style["marker"], "linestyle": "-" if place < 2 else "--"}
         ax.plot(per_set, errors[name], label=name, **line)
     ax.set(xlabel=r"samples per set $\theta$", ylabel="error for many patches", ylim=(0, None))
@@ -146,10 +146,8 @@ def draw_pulls(ax: Axes, cosines: dict, title: str) -> None:
         arrow = {"arrowstyle": "-|>", "color": COLORS[key], "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", tip, (0, 0), arrowprops=arrow)
         side = "left" if cosine > 0 else "right"
-        ax.annotate(
-            name, tip, (5 if cosine > 0 else -5, 9 - 11 * (place == 2)), textcoords="offset points",
-            ha=side, va="center", color=COLORS[key],
-        )  # fmt: skip
+        offset = (5 if cosine > 0 else -5, -2 if place == 2 else 9)  # points: the third below the others
+        ax.annotate(name, tip, offset, textcoords="offset points", ha=side, va="center", color=COLORS[key])
     ax.axvline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlim=(-1.75, 1.75), ylim=(0, 1.2), aspect="equal", title=title, xticks=[], yticks=[])
     ax.set_xlabel(r"along the feature $\rightarrow$")
@@ -158,7 +156,7 @@ def draw_pulls(ax: Axes, cosines: dict, title: str) -> None:
 def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
     """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma."""
     _target(ax, limit)
-    for name, style in looks(errors).items():
+    for name, style in styles_of(errors).items():
         ax.plot(patches, errors[name], label=name, **style)
     ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15), xlim=(None, max(patches)))
 
@@ -175,7 +173,7 @@ def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: f
         D -> (fractions, errors) of the line, on a grid of its own.
     """
     _target(ax, target)
-    for D, style in looks(measured).items():
+    for D, style in styles_of(measured).items():
         line = {"color": style["color"], "linestyle": style["linestyle"]}
         marks = {**style, "linestyle": "none", "markerfacecolor": "none"}
         ax.plot(*forecast[D], label=f"$D = {D}$", **line)
@@ -193,10 +191,11 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
         (K, H) -> (sizes (n,), errors (seeds, n)).
     """
     _target(ax, target)
-    styles = looks(sorted({K for K, _ in tables}))
+    styles = styles_of(sorted({K for K, _ in tables}))
     for (K, H), (sizes, errors) in tables.items():
         style = {**styles[K], "linestyle": "-" if H == K else "--"}
-        draw_means(ax, sizes, errors, label=f"$K = {K}$, {H} head" + "s" * (H > 1), **style)
+        name = "1 head" if H == 1 else f"{H} heads"
+        draw_means(ax, sizes, errors, label=f"$K = {K}$, {name}", **style)
     ax.set(xscale="log", xlabel="samples", ylabel=_ERROR)
     label_ticks(ax.xaxis, sizes)
     label_ends(ax)

@@ -232,11 +232,11 @@ def by_search(
         rule = overlap_rule(active, C, equal_weights=search.endswith("equal weights"))
         return Outcome(_set_rule_error(rule, w, threshold, data, draws, seed + TEST))
     if search == "likelihood":
-        found = likelihood_sets(active, C)
+        sets = likelihood_sets(active, C)
         true = {tuple(s) for s in data.partition.sets.tolist()}
         return Outcome(
-            _set_rule_error(found, w, threshold, data, draws, seed + TEST),
-            sum(s in true for s in found.sets) / data.partition.num_sets,
+            _set_rule_error(sets, w, threshold, data, draws, seed + TEST),
+            sum(s in true for s in sets.sets) / data.partition.num_sets,
         )
     if search == "coactivation":
         w = first_moment(X, y)
@@ -308,10 +308,10 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     return np.array([[learner(data, samples, seed).error for samples in sizes] for seed in seeds])
 
 
-def _set_rule_error(found: FoundSets | OverlapRule, w, threshold, data, draws, seed) -> float:
+def _set_rule_error(rule: FoundSets | OverlapRule, w, threshold, data, draws, seed) -> float:
     assumption_one("data", data)
     alpha, noise = two_numbers(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
     u = alpha * s + noise * generator(seed, Stream.SET_RULE_NOISE).standard_normal(s.shape)
-    margin = y * found.score(u > threshold, u < -threshold)
+    margin = y * rule.score(u > threshold, u < -threshold)
     return float((margin < 0).mean() + 0.5 * (margin == 0).mean())

@@ -39,7 +39,7 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
         gradient = -root[:, keep].T @ expit(-margin) / n + penalty * c
         return np.logaddexp(0, -margin).mean() + 0.5 * penalty * c @ c, gradient
 
-    found = minimize(
+    minimum = minimize(
         objective,
         np.zeros(int(keep.sum())),
         jac=True,
@@ -47,7 +47,7 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
         options={"maxiter": 2000, "gtol": 1e-8, "ftol": 0.0},
     )
     # W = signed^T V diag(1 / sqrt(values)) c
-    weights = signed.T @ (vectors[:, keep] @ (found.x / np.sqrt(values[keep])))
+    weights = signed.T @ (vectors[:, keep] @ (minimum.x / np.sqrt(values[keep])))
     return weights.reshape(X.shape[1:])
 
 
@@ -59,7 +59,8 @@ def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray,
     ValueError
         Where :func:`fit_logistic` refuses; if there is no penalty, or the two sets differ in shape.
     """
-    (X, y), (X_val, y_val) = labeled(X, y), labeled(X_val, y_val)
+    X, y = labeled(X, y)
+    X_val, y_val = labeled(X_val, y_val)
     if X_val.shape[1:] != X.shape[1:]:
         raise ValueError(f"X_val must have inputs of shape {X.shape[1:]}, as X has, got {X_val.shape[1:]}")
 
@@ -70,7 +71,7 @@ def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray,
 
     _, penalty, W = min(
         (validated(penalty) for penalty in listed("penalties", penalties, "numbers")),
-        key=lambda found: found[:2],
+        key=lambda fit: fit[:2],
     )
     return W, -penalty
 

@@ -85,11 +85,11 @@ def _moments(test: HeldOut, attention, p: int) -> torch.Tensor:
     """(p + 3, n): the coefficients of y F in alpha and tau, the label folded into s as F is odd."""
     draws = generator(test.seed, Stream.FIXED_TEST_NOISE)
     chunk = max(1, 2**21 // attention.num_patches)
-    found = []
+    coefficients = []
     for s in (test.s * test.y[:, None]).double().cpu().split(chunk):
         M = attention.mix(attention.tokens(s[..., None]))[..., 0]  # (n, T)
         g = torch.from_numpy(draws.standard_normal((len(s), attention.rows)))
         G = attention.mix(attention.multiplicity**0.5 * g[..., None])[..., 0]
         terms = [math.comb(p, k) * (M ** (p - k) * G**k).sum(dim=1) for k in range(p + 1)]
-        found.append(torch.stack([*terms, M.sum(dim=1), G.sum(dim=1)]))
-    return torch.cat(found, dim=1)
+        coefficients.append(torch.stack([*terms, M.sum(dim=1), G.sum(dim=1)]))
+    return torch.cat(coefficients, dim=1)

@@ -100,12 +100,13 @@ class SeveralFeatures:
             raise ValueError(
                 f"partitions must split the same patches into sets of one size, got {partitions!r}"
             )
-        self.dim, self.q = positive_int("dim", dim, minimum=len(self.partitions) + 1), probability("q", q)
+        self.dim = positive_int("dim", dim, minimum=len(self.partitions) + 1)
+        self.q = probability("q", q)
         self.noise_std = self.dim**-0.5
 
     @property
     def num_features(self) -> int:
-        """K."""
+        """The number of features, K."""
         return len(self.partitions)
 
     def sample_coefficients(self, n: int, seed: int = 0):
@@ -125,7 +126,7 @@ class SeveralFeatures:
         return s, carrier
 
     def sample_folded(self, n: int, seed: int = 0) -> torch.Tensor:
-        """y X, (n, D, d)."""
+        """Inputs times their labels, y X, of shape (n, D, d)."""
         n = positive_int("n", n)
         D = self.partitions[0].num_patches
         fits_memory(f"{n:,} inputs of {D:,} patches of dimension {self.dim:,}", n * D * self.dim)
@@ -158,7 +159,8 @@ class Heads:
             for a in self.attentions
         ):
             raise ValueError("attentions must be fixed attentions with as many rows over the same patches")
-        self.num_patches, self.multiplicity = first.num_patches, first.multiplicity
+        self.num_patches = first.num_patches
+        self.multiplicity = first.multiplicity
         self.rows = len(self.attentions) * first.rows
 
     def read(self, X: torch.Tensor) -> torch.Tensor:

@@ -23,7 +23,7 @@ class Pull(NamedTuple):
 
     @property
     def cosine(self) -> float:
-        """With w*."""
+        """The cosine of the pull with w*."""
         return float(self.feature / np.hypot(self.feature, self.noise**0.5))
 
 

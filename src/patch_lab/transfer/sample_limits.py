@@ -193,5 +193,5 @@ def _error(C, clutter, t, odds, draws) -> Estimate:
     positive, negative = side(C), side(0)
     tie = np.abs(positive - negative) <= 1e-9 * (positive + 1e-3)
     share = math.exp(-t)
-    found = mean(share * np.where(tie, 0.5, positive < negative))
-    return Estimate(found.value, max(found.low, 0.0), found.high, draws, found.level)
+    estimate = mean(share * np.where(tie, 0.5, positive < negative))
+    return Estimate(estimate.value, max(estimate.low, 0.0), estimate.high, draws, estimate.level)

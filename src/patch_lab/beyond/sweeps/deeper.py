@@ -33,13 +33,21 @@ from patch_lab.beyond import (
 from patch_lab.kit.records import drawn, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-SEEDS, D, C, Q = 10, 16, 4, 0.5
-SIMPLE_RATE, BLOCK_RATE = 0.02, 0.005
-ROWS_SEEDS, POPULATION_RATE = 8, 0.02
+SEEDS = 10
+D = 16
+C = 4
+Q = 0.5
+SIMPLE_RATE = 0.02
+BLOCK_RATE = 0.005
+ROWS_SEEDS = 8
+POPULATION_RATE = 0.02
 SETS = Partition.random(D, C, seed=0)
-N_TEST, N_PROBE, N_MEAN = 10_000, 40, 500
+N_TEST = 10_000
+N_PROBE = 40
+N_MEAN = 500
 #: The error is also taken on data whose sets are others, of which a network cannot know.
-OTHERS, N_OTHER = 20, 500
+OTHERS = 20
+N_OTHER = 500
 
 #: Model (T) with one thing changed.
 SIMPLE = {
@@ -97,22 +105,22 @@ def design_cell(name: str, steps: int, batch: int, q: float = Q, rate: float | N
         )
         for k in range(1, 1 + OTHERS)
     ]
-    found: dict = {"error": error_of_each(network, X, y), "other_error": torch.stack(others).mean(dim=0)}
+    result: dict = {"error": error_of_each(network, X, y), "other_error": torch.stack(others).mean(dim=0)}
     S = network.maps(X[:N_MEAN]).double().numpy()  # (R, layers, H, D, D)
     known = association(S, SETS)
-    found |= {"auc": known.auc, "recall": known.recall, "exact": known.exact}
+    result |= {"auc": known.auc, "recall": known.recall, "exact": known.exact}
     looks = np.array([row_separation(M, SETS) for M in S.reshape(-1, D, D)]).reshape(*S.shape[:3], 2)
-    found |= {"toward": looks[..., 0], "away": looks[..., 1], "explained": explained(S)}
+    result |= {"toward": looks[..., 0], "away": looks[..., 1], "explained": explained(S)}
     own = np.eye(D, dtype=bool)
     parts = (own, SETS.same_set & ~own, ~SETS.same_set)
-    found["levels"] = np.stack([S[..., part].mean(axis=-1) for part in parts], axis=-1)
+    result["levels"] = np.stack([S[..., part].mean(axis=-1) for part in parts], axis=-1)
     for name, scores in (("gram", network.gram()), ("probe", _interactions(network, data))):
         if scores is not None:
             of = association(scores.double(), SETS)
-            found |= {f"{name}_{key}": getattr(of, key) for key in ("recall", "auc", "exact")}
+            result |= {f"{name}_{key}": getattr(of, key) for key in ("recall", "auc", "exact")}
             if name == "probe":
-                found["probe_p"] = [p_value(each, SETS) for each in scores.numpy()]
-    return rounded(found, 4)
+                result["probe_p"] = [p_value(A, SETS) for A in scores.numpy()]
+    return rounded(result, 4)
 
 
 def rows_cell(
@@ -143,7 +151,7 @@ def rows_cell(
     with torch.no_grad():
         network.scores.mul_(start / DEFAULT.init_std)
     X, y = data.sample(N_TEST, seed=BENCH_TEST, dtype=torch.float32)
-    found: dict[str, list] = {}
+    result: dict[str, list] = {}
     draw = partial(data.sample, dtype=torch.float32)
     for step in train_together(
         network, draw, steps=steps, batch=batch, rate=rate, score_rate=score_rate, points=points
@@ -152,9 +160,9 @@ def rows_cell(
         of = census(A, SETS)
         error = error_of_each(network, X, y)
         for key, value in (("taken", step), ("error", error), *of.items()):
-            found.setdefault(key, []).append(value)
-    found["masses"] = found["masses"][-1]
-    return rounded(found, 4)
+            result.setdefault(key, []).append(value)
+    result["masses"] = result["masses"][-1]
+    return rounded(result, 4)
 
 
 def gram_cell(name: str, rate: float, q: float, batch: int, steps: int) -> dict:
@@ -186,7 +194,8 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
     and, (points, R) each, ``loss`` and what :func:`rows_cell` returns of the rows.
     """
     sets = Partition(np.repeat(np.arange(3), 3))
-    patches, size = sets.num_patches, sets.set_size
+    patches = sets.num_patches
+    size = sets.set_size
     rest = np.array(list(product((-1.0, 0.0, 1.0), repeat=patches - size)))  # (n, D - C)
     chance = np.where(rest == 0, 1 - q, q / 2).prod(axis=1)
     signs = np.ones((sets.num_sets, len(rest), patches))
@@ -199,7 +208,7 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
     A = torch.from_numpy(start * noise).masked_fill(own, diagonal).requires_grad_()  # (R, D, D)
     alpha = torch.full((ROWS_SEEDS, 1, 1), DEFAULT.alpha, dtype=torch.float64, requires_grad=True)
     marks = {round(steps * k / points) for k in range(1, points + 1)}
-    found: dict[str, list] = {}
+    result: dict[str, list] = {}
     for step in range(1, steps + 1):
         z = patches * alpha * (X @ torch.softmax(A, dim=-1).mT)  # (R, L n, D)
         F = polynomial_activation(z, DEFAULT.degree, DEFAULT.linear).sum(dim=-1)
@@ -210,9 +219,9 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
             alpha -= POPULATION_RATE * by_alpha
         if step in marks:
             for key, value in (("taken", step), ("loss", loss.detach()), *census(A.detach(), sets).items()):
-                found.setdefault(key, []).append(value)
-    found["masses"] = found["masses"][-1]
-    return rounded(found, 6)
+                result.setdefault(key, []).append(value)
+    result["masses"] = result["masses"][-1]
+    return rounded(result, 6)
 
 
 def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
@@ -335,14 +344,14 @@ _GRAM_CONFIG = {**_ROWS_CONFIG, "seeds": SEEDS}
 def _sweep(name: str, summary: str, cells, run, config: dict) -> Sweep:
     """A sweep on inputs of Assumption 1; ``cells`` are settings, or settings by name."""
     if isinstance(cells, dict):
-        cells = tuple(dict(name=each, **settings) for each, settings in cells.items())
+        cells = tuple(dict(name=key, **settings) for key, settings in cells.items())
     return Sweep(name, summary, cells, run, config, data=lambda: drawn(SpatialData(SETS, D, Q), 0))
 
 
 def _designs(name: str, summary: str, designs: dict) -> Sweep:
     simple = designs is SIMPLE
     config = {**_CONFIG, "rate": SIMPLE_RATE if simple else BLOCK_RATE}
-    config["designs"] = {each: repr(design) for each, design in designs.items()}
+    config["designs"] = {key: repr(design) for key, design in designs.items()}
     cells = grid(name=tuple(designs), **(SIMPLE_SIZE if simple else BLOCK_SIZE))
     return _sweep(name, summary, cells, design_cell, config)
 

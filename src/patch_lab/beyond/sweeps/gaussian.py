@@ -97,8 +97,8 @@ def _plain_sum(data: GaussianData):
 
 def _matrices(model, X) -> dict[str, torch.Tensor]:
     """What a learner thinks of the patches: its scores, and P P^T where it has encodings."""
-    found = {"scores": model.attention_scores(X), "gram": model.encoding_gram()}
-    return {name: M for name, M in found.items() if M is not None}
+    matrices = {"scores": model.attention_scores(X), "gram": model.encoding_gram()}
+    return {name: M for name, M in matrices.items() if M is not None}
 
 
 def _knowledge(model, X, partition: Partition) -> dict[str, dict]:
@@ -106,12 +106,12 @@ def _knowledge(model, X, partition: Partition) -> dict[str, dict]:
 
 
 def _summary(M, partition: Partition) -> dict:
-    found = association(M, partition)
+    knowledge = association(M, partition)
     toward, away = row_separation(M, partition)
     return {
-        "exact": found.exact,
-        "recall": round(found.recall, 6),
-        "auc": round(found.auc, 6),
+        "exact": knowledge.exact,
+        "recall": round(knowledge.recall, 6),
+        "auc": round(knowledge.auc, 6),
         "toward": toward,
         "away": away,
     }

@@ -12,7 +12,8 @@ from patch_lab.beyond import KINDS, Bench, CrossedData, RarePatterns, follow_ben
 from patch_lab.kit.records import drawn, rounded
 from patch_lab.kit.sweeps.sweep import Sweep
 
-SEEDS, TURNED_SEEDS = 10, 5
+SEEDS = 10
+TURNED_SEEDS = 5
 #: The laws: sets said by the place, by the content, by both (D = 27, C = 3, q = 0.3); and Li et al.'s.
 LAWS = {
     "place": CrossedData(9, 1, set_size=3, q=0.3),
@@ -28,8 +29,8 @@ def bench_cell(law: str, kind: str, steps: int, batch: int) -> dict:
     run = follow_bench(
         data, kind, seeds=SEEDS, steps=steps, batch=batch, points=10, n_test=10_000 if law != "rare" else 5000
     )
-    found = {"taken": run.steps, **rounded({"errors": run.errors, "share": run.share}, 4)}
-    return {**found, **(knowledge(run.bench, data) if isinstance(data, CrossedData) else {})}
+    result = {"taken": run.steps, **rounded({"errors": run.errors, "share": run.share}, 4)}
+    return {**result, **(knowledge(run.bench, data) if isinstance(data, CrossedData) else {})}
 
 
 def knowledge(bench: Bench, data: CrossedData) -> dict:
@@ -37,17 +38,17 @@ def knowledge(bench: Bench, data: CrossedData) -> dict:
 
     ``keys`` is the share of keys that B scores higher with themselves than with any other key.
     """
-    found: dict = {}
+    result: dict = {}
     v = bench.value.detach()
-    found["leak"] = rounded((v[:, 1 : 1 + data.num_keys].norm(dim=1) / v.norm(dim=1)).tolist(), 3)
+    result["leak"] = rounded((v[:, 1 : 1 + data.num_keys].norm(dim=1) / v.norm(dim=1)).tolist(), 3)
     if bench.scores is not None and data.num_groups > 1:
         known = association(bench.scores, Partition(data.groups))
-        found |= {"groups_auc": rounded(known.auc.tolist(), 4), "groups_exact": known.exact.tolist()}
+        result |= {"groups_auc": rounded(known.auc.tolist(), 4), "groups_exact": known.exact.tolist()}
     if bench.form is not None and data.num_keys > 1:
         B = bench.form.detach()[:, 1 : 1 + data.num_keys, 1 : 1 + data.num_keys]  # (R, K, K)
         best = B.argmax(dim=2) == torch.arange(data.num_keys)
-        found["keys"] = rounded(best.double().mean(dim=1).tolist(), 4)
-    return found
+        result["keys"] = rounded(best.double().mean(dim=1).tolist(), 4)
+    return result
 
 
 _turned = partial(follow_bench, seeds=TURNED_SEEDS, points=1)
@@ -73,9 +74,9 @@ def turned_cell(
     run = _turned(
         data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal, score_std=start
     )
-    found = gathered(run.bench, data)
+    masses = gathered(run.bench, data)
     own = run.share[:, 1]
-    return rounded({"error": run.errors[-1], "own": own, "set": found["set"], "best": found["own"]}, 4)
+    return rounded({"error": run.errors[-1], "own": own, "set": masses["set"], "best": masses["own"]}, 4)
 
 
 def rare_cell(kind: str, rate: float, steps: int, batch: int) -> dict:

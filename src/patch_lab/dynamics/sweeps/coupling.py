@@ -16,7 +16,10 @@ from patch_lab.dynamics.realistic import perturbed_start
 from patch_lab.kit.records import drawn, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-D, C, DIM, Q = 16, 4, 16, 0.4
+D = 16
+C = 4
+DIM = 16
+Q = 0.4
 STEP = Constant(0.02)
 STEPS = 120
 EVERY = 5

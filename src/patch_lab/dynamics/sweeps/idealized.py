@@ -1,4 +1,4 @@
-"""The sweep ``idealized``: exact gradient descent on the population risk, over sizes, q and diagonals."""
+"""The sweeps ``idealized`` and ``idealized-degree``: exact gradient descent on the population risk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 HORIZON = {16: 12_000, 24: 12_000, 36: 6000}
 #: Atoms of this total probability may be left out where the law is large.
 PRUNE = {36: 1e-8}
-SINGLE_RATE_STEPS, SINGLE_RATE = 400_000, 0.01
+SINGLE_RATE_STEPS = 400_000
+SINGLE_RATE = 0.01
 
 
-def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
-    """One run. ``part`` "grid": eta_A = D^2 eta, to the horizon. "single rate": eta_A = eta, the paper's."""
-    risk = PopulationRisk(D, SMALL_START.set_size, q, linear=SMALL_START.linear, prune=PRUNE.get(D))
+def idealized_cell(part: str, D: int, q: float, diagonal: float, degree: int = SMALL_START.degree) -> dict:
+    """One run. ``part`` "grid": eta_A = D^2 eta, to the horizon. "single rate": eta_A = eta, the paper's.
+
+    "degree" is the grid's run with another ``degree`` p of the activation.
+    """
+    risk = PopulationRisk(D, SMALL_START.set_size, q, degree, SMALL_START.linear, prune=PRUNE.get(D))
     if part == "single rate":
         step = Constant(SINGLE_RATE, score_rate=SINGLE_RATE)
         steps = SINGLE_RATE_STEPS
@@ -42,6 +46,17 @@ def idealized_cell(part: str, D: int, q: float, diagonal: float) -> dict:
     }
 
 
+def _config(**own) -> dict:
+    return {
+        "set_size": SMALL_START.set_size,
+        "linear": SMALL_START.linear,
+        "score_rate": "D^2 rate, on the grid",
+        "horizon": {str(D): h for D, h in HORIZON.items()},
+        "single_rate": SINGLE_RATE,
+        **own,
+    }
+
+
 SWEEPS = (
     Sweep(
         name="idealized",
@@ -53,14 +68,15 @@ SWEEPS = (
             *grid(part="single rate", D=16, q=0.3, diagonal=(1.0, 4.0)),
         ),
         run=idealized_cell,
-        config={
-            "set_size": SMALL_START.set_size,
-            "degree": SMALL_START.degree,
-            "linear": SMALL_START.linear,
-            "score_rate": "D^2 rate, on the grid",
-            "horizon": {str(D): h for D, h in HORIZON.items()},
-            "single_rate": SINGLE_RATE,
-        },
+        config=_config(degree=SMALL_START.degree),
+        data="an exactly known law",
+    ),
+    Sweep(
+        name="idealized-degree",
+        summary="The idealized process with steeper activations, p = 5 and 7.",
+        cells=grid(part="degree", D=16, q=(0.2, 0.4, 0.6), diagonal=(1.0, 2.0), degree=(5, 7)),
+        run=idealized_cell,
+        config=_config(),
         data="an exactly known law",
     ),
 )

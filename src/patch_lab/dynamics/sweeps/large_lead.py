@@ -10,7 +10,8 @@ from patch_lab.dynamics.slow_scores import flow_line
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-SET_SIZE, DEGREE = 2, 3
+SET_SIZE = 2
+DEGREE = 3
 #: Times at which a line is kept, in the clock in which scores have the rate D^2.
 TIMES = np.geomspace(1e-2, 1e8, 161)
 #: The probability that may be left out of a law.

@@ -25,20 +25,21 @@ def lifetime_cell(q: float) -> dict:
     noise = ScoreNoise(*DATA, q)
     step = Constant(SETTING["rate"], SETTING["score_rate"])
     path = descend_population(PopulationRisk(*DATA, q), step, steps=max(STEPS), record=1, progress=False)
-    found = noise.deviations(path, STEPS)
+    deviations = noise.deviations(path, STEPS)
     share = {}
     margin = {}
     for n in COUNTS:
         tries = [
-            association(noise.draw_scores(at, n, DEFAULT.init_std, DRAWS), noise.partition) for at in found
+            association(noise.draw_scores(at, n, DEFAULT.init_std, DRAWS), noise.partition)
+            for at in deviations
         ]
         share[str(n)] = [float(one.exact.mean()) for one in tries]
         margin[str(n)] = rounded([float(np.median(one.margin)) for one in tries], 4)
     return {
-        "steps": [at.step for at in found],
-        "rms": rounded([at.rms() for at in found]),
-        "gap": rounded([at.gamma - at.rho for at in found]),
-        "amplified": rounded([at.amplified() for at in found]),
+        "steps": [at.step for at in deviations],
+        "rms": rounded([at.rms() for at in deviations]),
+        "gap": rounded([at.gamma - at.rho for at in deviations]),
+        "amplified": rounded([at.amplified() for at in deviations]),
         "share": share,
         "margin": margin,
     }

@@ -38,13 +38,13 @@ def fall_cell(D: int, q: float, diagonal: float) -> dict:
         last = {name: float(getattr(run, name)[-1]) for name in ("gamma", "rho", "error")}
         return {"steps": int(run.steps[-1]), **last, "diverged": run.diverged_at is not None}
 
-    found = {
+    result = {
         "alpha": alpha,
         "drift_inside": float(inside),
         "drift_outside": float(outside),
         "rate": step.rate,
     }
-    return found | {"valley": end(alpha), "paper": end(DEFAULT.alpha) if alpha > DEFAULT.alpha else None}
+    return result | {"valley": end(alpha), "paper": end(DEFAULT.alpha) if alpha > DEFAULT.alpha else None}
 
 
 def lifetime_cell(n: int, seed: int) -> dict:
@@ -68,27 +68,30 @@ def limits_cell(part: str, **cell) -> dict:
     return {"fall": fall_cell, "lifetime": lifetime_cell, "valley": valley_cell}[part](**cell)
 
 
-def zero_cell(seed: int, n: int, diagonal: float) -> dict:
+def zero_cell(seed: int, n: int, diagonal: float, **turned) -> dict:
     """A run at this diagonal: error and recall over time, and which set each row attends to at the end.
 
-    ``shares`` is (D, L): how much of a row's attention goes to each set.
+    ``turned`` are entries of :data:`LIFETIME` with another value: q, rate, steps. ``shares`` is (D, L): how
+    much of a row's attention goes to each set.
     """
-    run = _descend(n, seed, diagonal, 50, 50_000)
+    run = _descend(n, seed, diagonal, 50, 50_000, **turned)
     A = run.final.scores[0]
     shares = torch.softmax(A, dim=1) @ torch.from_numpy(LAW.partition.indicator).T.to(A)  # (D, D) @ (D, L)
     columns = {name: getattr(run, name)[:, 0] for name in ("test_error", "recall")}
     return rounded({**columns, "shares": rounded(shares, 4), "scores": rounded(A, 3), "steps": run.steps})
 
 
-def _descend(n: int, seed: int, diagonal: float, every: int, tests: int):
+def _descend(n: int, seed: int, diagonal: float, every: int, tests: int, **turned):
     """One seed on n samples from the Gaussian start, with test inputs of its own."""
+    chosen = LIFETIME | turned
+    law = SpatialData(LAW.partition, LAW.dim, chosen["q"])
     return descend(
-        Samples.draw(LAW, n, [seed]),
-        realistic_start(LAW, [seed], diagonal),
-        Constant(LIFETIME["rate"]),
-        steps=LIFETIME["steps"],
+        Samples.draw(law, n, [seed]),
+        realistic_start(law, [seed], diagonal),
+        Constant(chosen["rate"]),
+        steps=chosen["steps"],
         record=every,
-        test=HeldOut(LAW, tests, seed=1000 + seed),
+        test=HeldOut(law, tests, seed=1000 + seed),
         on_divergence="flag",
         progress=False,
     )
@@ -122,6 +125,19 @@ SWEEPS = (
         summary="Training with the diagonal of A at zero: what the model learns in place of patch "
         "association.",
         cells=grid(seed=range(300, 310), n=20_000, diagonal=0.0),
+        run=zero_cell,
+        config={key: value for key, value in LIFETIME.items() if key != "every"},
+        data=lambda: drawn(LAW, 300),
+    ),
+    Sweep(
+        name="zero-diagonal-turned",
+        summary="The same with another q, sample, rate or number of steps.",
+        cells=(
+            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, q=(0.2, 0.6)),
+            *grid(seed=range(300, 303), n=5000, diagonal=0.0),
+            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, rate=0.005, steps=2400),
+            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, steps=2400),
+        ),
         run=zero_cell,
         config={key: value for key, value in LIFETIME.items() if key != "every"},
         data=lambda: drawn(LAW, 300),

@@ -38,8 +38,8 @@ def transience_cell(q: float, n: int) -> dict:
         progress=False,
     )
     names = ("margin", "train_error", "test_error")
-    found = {name: rounded(getattr(run, name).T.astype(float), 4) for name in names}
-    return {"wrong_inputs": wrong, "diverged_at": run.diverged_at.tolist(), **found}
+    curves = {name: rounded(getattr(run, name).T.astype(float), 4) for name in names}
+    return {"wrong_inputs": wrong, "diverged_at": run.diverged_at.tolist(), **curves}
 
 
 TRANSIENCE = Sweep(

@@ -106,7 +106,8 @@ def augment(images: torch.Tensor, draws: Draws) -> torch.Tensor:
 
 def _shift_flip(images, draws):
     B, _, height, width = images.shape
-    device, p = images.device, draws.padding
+    device = images.device
+    p = draws.padding
     rows = draws.top[:, None] + torch.arange(height, device=device)  # (B, H)
     columns = torch.arange(width, device=device).expand(B, width)
     if draws.flipped is not None:

@@ -16,7 +16,8 @@ from patch_lab.images.data.sets import ImageSet, interleaved
 
 _SIDE = 32
 _ZOOMS = (1, 2, 3, 4)
-_TRAIN, _TEST = 8000, 2000
+_TRAIN = 8000
+_TEST = 2000
 _SEEN = 0.7  # training windows come from the upper 70% of each photograph, test windows from the rest
 
 
@@ -71,7 +72,8 @@ def _windows(photographs, n, generator, seen):
         height, width, _ = picture.shape
         cut = int(height * _SEEN)
         low, high = (0, cut) if seen else (cut, height)
-        top, left = generator.integers(low, high - _SIDE + 1), generator.integers(width - _SIDE + 1)
+        top = generator.integers(low, high - _SIDE + 1)
+        left = generator.integers(width - _SIDE + 1)
         window = picture[top : top + _SIDE, left : left + _SIDE]
         images[i] = window[:, ::-1] if generator.random() < 0.5 else window
     return images, labels
@@ -80,7 +82,8 @@ def _windows(photographs, n, generator, seen):
 def _shrunk(picture, zoom):
     """The picture at 1 / zoom of its size, each pixel a mean; less where a part would get too small."""
     zoom = min(zoom, int((1 - _SEEN) * picture.shape[0] / (_SIDE + 2)))
-    height, width = picture.shape[0] // zoom * zoom, picture.shape[1] // zoom * zoom
+    height = picture.shape[0] // zoom * zoom
+    width = picture.shape[1] // zoom * zoom
     blocks = picture[:height, :width].reshape(height // zoom, zoom, width // zoom, zoom, 3)
     return blocks.mean(axis=(1, 3)).astype(np.uint8)  # (h, z, w, z, 3) -> (h, w, 3)
 
@@ -97,7 +100,8 @@ def digits() -> ImageSet:
     source: Any = load_digits()
     images = np.clip(source.images * 16, 0, 255).astype(np.uint8)[..., None]  # 0..16 -> 0..255
     order = np.random.default_rng(0).permutation(len(images))
-    train, test = order[:1437], order[1437:]
+    train = order[:1437]
+    test = order[1437:]
     return ImageSet(
         "digits",
         "handwritten digits of scikit-learn, 8 x 8 pixels",

@@ -24,7 +24,8 @@ SUFFIXES = (
 # Where black and white lie in these is not said by the file: 16 and 32 bits, and floating-point numbers.
 _NO_BYTES = ("I", "F")
 # Of ImageNet's training pictures; for other photographs they serve as well as any.
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+MEAN = (0.485, 0.456, 0.406)
+STD = (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
             f"{splits[0]} and {splits[1]} must hold the same class folders, at least one; "
             f"different: {', '.join(different) or 'none, both are empty'}"
         )
-    found, others = [], Counter()
+    by_split = []
+    others = Counter()
     for folder in splits:
         files = []
         for label, name_ in enumerate(classes[0]):
@@ -118,10 +120,10 @@ def load_folder(root, image_size: int = 224, name: str = "folder") -> FolderSet:
             files += [(str(path), label) for path in pictures]
             others.update(rest)
         order = turns([label for _, label in files])
-        found.append(tuple(files[k] for k in order))
+        by_split.append(tuple(files[k] for k in order))
     left_out(root, others)
     origin = f"pictures in {root.name}/" if name == "folder" else f"official {name} files"
-    return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *found)
+    return FolderSet(name, origin, classes[0], positive_int("image_size", image_size), *by_split)
 
 
 def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
@@ -134,7 +136,8 @@ def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
     ValueError
         If there are no pictures, or a link leads nowhere.
     """
-    found, others = [], Counter()
+    pictures = []
+    others = Counter()
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part in _NOT_MINE for part in parts) or path.is_dir():
@@ -142,12 +145,12 @@ def pictures_in(folder: Path) -> tuple[list[Path], Counter[str]]:
         if path.suffix.lower() not in SUFFIXES:
             others[path.suffix.lower() or path.name] += 1
         elif path.exists():
-            found.append(path)
+            pictures.append(path)
         else:
             raise ValueError(f"{path} is a link that leads nowhere")
-    if not found:
+    if not pictures:
         raise ValueError(f"there are no pictures ({', '.join(SUFFIXES)}) in {folder}")
-    return found, others
+    return pictures, others
 
 
 def left_out(folder: Path, others: Counter[str]) -> None:
@@ -189,7 +192,9 @@ class Pictures(torch.utils.data.Dataset):
     """
 
     def __init__(self, files, size: int, crops: torch.Tensor | None = None):
-        self.files, self.size, self.crops = files, size, crops
+        self.files = files
+        self.size = size
+        self.crops = crops
 
     def __len__(self) -> int:
         return len(self.files)
@@ -198,7 +203,8 @@ class Pictures(torch.utils.data.Dataset):
         path, label = self.files[number]
         picture = read_picture(path)
         if self.crops is None:
-            box, mirrored = _middle(picture.size), False
+            box = _middle(picture.size)
+            mirrored = False
         else:
             box, mirrored = _window(picture.size, self.crops[number].tolist())
         picture = picture.resize((self.size, self.size), 2, box=box)  # 2: bilinear
@@ -222,7 +228,8 @@ def read_picture(path):
             # Of PIL's two limits on pixels the lower one only warns.
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path) as file:
-                mode, picture = file.mode, ImageOps.exif_transpose(file).convert("RGB")
+                mode = file.mode
+                picture = ImageOps.exif_transpose(file).convert("RGB")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"{path} is too large a picture: {error}") from error
     except (OSError, ValueError, SyntaxError) as error:  # PIL's readers raise all three on damaged files

@@ -87,8 +87,8 @@ def verified(root: Path, url: str, sha256: str, download: bool = False) -> bytes
     if not path.is_file():
         raise ValueError(f"{path} is missing: fetch {url} into {root}, or set download=true")
     content = path.read_bytes()
-    if (found := hashlib.sha256(content).hexdigest()) != sha256:
+    if (digest := hashlib.sha256(content).hexdigest()) != sha256:
         raise ValueError(
-            f"{path} is truncated or altered: expected sha256 {sha256}, got {found} ({len(content)} bytes)"
+            f"{path} is truncated or altered: expected sha256 {sha256}, got {digest} ({len(content)} bytes)"
         )
     return content

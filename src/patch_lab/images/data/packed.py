@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from patch_association.checks import fits_memory, whole
+from patch_association.checks import fits_memory, readable
 from patch_association.images.weights import read_arrays
 from patch_lab.images.data.sets import ImageSet, prefix
 
@@ -47,11 +47,13 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     """
     path = Path(path)
     arrays = _arrays(path, ("scan", "length", "label", "n_train"))
-    n, n_train = len(arrays["label"]), int(arrays["n_train"])
+    n = len(arrays["label"])
+    n_train = int(arrays["n_train"])
     heads = _headers(arrays, path)
     which = arrays.get("header_id", np.zeros(n, dtype=np.uint8))
-    imagenet, hundred = "wnid" in arrays, "name" in arrays
-    with whole(f"{path} is not a whole packed file"):
+    imagenet = "wnid" in arrays
+    hundred = "name" in arrays
+    with readable(f"{path} is not a whole packed file"):
         named = arrays["wnid"] if imagenet else arrays.get("name", [])
         classes = tuple(name.decode() for name in named) if hundred or imagenet else _CIFAR10
     _consistent(arrays, path, "scan")
@@ -120,7 +122,8 @@ def _headers(arrays, path) -> list[bytes]:
 
 
 def _consistent(arrays, path, content) -> None:
-    n, length = len(arrays["label"]), arrays["length"]
+    n = len(arrays["label"])
+    length = arrays["length"]
     total = sum(length.tolist())  # in Python's integers: no claim wraps around
     if len(length) != n or n == 0 or total != arrays[content].size:
         raise ValueError(
@@ -134,12 +137,16 @@ def _decoded(arrays, content, path, first, n, jpeg) -> tuple[torch.Tensor, torch
     from PIL import Image
 
     lengths = arrays["length"].tolist()
-    body, starts = arrays[content].tobytes(), [0, *itertools.accumulate(lengths)]
+    body = arrays[content].tobytes()
+    starts = [0, *itertools.accumulate(lengths)]
 
     @contextmanager
     def opened(k):
         file = io.BytesIO(jpeg(k, body[starts[k] : starts[k + 1]]))
-        with whole(f"{path}: picture {k} cannot be decoded"), Image.open(file, formats=["JPEG"]) as picture:
+        with (
+            readable(f"{path}: picture {k} cannot be decoded"),
+            Image.open(file, formats=["JPEG"]) as picture,
+        ):
             yield picture
 
     with opened(first) as picture:

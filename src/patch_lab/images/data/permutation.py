@@ -36,7 +36,8 @@ class GridPermutation:
     """
 
     def __init__(self, image_size: int, tile: int, seed: int = 0):
-        self.image_size, self.tile = positive_int("image_size", image_size), positive_int("tile", tile)
+        self.image_size = positive_int("image_size", image_size)
+        self.tile = positive_int("tile", tile)
         if self.image_size % self.tile:
             raise ValueError(f"tile must divide image_size, got tiles of {tile} in {image_size} pixels")
         fits_memory(f"an order of {self.grid**2:,} tiles", self.grid**2)

@@ -119,7 +119,8 @@ def apply(images: torch.Tensor, operation: torch.Tensor, value: torch.Tensor) ->
             own = chosen.nonzero()[:, 0]
             if not len(own):
                 continue
-            there, drawn = own.to(images.device), value[own].to(images.device)
+            there = own.to(images.device)
+            drawn = value[own].to(images.device)
             few = images[there]
             made = (
                 _COLORS[name](few, drawn[:, None, None, None])

@@ -64,7 +64,7 @@ class ImageSet:
 
     @property
     def channels(self) -> int:
-        """Colors."""
+        """The number of color channels."""
         return self.train_images.shape[1]
 
     @property

@@ -17,14 +17,17 @@ from patch_lab.images.backgrounds import backgrounds, compose, right_answers, tr
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
-TRAIN, TESTS = 10_000, 2000
+TRAIN = 10_000
+TESTS = 2000
 SHAPE: dict[str, Any] = dict(depth=5, heads=4, width=64, mlp_width=64, patch_size=4)
 EPOCHS = 10
 SEEDS = (0, 1, 2)
 KEPT = (64, 49, 36, 25)
 #: Of the pictures whose background misleads; and of the pretraining on the eight other classes.
-FEWER_EPOCHS, PRETRAINING = 5, 10
-AIRPLANE, BIRD = 0, 2
+FEWER_EPOCHS = 5
+PRETRAINING = 10
+AIRPLANE = 0
+BIRD = 2
 EIGHT = tuple(c for c in range(10) if c not in (AIRPLANE, BIRD))
 #: In training so many birds have plants behind them, and so many airplanes.
 WITH_PLANTS = {BIRD: 0.9, AIRPLANE: 0.1}
@@ -98,9 +101,9 @@ def spurious_cell(start: str, which: str, kept: int, epochs: int, seed: int) -> 
         against = plants != (birds == 1)
     model = with_head(_eight_classes(), 2, seed) if start == "eight classes" else None
     model = model or ViT(ViTConfig(**SHAPE, num_classes=2), seed)
-    found = _measured(model, sets, kept, which, seed, epochs)
+    result = _measured(model, sets, kept, which, seed, epochs)
     right = right_answers(model, sets[1], _kept(sets[1], kept, which, seed + 1))
-    return {**found, "against": float(right[against.numpy()].mean())}
+    return {**result, "against": float(right[against.numpy()].mean())}
 
 
 @lru_cache(maxsize=1)
@@ -109,9 +112,9 @@ def _eight_classes():
     data = _pictures()
     chosen = torch.cat([torch.nonzero(data.train_labels == c)[:500, 0] for c in EIGHT])
     labels = torch.searchsorted(torch.tensor(EIGHT), data.train_labels[chosen])
-    plain = compose(data.train_images[chosen], labels, backgrounds("clean", len(chosen), 0), 0, side=32)
+    bare = compose(data.train_images[chosen], labels, backgrounds("clean", len(chosen), 0), 0, side=32)
     model = ViT(ViTConfig(**SHAPE, num_classes=len(EIGHT)), 0)
-    train_on_scenes(model, plain, None, epochs=PRETRAINING)
+    train_on_scenes(model, bare, None, epochs=PRETRAINING)
     return model
 
 

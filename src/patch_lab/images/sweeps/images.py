@@ -44,9 +44,9 @@ def packed() -> dict:
     from patch_lab.images.data import ENVIRONMENT, data_root
 
     path = data_root()
-    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-    if found != SHA256:
-        there = f"{path} has the sha256 {found}" if found else f"{path} is no file"
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    if sha256 != SHA256:
+        there = f"{path} has the sha256 {sha256}" if sha256 else f"{path} is no file"
         raise ValueError(
             f"the sweeps on CIFAR-10 are made from {SOURCE}, sha256 {SHA256}. {ENVIRONMENT} must "
             f"name that file, and {there}"
@@ -75,17 +75,17 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     )
     config = TrainConfig(**_COMMON, **kind, lr=_RATES[model], tile=tile, seed=seed)
     run = train(config, progress=False, data=_data())
-    found = {
+    result = {
         "test_accuracy": run.record["test"]["accuracy"],
         "test_n": run.record["test"]["n"],
         "parameters": run.record["parameters"],
         "metrics": rounded(run.record["metrics"]),
     }
     if model != "small_cnn":
-        found |= {"locality": run.record["locality"], "attention": _attention_locality(run.model, tile)}
+        result |= {"locality": run.record["locality"], "attention": _attention_locality(run.model, tile)}
         if seed == 0:
-            found["positions"] = encode(run.model.get_parameter("positions")[0])
-    return found
+            result["positions"] = encode(run.model.get_parameter("positions")[0])
+    return result
 
 
 def _attention_locality(model, tile):
@@ -99,10 +99,10 @@ def _attention_locality(model, tile):
         pictures = normalize(permutation(_data().test_images[:200]), *_data().statistics())
         S = model(pictures, return_all=True)[1]["attention"][0]
     S = S.reshape(-1, *S.shape[-2:]).mean(dim=0)  # (B, H, N, N) or (H, N, N) -> (N, N)
-    found = {"as_seen": vars(locality(S, model.config.grid))}
+    measures = {"as_seen": vars(locality(S, model.config.grid))}
     if tile % model.config.patch_size == 0:
-        found["undone"] = vars(locality(permutation.undo(S, model.config.patch_size), model.config.grid))
-    return found
+        measures["undone"] = vars(locality(permutation.undo(S, model.config.patch_size), model.config.grid))
+    return measures
 
 
 SWEEPS = (

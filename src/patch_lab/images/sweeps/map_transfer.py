@@ -36,7 +36,9 @@ from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 SIZES = (1000, 8000, 500, 2000, 4000)  # those of the primary comparisons first
-STEPS, BATCH, HELD = 2000, VIT["batch_size"], 1000
+STEPS = 2000
+BATCH = VIT["batch_size"]
+HELD = 1000
 SOURCE: dict[str, Any] = dict(epochs=10, lr=2e-3)
 #: Each arm by the parts that it has from the source, and those that stay.
 ARMS: dict[str, dict[str, Any]] = {

@@ -8,7 +8,8 @@ from patch_lab.images.sweeps.section_six import FILES, SETS, SOURCES, data, pict
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
-PATCH, WHOLE = 4, 32
+PATCH = 4
+WHOLE = 32
 SIZES = (100, 1000, 10_000)
 
 
@@ -25,8 +26,8 @@ def cell(data: str, pictures_used: int, tile: int) -> dict:
 
     shown = pictures(data).train_images[:pictures_used]
     permutation = None if tile == WHOLE else GridPermutation(shown.shape[-1], tile, seed=0)
-    found = without_labels(shown, PATCH, permutation)
-    return rounded({"as_seen": asdict(found.as_seen), "undone": asdict(found.undone)}, 4)
+    locality = without_labels(shown, PATCH, permutation)
+    return rounded({"as_seen": asdict(locality.as_seen), "undone": asdict(locality.undone)}, 4)
 
 
 SWEEPS = (

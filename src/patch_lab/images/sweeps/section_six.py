@@ -57,7 +57,8 @@ SETS = ("cifar100", "cifar10")
 RATES = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3)
 PILOT_EPOCHS = 6
 PILOT_SEED = 100
-EPOCHS, CNN_EPOCHS = 300, 100
+EPOCHS = 300
+CNN_EPOCHS = 100
 # seeds
 FIRST = (0, 1, 2)
 MORE = (3, 4)
@@ -94,11 +95,11 @@ def checked(name: str) -> None:
     from patch_lab.images.data import ENVIRONMENT, data_root
 
     own = sorted(data_root().glob(f"{name}[!0-9]*npz"))
-    found = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
-    if found != FILES[name]:
+    sha256 = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
+    if sha256 != FILES[name]:
         there = (
-            f"{own[0]} has the sha256 {found}"
-            if found
+            f"{own[0]} has the sha256 {sha256}"
+            if sha256
             else f"{data_root()} holds {len(own)} files {name}*.npz"
         )
         raise ValueError(
@@ -144,7 +145,7 @@ def rates(done, name: str) -> dict[str, float]:
     ValueError
         If a kind has no run of the pilot that stayed finite.
     """
-    found = {}
+    best = {}
     for kind in KINDS:
         own = [
             row for row in done if row.get("part") == "rates" and (row["data"], row["kind"]) == (name, kind)
@@ -154,8 +155,8 @@ def rates(done, name: str) -> dict[str, float]:
             raise ValueError(
                 f"the pilot on {name} with {kind} attention comes before its pairs, and is not there"
             )
-        found[kind] = max(own, key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
-    return found
+        best[kind] = max(own, key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
+    return best
 
 
 def settings(cell: dict, done=()) -> dict[str, dict[str, Any]]:
@@ -187,20 +188,22 @@ class Runs:
     """The runs of some cells, side by side."""
 
     def __init__(self, chosen: list[dict], done, runs, names):
-        self.cells, self.runs, self.names = chosen, runs, names
+        self.cells = chosen
+        self.runs = runs
+        self.names = names
 
     def seconds(self) -> float:
         """Of all of them together, measured here."""
         return self.runs.seconds()
 
     def run(self) -> list[dict]:
-        """The results of the cells."""
+        """Train to the end and return the results, a dict for each cell."""
         rows = iter(zip(self.runs.configs, self.runs.run(keep_failed=True)))
-        found = []
+        all_results = []
         for cell, names in zip(self.cells, self.names):
             results = {name: _result(cell, *next(rows)) for name in names}
-            found.append(results["run"] if list(results) == ["run"] else results)
-        return found
+            all_results.append(results["run"] if list(results) == ["run"] else results)
+        return all_results
 
 
 def _result(cell: dict, config, row) -> dict:
@@ -218,18 +221,18 @@ def _result(cell: dict, config, row) -> dict:
     from patch_lab.images.training.trainer import learned_locality
 
     names = [name for name in ("val_accuracy", "train_loss", "train_accuracy") if name in row.metrics[0]]
-    found: dict[str, Any] = {"failed": row.failed}
-    found |= {name: rounded([each[name] for each in row.metrics], 4) for name in names}
+    result: dict[str, Any] = {"failed": row.failed}
+    result |= {name: rounded([epoch[name] for epoch in row.metrics], 4) for name in names}
     if cell["part"] == "rates":
-        return found
-    found |= {"lr_used": config.lr, "test_accuracy": row.test_accuracy, "right": packed_bits(row.right)}
+        return result
+    result |= {"lr_used": config.lr, "test_accuracy": row.test_accuracy, "right": packed_bits(row.right)}
     if config.model == "vit" and row.failed is None:
         side = pictures(cell["data"]).image_size
         permutation = GridPermutation(side, config.tile, config.tile_seed) if config.tile else None
-        found["locality"] = rounded(learned_locality(row.model, permutation))
+        result["locality"] = rounded(learned_locality(row.model, permutation))
         if config.seed == 0 or config.patch_size == 2:
-            found["positions"] = encode(row.model.positions[0].detach())
-    return found
+            result["positions"] = encode(row.model.positions[0].detach())
+    return result
 
 
 def packed_bits(right: np.ndarray) -> str:
@@ -258,7 +261,8 @@ def ready(chosen: list[dict], done) -> Iterator[Runs]:
     shown = pictures(chosen[0]["data"])
     if chosen[0]["part"] == "rates":
         shown = replace(shown, test_images=shown.test_images[:1], test_labels=shown.test_labels[:1])
-    with Together([TrainConfig(**each) for cell in own for each in cell.values()], shown) as runs:
+    configs = [TrainConfig(**options) for cell in own for options in cell.values()]
+    with Together(configs, shown) as runs:
         yield Runs(chosen, done, runs, [list(cell) for cell in own])
 
 
@@ -281,7 +285,7 @@ def alike(one: dict, other: dict) -> bool:
 
 def least(chosen: list[dict]) -> float:
     """Seconds that no machine goes below, by :data:`FASTEST`."""
-    shown = sum(each["epochs"] for cell in chosen for each in _lengths(cell)) * 45_000
+    shown = sum(settings["epochs"] for cell in chosen for settings in _lengths(cell)) * 45_000
     return shown / FASTEST[chosen[0]["part"]]
 
 
@@ -324,12 +328,12 @@ def alone_cell(attention: str, epochs: int, seed: int) -> dict:
 def kept_alone(record: dict, P) -> dict:
     """What is kept of the record of such a run."""
     speeds = [epoch["images_per_s"] for epoch in record["timing"]]
-    found = {
+    result = {
         "test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"],
         "parameters": record["parameters"], "metrics": record["metrics"], "locality": record["locality"],
         "images_per_s": float(np.median(speeds)),
     }  # fmt: skip
-    return rounded(found, 4) | {"test_accuracy": record["test"]["accuracy"], "positions": encode(P)}
+    return rounded(result, 4) | {"test_accuracy": record["test"]["accuracy"], "positions": encode(P)}
 
 
 def one_file(name: str) -> dict:

@@ -55,7 +55,8 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 SEEDS = (0, 1, 2, 3, 4)
 TUNING_SEED = 100
-SHORT, LONG = 3, 10  # epochs
+SHORT = 3  # epochs
+LONG = 10
 RATES = (1e-3, 2e-3, 4e-3)
 SIDE = 24
 #: Each arm by what it changes.
@@ -112,10 +113,10 @@ def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -
     data = windows().limited(None, 1) if tuning else windows()
     record = train(config, progress=False, data=data).record
     names = ("val_accuracy", "train_accuracy", "train_loss")
-    found = {name: [row[name] for row in record["metrics"]] for name in names}
+    result = {name: [row[name] for row in record["metrics"]] for name in names}
     if not tuning:
-        found |= {"test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"], "lr": lr}
-    return rounded(found, 4)
+        result |= {"test_accuracy": record["test"]["accuracy"], "test_n": record["test"]["n"], "lr": lr}
+    return rounded(result, 4)
 
 
 def rate_cell(kind: str, arm: str, epochs: int, lr: float) -> dict:

@@ -71,15 +71,15 @@ def watched(model, data, permutation) -> dict:
     from patch_lab.images.data.augment import normalize
 
     c = model.config
-    whole = permutation if permutation.tile % c.patch_size == 0 else None
+    shuffle = permutation if permutation.tile % c.patch_size == 0 else None
     pictures = normalize(permutation(data.train_images[:_WATCHED]), *data.statistics())
     maps = model(pictures, return_all=True)[1]["attention"]
     maps = [S.mean(dim=0) if S.ndim == 4 else S for S in maps]  # (B, H, N, N) -> (H, N, N)
-    found = encoding_locality(model.positions[0], whole)
-    undone = [S if whole is None else whole.undo(S, c.patch_size) for S in maps]
+    encodings = encoding_locality(model.positions[0], shuffle)
+    undone = [S if shuffle is None else shuffle.undo(S, c.patch_size) for S in maps]
     return {
-        "recall": found.recall,
-        "correlation": found.correlation,
+        "recall": encodings.recall,
+        "correlation": encodings.correlation,
         "attention": [[locality(head, c.grid).recall for head in S] for S in undone],
         "positions": encode(model.positions[0]),
     }
@@ -137,18 +137,18 @@ def summary(record: dict, keep_positions: bool) -> dict:
     """What the study keeps of the record of a run."""
     rows = [dict(row) for row in record["metrics"]]
     held = [decode(row.pop("positions")) for row in rows if "positions" in row]
-    found = {
+    result = {
         "test_accuracy": record["test"]["accuracy"],
         "test_n": record["test"]["n"],
         "parameters": record["parameters"],
         "metrics": rows,
     }
     if "val_accuracy" in rows[-1]:
-        found["val_accuracy"] = rows[-1]["val_accuracy"]
+        result["val_accuracy"] = rows[-1]["val_accuracy"]
     if "mirrored_accuracy" in record["test"]:
-        found["test_mirrored_accuracy"] = record["test"]["mirrored_accuracy"]
-    found = rounded(found, 4)
-    return found | ({"positions": encode(np.array(held))} if held and keep_positions else {})
+        result["test_mirrored_accuracy"] = record["test"]["mirrored_accuracy"]
+    result = rounded(result, 4)
+    return result | ({"positions": encode(np.array(held))} if held and keep_positions else {})
 
 
 def rate_cell(model: str, lr: float, width: int) -> dict:
@@ -174,7 +174,8 @@ RATE_EPOCHS = 4
 #: The same for the larger width.
 WIDE_RATES = (5e-4, 1e-3, 2e-3)
 #: Epochs of a short run and of a long one.
-SHORT, LONG = 10, 40
+SHORT = 10
+LONG = 40
 KINDS = ("vanilla", "positional")
 
 

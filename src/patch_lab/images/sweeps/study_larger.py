@@ -149,7 +149,8 @@ def _step_cpu_s(own: dict[str, Any], steps: int = 5) -> float:
         train(replace(config, epochs=epochs), progress=False, data=data)
         return time.process_time() - start
 
-    batch, val = own["batch_size"], 1
+    batch = own["batch_size"]
+    val = 1
     config = TrainConfig(**own | {"val_size": val, "warmup_epochs": 0.0})
     data = study.pictures().limited(steps * batch + val, 1)
     seconds(1)  # the first steps also pay for what is made once

@@ -73,7 +73,7 @@ def swapped_cell(model: str, width: int, epochs: int, seed: int, other: int) -> 
         :data:`MAPS` the accuracy with these in each of :func:`groups`; ``correlation``, (L, H), of its own
         maps and the other's in their order, and ``mirrored``, of its own maps and the mirrored ones.
     """
-    mine, another = (_network(model, width, epochs, each) for each in (seed, other))
+    mine, another = (_network(model, width, epochs, s) for s in (seed, other))
     return rounded(_swapped(mine, another, seed, other), 4)
 
 
@@ -84,7 +84,7 @@ def _swapped(mine: ViT, another: ViT, seed: int, other: int) -> dict:
     depth = mine.config.depth
     train, val = validation_split(data.num_train, study.COMMON["val_size"], seed)
     some, held_out = (normalize(data.train_images[k], *data.statistics()) for k in (train[:ESTIMATED], val))
-    own, raw = (mean_maps(each, some) for each in (mine, another))
+    own, raw = (mean_maps(network, some) for network in (mine, another))
     kinds = alternatives(own, raw, mine.config.grid, 10 * seed + other)
     right = torch.zeros(len(kinds), len(groups(depth)))
     unchanged = 0.0
@@ -111,8 +111,8 @@ def _network(model: str, width: int, epochs: int, seed: int) -> ViT:
     from patch_lab.images.training.run import load_run
 
     study.train_cell(model, epochs, study.WHOLE, seed, width)
-    found: Any = load_run(study.folder(model, width, epochs, study.WHOLE, seed)).model
-    return found
+    network: Any = load_run(study.folder(model, width, epochs, study.WHOLE, seed)).model
+    return network
 
 
 SWEEPS = (

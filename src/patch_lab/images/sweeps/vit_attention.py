@@ -7,7 +7,7 @@ import torch
 
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import encodings_of
-from patch_lab.images.dissect import PARTS, Inside, logit_shares
+from patch_lab.images.dissect import LOGIT_TERMS, Inside, logit_shares
 from patch_lab.images.sweeps.vit_interventions import changed_positions, corners
 from patch_lab.images.sweeps.vit_tiny import Subject, deit_encodings, file, of_vit_tiny, subject
 from patch_lab.kit.records import encode, rounded
@@ -15,7 +15,8 @@ from patch_lab.kit.sweeps.sweep import grid
 
 _RESAMPLES = 1000
 # What needs mean maps or medians is resampled by groups of pictures, and less often.
-_GROUPS, _GROUP_RESAMPLES = 20, 200
+_GROUPS = 20
+_GROUP_RESAMPLES = 200
 
 
 def encodings(model: str) -> dict:
@@ -59,7 +60,7 @@ def attention(positions: str, seed: int) -> dict:
     difference[:N] = changed_positions(P, positions, seed) - P
     moved = [int(np.flatnonzero(order == corner)[0]) for corner in corners(s.grid)]
     to = {"corners": corners(s.grid), "moved": moved}
-    found = {name: [] for name in to}
+    received = {name: [] for name in to}
     for batch in s.batches():
         x = s.seen[0][batch] + difference
         here = {name: [] for name in to}
@@ -69,8 +70,8 @@ def attention(positions: str, seed: int) -> dict:
                 here[name].append(S[:, keys].sum(dim=-1) / S.sum(dim=-1))
             x, _ = block(x, None, False)
         for name, shares in here.items():
-            found[name].append(torch.stack(shares, dim=1))
-    return {f"to_{name}": _with_intervals(torch.cat(parts)) for name, parts in found.items()}
+            received[name].append(torch.stack(shares, dim=1))
+    return {f"to_{name}": _with_intervals(torch.cat(parts)) for name, parts in received.items()}
 
 
 def _own(s: Subject) -> dict:
@@ -82,7 +83,8 @@ def _own(s: Subject) -> dict:
     H = model.config.heads
     half = s.halves[0]
     inner = [k for k in range(N) if k not in corners(grid)]
-    energy, rest = torch.zeros(n, L, H), torch.zeros(n, L, H)
+    energy = torch.zeros(n, L, H)
+    rest = torch.zeros(n, L, H)
     shares = {
         name: torch.zeros(n, L, H, 5) for name in ("parts", "parts_after_norm", "parts_without_corners")
     }
@@ -121,21 +123,21 @@ def _own(s: Subject) -> dict:
                 steps[layer].index_put_((at[:, None, None], head, query, top), one, accumulate=True)
     maps = (sums.sum(dim=1) / n).double().numpy()
     G = similarity(model.positions[0, :N])
-    found: dict = {"share": _ratio(energy - rest, energy)}
-    found |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
-    found |= {"to_corners": _with_intervals(to_corners), "part_names": list(PARTS)}
-    found |= {f"recall_{k}": _each(sums, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
-    found["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
+    result: dict = {"share": _ratio(energy - rest, energy)}
+    result |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
+    result |= {"to_corners": _with_intervals(to_corners), "part_names": list(LOGIT_TERMS)}
+    result |= {f"recall_{k}": _each(sums, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
+    result["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
     top = [[_top_step(counts.numpy(), grid) for counts in layer] for layer in steps.sum(dim=1)]
-    found["top_step"] = [[step for step, _ in row] for row in top]
+    result["top_step"] = [[step for step, _ in row] for row in top]
     inside = [[_inside(step, grid) for step, _ in row] for row in top]
-    found["top_share"] = _each(steps, lambda S, at: S[at].sum() / S[at.any(axis=1)].sum(), inside)
-    found["profile"] = encode(np.stack([[_profile(S, grid) for S in layer] for layer in maps]))
+    result["top_share"] = _each(steps, lambda S, at: S[at].sum() / S[at.any(axis=1)].sum(), inside)
+    result["profile"] = encode(np.stack([[_profile(S, grid) for S in layer] for layer in maps]))
     places = (grid // 7, grid // 2, grid - 1 - grid // 5)
-    found["queries"] = [grid * r + c for r in places for c in places]
-    found["rows"] = encode(maps[:, :, found["queries"]])
+    result["queries"] = [grid * r + c for r in places for c in places]
+    result["rows"] = encode(maps[:, :, result["queries"]])
     lengths = [x[:, :N].norm(dim=-1) for x in s.seen]  # L of (n, N)
-    return found | {"lengths": _lengths(lengths, group, corners(grid), inner)}
+    return result | {"lengths": _lengths(lengths, group, corners(grid), inner)}
 
 
 def _each(by_group: torch.Tensor, measure, *more) -> dict:
@@ -145,14 +147,14 @@ def _each(by_group: torch.Tensor, measure, *more) -> dict:
     and head.
     """
     draws = torch.from_numpy(_draws()).to(torch.float32)
-    found = []
+    by_layer = []
     for layer, sums in enumerate(by_group):
         drawn = torch.einsum("rg,ghij->rhij", draws, sums.float()).double().numpy()  # draw, head, query, key
-        whole = sums.sum(dim=0).double().numpy()
-        for head in range(len(whole)):
-            own = [each[layer][head] for each in more]
-            found.append([measure(S, *own) for S in (whole[head], *drawn[:, head])])
-    values = np.reshape(np.array(found, dtype=float), (len(by_group), -1, _GROUP_RESAMPLES + 1))
+        totals = sums.sum(dim=0).double().numpy()
+        for head in range(len(totals)):
+            own = [layers[layer][head] for layers in more]
+            by_layer.append([measure(S, *own) for S in (totals[head], *drawn[:, head])])
+    values = np.reshape(np.array(by_layer, dtype=float), (len(by_group), -1, _GROUP_RESAMPLES + 1))
     return _interval(values[..., 0], values[..., 1:], most=1.0)
 
 
@@ -179,12 +181,12 @@ def _with_ends(value, low, high) -> dict:
 
 def _lengths(lengths, group, corners: list[int], inner: list[int]) -> dict:
     """Of the tokens that enter a layer: corners' mean, others' median, (L, 2), with intervals."""
-    found = []
+    by_layer = []
     for layer in lengths:  # (n, N)
         parts = [layer[group == k].numpy() for k in range(_GROUPS)]
         drawn = [np.concatenate([parts[k] for k in np.repeat(np.arange(_GROUPS), at)]) for at in _draws()]
-        found.append([[x[:, corners].mean(), np.median(x[:, inner])] for x in (layer.numpy(), *drawn)])
-    values = np.moveaxis(np.array(found, dtype=float), 1, -1)  # (L, 2, resamples + 1)
+        by_layer.append([[x[:, corners].mean(), np.median(x[:, inner])] for x in (layer.numpy(), *drawn)])
+    values = np.moveaxis(np.array(by_layer, dtype=float), 1, -1)  # (L, 2, resamples + 1)
     return _interval(values[..., 0], values[..., 1:])
 
 
@@ -236,10 +238,10 @@ def _resampled(values: torch.Tensor) -> torch.Tensor:
     return flat.reshape(_RESAMPLES, *values.shape[1:])
 
 
-def _ratio(part: torch.Tensor, whole: torch.Tensor) -> dict:
+def _ratio(part: torch.Tensor, total: torch.Tensor) -> dict:
     """Sum of ``part`` over sum of ``whole`` over pictures, with a 95% bootstrap interval."""
-    value = part.double().sum(0) / whole.double().sum(0)
-    low, high = np.quantile((_resampled(part) / _resampled(whole)).numpy(), [0.025, 0.975], axis=0)
+    value = part.double().sum(0) / total.double().sum(0)
+    low, high = np.quantile((_resampled(part) / _resampled(total)).numpy(), [0.025, 0.975], axis=0)
     return _with_ends(value, low, high)
 
 

@@ -12,7 +12,7 @@ import torch
 
 from patch_association.checks import positive_int
 from patch_association.images.vit import ViT, ViTConfig
-from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, PARTS, WIDTH, layer_of
+from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, SCOPES, WIDTH, layer_of
 from patch_lab.kit.sweeps.sweep import Sweep
 
 #: name: (configuration, changes, pictures per batch)
@@ -107,7 +107,7 @@ class Machine:
     steps: int
 
     def config(self) -> dict:
-        """For the record."""
+        """The shape of the layers, the clock and the batches, for the record."""
         clock = "processor seconds, one thread" if self.device == "cpu" else "wall seconds, synchronized"
         shape = {"width": WIDTH, "heads": HEADS, "mlp_width": MLP_WIDTH}
         how = {"clock": clock, "rounds": self.rounds, "steps": self.steps, "device": self.device}
@@ -152,11 +152,11 @@ def measure_layers(machine: Machine, part: str, tokens: int, precision: str = "f
     if precision == "bfloat16":
         for layer in layers.values():  # the casts belong to the forward pass alone
             layer.forward = torch.autocast(machine.device, torch.bfloat16)(layer.forward)
-    found = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
-    found["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
+    result = {"batch": batch, "seconds": _in_turn(machine, layers, x)}
+    result["kept_bytes"] = {kind: kept_bytes(layer, x) for kind, layer in layers.items()}
     if machine.device == "cuda":
-        found["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
-    return found
+        result["peak_bytes"] = {kind: _peak_bytes(layer, x) for kind, layer in layers.items()}
+    return result
 
 
 def _in_turn(machine, layers, x) -> dict[str, list[float]]:
@@ -196,7 +196,7 @@ def _peak_bytes(layer, x) -> int:
     return torch.cuda.max_memory_allocated() - before
 
 
-_CELLS = tuple({"part": part, "tokens": tokens} for part in PARTS for tokens in CPU.batches)
+_CELLS = tuple({"part": part, "tokens": tokens} for part in SCOPES for tokens in CPU.batches)
 
 SWEEPS = (
     Sweep(

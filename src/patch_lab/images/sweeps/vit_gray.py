@@ -28,12 +28,14 @@ from patch_lab.kit.records.codec import bits
 
 #: Gray after normalization: black, ..., white. At 0 a patch is the embedding's bias: no picture at all.
 LEVELS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
-_GROUPS, _RESAMPLES, _FIRST = 20, 1000, 8  # the layer, from 0, that gets other corners
+_GROUPS = 20
+_RESAMPLES = 1000
+_FIRST = 8  # the layer, from 0, that gets other corners
 
 
 @torch.no_grad()
-def look(what: str, change: str, seed: int) -> dict:
-    """One look at the network: ``gray``, ``channels``, or the ``corners`` with a channel changed."""
+def measure(what: str, change: str, seed: int) -> dict:
+    """One measurement of the network: ``gray``, ``channels``, or the ``corners`` with a channel changed."""
     if what == "corners":
         return overwrite(subject(), change, seed)
     return {"gray": gray, "channels": channels}[what](subject())
@@ -81,10 +83,8 @@ def _maps(s: Subject) -> dict[str, torch.Tensor]:
         noise = torch.from_numpy(generator.uniform(-1, 1, blank.shape)).float()
         ten = normalized(s.images[torch.from_numpy(generator.choice(len(s.labels), 10, replace=False))])
         maps[f"noise, {k}"] = gray_maps(model, noise)
-        maps[f"one picture, {k}"], maps[f"ten pictures, {k}"] = (
-            gray_maps(model, ten[:1]),
-            gray_maps(model, ten),
-        )
+        maps[f"one picture, {k}"] = gray_maps(model, ten[:1])
+        maps[f"ten pictures, {k}"] = gray_maps(model, ten)
     for k in range(3):
         maps[f"turned, {k}"] = gray_maps(_turned(model, k), 0 * blank)
     maps["random weights"] = gray_maps(ViT(c, seed=0).requires_grad_(False), 0 * blank)
@@ -134,14 +134,14 @@ def gray(s: Subject) -> dict:
         by_others[:, layer] = square[..., None] - 2 * inner + counts[..., None] * length
     own = torch.eye(L * H, dtype=torch.bool).reshape(L, H, L * H)
     rest["other head"] = by_others.masked_fill(own, 0).sum(-1) / (L * H - 1)
-    whole = torch.zeros(_GROUPS, L, H, dtype=torch.float64).index_add_(0, group, energy)
+    total = torch.zeros(_GROUPS, L, H, dtype=torch.float64).index_add_(0, group, energy)
     draws = np.random.default_rng(0).multinomial(_GROUPS, np.full(_GROUPS, 1 / _GROUPS), size=_RESAMPLES)
     share = {}
     drawn = {}
     for kind in dict.fromkeys(name.partition(", ")[0] for name in rest):
         mean = torch.stack([r for name, r in rest.items() if name.partition(", ")[0] == kind]).mean(0)
-        drawn[kind] = 1 - np.tensordot(draws, mean.numpy(), 1) / np.tensordot(draws, whole.numpy(), 1)
-        value = (1 - mean.sum(0) / whole.sum(0)).numpy()
+        drawn[kind] = 1 - np.tensordot(draws, mean.numpy(), 1) / np.tensordot(draws, total.numpy(), 1)
+        value = (1 - mean.sum(0) / total.sum(0)).numpy()
         share[kind] = _interval(value, np.moveaxis(drawn[kind], 0, -1), most=1.0)
     sharp = {name: sharpness(M) for name, M in maps.items() if M is not None and "picture" not in name}
     scaled = maps["gray 0.0"] / maps["gray 0.0"].sum(dim=-1, keepdim=True)
@@ -158,7 +158,7 @@ def _ranks(sharp: dict, energy: np.ndarray, share: np.ndarray, drawn: np.ndarray
     and which part of them reaches the gray picture's value (``at_least``).
     """
     heads = np.random.default_rng(1).integers(share.size, size=(_RESAMPLES, share.size))
-    found = {}
+    correlations = {}
 
     def against(s, other):
         return float(np.asarray(spearmanr(np.ravel(s), np.ravel(other)))[0])
@@ -168,16 +168,16 @@ def _ranks(sharp: dict, energy: np.ndarray, share: np.ndarray, drawn: np.ndarray
 
     for name, s in ((name, s.numpy().ravel()) for name, s in sharp.items()):
         over_heads = [against(s[at], share.ravel()[at]) for at in heads]
-        over_pictures = np.array([against(s, each) for each in drawn])
-        found[name] = _interval(np.array(against(s, share)), over_pictures, most=1.0) | {
+        over_pictures = np.array([against(s, resample) for resample in drawn])
+        correlations[name] = _interval(np.array(against(s, share)), over_pictures, most=1.0) | {
             "heads": rounded(np.quantile(over_heads, [0.025, 0.975]), 4),
             "six": six(s, share),
-            "six_least": int(np.quantile([six(s, each) for each in drawn], 0.025, method="lower")),
+            "six_least": int(np.quantile([six(s, resample) for resample in drawn], 0.025, method="lower")),
         }
-    single = np.array([against(each, share) for each in energy])
+    single = np.array([against(resample, share) for resample in energy])
     low, middle, high = rounded(np.quantile(single, [0.025, 0.5, 0.975]), 4)
     at_least = float((single >= against(sharp["gray 0.0"], share)).mean())
-    return found | {"one picture": {"value": middle, "low": low, "high": high, "at_least": at_least}}
+    return correlations | {"one picture": {"value": middle, "low": low, "high": high, "at_least": at_least}}
 
 
 def channels(s: Subject) -> dict:
@@ -188,19 +188,19 @@ def channels(s: Subject) -> dict:
     each with a 95% interval.
     """
     inner = [k for k in range(s.model.config.num_patches) if k not in corners(s.grid)]
-    found: dict[str, list] = {"largest": [], "second": [], "by_half": []}
+    result: dict[str, list] = {"largest": [], "second": [], "by_half": []}
     parts: list[torch.Tensor] = []
     for x in s.seen:
         at, elsewhere = ((x[:, keys] ** 2).mean(dim=1) for keys in (corners(s.grid), inner))  # (n, width)
         first, second = at.mean(dim=0).topk(2).indices.tolist()
-        found["largest"].append(first)
-        found["second"].append(second)
-        found["by_half"].append([int(at[s.halves[0] == k].mean(dim=0).argmax()) for k in (0, 1)])
+        result["largest"].append(first)
+        result["second"].append(second)
+        result["by_half"].append([int(at[s.halves[0] == k].mean(dim=0).argmax()) for k in (0, 1)])
         of = [at[:, first], at[:, second], elsewhere[:, first], at.sum(-1), at.sum(-1), elsewhere.sum(-1)]
         parts.append(torch.stack(of, dim=-1))
     every = torch.stack(parts, dim=1)  # (n, L, 6)
     names = ("share", "second_share", "share_elsewhere")
-    return found | {name: _ratio(every[..., k], every[..., 3 + k]) for k, name in enumerate(names)}
+    return result | {name: _ratio(every[..., k], every[..., 3 + k]) for k, name in enumerate(names)}
 
 
 def overwritten(x: torch.Tensor, grid: int, change: str, first: int, second: int, seed: int) -> torch.Tensor:
@@ -241,11 +241,11 @@ def overwrite(s: Subject, change: str, seed: int) -> dict:
     corners and to four other patches, and what the change adds (``gain``), (4,) each with a 95% interval.
     """
     right, received = _from_layer_nine(s, change, seed)
-    found = {"right": bits(right), "n": len(right)}
+    result = {"right": bits(right), "n": len(right)}
     for name, keys in {"corners": corners(s.grid), "others": _four_keys(s.grid, seed)}.items():
-        found[f"to_{name}"] = _with_intervals(received[..., keys].sum(dim=-1))
-        found[f"to_{name}_gain"] = _with_intervals((received - _own()[1])[..., keys].sum(dim=-1))
-    return found
+        result[f"to_{name}"] = _with_intervals(received[..., keys].sum(dim=-1))
+        result[f"to_{name}_gain"] = _with_intervals((received - _own()[1])[..., keys].sum(dim=-1))
+    return result
 
 
 @lru_cache(maxsize=1)
@@ -284,7 +284,7 @@ SWEEPS = (
         "vit_gray",
         "A pretrained ViT-Tiny/16 on a gray picture, and its sinks without their largest channel.",
         _cells(),
-        look,
+        measure,
         dict(pictures=1000, threads=1, groups=_GROUPS, resamples=_RESAMPLES),
     ),
 )

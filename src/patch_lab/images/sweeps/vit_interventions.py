@@ -13,7 +13,7 @@ import torch
 
 from patch_association.images.locality import isotropic, participation_ratio, similarity
 from patch_lab.images.dissect import (
-    PARTS,
+    LOGIT_TERMS,
     Inside,
     fixed,
     kl,
@@ -100,8 +100,8 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
         "own": lambda layer: fixed(maps[layer]),  # of no layer
         "mean": lambda layer: fixed(maps[layer]),
         "uniform": lambda layer: fixed(torch.full_like(maps[layer], 1 / tokens)),
-        "position-position only": lambda layer: parts_only(means[layer], PARTS[:1]),
-        "without position-position": lambda layer: parts_only(means[layer], PARTS[1:]),
+        "position-position only": lambda layer: parts_only(means[layer], LOGIT_TERMS[:1]),
+        "without position-position": lambda layer: parts_only(means[layer], LOGIT_TERMS[1:]),
         "corners masked": lambda layer: without_keys(corners(s.grid)),
         "four keys masked": lambda layer: without_keys(_four_keys(s.grid, seed)),
     }

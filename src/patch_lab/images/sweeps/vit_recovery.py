@@ -17,11 +17,15 @@ from torch.nn import functional as F
 from patch_lab.images.data import load
 from patch_lab.images.dissect import FixedAttention, kl, normalized
 from patch_lab.images.sweeps.vit_tiny import file, of_vit_tiny, subject
-from patch_lab.images.training.step import learning_rate
+from patch_lab.images.training.config import learning_rate
 from patch_lab.kit.records import rounded
 
 # The rate had the least divergence on other pictures after 60 steps, among 1e-4, 2e-4, 5e-4 and 1e-3.
-TRAIN, HELD_OUT, EPOCHS, BATCH, RATE = 6400, 1000, 2, 32, 2e-4
+TRAIN = 6400
+HELD_OUT = 1000
+EPOCHS = 2
+BATCH = 32
+RATE = 2e-4
 _STEPS = EPOCHS * TRAIN // BATCH
 TESTED = (0, _STEPS // 5, _STEPS // 2, _STEPS)
 

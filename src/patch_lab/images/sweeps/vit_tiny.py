@@ -42,9 +42,9 @@ def file(name: str) -> Path:
     path = data_root() / name
     if not path.is_file():
         raise ValueError(f"{path} is missing: put {name} into a folder and name it in {ENVIRONMENT}")
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != FILES[name]:
-        raise ValueError(f"{path} is another file than the record's: sha256 {found}, expected {FILES[name]}")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 != FILES[name]:
+        raise ValueError(f"{path} is another file than the record's: sha256 {sha256}, expected {FILES[name]}")
     return path
 
 
@@ -130,12 +130,12 @@ def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
                     maps[split, k, layer] += S[half == k].sum(dim=0)
     counts = torch.stack([(halved == k).sum(dim=1) for k in (0, 1)], dim=1)  # (splits, 2)
     maps /= counts[..., None, None, None, None]
-    whole = [torch.cat(parts) for parts in seen]
+    outputs = [torch.cat(parts) for parts in seen]
     means = torch.stack([
-        torch.stack([torch.stack([x[half == k].mean(dim=0) for x in whole]) for k in (0, 1)])
+        torch.stack([torch.stack([x[half == k].mean(dim=0) for x in outputs]) for k in (0, 1)])
         for half in halved.int()
     ])  # fmt: skip
-    return Subject(model, images, labels, whole, torch.cat(logits), halved.int(), maps, means)
+    return Subject(model, images, labels, outputs, torch.cat(logits), halved.int(), maps, means)
 
 
 @lru_cache(maxsize=1)

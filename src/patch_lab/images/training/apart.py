@@ -18,10 +18,15 @@ class Apart:
     """
 
     def __init__(self, models, configs, frozen, rates, which, tokens=torch.float32):
-        (self.model,), (self.config,), (stay,) = models, configs, frozen
+        (self.model,) = models
+        (self.config,) = configs
+        (stay,) = frozen
         if stay:
             raise ValueError(f"frozen is for ViTs side by side, got {', '.join(stay)} of {self.config.model}")
-        self.device, self.rates, self.which, self.count = rates.device, rates, which, 1
+        self.device = rates.device
+        self.rates = rates
+        self.which = which
+        self.count = 1
         self.type = precision_type(self.config, self.device)
         if self.device.type == "cuda":
             self.model.to(memory_format=torch.channels_last)
@@ -39,9 +44,8 @@ class Apart:
 
     def changed(self) -> list[torch.Tensor]:
         """What a step changes; what the optimizer keeps is made in the first step."""
-        kept = [
-            each for state in self.optimizer.state.values() for each in state.values() if each is not None
-        ]
+        states = self.optimizer.state.values()
+        kept = [tensor for state in states for tensor in state.values() if tensor is not None]
         noted = [self.failure.step, self.failure.loss, self.failure.norms]
         return [*self.model.parameters(), *self.model.buffers(), self.sums, *noted, *kept]
 
@@ -72,7 +76,7 @@ class Apart:
         loss, right, gradients = self.slopes(images, labels)
         with torch.no_grad():
             norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
-            self.failure.look(number, loss[None], norms.float()[None])
+            self.failure.note(number, loss[None], norms.float()[None])
             self.sums += torch.stack([loss.double()[None] * labels.shape[1], right.double()])
             for p, gradient in zip(self.parameters, gradients):
                 p.grad = gradient

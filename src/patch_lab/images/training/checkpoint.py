@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_lab.kit.files import write_atomically
 
 NEWEST = "checkpoint.pt"
@@ -41,7 +41,7 @@ def load_checkpoint(folder) -> dict | None:
     path = Path(folder) / NEWEST
     if not path.exists():
         return None
-    with whole(f"{path} is damaged, or of another version of PyTorch; remove it to start again"):
+    with readable(f"{path} is damaged, or of another version of PyTorch; remove it to start again"):
         state = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise ValueError(f"expected the state of a training run, got {type(state).__name__}")

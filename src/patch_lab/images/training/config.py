@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import types
 import typing
@@ -16,63 +17,44 @@ MODELS = ("vit", "resnet18", "vgg19", "small_cnn", "residual_cnn")
 _PRECISIONS = ("auto", "float32", "bf16")
 _OPTIMIZERS = ("adamw", "adam", "sgd")
 _SCHEDULES = ("cosine", "triangle")
-_OF_THE_VIT = [
-    "attention",
-    "patch_size",
-    "depth",
-    "heads",
-    "width",
-    "mlp_width",
-    "pooling",
-    "positions",
-    "shared_positions",
-    "position_std",
-    "drop_path",
-    "score_scale",
-    "two_gelus",
-]
+#: Shares of the peak at which a triangle begins and ends.
+_FIRST = 0.2
+_LAST = 0.07
 # What may differ when a run is resumed: how fast and where it runs, never what it computes.
 FREE_ON_RESUME = ["root", "download", "device", "compile", "workers", "checkpoint_seconds", "minutes"]
 
 
-@dataclass(frozen=True)
-class TrainConfig:
-    """A training run. The defaults are the paper's where it says, and the usual ones where it does not.
+def learning_rate(
+    step: int, total: int, warmup: int, peak: float, schedule: str = "cosine", last: float = 0.0
+) -> float:
+    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to ``last``.
 
-    Data: ``dataset`` is a name of :func:`patch_lab.images.data.load`, "imagenet" or
-    "folder"; ``root`` where its files lie; ``train_size`` and ``test_size`` keep the first so many;
-    ``val_size`` training pictures are held out for every choice, and the test pictures are looked
-    at once, by the finished model (with ``mirrored_test`` also with logits averaged over each and its
-    mirror image). ``tile`` is the grid shuffle size s (0: no shuffle), drawn from
-    ``tile_seed``; it acts after ``augment``.
+    The ``schedule`` "triangle" rises from a fifth of the peak, and falls linearly to 7% of it (airbench,
+    arXiv:2404.00498).
+    """
+    least = _FIRST if schedule == "triangle" else 0.0
+    if step < warmup:
+        return peak * (least + (1 - least) * (step + 1) / warmup)
+    if schedule == "triangle":
+        return peak * (1 - (1 - _LAST) * (step + 1 - warmup) / max(1, total - warmup))
+    return last + (peak - last) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
 
-    Model: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn"; ``vit`` names a
-    configuration of :meth:`ViTConfig.named`, which ``patch_size`` to ``two_gelus`` change where they
-    are given; ``start``, ``values`` and ``margin`` say where it starts
-    (:func:`~patch_lab.images.starts.start_like`; layers are scaled on the first training pictures).
 
-    Training: ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P)
-    and betas (0.9, ``beta2``), "adam", with an L2 decay of every parameter, or "sgd", with its own Nesterov
-    momentum and quick norms, as ``residual_cnn`` likes it
-    (:func:`~patch_lab.images.training.step.make_optimizer`); a linear warm-up over ``warmup_epochs``, then,
-    by ``schedule``, a "cosine" down to ``lr_last`` or the other side of a "triangle";
-    ``lookahead`` averages weights on the way (:class:`~patch_lab.images.training.step.Lookahead`);
-    ``ema`` is the decay of a running average of weights, which is what is evaluated (0: none), and
-    ``mixup`` the alpha with which two pictures of a batch are mixed (0: not at all);
-    ``label_smoothing``; gradients clipped to the norm ``clip`` (0: not at all). ``batch_size`` is
-    the global one, over all processes. An epoch leaves out what does not fill a last batch.
+@dataclass(frozen=True, kw_only=True)
+class Seeded:
+    """``seed``: every draw of a run follows from it."""
 
-    Machine: ``device`` "auto" takes a GPU when there is one; ``precision`` "auto" is bf16 where a GPU
-    has it; ``compile`` uses torch.compile, on a GPU with CUDA graphs; ``workers`` read pictures from
-    the disk; ``threads`` (0: PyTorch's choice) is for the CPU, where one is best for small models and
-    the last bits of a result depend on how many. A checkpoint is written at least every
-    ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+    seed: int = 0
 
-    Examples
-    --------
-    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=20)
-    >>> config.attention, config.weight_decay
-    ('positional', 0.05)
+    def __post_init__(self):
+        seed_number("seed", self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSettings:
+    """The files: ``dataset`` is a name of :func:`patch_lab.images.data.load`, "imagenet" or "folder".
+
+    ``root`` is where its files lie; ``train_size`` and ``test_size`` keep the first so many.
     """
 
     dataset: str = "cifar10"
@@ -80,14 +62,43 @@ class TrainConfig:
     download: bool = False
     train_size: int | None = None
     test_size: int | None = None
-    val_size: int = 5000
     image_size: int = 224
+
+    def __post_init__(self):
+        positive_int("image_size", self.image_size)
+        _true_or_false(self, "download")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedSettings(Seeded):
+    """The batches: ``val_size`` training pictures are held out for every choice.
+
+    ``tile`` is the grid shuffle size s (0: no shuffle), drawn from ``tile_seed``; it acts after ``augment``.
+    ``batch_size`` is the global one, over all processes. An epoch leaves out what does not fill a last
+    batch. ``workers`` read pictures from the disk.
+    """
+
+    val_size: int = 5000
     augment: str = "shift-flip"
     tile: int = 0
     tile_seed: int = 0
-    mirrored_test: bool = False
-    model: str = "vit"
-    vit: str = "small"
+    batch_size: int = 128
+    workers: int = 4
+
+    def __post_init__(self):
+        Seeded.__post_init__(self)
+        positive_int("batch_size", self.batch_size)
+        for name in ("val_size", "tile", "workers"):
+            positive_int(name, getattr(self, name), minimum=0)
+        seed_number("tile_seed", self.tile_seed)
+        _one_of(self, augment=AUGMENTATIONS)
+        _few_enough(self, "workers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VitChanges:
+    """What a run may change of the ViT that it names, where it is given: see :class:`ViTConfig`."""
+
     attention: str = "positional"
     patch_size: int | None = None
     depth: int | None = None
@@ -101,11 +112,52 @@ class TrainConfig:
     drop_path: float | None = None
     score_scale: str | None = None
     two_gelus: bool | None = None
+
+    def vit_changes(self) -> dict:
+        """What is changed in the named ViT configuration."""
+        values = {field.name: getattr(self, field.name) for field in fields(VitChanges)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings(VitChanges, Seeded):
+    """The network and its start: ``model`` is "vit", "resnet18", "vgg19", "small_cnn" or "residual_cnn".
+
+    ``vit`` names a configuration of :meth:`ViTConfig.named`, which :class:`VitChanges` change. ``start``,
+    ``values`` and ``margin`` say where it starts (:func:`~patch_lab.images.starts.start_like`; layers are
+    scaled on the first training pictures).
+    """
+
+    model: str = "vit"
+    vit: str = "small"
     start: str = "usual"
     values: str = "usual"
     margin: float = 3.0
+
+    def __post_init__(self):
+        Seeded.__post_init__(self)
+        finite("margin", self.margin, minimum=0)
+        _one_of(self, model=MODELS, start=STARTS, values=VALUES)
+        if self.model != "vit" and (self.start, self.values) != ("usual", "usual"):
+            raise ValueError(f"start and values are of a vit, got them for {self.model}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerSettings:
+    """The loss and the steps.
+
+    ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P) and betas
+    (0.9, ``beta2``), "adam", with an L2 decay of every parameter, or "sgd", with its own Nesterov momentum
+    and quick norms, as ``residual_cnn`` likes it (:func:`~patch_lab.images.training.step.make_optimizer`).
+    The rate has a linear warm-up over ``warmup_epochs``, then, by ``schedule``, a "cosine" down to
+    ``lr_last`` or the other side of a "triangle". ``lookahead`` averages weights on the way
+    (:class:`~patch_lab.images.training.step.Lookahead`); ``ema`` is the decay of a running average of
+    weights, which is what is evaluated (0: none), and ``mixup`` the alpha with which two pictures of a
+    batch are mixed (0: not at all); ``label_smoothing``; gradients are clipped to the norm ``clip`` (0: not
+    at all).
+    """
+
     epochs: int = 300
-    batch_size: int = 128
     optimizer: str = "adamw"
     lr: float = 1e-3
     lr_last: float = 0.0
@@ -118,65 +170,97 @@ class TrainConfig:
     mixup: float = 0.0
     label_smoothing: float = 0.1
     clip: float = 1.0
-    seed: int = 0
-    device: str = "auto"
-    precision: str = "auto"
-    compile: bool = False
-    workers: int = 4
-    threads: int = 0
-    checkpoint_seconds: float = 60.0
-    minutes: float = 0.0
 
     def __post_init__(self):
-        for name in ("epochs", "batch_size", "image_size"):
-            positive_int(name, getattr(self, name))
-        for name in ("val_size", "tile", "workers", "threads"):
-            positive_int(name, getattr(self, name), minimum=0)
-        for name in ("seed", "tile_seed"):
-            seed_number(name, getattr(self, name))
-        for name in (
-            "lr",
-            "lr_last",
-            "weight_decay",
-            "warmup_epochs",
-            "clip",
-            "checkpoint_seconds",
-            "minutes",
-            "margin",
-            "mixup",
-        ):
+        positive_int("epochs", self.epochs)
+        for name in ("lr", "lr_last", "weight_decay", "warmup_epochs", "clip", "mixup"):
             finite(name, getattr(self, name), minimum=0)
-        probability("label_smoothing", self.label_smoothing)
-        probability("beta2", self.beta2)
-        probability("ema", self.ema)
+        for name in ("label_smoothing", "beta2", "ema"):
+            probability(name, getattr(self, name))
+        _true_or_false(self, "lookahead")
+        _one_of(self, optimizer=_OPTIMIZERS, schedule=_SCHEDULES)
         if self.ema and self.lookahead:
             raise ValueError("weights are averaged by lookahead or by ema, got both")
-        for name in ("download", "mirrored_test", "lookahead", "compile"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
-        choices = dict(model=MODELS, augment=AUGMENTATIONS, optimizer=_OPTIMIZERS)
-        choices |= dict(schedule=_SCHEDULES, precision=_PRECISIONS, start=STARTS, values=VALUES)
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
-        if self.model != "vit" and (self.start, self.values) != ("usual", "usual"):
-            raise ValueError(f"start and values are of a vit, got them for {self.model}")
         if self.warmup_epochs > self.epochs:
             raise ValueError(
                 f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}: "
                 "set it as well (--epochs N alone shortens it)"
             )
-        for name in ("threads", "workers"):  # thousands of either end in a crash
-            if getattr(self, name) > (most := max(64, os.cpu_count() or 1)):
-                raise ValueError(f"{name} must be at most {most} here, got {getattr(self, name)}")
+
+    def rate(self, step: int, steps: int) -> float:
+        """The learning rate of a step of the run, counted from 0, where an epoch has ``steps``."""
+        warmup = math.ceil(self.warmup_epochs * steps)
+        return learning_rate(step, self.epochs * steps, warmup, self.lr, self.schedule, self.lr_last)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineSettings:
+    """Where and how fast: ``device`` "auto" takes a GPU when there is one.
+
+    ``precision`` "auto" is bf16 where a GPU has it; ``compile`` uses torch.compile, on a GPU with CUDA
+    graphs; ``threads`` (0: PyTorch's choice) is for the CPU, where one is best for small models and the
+    last bits of a result depend on how many. A checkpoint is written at least every
+    ``checkpoint_seconds`` and at the end; after ``minutes`` (0: no limit) the run stops with one.
+    """
+
+    device: str = "auto"
+    precision: str = "auto"
+    compile: bool = False
+    threads: int = 0
+    checkpoint_seconds: float = 60.0
+    minutes: float = 0.0
+
+    def __post_init__(self):
+        positive_int("threads", self.threads, minimum=0)
+        for name in ("checkpoint_seconds", "minutes"):
+            finite(name, getattr(self, name), minimum=0)
+        _true_or_false(self, "compile")
+        _one_of(self, precision=_PRECISIONS)
+        _few_enough(self, "threads")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(MachineSettings, OptimizerSettings, ModelSettings, FeedSettings, DataSettings):
+    """A training run. The defaults are the paper's where it says, and the usual ones where it does not.
+
+    A flat list, each part of it described where it is defined: a function names in its signature the part
+    that it reads. The test pictures are looked at once, by the finished model (with ``mirrored_test`` also
+    with logits averaged over each and its mirror image).
+
+    Examples
+    --------
+    >>> config = TrainConfig(dataset="digits", vit="reader", patch_size=2, epochs=20)
+    >>> config.attention, config.weight_decay
+    ('positional', 0.05)
+    """
+
+    mirrored_test: bool = False
+
+    def __post_init__(self):
+        for part in (DataSettings, FeedSettings, ModelSettings, OptimizerSettings, MachineSettings):
+            part.__post_init__(self)
+        _true_or_false(self, "mirrored_test")
 
     def as_dict(self) -> dict:
         """The settings as JSON values."""
         return asdict(self)
 
-    def vit_changes(self) -> dict:
-        """What is changed in the named ViT configuration."""
-        return {n: getattr(self, n) for n in _OF_THE_VIT if getattr(self, n) is not None}
+
+def _one_of(settings, **choices) -> None:
+    for name, allowed in choices.items():
+        if getattr(settings, name) not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(settings, name)!r}")
+
+
+def _true_or_false(settings, name: str) -> None:
+    if not isinstance(getattr(settings, name), bool):
+        raise ValueError(f"{name} must be true or false, got {getattr(settings, name)!r}")
+
+
+def _few_enough(settings, name: str) -> None:
+    """Thousands of threads, or of workers, end in a crash."""
+    if getattr(settings, name) > (most := max(64, os.cpu_count() or 1)):
+        raise ValueError(f"{name} must be at most {most} here, got {getattr(settings, name)}")
 
 
 def with_settings(config: TrainConfig, settings) -> TrainConfig:

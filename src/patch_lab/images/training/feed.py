@@ -14,6 +14,7 @@ from patch_lab.images.data.augment import Draws, augment, draw
 from patch_lab.images.data.folder import FolderSet, Pictures
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet, validation_split
+from patch_lab.images.training.config import FeedSettings
 from patch_lab.images.training.processes import OneProcess, own_share
 
 _EVALUATION_BATCH = 500
@@ -27,8 +28,10 @@ class Feed(ABC):
     CPU: they are the same on every device, in every process, and after every interruption.
     """
 
-    def __init__(self, data, config, place: OneProcess):
-        self.config, self.place, self.data = config, place, data
+    def __init__(self, data, config: FeedSettings, place: OneProcess):
+        self.config = config
+        self.place = place
+        self.data = data
         self.train_numbers, self.val_numbers = validation_split(data.num_train, config.val_size, config.seed)
         self.steps = len(self.train_numbers) // config.batch_size
         if self.steps == 0:
@@ -93,7 +96,7 @@ class ResidentFeed(Feed):
             images = self.shuffled(images).unflatten(0, chosen.shape)  # (n share, ...) -> (n, share, ...)
             yield from zip(images, self.labels[numbers].view(chosen.shape))
 
-    def whole(self, epoch: int, at_once: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def epoch_at_once(self, epoch: int, at_once: int) -> tuple[torch.Tensor, torch.Tensor]:
         """The pictures of an epoch in its order, (n, c, H, W) uint8, and their labels (n,), on the device.
 
         They are those of :meth:`epoch`, made ``at_once`` pictures at a time. Draws stay on the CPU: who drew
@@ -184,7 +187,7 @@ class FolderFeed(Feed):
             raise ValueError(str(error).strip().splitlines()[-1].removeprefix("ValueError: ")) from error
 
 
-def make_feed(data, config, place) -> Feed:
+def make_feed(data, config: FeedSettings, place) -> Feed:
     """The feed that fits the data set."""
     if isinstance(data, FolderSet):
         return FolderFeed(data, config, place)

@@ -40,7 +40,7 @@ class FirstFailure:
         self.norms = torch.zeros(runs, pieces, device=device)
 
     @torch.no_grad()
-    def look(self, step, loss: torch.Tensor, norms: torch.Tensor) -> None:
+    def note(self, step, loss: torch.Tensor, norms: torch.Tensor) -> None:
         """Note a step's failures where there was none before.
 
         Parameters
@@ -65,9 +65,9 @@ class FirstFailure:
         low : bool
             Whether the run computes in bfloat16.
         """
-        found = self.step.tolist()
+        failed_at = self.step.tolist()
         return [
-            None if step < 0 else self._sentence(k, step, steps, config, low) for k, step in enumerate(found)
+            None if at < 0 else self._sentence(k, at, steps, config, low) for k, at in enumerate(failed_at)
         ]
 
     def check(self, steps: int, config, low: bool) -> None:

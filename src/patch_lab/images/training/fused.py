@@ -75,11 +75,11 @@ def attention_back(
 ) -> torch.Tensor:
     """The gradient by ``qkv``, packed like it; that by the bias is a sum of its first third."""
     B, N, W = qkv.shape
-    found = torch.empty_like(qkv)
+    by_qkv = torch.empty_like(qkv)
     d = W // 3 // heads
     own = B // len(bias)
-    _launch("backward", (B, heads), qkv, bias, gradient, found, scale, own, heads, N=N, D=d, M=min(N, 64))
-    return found
+    _launch("backward", (B, heads), qkv, bias, gradient, by_qkv, scale, own, heads, N=N, D=d, M=min(N, 64))
+    return by_qkv
 
 
 @torch.library.custom_op("patch_lab::mixed", mutates_args=())
@@ -110,9 +110,9 @@ def scores_back(gradient: torch.Tensor, v: torch.Tensor, heads: int) -> torch.Te
     """The gradient by S, (R, parts, H, N, N) in float32, to be summed over the parts of a batch."""
     R, B, N, W = v.shape
     M, P = min(N, 64), _together(B)
-    found = v.new_empty(R, B // P, heads, N, N, dtype=torch.float32)
-    _launch("outer", (R * B // P, heads, N // M), gradient, v, found, B, heads, N=N, D=W // heads, M=M, P=P)
-    return found
+    partial = v.new_empty(R, B // P, heads, N, N, dtype=torch.float32)
+    _launch("outer", (R * B // P, heads, N // M), gradient, v, partial, B, heads, N=N, D=W // heads, M=M, P=P)
+    return partial
 
 
 @attention.register_fake
@@ -143,10 +143,10 @@ def _keep_attention(ctx, inputs, output):
 
 def _attention_gradient(ctx, gradient):
     qkv, bias = ctx.saved_tensors
-    found = attention_back(qkv, bias, gradient.contiguous(), ctx.heads, ctx.scale)
+    by_qkv = attention_back(qkv, bias, gradient.contiguous(), ctx.heads, ctx.scale)
     R, W = bias.shape
-    by_bias = found[..., :W].reshape(R, -1, W).sum(dim=1)  # (R B, N, W) -> (R, B N, W) -> (R, W)
-    return found, by_bias, None, None
+    by_bias = by_qkv[..., :W].reshape(R, -1, W).sum(dim=1)  # (R B, N, W) -> (R, B N, W) -> (R, W)
+    return by_qkv, by_bias, None, None
 
 
 def _keep_mixed(ctx, inputs, output):

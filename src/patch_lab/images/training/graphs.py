@@ -51,33 +51,33 @@ def recorded(function: Callable[[], None], changed: Callable[[], Sequence[torch.
             function()
     torch.cuda.current_stream().wait_stream(aside)
     graph = torch.cuda.CUDAGraph()
-    found = None
+    replay = None
     try:
         # Another thread may prepare pictures meanwhile: what it allocates is none of this recording's.
         with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
             function()
-        found = graph.replay
+        replay = graph.replay
     except RuntimeError as error:
         warnings.warn(
             f"a step is launched kernel by kernel, since it was not recorded: {error}", NotRecorded, 2
         )
     put_back(changed(), kept)
-    return found or function
+    return replay or function
 
 
 def snapshot(changed: Sequence[torch.Tensor]) -> dict[int, tuple[torch.Tensor, torch.Tensor]]:
     """Tensors and what they hold now."""
-    return {id(each): (each, each.detach().clone()) for each in changed}
+    return {id(tensor): (tensor, tensor.detach().clone()) for tensor in changed}
 
 
 @torch.no_grad()
 def put_back(changed: Sequence[torch.Tensor], kept: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> None:
     """Tensors as they were; those that came since (an optimizer's averages) begin at zero."""
-    for each in changed:
-        if id(each) in kept:
-            each.copy_(kept[id(each)][1])
+    for tensor in changed:
+        if id(tensor) in kept:
+            tensor.copy_(kept[id(tensor)][1])
         else:
-            each.zero_()
+            tensor.zero_()
 
 
 @cache
@@ -116,7 +116,7 @@ class Branches:
 
 
 def compiled(
-    function: Callable, wanted: bool, around: Callable[[Callable], Callable] = lambda each: each
+    function: Callable, wanted: bool, around: Callable[[Callable], Callable] = lambda f: f
 ) -> Callable:
     """``around(function)`` with the function by torch.compile where that is wanted and works.
 
@@ -141,12 +141,12 @@ def compiled(
             return made[0](*arguments)
         fast = around(torch.compile(function, dynamic=False))
         try:
-            found = fast(*arguments)
+            output = fast(*arguments)
         except Exception as error:
             warnings.warn(f"{function.__name__} is not compiled: {str(error)[:500]}", NotRecorded, 2)
             fast = around(function)
-            found = fast(*arguments)
+            output = fast(*arguments)
         made.append(fast)
-        return found
+        return output
 
     return call

@@ -41,7 +41,8 @@ class ManyProcesses(OneProcess):
         self._accelerator = accelerate.Accelerator(cpu=cpu, mixed_precision="no")
         super().__init__(self._accelerator.device)
         self.rank, self.world = self._accelerator.process_index, self._accelerator.num_processes
-        self.wrap, self.wait = self._accelerator.prepare_model, self._accelerator.wait_for_everyone
+        self.wrap = self._accelerator.prepare_model
+        self.wait = self._accelerator.wait_for_everyone
 
     def sum(self, tensor):
         return self._accelerator.reduce(tensor, reduction="sum")

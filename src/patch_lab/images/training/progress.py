@@ -15,11 +15,14 @@ class Progress:
     """A bar over all steps with loss, accuracy, pictures per second and the time left."""
 
     def __init__(self, config, steps: int, show: bool, first: int):
-        self.config, self.looked = config, time.perf_counter()
-        self.started, self.first, self.bar = self.looked, first, None
+        self.config = config
+        self.looked = time.perf_counter()
+        self.started = self.looked
+        self.first = first
+        self.bar = None
         if show:  # a bar takes a lock between processes even where it draws nothing
-            look: dict[str, Any] = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
-            self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **look)
+            options: dict[str, Any] = dict(unit="step", dynamic_ncols=True, smoothing=0.05, desc="train")
+            self.bar = tqdm(total=config.epochs * steps, initial=first, disable=None, **options)
 
     def __enter__(self) -> Progress:
         return self

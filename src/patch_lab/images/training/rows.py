@@ -17,7 +17,8 @@ from patch_lab.images.training.finite import FirstFailure
 from patch_lab.images.training.graphs import compiled
 from patch_lab.images.training.step import precision_type
 
-_BETA1, _EPS = 0.9, 1e-8
+_BETA1 = 0.9
+_EPS = 1e-8
 _WHOLE = (
     64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
 )
@@ -42,7 +43,8 @@ class Rows:
     """
 
     def __init__(self, models, configs, frozen, rates, which, tokens=torch.float32):
-        self.config, self.count = configs[0], len(models)
+        self.config = configs[0]
+        self.count = len(models)
         self.shape = models[0].config
         self.device = rates.device
         self.rates = rates
@@ -60,14 +62,15 @@ class Rows:
         self.first = sum(map(_in_float32, self.shapes))
         self.halves = [0, 0]
         for name, used in zip(self.shapes, self.used):
-            self.halves[not _in_float32(name)] += used
+            self.halves[0 if _in_float32(name) else 1] += used
         self.type = precision_type(self.config, self.device)
         self.tokens = tokens if self.type != torch.float32 else torch.float32
         c = self.shape
         N = (c.image_size // c.patch_size) ** 2 + (c.pooling == "cls")
         self.fused = fused.fits(self.device, self.type, N, c.width // c.heads)
         self.flat = torch.stack([self._row(model) for model in models]).to(self.device).requires_grad_()
-        self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
+        self.mean = torch.zeros_like(self.flat)
+        self.square = torch.zeros_like(self.flat)
         every = self.config.optimizer == "adam"
         decayed = self._decayed()
         decay = self._each([float(every or name in decayed) for name in self.shapes])  # (n,)
@@ -118,7 +121,7 @@ class Rows:
         }
 
     def changed(self) -> list[torch.Tensor]:
-        """What a step changes."""
+        """The tensors that a step changes."""
         kept = self.failure
         return [self.flat, self.mean, self.square, self.sums, kept.step, kept.loss, kept.norms]
 
@@ -228,11 +231,11 @@ class Rows:
         number : () int64 tensor
             Steps since the start.
         """
-        each, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
+        losses, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = self.squares(gradient)
-            self.failure.look(number, each, squares)
-            self.sums += torch.stack([each.double() * labels.shape[1], right.double()])
+            self.failure.note(number, losses, squares)
+            self.sums += torch.stack([losses.double() * labels.shape[1], right.double()])
             # A step that is only timed may lie beyond the end.
             at = number.clamp(max=len(self.rates) - 1)[None]
             rate = self.rates.index_select(0, at)[0]  # (R,)
@@ -278,8 +281,8 @@ def _slopes(losses):
     """The losses of all runs, their right answers, and the gradient by the flat weights."""
 
     def slopes(flat, *arguments):
-        each, right = losses(flat, *arguments)
-        return each.detach(), right, torch.autograd.grad(each.sum(), flat)[0]
+        by_run, right = losses(flat, *arguments)
+        return by_run.detach(), right, torch.autograd.grad(by_run.sum(), flat)[0]
 
     return slopes
 

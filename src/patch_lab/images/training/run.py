@@ -16,13 +16,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_lab.images.data import NAMES, data_root, load
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.folder import Pictures, load_folder, load_imagenet
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.checkpoint import load_checkpoint
-from patch_lab.images.training.config import FREE_ON_RESUME, TrainConfig
+from patch_lab.images.training.config import FREE_ON_RESUME, DataSettings, TrainConfig
 from patch_lab.images.training.processes import processes, threads
 from patch_lab.images.training.progress import Progress
 from patch_lab.images.training.trainer import POSITIONS, RECORD, Trainer, check_state, make_model, put_weights
@@ -89,15 +89,15 @@ class ImageRun:
         training = self.model.training
         self.model.eval()
         with torch.no_grad():
-            found = [
+            guesses = [
                 self.model(normalize(part.to(device), mean.to(device), std.to(device))).argmax(dim=1)
                 for part in pictures.split(_PREDICTED_AT_ONCE)
             ]
         self.model.train(training)
-        return [data["classes"][k] for k in torch.cat(found).tolist()]
+        return [data["classes"][k] for k in torch.cat(guesses).tolist()]
 
 
-def load_data(config: TrainConfig):
+def load_data(config: DataSettings):
     """The data set of a configuration: in memory, or a folder that is read as training goes on."""
     folders = {"imagenet": load_imagenet, "folder": load_folder}
     if config.dataset in folders:
@@ -227,7 +227,7 @@ def begun(folder: Path) -> tuple[TrainConfig, dict]:
     state = load_checkpoint(folder)
     if state is None:
         raise ValueError(f"{folder} holds no training run: there is no checkpoint to go on from")
-    with whole(f"the checkpoint in {folder} is of no training run"):
+    with readable(f"the checkpoint in {folder} is of no training run"):
         check_state(state)
         config = TrainConfig(**json.loads(state["config"]))
         kept = record or state.get("about") or {}
@@ -235,7 +235,7 @@ def begun(folder: Path) -> tuple[TrainConfig, dict]:
 
 
 def _read_back(record: dict, state: dict) -> ImageRun:
-    with whole("record and checkpoint are of no training run"):
+    with readable("record and checkpoint are of no training run"):
         model = make_model(TrainConfig(**record["config"]), **state["shape"])
         put_weights(model, state["model"])
     return ImageRun(model.eval(), record)
@@ -254,8 +254,8 @@ def _asked_to_stop(listen: bool):
 
     def note(number, frame):
         asked.append(number)
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
 
     for number in before:
         signal.signal(number, note)
@@ -297,7 +297,7 @@ def _held(out: Path | None):
 def _record_in(out: Path) -> dict | None:
     if not (out / RECORD).exists():
         return None
-    with whole(f"{out / RECORD} is no record of a training run"):
+    with readable(f"{out / RECORD} is no record of a training run"):
         record = json.loads((out / RECORD).read_text(encoding="utf-8"))
         if not isinstance(record["finished"], bool) or (
             record["finished"] and "sha256" not in record["data"]
@@ -317,7 +317,7 @@ def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
             raise ValueError(f"{out} holds a finished record and no checkpoint: choose another folder")
         return None
     # What a run from before a setting was added did is that setting's default.
-    with whole(f"the checkpoint in {out} is of no training run"):
+    with readable(f"the checkpoint in {out} is of no training run"):
         check_state(state)
         then = TrainConfig().as_dict() | json.loads(state["config"])
         now = config.as_dict()

@@ -19,7 +19,7 @@ from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.data.augment import augment, draw
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.data.sets import ImageSet
-from patch_lab.images.training.step import learning_rate
+from patch_lab.images.training.config import learning_rate
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def guess(model: nn.Module, data: ImageSet, permutation: GridPermutation | None 
     model.double().eval()
     device = next(model.parameters()).device
     prepared = in_double(data, permutation)
-    found = [model(prepared(batch).to(device)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
-    return torch.cat(found).numpy()
+    guesses = [model(prepared(batch).to(device)).argmax(dim=1).cpu() for batch in data.test_images.split(500)]
+    return torch.cat(guesses).numpy()
 
 
 def in_double(

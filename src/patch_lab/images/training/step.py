@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -12,30 +11,17 @@ from torch.nn import functional as F
 
 from patch_association.images.vit import ViT
 from patch_lab.images.data.augment import normalize
+from patch_lab.images.training.config import MachineSettings, OptimizerSettings, TrainConfig
 from patch_lab.images.training.finite import FirstFailure
 
-_MOMENTUM, _NORM_RATE = 0.85, 64.0  # of SGD
-_FIRST, _LAST = 0.2, 0.07  # shares of the peak at which a triangle begins and ends
-_EVERY, _HELD = 5, 0.95  # steps between two looks ahead, and what is held at the end of training for each
+#: Of SGD.
+_MOMENTUM = 0.85
+_NORM_RATE = 64.0
+_EVERY = 5  # steps between two looks ahead
+_HELD = 0.95  # what is held at the end of training for each of them
 
 
-def learning_rate(
-    step: int, total: int, warmup: int, peak: float, schedule: str = "cosine", last: float = 0.0
-) -> float:
-    """The rate of step 0, ..., total - 1: linear to ``peak`` in ``warmup`` steps, then a cosine to ``last``.
-
-    The ``schedule`` "triangle" rises from a fifth of the peak, and falls linearly to 7% of it (airbench,
-    arXiv:2404.00498).
-    """
-    least = _FIRST if schedule == "triangle" else 0.0
-    if step < warmup:
-        return peak * (least + (1 - least) * (step + 1) / warmup)
-    if schedule == "triangle":
-        return peak * (1 - (1 - _LAST) * (step + 1 - warmup) / max(1, total - warmup))
-    return last + (peak - last) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
-
-
-def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, config: OptimizerSettings) -> torch.optim.Optimizer:
     """AdamW that decays matrices and kernels, not biases, norms and positional encodings; or Adam; or SGD.
 
     Adam adds the decay times the weights to the gradient, of every parameter ("L2").
@@ -46,11 +32,11 @@ def make_optimizer(model: nn.Module, config) -> torch.optim.Optimizer:
     """
     # Fused: one kernel for all parameters instead of a dozen for each.
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
-    learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
+    learned = {name: p for name, p in model.named_parameters() if p.requires_grad}
     if config.optimizer == "sgd":
         norms = {name for name, part in model.named_modules() if isinstance(part, nn.BatchNorm2d)}
         fast = {name for name in learned if name.endswith(".bias") and name.removesuffix(".bias") in norms}
-        slow = [each for name, each in learned.items() if name not in fast]
+        slow = [p for name, p in learned.items() if name not in fast]
         groups = [{"params": slow, "rate_factor": 1.0, "weight_decay": config.weight_decay}]
         if fast:
             decay = config.weight_decay / _NORM_RATE
@@ -90,7 +76,7 @@ class Lookahead:
 
     def __init__(self, model: nn.Module, total: int):
         self.total = total
-        self.slow = {name: each.clone() for name, each in _floating(model)}
+        self.slow = {name: tensor.clone() for name, tensor in _floating(model)}
 
     @torch.no_grad()
     def after(self, model: nn.Module, done: int) -> None:
@@ -98,8 +84,8 @@ class Lookahead:
         if done % _EVERY and done < self.total:
             return
         held = _HELD**_EVERY * (done / self.total) ** 3 if done < self.total else 1.0
-        for name, each in _floating(model):
-            each.copy_(self.slow[name].lerp_(each, 1 - held))
+        for name, tensor in _floating(model):
+            tensor.copy_(self.slow[name].lerp_(tensor, 1 - held))
 
 
 class RunningAverage(Lookahead):
@@ -116,23 +102,23 @@ class RunningAverage(Lookahead):
     def after(self, model: nn.Module, done: int) -> None:
         """Take step ``done`` (counted from 1) into the average; after the last, the model becomes it."""
         share = 1 - min(self.decay, (1 + done) / (10 + done))
-        for name, each in _floating(model):
-            self.slow[name].lerp_(each, share)
+        for name, tensor in _floating(model):
+            self.slow[name].lerp_(tensor, share)
             if done == self.total:
-                each.copy_(self.slow[name])
+                tensor.copy_(self.slow[name])
 
     @contextmanager
     def instead(self, model: nn.Module):
         """Within this context the model has the average's weights."""
-        own = {name: each.clone() for name, each in _floating(model)}
+        own = {name: tensor.clone() for name, tensor in _floating(model)}
         with torch.no_grad():
-            for name, each in _floating(model):
-                each.copy_(self.slow[name])
+            for name, tensor in _floating(model):
+                tensor.copy_(self.slow[name])
             try:
                 yield
             finally:
-                for name, each in _floating(model):
-                    each.copy_(own[name])
+                for name, tensor in _floating(model):
+                    tensor.copy_(own[name])
 
 
 def mixing_share(alpha: float, seed: int, epoch: int, step: int) -> float:
@@ -147,10 +133,10 @@ def mixing_share(alpha: float, seed: int, epoch: int, step: int) -> float:
 
 
 def _floating(model: nn.Module):
-    return [(name, each) for name, each in model.state_dict().items() if each.is_floating_point()]
+    return [(name, tensor) for name, tensor in model.state_dict().items() if tensor.is_floating_point()]
 
 
-def precision_type(config, device: torch.device) -> torch.dtype:
+def precision_type(config: MachineSettings, device: torch.device) -> torch.dtype:
     """bfloat16 where asked for, or by itself where a GPU has it; else float32."""
     if config.precision == "auto":
         return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
@@ -179,9 +165,13 @@ class TrainStep:
         Of steps since this object was made.
     """
 
-    def __init__(self, model, optimizer, config, mean, std):
-        self.model, self.optimizer, self.config = model, optimizer, config
-        self.mean, self.std, self.device = mean, std, mean.device
+    def __init__(self, model, optimizer, config: TrainConfig, mean, std):
+        self.model = model
+        self.optimizer = optimizer
+        self.config = config
+        self.mean = mean
+        self.std = std
+        self.device = mean.device
         self.type = precision_type(config, self.device)
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)
@@ -211,7 +201,7 @@ class TrainStep:
         norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
         if not self.failure.names:
             self._name(gradients)
-        self.failure.look(number, loss.detach().float()[None], norms[self.forward].float()[None])
+        self.failure.note(number, loss.detach().float()[None], norms[self.forward].float()[None])
         if self.config.clip:
             nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, torch.linalg.vector_norm(norms))
         self.optimizer.step()
@@ -222,8 +212,8 @@ class TrainStep:
         place = {id(gradient): k for k, gradient in enumerate(gradients)}
         named = [(name, p) for name, p in self.model.named_parameters() if id(p.grad) in place]
         self.forward = torch.tensor([place[id(p.grad)] for _, p in named], device=self.device)
-        plain = [name.removeprefix("module.").removeprefix("_orig_mod.") for name, _ in named]
-        self.failure = FirstFailure(plain, self.device)
+        names = [name.removeprefix("module.").removeprefix("_orig_mod.") for name, _ in named]
+        self.failure = FirstFailure(names, self.device)
 
     def autocast(self):
         """The precision's context, for training steps and evaluation alike."""
@@ -254,8 +244,8 @@ def evaluate(model: nn.Module, batches, step: TrainStep, place) -> dict:
     with step.autocast(), fixed():
         for images, labels in batches:
             views = images if isinstance(images, tuple) else (images,)
-            each = [model(normalize(view, step.mean, step.std)).float() for view in views]
-            logits = torch.stack(each).mean(dim=0)  # (views, B, classes) -> (B, classes)
+            outputs = [model(normalize(view, step.mean, step.std)).float() for view in views]
+            logits = torch.stack(outputs).mean(dim=0)  # (views, B, classes) -> (B, classes)
             sums += _sums(F.cross_entropy(logits, labels, reduction="sum"), logits, labels)
     model.train(training)
     loss, right, count = place.sum(sums).tolist()

@@ -23,12 +23,11 @@ from torch import nn
 
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.apart import Apart
-from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.config import FeedSettings, TrainConfig
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.graphs import Branches, put_back, recorded, snapshot, stream
 from patch_lab.images.training.processes import processes
 from patch_lab.images.training.rows import Rows
-from patch_lab.images.training.step import learning_rate
 from patch_lab.images.training.trainer import started
 
 _OWN = (
@@ -52,7 +51,9 @@ _SHARED = (
     "device",
     "threads",
 )
-_EVALUATED, _AUGMENTED = 250, 4096  # pictures at once: of each run, and of an epoch
+#: Pictures at once: of each run, and of an epoch.
+_EVALUATED = 250
+_AUGMENTED = 4096
 
 
 @dataclass
@@ -137,8 +138,10 @@ class Together:
     """
 
     def __init__(self, configs, data, models=None, frozen=None, tokens=torch.float32):
-        self.first, self.place = _alike(configs), processes(configs[0].device)
-        self.configs, self.device = list(configs), self.place.device
+        self.first = _alike(configs)
+        self.place = processes(configs[0].device)
+        self.configs = list(configs)
+        self.device = self.place.device
         keys = [_pictures(config) for config in configs]
         self.keys = sorted(set(keys), key=keys.index)
         self.feeds = [ResidentFeed(data, configs[keys.index(key)], self.place) for key in self.keys]
@@ -147,7 +150,10 @@ class Together:
         feed = self.feeds[0]
         self.steps = self.feeds[0].steps
         self.groups = _groups(self.configs)
-        rates = torch.tensor([_rates(config, self.steps) for config in configs]).T  # (steps, runs)
+        total = configs[0].epochs * self.steps
+        rates = torch.tensor(
+            [[c.rate(k, self.steps) for c in configs] for k in range(total)]
+        )  # (steps, runs)
         frozen = frozen or [()] * len(configs)
         self.engines: list[Any] = []
         for group in self.groups:
@@ -192,9 +198,9 @@ class Together:
         return torch.ones(shape, device=self.device)
 
     def changed(self) -> list[torch.Tensor]:
-        """What a step changes."""
+        """The tensors that a step changes, of all engines."""
         parts = [engine.changed() for engine in self.engines]
-        return [self.number, *(each for part in parts for each in part)]
+        return [self.number, *(tensor for part in parts for tensor in part)]
 
     def _step(self) -> None:
         at = (self.number % self.steps)[None]
@@ -275,11 +281,11 @@ class Together:
         return report
 
     def _failed(self) -> list[str | None]:
-        found: dict[int, str | None] = {}
+        failures: dict[int, str | None] = {}
         for group, engine in zip(self.groups, self.engines):
             low = engine.type == torch.bfloat16
-            found |= dict(zip(group, engine.failure.said(self.steps, engine.config, low)))
-        return [found[k] for k in range(len(self.configs))]
+            failures |= dict(zip(group, engine.failure.said(self.steps, engine.config, low)))
+        return [failures[k] for k in range(len(self.configs))]
 
     def _take(self, report, metrics, keep_failed) -> None:
         """The metrics of an epoch, which may be that before the one under way."""
@@ -291,8 +297,8 @@ class Together:
                 raise ValueError(
                     f"run {number + 1} of {len(failed)}, with lr {self.configs[number].lr:g}: {said}"
                 )
-        for row, each in zip(metrics, rows):
-            row.append(each)
+        for row, numbers in zip(metrics, rows):
+            row.append(numbers)
 
     def _soon(self, epoch: int):
         """What gives the pictures of an epoch, which a GPU begins to make now; None after the last."""
@@ -313,7 +319,7 @@ class Together:
         return (*made, event)
 
     def _made(self, epoch: int):
-        pairs = [feed.whole(epoch, _AUGMENTED) for feed in self.feeds]
+        pairs = [feed.epoch_at_once(epoch, _AUGMENTED) for feed in self.feeds]
         masks = [
             None if mask is None else self._masks(engine, epoch)
             for mask, engine in zip(self.masks, self.engines)
@@ -325,14 +331,14 @@ class Together:
         depth = engine.shape.depth
         drop = engine.config.drop_path
         drops = torch.tensor([drop * k / depth for k in range(1, depth + 1)]).repeat_interleave(2)[:, None]
-        found = []
+        masks = []
         for feed in self.feeds:
             for step in range(self.steps):
                 at = np.random.SeedSequence([feed.config.seed, epoch, step, self.place.rank])
                 generator = torch.Generator().manual_seed(int(at.generate_state(1)[0]))
                 drawn = torch.rand(2 * depth, self.first.batch_size, generator=generator)
-                found.append((drawn >= drops).float() / (1 - drops))
-        return torch.stack(found).unflatten(0, (len(self.feeds), -1)).to(self.device)
+                masks.append((drawn >= drops).float() / (1 - drops))
+        return torch.stack(masks).unflatten(0, (len(self.feeds), -1)).to(self.device)
 
     def _put(self, made) -> None:
         """The pictures of an epoch to where a step finds them, behind the steps of the one before."""
@@ -346,15 +352,16 @@ class Together:
             if mine is not None:
                 mine.copy_(drawn)
         if event is not None:
-            for each in (*images, *labels, *(mask for mask in masks if mask is not None)):
-                each.record_stream(torch.cuda.current_stream())
+            for tensor in (*images, *labels, *(mask for mask in masks if mask is not None)):
+                tensor.record_stream(torch.cuda.current_stream())
 
 
 class _Evaluation:
     """The held-out or the test pictures of every run; a pass over them is recorded when it comes again."""
 
     def __init__(self, runs: Together, split: str):
-        self.runs, pictures = runs, [list(feed.evaluation(split)) for feed in runs.feeds]
+        self.runs = runs
+        pictures = [list(feed.evaluation(split)) for feed in runs.feeds]
         images, labels = (
             torch.stack([torch.cat(part) for part in parts]) for parts in zip(*(zip(*p) for p in pictures))
         )
@@ -372,7 +379,8 @@ class _Evaluation:
         total = len(runs.configs)
         self.bits = torch.zeros(total, self.passes, at_once, dtype=torch.bool, device=device)
         self.order = torch.tensor([k for group in runs.groups for k in group], device=device)
-        self.step, self.times = None, 0
+        self.step = None
+        self.times = 0
 
     @torch.no_grad()
     def _pass(self) -> None:
@@ -441,21 +449,14 @@ class _Report:
         self.broken = any(step >= 0 for step in bad)
         rows = [{"train_loss": a / self.count, "train_accuracy": b / self.count} for a, b in zip(loss, right)]
         if self.held is not None:
-            for row, each in zip(rows, self.held.tolist()):
-                row["val_accuracy"] = each / self.held_out
+            for row, count in zip(rows, self.held.tolist()):
+                row["val_accuracy"] = count / self.held_out
         return rows
 
 
-def _pictures(config: TrainConfig) -> tuple:
+def _pictures(config: FeedSettings) -> tuple:
     """What the pictures that a run sees depend on."""
     return config.seed, config.tile, config.tile_seed, config.augment
-
-
-def _rates(config: TrainConfig, steps: int) -> list[float]:
-    """The learning rate of every step of a run."""
-    total = config.epochs * steps
-    warmup = math.ceil(config.warmup_epochs * steps)
-    return [learning_rate(k, total, warmup, config.lr, config.schedule, config.lr_last) for k in range(total)]
 
 
 def _groups(configs) -> list[list[int]]:

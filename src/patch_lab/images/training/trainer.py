@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import time
 from contextlib import nullcontext
 from itertools import islice
@@ -14,27 +13,27 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_association.images.locality import encoding_locality
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images import convolution
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.starts import start_like
 from patch_lab.images.training.checkpoint import save_checkpoint
-from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.config import ModelSettings, TrainConfig
 from patch_lab.images.training.feed import Feed, make_feed
 from patch_lab.images.training.step import (
     Lookahead,
     RunningAverage,
     TrainStep,
     evaluate,
-    learning_rate,
     make_optimizer,
     mixing_share,
 )
 from patch_lab.kit.files import write_atomically
 
-RECORD, POSITIONS = "record.json", "positions.npz"
+RECORD = "record.json"
+POSITIONS = "positions.npz"
 _KINDS = {
     **dict.fromkeys(("config", "digest"), str | None),
     **dict.fromkeys(("shape", "model", "optimizer"), dict),
@@ -54,7 +53,7 @@ def check_state(state: dict) -> None:
         )
 
 
-def make_model(config: TrainConfig, classes: int, image_size: int, channels: int) -> nn.Module:
+def make_model(config: ModelSettings, classes: int, image_size: int, channels: int) -> nn.Module:
     """The model of a configuration for such pictures, with the start that its seed gives."""
     if config.model == "vit":
         shape = dict(image_size=image_size, channels=channels, num_classes=classes)
@@ -70,9 +69,10 @@ def first_pictures(feed: Feed) -> torch.Tensor:
     return torch.cat([normalize(images, feed.mean, feed.std) for images, _ in batches])
 
 
-def started(config: TrainConfig, feed: Feed) -> nn.Module:
-    """The model of a run at its start, on its device: what is measured on pictures, on its first ones."""
-    data, place = feed.data, feed.place
+def started(config: ModelSettings, feed: Feed) -> nn.Module:
+    """The model of a run at its start, on its device; some starts are measured on the first pictures."""
+    data = feed.data
+    place = feed.place
     model = make_model(config, len(data.classes), data.image_size, data.channels).to(place.device)
     if isinstance(model, convolution.QuickNet):
         model.whiten(first_pictures(feed), place.sum)
@@ -110,8 +110,12 @@ class Trainer:
     """
 
     def __init__(self, config: TrainConfig, data, place, out: Path | None, about: dict, asked=()):
-        self.config, self.data, self.place, self.out = config, data, place, out
-        self.about, self.asked = about, asked
+        self.config = config
+        self.data = data
+        self.place = place
+        self.out = out
+        self.about = about
+        self.asked = asked
         self.feed = make_feed(data, config, place)
         self.shape = dict(classes=len(data.classes), image_size=data.image_size, channels=data.channels)
         self.plain = started(config, self.feed)
@@ -122,7 +126,6 @@ class Trainer:
             called = torch.compile(called, mode="reduce-overhead" if place.device.type == "cuda" else None)
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
-        self.warmup = math.ceil(config.warmup_epochs * self.feed.steps)
         self.average = Lookahead(self.plain, self.total) if config.lookahead else None
         if config.ema:
             self.average = RunningAverage(self.plain, self.total, config.ema)
@@ -138,15 +141,11 @@ class Trainer:
         """Steps since the start of the run."""
         return self.epoch * self.feed.steps + self.step_number
 
-    def rate(self, step: int) -> float:
-        """The learning rate of a step, counted from 0."""
-        c = self.config
-        return learning_rate(step, self.total, self.warmup, c.lr, c.schedule, c.lr_last)
-
     def run(self, bar) -> bool:
         """Train to the end, or until the time is up or somebody asks for a stop; says whether to the end."""
         self.started = self.saved = time.perf_counter()
-        self.before, self.epoch_before = self.spent, self.epoch_spent
+        self.before = self.spent
+        self.epoch_before = self.epoch_spent
         while self.epoch < self.config.epochs:
             self.epoch_started = time.perf_counter()
             if not self._one_epoch(bar):
@@ -172,7 +171,8 @@ class Trainer:
             if self.config.drop_path:  # what is left out of a step depends on the step alone, too
                 torch.manual_seed(int(np.random.SeedSequence([*at, self.place.rank]).generate_state(1)[0]))
             share = mixing_share(self.config.mixup, *at)
-            self.step(images, labels, self.rate(self.done), share, self.done)
+            rate = self.config.rate(self.done, self.feed.steps)
+            self.step(images, labels, rate, share, self.done)
             self.step_number += 1
             if self.average is not None:
                 self.average.after(self.plain, self.done)
@@ -185,7 +185,7 @@ class Trainer:
         loss, right, count = self.place.sum(self.step.sums.clone()).tolist()
         self.step.sums.zero_()
         self._check_finite()
-        row = {"epoch": self.epoch + 1, "lr": self.rate(self.done - 1)}
+        row = {"epoch": self.epoch + 1, "lr": self.config.rate(self.done - 1, self.feed.steps)}
         row |= {"train_loss": loss / count, "train_accuracy": right / count}
         self._clock()
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
@@ -255,7 +255,7 @@ class Trainer:
                 f"the run in {self.out} began with other data: sha256 {state['digest']} then, "
                 f"{self.digest} now"
             )
-        with whole(f"the checkpoint in {self.out} is of no such training run"):
+        with readable(f"the checkpoint in {self.out} is of no such training run"):
             self._put(state)
 
     def _put(self, state: dict) -> None:
@@ -265,9 +265,13 @@ class Trainer:
         if self.average is not None:
             for name, slow in self.average.slow.items():
                 slow.copy_(state["slow"][name])
-        self.epoch, self.step_number = state["epoch"], state["step"]
-        self.metrics, self.timing, self.test = state["metrics"], state["timing"], state["test"]
-        self.spent, self.epoch_spent = state["spent"], state["epoch_spent"]
+        self.epoch = state["epoch"]
+        self.step_number = state["step"]
+        self.metrics = state["metrics"]
+        self.timing = state["timing"]
+        self.test = state["test"]
+        self.spent = state["spent"]
+        self.epoch_spent = state["epoch_spent"]
 
     def record(self, finished: bool) -> dict:
         """The run's record; process 0 also writes it, and the learned P of a finished run beside it."""
@@ -305,7 +309,7 @@ def learned_locality(model: nn.Module, permutation=None) -> dict | None:
         return None
     c = model.config
     P = model.positions[0, : c.num_patches]
-    found = {"as_seen": vars(encoding_locality(P))}
+    measures = {"as_seen": vars(encoding_locality(P))}
     if permutation is not None and permutation.tile % c.patch_size == 0:
-        found["undone"] = vars(encoding_locality(P, permutation))
-    return found
+        measures["undone"] = vars(encoding_locality(P, permutation))
+    return measures

@@ -13,9 +13,9 @@ from .style import (
     draw_estimate as draw_estimate,
     label_ends as label_ends,
     label_ticks as label_ticks,
-    look as look,
-    looks as looks,
     new_figure as new_figure,
+    style_of as style_of,
+    styles_of as styles_of,
     tints as tints,
     use_style as use_style,
 )

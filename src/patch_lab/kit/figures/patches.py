@@ -34,10 +34,12 @@ def draw_patches(
     width: int,
     signal: int | None = None,
     palette=None,
+    numbered: bool = False,
 ) -> None:
     """One input as a grid: each patch shows its coefficient <w*, X_j> as -1, 0 or +1 (Figure 3).
 
-    The patches of the signal set are framed in the signal's color; sets have tinted grounds.
+    The patches of the signal set are framed in the signal's color; sets have tinted grounds, and with
+    ``numbered`` their numbers, from 1 on, in a disk at their middle.
     """
     palette = [to_rgb(c) for c in palette or set_palette(partition.num_sets)]
     s = np.asarray(coefficients).reshape(-1)
@@ -62,6 +64,11 @@ def draw_patches(
                 (column + 0.04, row + 0.04), 0.92, 0.92, fill=False, edgecolor=COLORS["signal"], linewidth=2.4
             )
         )
+    for label in range(partition.num_sets) if numbered else ():
+        rows, columns = np.divmod(np.flatnonzero(partition.labels == label), width)
+        disk = {"boxstyle": "circle,pad=0.2", "facecolor": PAPER, "edgecolor": "none"}
+        middle = (columns.mean() + 0.5, rows.mean() + 0.5)
+        ax.text(*middle, str(label + 1), ha="center", va="center", fontsize="small", bbox=disk)
     _frame(ax, height, width)
 
 

@@ -80,7 +80,8 @@ SCORES = LinearSegmentedColormap.from_list(
 WIDTHS = {"column": 6.2, "wide": 7.8, "half": 3.1}
 
 #: The one size of lettering, in points (14 pixels), and the resolution of what is drawn as a raster.
-LETTERING, DPI = 10.5, 300
+LETTERING = 10.5
+DPI = 300
 
 
 def tints(quantity: str, count: int) -> list[str]:
@@ -88,18 +89,18 @@ def tints(quantity: str, count: int) -> list[str]:
     return sns.light_palette(COLORS[quantity], count + 2).as_hex()[2:]
 
 
-def look(quantity: str) -> dict:
-    """The color, marker and dash of a quantity, for ``ax.plot(x, y, **look("same set"))``."""
+def style_of(quantity: str) -> dict:
+    """The color, marker and dash of a quantity, for ``ax.plot(x, y, **style_of("same set"))``."""
     one_of("quantity", quantity, *_MARKS)
     return {"color": COLORS[quantity], **_MARKS[quantity]}
 
 
-def looks(names) -> dict[str, dict]:
+def styles_of(names) -> dict[str, dict]:
     """A color, a marker and a dash for each category, in the order of ``names``.
 
     Examples
     --------
-    >>> for name, style in looks(["ours", "theirs"]).items():
+    >>> for name, style in styles_of(["ours", "theirs"]).items():
     ...     print(name, sorted(style))
     ours ['color', 'linestyle', 'marker']
     theirs ['color', 'linestyle', 'marker']
@@ -113,9 +114,9 @@ def looks(names) -> dict[str, dict]:
     return {name: {"color": c, "marker": m, "linestyle": d} for name, (c, m, d) in zip(names, styles)}
 
 
-def seaborn_looks(names) -> dict:
-    """The same for seaborn's line plots: ``sns.lineplot(..., hue=x, style=x, **seaborn_looks(names))``."""
-    styles = looks(names)
+def seaborn_styles(names) -> dict:
+    """The same for seaborn's line plots: ``sns.lineplot(..., hue=x, style=x, **seaborn_styles(names))``."""
+    styles = styles_of(names)
     return {
         "palette": {name: style["color"] for name, style in styles.items()},
         "markers": {name: style["marker"] for name, style in styles.items()},
@@ -229,7 +230,7 @@ def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
     least = values.min(axis=0)
     largest = values.max(axis=0)
     ax.fill_between(x, least, largest, color=COLORS[quantity], alpha=0.22, linewidth=0)
-    ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **look(quantity))
+    ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **style_of(quantity))
 
 
 def label_ends(ax) -> None:

@@ -13,7 +13,9 @@ import pandas as pd
 from patch_association.intervals import Estimate
 from patch_lab.kit.prose import number, percent, typeset, with_interval
 
-_DIGIT, _POINT = "\u2007", "\u2008"  # spaces as wide as a digit and as a point, which HTML does not collapse
+#: Spaces as wide as a digit and as a point, which HTML does not collapse.
+_DIGIT = "\u2007"
+_POINT = "\u2008"
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def _is_bool(value: object) -> bool:
 
 
 def _text(value: object, digits: int | str) -> str:
-    """One cell."""
+    """The text of a cell of the table."""
     decimals = int(digits[:-1]) if isinstance(digits, str) else None
     if _missing(value):
         return "–"

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_lab.kit.ledger.table import OUTCOMES
 
 if sys.version_info >= (3, 11):
@@ -80,19 +80,19 @@ def read_answers(path: Path) -> list[Answer]:
         One line that names the file and the entry: TOML that cannot be read, an unknown or missing key, a
         role, outcome or date that is none.
     """
-    with whole(f"{path} is no TOML"):
+    with readable(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = content.pop("answer", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{path} must hold [[answer]] entries alone, got {', '.join(content) or 'answer'}")
     known = [item.name for item in fields(Answer)]
-    found = []
+    answers = []
     for number, entry in enumerate(entries, start=1):
-        with whole(f"{path}, answer {number}"):
+        with readable(f"{path}, answer {number}"):
             wrong = [key for key in entry if key not in known]
             missing = [key for key in known[:6] if key not in entry]
             if wrong or missing:
                 what = f"unknown key {wrong[0]!r}" if wrong else f"{missing[0]} is missing"
                 raise ValueError(f"{what}; the keys are {', '.join(known)}")
-            found.append(Answer(**entry))
-    return found
+            answers.append(Answer(**entry))
+    return answers

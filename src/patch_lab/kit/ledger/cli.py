@@ -10,7 +10,7 @@ import re
 import sys
 
 from patch_lab.kit.ledger.ledger import Ledger, shipped
-from patch_lab.kit.prose import plain
+from patch_lab.kit.prose import without_markup
 
 COLUMNS = (
     "id",
@@ -69,8 +69,11 @@ def as_text(ledger: Ledger) -> str:
     """Three lines a claim, and the totals."""
     lines = []
     for claim in ledger:
-        lines += [f"{claim.id}  [{plain(claim.heading)}]", f"    {claim.where}: {plain(claim.statement)}"]
-        lines += [f"    {plain(claim.reason)}"] if claim.reason else []
+        lines += [
+            f"{claim.id}  [{without_markup(claim.heading)}]",
+            f"    {claim.where}: {without_markup(claim.statement)}",
+        ]
+        lines += [f"    {without_markup(claim.reason)}"] if claim.reason else []
     totals = ", ".join(f"{count} {word}" for word, count in ledger.totals().items())
     return "\n".join([*lines, f"{len(ledger)} entries{': ' if totals else ''}{totals}", ""])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_association.checks import finite, positive_int, whole
+from patch_association.checks import finite, positive_int, readable
 from patch_association.intervals import Estimate, rounded
 from patch_lab.kit.files import write_atomically
 from patch_lab.kit.prose import number, typeset
@@ -185,7 +185,7 @@ def read_run(path: Path) -> ChapterRun | None:
     """
     if not path.is_file():
         return None
-    with whole(f"{path} is no evidence"):
+    with readable(f"{path} is no evidence"):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content.keys() != {"parameters", "claims"}:
             raise ValueError("it must hold parameters and claims, and nothing else")
@@ -205,7 +205,7 @@ def _number(entry, place: str) -> Number:
     if not isinstance(entry, dict) or not set(entry) <= set(known):
         wrong = min(set(entry) - set(known)) if isinstance(entry, dict) else entry
         raise ValueError(f"{place}: unknown key {wrong!r}; the keys are {', '.join(known)}")
-    with whole(place):
+    with readable(place):
         number = Number(**entry)
         if not number.is_finite:
             raise ValueError(f"recorded evidence must be finite, got {entry}")

@@ -224,7 +224,8 @@ class Ledger:
             raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
         self._refuse_to_overwrite()
         given = {key: _plain(key, value) for key, value in parameters.items()}
-        self._run, self._before = (name, ChapterRun(given, {})), self.recorded(name) or ChapterRun({}, {})
+        self._run = (name, ChapterRun(given, {}))
+        self._before = self.recorded(name) or ChapterRun({}, {})
 
     def changed(self) -> dict[str, tuple]:
         """Each parameter of this chapter that is not as recorded, with its value and the recorded one."""

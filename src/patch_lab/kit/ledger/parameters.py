@@ -204,7 +204,6 @@ KINDS = {
 #: Where a name means something else in a chapter.
 ONLY = {
     "beyond/deeper": {"heads": COUNT},
-    "beyond/every_size": {"size": _sizes(3, 2)},
     "dynamics/certified": {
         "q": _exact("a chance from 0 to 1", lambda x: 0 <= x <= 1, "2", "-1/2"),
         "rate": _exact("a fraction above 0", lambda x: x > 0, "0", "-1/200"),

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_lab.kit.ledger import requires
 from patch_lab.kit.ledger.evidence import Number
 
@@ -86,6 +86,7 @@ SOURCES = {
 KNOBS = {
     "law": "how inputs are drawn, or which data they are",
     "size": "numbers of patches, sets, dimensions, pictures, parameters",
+    "model": "the activation and the shape of the network",
     "start": "the parameters before training, and their scale",
     "rate": "learning rates and the ratio between them",
     "steps": "how long one trains, or at which step one looks",
@@ -228,9 +229,9 @@ class Claim:
     def as_dict(self) -> dict:
         """The claim with its evidence as JSON values, its reason filled in."""
         unsaid = ("cited", "given_outcome", "given_horizon")
-        plain = {name.name: getattr(self, name.name) for name in fields(self) if name.name not in unsaid}
+        values = {name.name: getattr(self, name.name) for name in fields(self) if name.name not in unsaid}
         numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
-        return plain | {
+        return values | {
             "verdict": self.verdict if self.standing == self.verdict else None,
             "condition": self.heading[len(self.standing) :].strip(),
             "because": self.reason if self.because else "",
@@ -249,15 +250,15 @@ class Claim:
         pieces[::2] = [_PLACEHOLDER.sub(self._value, piece) for piece in pieces[::2]]
         return "".join(pieces)
 
-    def _value(self, found: re.Match) -> str:
-        key = found[1]
-        spec = found[2] or ""
+    def _value(self, match: re.Match) -> str:
+        key = match[1]
+        spec = match[2] or ""
         if key in self.evidence:
             return format(self.evidence[key], spec)
         if key in self.parameters:
             return format(self.parameters[key], spec)
         named = ", ".join((*self.evidence, *self.parameters))
-        raise ValueError(f"claim {self.id!r} says {found[0]} and its evidence has {named or 'nothing'}")
+        raise ValueError(f"claim {self.id!r} says {match[0]} and its evidence has {named or 'nothing'}")
 
 
 def escaped(text: str) -> str:
@@ -278,7 +279,7 @@ def read_table(path: Path) -> list[Claim]:
         One line that names the file and the entry: TOML that cannot be read, an unknown key, source, kind
         or verdict, a missing or blank text, a dollar sign without its partner, a requirement that is none.
     """
-    with whole(f"{path} is no TOML"):
+    with readable(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = content.pop("claim", [])
     sources = dict.fromkeys(SOURCES, "")
@@ -288,7 +289,7 @@ def read_table(path: Path) -> list[Claim]:
         raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
     claims = []
     for number, entry in enumerate(entries, start=1):
-        with whole(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
+        with readable(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
             claims.append(_claim(entry, sources))
     return claims
 
@@ -297,7 +298,7 @@ def read_bibliography(path: Path) -> dict[str, str]:
     """What the entries of a BibTeX file are cited as, by key: "Jelassi, Sander & Li (2022)"."""
     if not path.is_file():
         raise ValueError(f"bibliography must be a BibTeX file, and there is no {path}")
-    found = {}
+    citations = {}
     for kind, key, body in _ENTRY.findall(path.read_text(encoding="utf-8")):
         if kind.lower() not in ("comment", "string", "preamble"):
             held = {
@@ -306,10 +307,10 @@ def read_bibliography(path: Path) -> dict[str, str]:
             names = [_surname(name) for name in (held.get("author") or key).split(" and ")]
             names = [*names[:1], "others"] if len(names) > 4 else names
             said = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            found[key] = f"{said} ({held['year']})" if "year" in held else said
-    if not found:
+            citations[key] = f"{said} ({held['year']})" if "year" in held else said
+    if not citations:
         raise ValueError(f"{path} has no entries of BibTeX, such as @article{{key, ...}}")
-    return found
+    return citations
 
 
 def _surname(name: str) -> str:
@@ -369,8 +370,9 @@ def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
     """Refuse words that are none of ours, and fields that do not go together."""
     for name, value, known in (("source", claim.source, sources), ("kind", claim.kind, KINDS)):
         if value not in known:
-            own = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
-            hint = own * (name == "source" and len(known) == len(SOURCES))
+            hint = ""
+            if name == "source" and len(known) == len(SOURCES):
+                hint = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
     if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")

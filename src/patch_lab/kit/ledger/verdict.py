@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from patch_lab.kit.ledger.evidence import Number
 from patch_lab.kit.ledger.table import ENGINES, Claim, escaped
-from patch_lab.kit.prose import as_typed, plain
+from patch_lab.kit.prose import as_typed, without_markup
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Card:
         if self.yours is not None:
             lines.append(", ".join(header))
         lines += [f"- {name}: {', '.join(cells[:-1])} ({cells[-1]})" for name, *cells in rows]
-        return "\n".join(map(plain, lines))
+        return "\n".join(map(without_markup, lines))
 
     def _repr_markdown_(self) -> str:
         """Markdown, so that mathematics is typeset wherever the notebook is read."""
@@ -110,6 +110,6 @@ class Card:
 
 def _cell(text: str) -> str:
     """A table's cell: no bar that would end it, and no line that breaks inside an interval."""
-    text = re.sub(r"\$[^$]*\$", lambda found: found[0].replace("|", r"\vert "), text)
-    text = re.sub(r"\[[^\]]*\]|\w+ = [\d,]+|\d+ seeds?", lambda found: found[0].replace(" ", "\u00a0"), text)
+    text = re.sub(r"\$[^$]*\$", lambda match: match[0].replace("|", r"\vert "), text)
+    text = re.sub(r"\[[^\]]*\]|\w+ = [\d,]+|\d+ seeds?", lambda match: match[0].replace(" ", "\u00a0"), text)
     return escaped(text)

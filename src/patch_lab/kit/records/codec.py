@@ -78,10 +78,10 @@ def decode(text: str) -> np.ndarray:
     ValueError
         If it is no such text, or does not hold as many numbers as it says.
     """
-    found = _ENCODED.fullmatch(text)
-    if not found:
+    match = _ENCODED.fullmatch(text)
+    if not match:
         raise ValueError(f"an encoded array looks like f2:3x4:..., got {text[:40]!r}")
-    dtype, shape, values = found.groups()
+    dtype, shape, values = match.groups()
     try:
         array = np.frombuffer(base64.b64decode(values), dtype=f"<{dtype}").astype(np.float64)
         return array.reshape([int(side) for side in shape.split("x")])

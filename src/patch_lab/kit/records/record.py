@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from patch_association.checks import whole
+from patch_association.checks import readable
 from patch_lab.kit.files import write_atomically
 from patch_lab.kit.records.table import Cells
 
@@ -82,7 +82,7 @@ class Record(Cells):
         """The record as text; keys sorted within each object, so that two equal records are equal files."""
         text = json.dumps(asdict(self), indent=1, sort_keys=True, allow_nan=False) + "\n"
         # A list without lists or objects inside stands on one line. (No text holds a line break in JSON.)
-        return re.sub(r"\[\n([^\[\]{}]*?)\n *\]", lambda found: f"[{_joined(found[1])}]", text)
+        return re.sub(r"\[\n([^\[\]{}]*?)\n *\]", lambda match: f"[{_joined(match[1])}]", text)
 
     def save(self, path) -> None:
         """Write the record to ``path`` in one step (never half a file)."""
@@ -111,7 +111,7 @@ def load(name: str) -> Record:
 def read(path) -> Record:
     """A record from a file of your own."""
     content = Path(path).read_bytes()
-    with whole(f"{path} is not a whole record"):
+    with readable(f"{path} is not a whole record"):
         text = content.decode()
     return parse(text, origin=str(path))
 
@@ -119,7 +119,7 @@ def read(path) -> Record:
 def parse(text: str, origin: str) -> Record:
     """A record from its JSON text; ``origin`` names it in the error when it is damaged."""
     kinds = {"name": str, "command": str, "config": dict, "results": list, "provenance": dict, "data": dict}
-    with whole(f"{origin} is not a whole record"):
+    with readable(f"{origin} is not a whole record"):
         record = Record(**json.loads(text, parse_constant=_refuse))
         wrong = [key for key, kind in kinds.items() if not isinstance(getattr(record, key), kind)]
         if wrong or not all(isinstance(row, dict) for row in record.results):

@@ -53,18 +53,18 @@ class Cells:
         """
         rows = self.results
         for key, wanted in settings.items():
-            found = [row for row in rows if key in row and _fits(row[key], wanted)]
-            if not found:
+            fitting = [row for row in rows if key in row and _fits(row[key], wanted)]
+            if not fitting:
                 raise ValueError(self._nothing(rows, key, settings))
-            rows = found
+            rows = fitting
         return self._view(rows)
 
     def one(self, **settings) -> dict:
         """The only cell with these settings; ValueError where there is none or more than one."""
-        found = self.where(**settings).results
-        if len(found) > 1:
-            raise ValueError(f"record {self.name!r} has {len(found)} cells with {_said(settings)}, not one")
-        return found[0]
+        fitting = self.where(**settings).results
+        if len(fitting) > 1:
+            raise ValueError(f"record {self.name!r} has {len(fitting)} cells with {_said(settings)}, not one")
+        return fitting[0]
 
     def by(self, key: str) -> dict[Any, Self]:
         """A view for each value of a setting, in order: ``{500: view, 1000: view, ...}``."""

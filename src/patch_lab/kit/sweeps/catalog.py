@@ -16,12 +16,12 @@ ROOMS = ("dynamics", "certify", "transfer", "images", "shallow_vit", "beyond")
 @cache
 def files() -> dict[str, str]:
     """The module of each sweep by the sweep's name, as the rooms' ``sweeps.FILES`` have them."""
-    found = {}
+    modules = {}
     for room in ROOMS:
         sweeps = import_module(f"patch_lab.{room}.sweeps")
         for file, names in sweeps.FILES.items():
-            found |= dict.fromkeys(names, f"{sweeps.__name__}.{file}")
-    return found
+            modules |= dict.fromkeys(names, f"{sweeps.__name__}.{file}")
+    return modules
 
 
 class Registry(Mapping[str, Sweep]):

@@ -53,9 +53,9 @@ class Journal:
         interrupted = self._file.seek(0, os.SEEK_END) > 0
         try:
             self.before = None if allowed is None else allowed(interrupted)
-            whole = self._read(settings) if resume else 0
-            self._file.truncate(whole)
-            if whole == 0:
+            size = self._read(settings) if resume else 0
+            self._file.truncate(size)
+            if size == 0:
                 self._append({"settings": settings})
         except BaseException:
             self.close(remove=not interrupted)
@@ -77,9 +77,9 @@ class Journal:
         """Take over the whole lines; returns how many bytes they are."""
         self._file.seek(0)
         text = self._file.read()
-        whole = text.rfind(b"\n") + 1
+        size = text.rfind(b"\n") + 1
         try:
-            lines = [json.loads(line) for line in text[:whole].splitlines()]
+            lines = [json.loads(line) for line in text[:size].splitlines()]
             theirs = lines[0]["settings"] if lines else settings
             for line in lines[1:]:
                 self.done[json.dumps(line["cell"], sort_keys=True)] = dict(line["result"])
@@ -90,12 +90,13 @@ class Journal:
             raise ValueError(
                 f"{self.path} holds cells of other settings; resume with those, or remove it to start again"
             )
-        return whole
+        return size
 
     def add(self, cell: dict, result: dict, wall_s: float) -> None:
         """Keep a finished cell; ``wall_s`` is how long the sweep has run in all."""
         self._append({"cell": cell, "result": result, "wall_s": wall_s})
-        self.done[json.dumps(cell, sort_keys=True)], self.wall_s = result, wall_s
+        self.done[json.dumps(cell, sort_keys=True)] = result
+        self.wall_s = wall_s
 
     def _append(self, line: dict) -> None:
         size = self._file.seek(0, os.SEEK_END)

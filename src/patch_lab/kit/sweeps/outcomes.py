@@ -53,7 +53,7 @@ def measure(run, cell: dict) -> dict:
 
 def as_recorded(result) -> dict:
     """What a cell returned, as a record gives it back."""
-    result = plain(result, "its result")
+    result = as_json(result, "its result")
     result = {"value": result} if isinstance(result, (int, float)) else result
     if not isinstance(result, dict):
         raise ValueError(
@@ -62,7 +62,7 @@ def as_recorded(result) -> dict:
     return json.loads(json.dumps(result, allow_nan=False))
 
 
-def plain(value, what: str) -> Any:
+def as_json(value, what: str) -> Any:
     """A value as JSON has it: what NumPy and PyTorch make becomes numbers and lists.
 
     Raises
@@ -71,12 +71,12 @@ def plain(value, what: str) -> Any:
         If it is something else, such as an object or a set; ``what`` begins the sentence.
     """
     if isinstance(value, Mapping):
-        return {str(key): plain(one, what) for key, one in value.items()}
+        return {str(key): as_json(one, what) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        values = [plain(one, what) for one in value]
+        values = [as_json(one, what) for one in value]
         return tuple(values) if isinstance(value, tuple) else values
     if hasattr(value, "tolist"):
-        return plain(value.tolist(), what)
+        return as_json(value.tolist(), what)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ValueError(f"{what} must hold numbers, texts, lists or dicts, got {type(value).__name__}")

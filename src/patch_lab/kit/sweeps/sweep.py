@@ -17,7 +17,7 @@ from tqdm import tqdm
 from patch_association.checks import finite, positive_int
 from patch_lab.kit.records import Record, load, names, provenance, read
 from patch_lab.kit.sweeps.journal import Journal
-from patch_lab.kit.sweeps.outcomes import BACKENDS, outcomes, plain
+from patch_lab.kit.sweeps.outcomes import BACKENDS, as_json, outcomes
 from patch_lab.kit.sweeps.timed import SideBySide, fitting
 
 
@@ -76,7 +76,7 @@ class Sweep:
     beside: SideBySide | None = None
 
     def __post_init__(self):
-        cells = tuple(plain(cell, f"a cell of sweep {self.name!r}") for cell in self.cells)
+        cells = tuple(as_json(cell, f"a cell of sweep {self.name!r}") for cell in self.cells)
         if not all(isinstance(cell, dict) for cell in cells):
             raise ValueError(
                 f"the cells of sweep {self.name!r} must be dicts of settings, as grid makes them"
@@ -113,7 +113,7 @@ def grid(**axes) -> tuple[dict, ...]:
         axis if isinstance(axis, several) or getattr(axis, "ndim", 0) == 1 else (axis,)
         for axis in axes.values()
     ]
-    return tuple(plain(dict(zip(axes, chosen)), "a cell") for chosen in product(*values))
+    return tuple(as_json(dict(zip(axes, chosen)), "a cell") for chosen in product(*values))
 
 
 def run_sweep(
@@ -243,9 +243,9 @@ def run_sweep(
                 bar.update()
                 if sweep.grows:
                     record().save(out)
-        found = record()
-        if len(found) == len(keys):
-            found.save(out)
+        made = record()
+        if len(made) == len(keys):
+            made.save(out)
             saved = True
     except (KeyboardInterrupt, CellError, OSError) as stop:
         kept = f"{len(journal.done)} of {len(keys)} cells are kept in {partial}, and --resume goes on"
@@ -253,7 +253,7 @@ def run_sweep(
         raise type(stop)(f"{str(stop) or 'stopped'}; {said}") from stop.__cause__
     finally:
         journal.close(remove=saved or not journal.done)
-    return found
+    return made
 
 
 def _gpu() -> bool:

@@ -15,7 +15,9 @@ from patch_lab.kit.sweeps.sweep import Sweep
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 from patch_lab.shallow_vit.sweeps.shallow_vit import BATCH, FEWER_NEURONS, FEWER_TESTS, TRIALS, ends
 
-INPUTS, RATE, NOISY_STD = 200, 0.1, 0.4
+INPUTS = 200
+RATE = 0.1
+NOISY_STD = 0.4
 STEPS = (0, 25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 #: What the kind of a cell may remove at most, of 50 tokens: 35 are irrelevant, 25 noisy where any are.
 AT_MOST = {"irrelevant": 35, "noisy": 25, "random": 50}

@@ -27,9 +27,13 @@ from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.assumption import check_assumption, cut
 from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors
 
-TRIALS, TEST_INPUTS, BATCH, NEURONS = 20, 400, 20, 1000
+TRIALS = 20
+TEST_INPUTS = 400
+BATCH = 20
+NEURONS = 1000
 #: Of the success diagrams, which are many runs: test inputs, and inputs a step.
-FEWER_TESTS, SMALLER_BATCH = 200, 10
+FEWER_TESTS = 200
+SMALLER_BATCH = 10
 #: Of everything but the paper's own size: neurons. The dynamics hardly depend on their number.
 FEWER_NEURONS = 200
 #: Figure 1(a): half of all tokens discriminative, so that the margin is s = 2 alpha_* - 0.5.
@@ -117,10 +121,10 @@ def start_cell(longest: float | None, value_error: float, score_error: float, N:
     sampled = ends([train_once(data, k, N, **how) for k in range(TRIALS)])
     law = population(data)
     weights = _start(data, range(TRIALS), num_neurons=FEWER_NEURONS, **errors)
-    found = check_assumption(weights, data)
+    assumption = check_assumption(weights, data)
     exact = train(law, weights, rate=0.1, steps=20_000)
     noise = noise_gain(exact.weights, law, 50) / output(exact.weights, law).abs()
-    start = rounded({"sigma": found.sigma, "delta": found.delta, "norm": found.norm}, 4)
+    start = rounded({"sigma": assumption.sigma, "delta": assumption.delta, "norm": assumption.norm}, 4)
     noisy = {"population_at": exact.fitted_at.tolist(), "noise": rounded(noise.mean(-1))}
     return {**sampled, **start, **noisy}
 

@@ -137,25 +137,25 @@ def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
 
 
 def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
-    found = learners.with_fixed_attention(data, model, sizes, range(seeds), steps=STEPS, linear=linear)
+    outcome = learners.with_fixed_attention(data, model, sizes, range(seeds), steps=STEPS, linear=linear)
     return {
-        "errors": _rounded(found.errors),
-        "wrong_sign": _rounded(found.wrong_sign),
-        "best_direction": found.best_direction,
-        "loss": _rounded(found.loss.mean(axis=0), 6),
-        "cosine": _rounded(found.cosine.mean(axis=0)),
+        "errors": _rounded(outcome.errors),
+        "wrong_sign": _rounded(outcome.wrong_sign),
+        "best_direction": outcome.best_direction,
+        "loss": _rounded(outcome.loss.mean(axis=0), 6),
+        "cosine": _rounded(outcome.cosine.mean(axis=0)),
     }
 
 
-def _mean(found: list[learners.Outcome], name: str) -> float | None:
+def _mean(outcomes: list[learners.Outcome], name: str) -> float | None:
     """None for a learner that has no such number."""
-    values = [getattr(one, name) for one in found]
+    values = [getattr(one, name) for one in outcomes]
     return None if None in values else float(np.mean(values))
 
 
 def _discover(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
-    found = [
+    outcomes = [
         learners.by_search(
             downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
             samples,
@@ -164,13 +164,13 @@ def _discover(num_patches, dim, learner, samples, seeds) -> dict:
         )
         for seed in range(seeds)
     ]
-    return {"errors": _rounded([f.error for f in found]), "recall": _mean(found, "recall")}
+    return {"errors": _rounded([f.error for f in outcomes]), "recall": _mean(outcomes, "recall")}
 
 
 def _logistic(num_patches, dim, samples, seeds) -> dict:
     """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
-    found = [learners.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
-    return {"errors": _rounded([f.error for f in found]), "penalties": [f.penalty for f in found]}
+    outcomes = [learners.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
+    return {"errors": _rounded([f.error for f in outcomes]), "penalties": [f.penalty for f in outcomes]}
 
 
 def _scratch(
@@ -190,7 +190,7 @@ def _scratch(
     if diagonal is None or ratio is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
-    found = [
+    outcomes = [
         learners.from_scratch(
             data,
             samples,
@@ -205,9 +205,9 @@ def _scratch(
         for seed in range(first_seed, first_seed + seeds)
     ]
     return {
-        "errors": _rounded([f.error for f in found]),
-        "recall": _mean(found, "recall"),
-        "loss": _mean(found, "loss"),
+        "errors": _rounded([f.error for f in outcomes]),
+        "recall": _mean(outcomes, "recall"),
+        "loss": _mean(outcomes, "loss"),
     }
 
 
