@@ -492,7 +492,7 @@ class ClaimsMap(LedgerDirective):
             own = [claim.standing for claim in claims if claim.chapter.startswith(f"{part}/")]
             counts = [own.count(word) for word in words]
             cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
-            rows.append(self.row([[nodes.paragraph("", PARTS[part])], *cells]))
+            rows.append(self.row([[nodes.paragraph("", PART_NAMES[part])], *cells]))
         titles = ("part", *words, "all")
         table = self.table(titles, (16, *(12 for _ in words), 8), rows)
         table["classes"].append("pa-map")
