@@ -51,22 +51,21 @@ Qed.
 Definition upper (f : Z -> R) (c : Z) (n : nat) := f (c + Z.of_nat n)%Z.
 Definition lower (f : Z -> R) (c : Z) (n : nat) := f (c - 1 - Z.of_nat n)%Z.
 Definition cut f c := ex_series (upper f c) /\ ex_series (lower f c) /\ over f = Series (upper f c) + Series (lower f c).
+Lemma shifted_series a b x : a 0%nat = x -> (forall n, b n = a (S n)) ->
+  (ex_series a <-> ex_series b) /\ (ex_series a -> Series a = x + Series b).
+Proof.
+  intros A B. split.
+  - rewrite (ex_series_incr_1 a). split; apply ex_series_ext; intros n; now rewrite B.
+  - intros H. now rewrite (Series_incr_1 a H), (Series_ext _ _ B), A.
+Qed.
 Lemma up_step f c : (ex_series (upper f c) <-> ex_series (upper f (c + 1))) /\ (ex_series (upper f c) -> Series (upper f c) = f c + Series (upper f (c + 1))).
-Proof.
-  assert (K : forall n, upper f (c + 1) n = upper f c (S n)) by (intros n; unfold upper; f_equal; lia). split.
-  - rewrite (ex_series_incr_1 (upper f c)). split; apply ex_series_ext; intros n; [symmetry | ]; apply K.
-  - intros H. rewrite (Series_incr_1 _ H), (Series_ext _ _ K). unfold upper at 1. now rewrite Z.add_0_r.
-Qed.
-Lemma down_step f c : (ex_series (lower f c) <-> ex_series (lower f (c + 1))) /\ (ex_series (lower f (c + 1)) -> Series (lower f (c + 1)) = f c + Series (lower f c)).
-Proof.
-  assert (K : forall n, lower f c n = lower f (c + 1) (S n)) by (intros n; unfold lower; f_equal; lia). split.
-  - rewrite (ex_series_incr_1 (lower f (c + 1))). split; apply ex_series_ext; intros n; [ | symmetry]; apply K.
-  - intros H. rewrite (Series_incr_1 _ H), (Series_ext _ _ K). unfold lower at 1. f_equal. f_equal. lia.
-Qed.
+Proof. apply shifted_series; intros; unfold upper; f_equal; lia. Qed.
+Lemma down_step f c : (ex_series (lower f (c + 1)) <-> ex_series (lower f c)) /\ (ex_series (lower f (c + 1)) -> Series (lower f (c + 1)) = f c + Series (lower f c)).
+Proof. apply shifted_series; intros; unfold lower; f_equal; lia. Qed.
 Lemma cut_step f c : cut f c <-> cut f (c + 1).
 Proof.
   destruct (up_step f c) as [U1 U2]. destruct (down_step f c) as [D1 D2]. unfold cut. split; intros [A [B H]].
-  - assert (B' := proj1 D1 B). split; [tauto|]. split; [exact B'|]. rewrite H, (U2 A), (D2 B'). ring.
+  - assert (B' := proj2 D1 B). split; [tauto|]. split; [exact B'|]. rewrite H, (U2 A), (D2 B'). ring.
   - assert (A' := proj2 U1 A). split; [exact A'|]. split; [tauto|]. rewrite H, (U2 A'), (D2 B). ring.
 Qed.
 Lemma cut_anywhere f c : ok f -> cut f c.

@@ -22,7 +22,18 @@ from tips import bare
 from patch_lab.kit.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
-TOGGLE = '<summary><span class="toctree-toggle"'  # of the theme's sidebar, which gives it no name
+#: What the theme and docutils write that a screen reader stumbles over, and what stands in its place: toggles
+#: without a name, a name that is not the text shown, a part outside of all landmarks, heads of no column, and
+#: roles of a publisher that are no longer used.
+UNHEARD = (
+    (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Notes">'),
+    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
+    (r'<div class="sidebar-primary-item">(?=\s*<a class="navbar-brand)',
+     '<div class="sidebar-primary-item" role="navigation" aria-label="Home">'),
+    (r"<th\b[^>]*>\s*(?:<p>\s*</p>)?\s*</th>", "<td></td>"),
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (r' role="doc-biblioentry"', ""),
+)  # fmt: skip
 CLAIMS = "book/claims"
 NOTATION = "book/letters"
 
@@ -184,9 +195,15 @@ def guide(app, error: Exception | None) -> None:
     titles = {name: app.env.titles[name].astext() for name in order}
     sentences = {name: about(page) for name, page in pages.items()}
     for name, page in pages.items():
-        new = neighbors(name, page, sentences).replace(TOGGLE, f'<summary aria-label="Notes">{TOGGLE[9:]}')
+        new = neighbors(name, page, sentences)
         if new != page:
             (out / f"{name}.html").write_text(new, encoding="utf-8")
+    for path in (*out.glob("*.html"), *out.glob("book/**/*.html")):
+        page = new = path.read_text(encoding="utf-8")
+        for pattern, better in UNHEARD:
+            new = re.sub(pattern, better, new)
+        if new != page:
+            path.write_text(new, encoding="utf-8")
     entries = json.dumps(index(pages, titles), ensure_ascii=False)
     (out / INDEX).write_text(f"window.pageIndex = {entries};\n", encoding="utf-8")
     text = listing(

@@ -445,7 +445,8 @@ class ClaimsFalls(LedgerDirective):
             "leads from a claim to one further right that rests on it."
         )
         return (
-            f'<div class="pa-falls"><svg role="group" viewBox="0 0 {width} {height}" aria-label="{said}">'
+            f'<div class="pa-falls"><svg role="group" viewBox="0 0 {width} {height}" aria-label="{said}" '
+            f'style="min-width:{width}px">'
             f"<title>{said}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg></div>"
         )
 
@@ -473,12 +474,11 @@ class ClaimsOutcomes(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         outcomes = [claim.outcome for claim in self.claims()]
-        rows = [
-            self.row([[self.paragraph(text)] for text in (word, meaning, f"{outcomes.count(word)}")])
-            for word, meaning in OUTCOMES.items()
-        ]
-        table = self.table(("word", "what it says here", "claims"), (15, 70, 15), rows)
-        return [Fold("", table, label="The four words")]
+        words = nodes.definition_list()
+        for word, meaning in OUTCOMES.items():
+            term = nodes.term("", "", nodes.strong("", word), nodes.Text(f" ({outcomes.count(word)})"))
+            words += nodes.definition_list_item("", term, nodes.definition("", self.paragraph(meaning)))
+        return [nodes.container("", words, classes=["pa-defined"])]
 
 
 class ClaimsMap(LedgerDirective):
@@ -492,7 +492,7 @@ class ClaimsMap(LedgerDirective):
             own = [claim.standing for claim in claims if claim.chapter.startswith(f"{part}/")]
             counts = [own.count(word) for word in words]
             cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
-            rows.append(self.row([[nodes.paragraph("", part.replace("_", " "))], *cells]))
+            rows.append(self.row([[nodes.paragraph("", PART_NAMES[part])], *cells]))
         titles = ("part", *words, "all")
         table = self.table(titles, (16, *(12 for _ in words), 8), rows)
         table["classes"].append("pa-map")

@@ -15,6 +15,12 @@
 
   // The content of a tip, or nothing.
   const content = (mark) => {
+    if (mark.matches(".pa-word")) {
+      // the definition that stands behind the word
+      const said = document.createElement("div");
+      said.append(...mark.parentElement.nextElementSibling.cloneNode(true).childNodes);
+      return said;
+    }
     if (mark.matches(".pa-symbol")) return template("symbol", mark.dataset.symbol)?.content.cloneNode(true);
     if (mark.matches(".pa-chip")) {
       // the verdict in full, with its condition
@@ -83,9 +89,16 @@
     timer = setTimeout(act, wait);
   };
   const marked = (event) =>
-    event.target.closest?.("article.bd-article a.reference.internal[href*='#'], .pa-symbol");
+    event.target.closest?.("article.bd-article a.reference.internal[href*='#'], .pa-symbol, .pa-word");
 
   addEventListener("load", () => {
+    for (const term of document.querySelectorAll(".pa-defined dt")) {
+      // A tap or the Tab key shows what a pointer shows by resting on it.
+      const word = Object.assign(document.createElement("span"), { className: "pa-word", tabIndex: 0 });
+      word.setAttribute("role", "button");
+      word.append(...term.childNodes);
+      term.append(word);
+    }
     document.addEventListener("pointerover", (event) => {
       if (event.pointerType === "touch") return;
       const mark = marked(event);
@@ -100,7 +113,7 @@
     });
     document.addEventListener("click", (event) => {
       const mark = marked(event);
-      if (mark?.matches(".pa-symbol")) show(mark);
+      if (mark?.matches(".pa-symbol, .pa-word")) show(mark);
       else if (!tip?.contains(event.target)) hide();
     });
     document.addEventListener("keydown", (event) => {

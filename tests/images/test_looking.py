@@ -252,7 +252,7 @@ def test_what_exists_is_no_name_and_what_cannot_be_read_is_said(tmp_path, monkey
         "objects.npz": "objects.npz is no whole npz file of arrays: .*allow_pickle",
         "bad.npz": "bad.npz holds 'pos', which is no array of finite numbers",
         3: "a model must be a module, weights, a file or a name, got int",
-        "empty.pt": "expected tensors by name, perhaps under state_dict, .*got .'epochs'",
+        "empty.pt": "must hold tensors by name, perhaps under state_dict, .*got .'epochs'",
     }.items():
         with pytest.raises(ValueError, match=said):
             look(path)
@@ -262,9 +262,10 @@ def test_a_grid_that_is_no_square_is_asked_for():
     weights = plain()
     assert look(weights, PICTURES, **SAID).encodings.grid == look(weights, grid=GRID).encodings.grid == GRID
     said = "13 encodings in 'pos_embed', and 1 cls_token: which of them belong to .* say grid=.rows, columns."
-    for grid in (None, (4, 5)):
-        with pytest.raises(ValueError, match=said):
-            look(weights, grid=grid)
+    with pytest.raises(ValueError, match=said):
+        look(weights)
+    with pytest.raises(ValueError, match="which of them belong to 4 x 5 patches is not known$"):
+        look(weights, grid=(4, 5))
     for rows, grid in ((13, GRID), (17, None)):
         with pytest.raises(ValueError, match="takes pictures of .*, got .24, 24"):
             look(plain(rows=rows), SQUARE, grid=grid, **SAID)
@@ -435,6 +436,10 @@ def test_heads_are_read_beside_the_weights_or_asked_for(tmp_path):
     ("held", "said"),
     [
         (lambda w: {"teacher": w, "student": w}, "holds two networks: give the tensors of its 'teacher'"),
+        (
+            lambda w: {"state_dict": w, "state_dict_ema": w},
+            "two networks: .* 'state_dict_ema' or .*'state_dict'",
+        ),
         (lambda w: {"student": w}, None),
         (lambda w: {"state_dict": w, "args": argparse.Namespace(lr=0.1)}, None),
         (lambda w: {f"_orig_mod.module.{key}": x for key, x in w.items()}, None),
@@ -566,6 +571,106 @@ def test_a_shuffling_part_and_a_part_of_the_weights_are_refused(tmp_path):
     torch.save(model.state_dict(), path)
     with pytest.raises(ValueError, match="a part of the weights"):
         encodings_of(path)
+
+
+#: Weights whose encodings are not, or may not be, of patches.
+OTHERS = {
+    "words": ({"word_embeddings.weight": (99, 16), "position_embeddings.weight": (16, 16)}, "embeds words"),
+    "films": ({"patch.weight": (16, 3, 2, 8, 8), "pos_embed": (1, 17, 16), "cls_token": (1, 1, 16)}, "films"),
+    "queries": ({"query_position_embeddings.weight": (100, 16)}, "no learned positional encodings"),
+    "windows": (
+        {"patch_embed.weight": (16, 3, 8, 8), "pos_embed": (1, 16, 7, 7)},
+        "'pos_embed' of shape .1, 16, 7, 7., not .1, rows, columns, 16.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("shapes", "said"), OTHERS.values(), ids=OTHERS)
+def test_encodings_of_other_things_are_no_patches(shapes, said):
+    weights = {key: torch.zeros(shape) for key, shape in shapes.items()}
+    with pytest.raises(ValueError, match=said):
+        encodings_of(weights)
+    if said == "films":
+        assert encodings_of(weights, grid=(4, 4)).shape == (16, 16)
+
+
+def test_tokens_of_what_pools_are_not_among_the_others():
+    assert encodings_of(plain() | {"head.cls_token": torch.zeros(1, 3, 16)}, GRID).shape == (12, 16)
+    assert look(plain() | {"head.cls_token": torch.zeros(1, 3, 16)}, grid=GRID).tokens == CLS
+
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher = Own(), Own()
+
+    def forward(self, x):
+        return self.student(x), self.teacher(x)
+
+
+class Squares(Shared):
+    """Tokens between its parts are (B, rows, columns, width), as VitDet has them."""
+
+    def forward(self, x):
+        return self.layers[0](self.embed(x).movedim(1, 3))
+
+
+class OfSquares(Attending):
+    def forward(self, x):
+        return super().forward(x.flatten(1, 2))
+
+
+def test_two_networks_and_tokens_that_are_not_seen_are_refused():
+    with pytest.raises(ValueError, match="two networks, of 'student.patch_embed.weight' and of 'teacher"):
+        attention_of(Pair(), PICTURES)
+    model = Squares()
+    model.layers = nn.ModuleList([OfSquares(nn.Dropout(0.0))])
+    with pytest.raises(ValueError, match="between 16 tokens, which none of its parts takes as"):
+        attention_of(model, torch.randn(2, 3, 16, 16))
+
+
+def test_an_attention_that_must_be_asked_for_at_loading():
+    """data2vec's cannot be switched: the refusal says what can be done, and that it works."""
+    build = transformers("Data2VecVisionModel", "Data2VecVisionConfig", image_size=24)
+    with pytest.raises(ValueError, match="load it with attn_implementation='eager'"):
+        attention_of(build(), SQUARE)
+    library = pytest.importorskip("transformers", reason="not compared: transformers is not installed")
+    config = build().config
+    loaded = library.AutoModel.from_config(config, attn_implementation="eager")
+    assert attention_of(loaded, SQUARE).shape == (2, 4, 2, 9, 9)
+
+
+def test_parts_are_named_before_sizes():
+    """Of a network that is no plain ViT nothing is said about the pictures that it takes."""
+    with pytest.raises(ValueError, match="parts that a plain ViT has not, patch_embed.stem.weight: give the"):
+        look(plain(rows=17) | {"patch_embed.stem.weight": torch.zeros(1)}, SQUARE, grid=(4, 4), **SAID)
+
+
+@pytest.mark.parametrize(
+    ("pictures", "said"),
+    [
+        (PICTURES[:0], "must be one at least, with numbers"),
+        (torch.empty(2, 3, *SIZE, device="meta"), "must be one at least, with numbers"),
+        (PICTURES > 0, "must be numbers, of whole ones 0 to 255, got torch.bool"),
+        (PICTURES[:1].expand(3, -1, -1, -1), "must differ, got one 3 times"),
+    ],
+    ids=["none", "meta", "bool", "one"],
+)
+def test_pictures_that_tell_nothing_are_refused(pictures, said):
+    with pytest.raises(ValueError, match=said):
+        look(plain(), pictures, grid=GRID, **SAID)
+
+
+def test_heads_that_look_everywhere_alike_are_no_share():
+    weights = plain() | {f"blocks.{k}.attn.qkv.weight": torch.zeros(48, 16) for k in (0, 1)}
+    seen = look(weights, PICTURES, **SAID).attention
+    assert np.isnan(seen.share).all() and "each looks everywhere alike" in str(seen)
+
+
+def test_a_folder_of_parts_says_so(tmp_path):
+    (tmp_path / "model-00001-of-00002.safetensors").write_bytes(b"")
+    with pytest.raises(ValueError, match="in parts: give the module that loads all of them"):
+        encodings_of(tmp_path)
 
 
 def test_whole_numbers_beyond_a_byte_are_refused():

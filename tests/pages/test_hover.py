@@ -107,3 +107,21 @@ def test_the_letters_of_the_second_theory_are_its_own(browser):
     with open_page(browser, SITE / "book" / "shallow_vit" / "setting.html") as tab:
         mark = "template.pa-tip[data-symbol='L']"
         assert "tokens" in tab.eval_on_selector(mark, "e => e.content.textContent")
+
+
+@pytest.mark.parametrize("by", ["focus", "tap", "paper"])
+def test_a_word_of_the_claims_shows_its_definition(browser, by):
+    """By the Tab key and by a tap as its tip; on paper, where nothing can be pressed, behind the word."""
+    with open_page(browser, SITE / "book" / "claims.html") as tab:
+        word = tab.locator(".pa-word", has_text="undecided").first
+        meaning = word.locator("xpath=../following-sibling::dd[1]")
+        assert "neither the statement nor its contrary" in meaning.text_content()
+        if by == "paper":
+            tab.emulate_media(media="print")
+            assert meaning.is_visible()
+            return
+        assert not meaning.is_visible()
+        word.scroll_into_view_if_needed()
+        word.focus() if by == "focus" else word.click()
+        assert "neither the statement nor its contrary" in tab.inner_text(TIP)
+        assert word.get_attribute("aria-describedby") == "pa-tip"

@@ -29,6 +29,11 @@ _TOKEN = re.compile(
     r"|reg_token|register_tokens|storage_tokens|detection_tokens)$"
 )
 _BEHIND = "detection_tokens"
+#: Parts behind the layers, whose tokens are not among those of the layers.
+_POOLS = re.compile(r"(?:^|[./])(head|attn_pool|pool|pooler|decoder)[./]")
+#: What embeds words, and encodings that are of words, of frames or of what asks.
+_WORDS = re.compile(r"(?:^|[./])(token_embedding|word_embeddings|embed_tokens|wte)\b")
+_OF_OTHERS = re.compile(r"(?:^|[._/])(query|queries|decoder|text|temporal|time)[._/]")
 #: Whose models are known to have them so; the tokens of others are looked at.
 _KNOWN = ("timm", "transformers", "torchvision", "open_clip")
 #: The part that takes pictures, of a network that takes texts as well; and what a module may be inside of.
@@ -63,6 +68,10 @@ _RENAMED = (
 )
 _BEHIND_THE_LAYERS = re.compile(
     r"^(norm|fc_norm|head|head_dist|pooler|pre_logits|cls_classifier|mask_token|n_averaged)\b"
+)
+_OF_THE_LAYERS = re.compile(
+    r"^(cls_token|dist_token|reg_token|pos_embed|patch_embed\.proj\.(weight|bias)"
+    r"|blocks\.\d+\.((norm[12]|attn\.qkv|attn\.proj|mlp\.fc[12])\.(weight|bias)|ls[12]\.gamma))$"
 )
 
 
@@ -118,6 +127,13 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         tokens = {"n_prefix": before} if before else {}
         cuts = {(before, 0)}
     else:
+        if patch_projection(tensors) is None and any(_WORDS.search(key) for key in tensors):
+            raise ValueError(f"{name} embeds words and no patches: its encodings are of places in a text")
+        if patch_projection(tensors) is None and grid is None and any(x.ndim == 5 for x in tensors.values()):
+            raise ValueError(
+                f"{name} embeds pieces of films, and its encodings may be of frames, too: say "
+                "grid=(rows, columns) if they are of one picture"
+            )
         P, called = _positions(tensors, name)
         own = grid_of(model, about)
         tokens = other_tokens(tensors)
@@ -126,6 +142,10 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         behind = {0, tokens.get(_BEHIND, 0)}
         cuts = {(k, e) for k in (0, first, sum(ahead.values())) for e in behind}
     if P.ndim == 4:  # (1, rows, columns, width)
+        width = (patch_projection(tensors) or P.shape[3:])[0]
+        if P.shape[3] != width == P.shape[1]:
+            came = f"{called!r} of shape {tuple(P.shape)}"
+            raise ValueError(f"{name} has encodings {came}, not (1, rows, columns, {width}) as its patches")
         own = (P.shape[1], P.shape[2])
         P = P.flatten(1, 2)
     P = P.detach()[0] if P.ndim == 3 else P.detach()
@@ -150,7 +170,7 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         others = ", ".join(f"{count} {token}" for token, count in tokens.items()) or "no other tokens"
         raise ValueError(
             f"{name} has {len(P)} encodings in {called!r}, and {others}: which of them belong to {patches} "
-            f"is not known{'' if own else '; say grid=(rows, columns)'}"
+            f"is not known{'' if own or said else '; say grid=(rows, columns)'}"
         )
     (((before, behind), sides),) = fits
     if (
@@ -216,7 +236,7 @@ def grid_on(model, images) -> tuple[int, int] | None:
 
 def other_tokens(tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
     """How many class, distillation and register tokens there are, by the ends of their names."""
-    matched = {_TOKEN.search(key): x for key, x in tensors.items()}
+    matched = {_TOKEN.search(key): x for key, x in tensors.items() if not _POOLS.search(key)}
     return {match[1]: x.numel() // x.shape[-1] for match, x in matched.items() if match and x.numel()}
 
 
@@ -227,13 +247,13 @@ def _positions(tensors, name) -> tuple[torch.Tensor, str]:
         key
         for key, x in tensors.items()
         if x.ndim in (2, 3, 4) and (x.ndim == 2 or len(x) == 1 or key == "positions")
-        and x.is_floating_point() and x.shape[-2] > 1
+        and x.is_floating_point() and x.shape[-2] > 1 and not _OF_OTHERS.search(key)
     ]  # fmt: skip
     fits = [key for key in shaped if tensors[key].shape[-1] == (width or tensors[key].shape[-1])]
     named = (
         [key for key in fits if _POSITIONS.search(key)]
         or [key for key in shaped if _POSITIONS.search(key)]
-        or [key for key in fits if "pos" in key.lower() and "bias" not in key and "decoder" not in key]
+        or [key for key in fits if "pos" in key.lower() and "bias" not in key]
         or [key for key in fits if tensors[key].ndim == 3 and width and not _TOKEN.search(key)]
     )
     if len(named) != 1:
@@ -255,14 +275,17 @@ def patch_projection(tensors) -> tuple[int, int, int] | None:
     return None if key is None else (len(tensors[key]), *tensors[key].shape[2:])
 
 
+#: What embeds patches is called.
+_EMBEDS = ("patch", "conv_proj", "conv1")
+
+
 def _patch_key(tensors) -> str | None:
-    named = ("patch", "conv_proj", "conv1")
     fits = [key for key, x in tensors.items() if x.ndim == 4 and max(x.shape[2:]) > 1]
     return next(
         (
             key
             for key in fits
-            if any(part in key for part in named) or (fits == [key] and key.endswith("weight"))
+            if any(part in key for part in _EMBEDS) or (fits == [key] and key.endswith("weight"))
         ),
         None,
     )
@@ -365,6 +388,16 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
         getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
     ):
         raise ValueError(f"{name} shuffles its patches (mask_ratio): give the masked autoencoder inside it")
+    tensors, key = tensors_of(model), _patch_key(tensors_of(model)) or ""
+    parts = key.split(".")
+    at = next((k for k, part in enumerate(parts) if any(one in part for one in _EMBEDS)), 0)
+    last = ".".join(parts[at:])
+    if two := [
+        other
+        for other, x in tensors.items()
+        if key and other != key and other.endswith(f".{last}") and x.shape == tensors[key].shape
+    ]:
+        raise ValueError(f"{name} holds two networks, of {key!r} and of {two[0]!r}: give one of them")
     layers, sizes, first = _seen(model, images, name)
     layers = [S for S in layers if S.ndim != 4 or S.shape[2] > 1]  # not what pools the tokens at the end
     tokens = layers[0].shape[-1] if layers else 0
@@ -376,7 +409,12 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
     layers = [S[:-1] for S in layers]
     if any((S < 0).any() or ((S.float().sum(dim=-1) - 1).abs() > 0.02).any() for S in layers):
         raise ValueError(f"{name} shows no attention: what passes through attn_drop does not sum to one")
-    rows = _patches(first[tokens]) if tokens in first else torch.zeros(tokens, dtype=torch.bool)
+    if tokens not in first:
+        raise ValueError(
+            f"{name} has attention between {tokens} tokens, which none of its parts takes as "
+            "(B, tokens, width): which are its patches is not known"
+        )
+    rows = _patches(first[tokens])
     N = int(rows.sum())
     said = {sides for sides in (grid and grid_sides(grid, 1), grid_of(model)) if sides}
     known = {sides for sides in sizes or said if math.prod(sides) == N}
@@ -455,6 +493,8 @@ def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
 
     for one, _ in theirs:
         one.set_attn_implementation("eager")
+        if one.config._attn_implementation != "eager":
+            wrong.append("load it with attn_implementation='eager', which cannot be set afterwards")
 
         def all_of_them(_, args, how):
             return args, how | {"output_attentions": True, "return_dict": True}
@@ -640,6 +680,9 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
     try:
         weight = left.pop("patch_embed.proj.weight")
         heads = how_many_heads(name, len(weight), heads, about)
+        named = (_OF_THE_LAYERS, _BEHIND_THE_LAYERS)
+        if parts := sorted(key for key in left if not any(each.match(key) for each in named)):
+            raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
         height, width = weight.shape[2:]
         if (images.shape[2] / height, images.shape[3] / width) != encodings.grid:
             sizes = f"{encodings.grid[0] * height} x {encodings.grid[1] * width} pixels"
@@ -664,8 +707,6 @@ def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
     except (KeyError, RuntimeError) as error:
         said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
         raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
-    if parts := sorted(key for key in left if not _BEHIND_THE_LAYERS.match(key)):
-        raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
     rows = slice(-len(encodings.P), None)
     return [S[..., rows, rows] for S in seen], encodings.grid
 

@@ -37,7 +37,8 @@ class Looking:
     pictures : int
     grid : pair of int (rows and columns of patches on these pictures)
     share : (L, H) array
-        How positional a head is (:func:`~patch_association.images.maps.positional_share`).
+        How positional a head is (:func:`~patch_association.images.maps.positional_share`); NaN where it looks
+        everywhere alike.
     neighbors : (L, H) array
         The share of a patch's neighbors at a side among the eight patches that it looks at most on average.
     maps : (L, H, N, N) array
@@ -52,10 +53,11 @@ class Looking:
 
     def __repr__(self) -> str:
         layers, heads = self.share.shape
-        share = f"{self.share.min():.0%} to {self.share.max():.0%}"
-        return (
-            f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: mean maps explain {share})"
-        )
+        told = self.share[np.isfinite(self.share)]
+        said = "each looks everywhere alike"
+        if told.size:
+            said = f"mean maps explain {told.min():.0%} to {told.max():.0%}"
+        return f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: {said})"
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,8 @@ def _normalized(pictures, mean, std, channels):
             pictures = pictures.movedim(3, 1)  # (n, H, W, c) -> (n, c, H, W)
     if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
         return pictures
+    if pictures.dtype == torch.bool:
+        raise ValueError("pictures must be numbers, of whole ones 0 to 255, got torch.bool")
     if pictures.numel():
         least, largest = (x.item() for x in pictures.to(torch.int64).aminmax())
         if least < 0 or largest > 255:
@@ -202,6 +206,8 @@ def _looked(read: Given, images, grid, heads, norm, progress) -> Looking:
     sums = None
     if n < 2:
         raise ValueError(f"pictures must be at least two, got {n}: of one nothing is known of others")
+    if (images == images[:1]).all():
+        raise ValueError(f"pictures must differ, got one {n} times: what is of all is not told from it")
     disable = None if progress is None else not progress
     bar = tqdm(total=n, desc="looking", unit="picture", delay=5, leave=False, disable=disable)
     start = 0

@@ -84,6 +84,8 @@ def check_pictures(images) -> torch.Tensor:
         came = tuple(images.shape) if isinstance(images, torch.Tensor) else brief(images)
         hint = ": read files first, by PIL and np.stack" if isinstance(images, (str, list, tuple)) else ""
         raise ValueError(f"images must be a (B, c, H, W) tensor, got {came}{hint}")
+    if not len(images) or images.is_meta:
+        raise ValueError(f"images must be one at least, with numbers, got {brief(images)}")
     if not images.is_floating_point():
         raise ValueError(f"images must be floating-point, normalized as for training, got {images.dtype}")
     if bad := int((~torch.isfinite(images)).flatten(1).any(dim=1).sum()):

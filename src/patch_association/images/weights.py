@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import pickle
 import re
 import zipfile
@@ -32,8 +33,12 @@ ENDINGS = (".npz", ".safetensors", *_TORCH)
 #: What a folder of weights may hold, and under which keys a checkpoint keeps its weights.
 _IN_FOLDER = ("model.safetensors", "pytorch_model.bin", "checkpoint.pt")
 _KEPT_UNDER = (
-    "state_dict", "model", "model_state_dict", "module", "teacher", "student", "model_ema", "backbone",
+    "state_dict", "model", "model_state_dict", "module", "teacher", "student", "model_ema", "state_dict_ema",
+    "backbone",
 )  # fmt: skip
+#: Which of these are averages over steps of another network that may stand beside them.
+_AVERAGED = ("teacher", "model_ema", "state_dict_ema")
+_PART = re.compile(r"-\d{5}-of-\d{5}\.")
 #: Numbers in which weights can be used as they stand; those of eight bits have scales beside them.
 _NUMBERS = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool}
 _NUMBERS |= {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
@@ -122,12 +127,14 @@ def read_weights(path) -> dict[str, torch.Tensor]:
     path = Path(path)
     if path.is_dir():
         inside = [path / name for name in _IN_FOLDER if (path / name).is_file()]
+        if not inside and any(map(_PART.search, os.listdir(path))):
+            raise ValueError(f"{path} holds its weights in parts: give the module that loads all of them")
         if not inside:
             raise ValueError(f"{path} is a folder without {', '.join(_IN_FOLDER)}: name a file of weights")
         path = inside[0]
     if not path.exists():
         raise ValueError(f"there is no file {path}")
-    if re.search(r"-\d{5}-of-\d{5}$", path.stem):
+    if _PART.search(path.name):
         raise ValueError(f"{path.name} holds a part of the weights: give the module that loads all parts")
     if path.suffix == ".safetensors":
         reader = imported("safetensors.torch", f"reading {path}")
@@ -140,7 +147,7 @@ def read_weights(path) -> dict[str, torch.Tensor]:
                     held = torch.load(path, map_location="cpu", weights_only=True)
             except pickle.UnpicklingError as error:  # whose message is a page
                 raise ValueError("it holds more than tensors: save model.state_dict()") from error
-            return _weights_in(held)
+        return _weights_in(held, path)
     if path.suffix != ".npz":
         raise ValueError(f"{path} is no file of weights: its name must end in {', '.join(ENDINGS)}")
     said = f"{path} is no whole npz file of arrays"
@@ -153,19 +160,24 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
-def _weights_in(held) -> dict[str, torch.Tensor]:
+def _weights_in(held, path) -> dict[str, torch.Tensor]:
     """The tensors of a checkpoint, by name."""
 
     def kept():
         return [key for key in _KEPT_UNDER if isinstance(held.get(key), Mapping)]
 
     while isinstance(held, Mapping) and (inside := kept()):
-        if {"teacher", "student"} <= set(inside):
-            raise ValueError("it holds two networks: give the tensors of its 'teacher' or of its 'student'")
+        averaged = [key for key in inside if key in _AVERAGED]
+        if averaged and len(inside) > 1:
+            other = next(key for key in inside if key != averaged[0])
+            raise ValueError(
+                f"{path} holds two networks: give the tensors of its {averaged[0]!r} or of its {other!r}"
+            )
         held = held[inside[0]]
     if not isinstance(held, Mapping) or not any(isinstance(value, torch.Tensor) for value in held.values()):
         came = list(held)[:8] if isinstance(held, Mapping) else type(held).__name__
-        raise ValueError(f"expected tensors by name, perhaps under {', '.join(_KEPT_UNDER)}; got {came}")
+        under = ", ".join(_KEPT_UNDER)
+        raise ValueError(f"{path} must hold tensors by name, perhaps under {under}; got {came}")
     return {str(key): value for key, value in held.items() if isinstance(value, torch.Tensor)}
 
 
