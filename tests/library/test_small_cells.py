@@ -72,6 +72,10 @@ SMALL = {
     "two-theories": (two_theories, dict(SEEDS=2), dict(law="crossed", kind="both", steps=12, batch=8)),
     "deeper-simple": (deeper, _DEEPER, dict(name="A = P Pᵀ", steps=5, batch=8)),
     "deeper-parts": (deeper, _DEEPER, dict(name="2 layers", steps=5, batch=8)),
+    "deeper-population": (
+        deeper, dict(ROWS_SEEDS=2), dict(start=0.1, q=0.3, diagonal=1.0, steps=6, points=3),
+    ),
+    "deeper-gram": (deeper, _DEEPER, dict(name="$q$ = 0.05", rate=0.01, q=0.5, steps=5, batch=8)),
     "deeper-range": (deeper, _DEEPER, dict(name="(T)", q=0.1, steps=5, batch=8)),
     "lifetime": (lifetime, dict(STEPS=(20, 40), COUNTS=(500, 16_000), DRAWS=3), dict(q=0.2)),
     "transience": (

@@ -388,7 +388,8 @@ def maps(model, images: torch.Tensor, name: str, heads=None, grid=None, about=No
         getattr(getattr(part, "config", None), "mask_ratio", None) is not None for part in model.modules()
     ):
         raise ValueError(f"{name} shuffles its patches (mask_ratio): give the masked autoencoder inside it")
-    tensors, key = tensors_of(model), _patch_key(tensors_of(model)) or ""
+    tensors = tensors_of(model)
+    key = _patch_key(tensors_of(model)) or ""
     parts = key.split(".")
     at = next((k for k, part in enumerate(parts) if any(one in part for one in _EMBEDS)), 0)
     last = ".".join(parts[at:])

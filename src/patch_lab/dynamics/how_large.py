@@ -19,7 +19,8 @@ from scipy.stats import poisson
 from patch_association.checks import finite
 from patch_lab.dynamics.large_lead import LoudSets
 
-_J, _ONE = Polynomial([0.0, 1.0]), Polynomial([1.0])
+_J = Polynomial([0.0, 1.0])
+_ONE = Polynomial([1.0])
 #: The largest modulus of the derivative of x / (1 + exp(v x)) in x, rounded up.
 _STEEP = 1.1
 #: The largest power of ten that is tried for D.
@@ -263,10 +264,14 @@ class Enough:
         return 4 / (math.e * self.rare)
 
     def _faces(self, D: float, b1: float) -> Iterator[tuple[str, float, float]]:
-        limit, lam0 = self.limit, self.far
-        C, p, beta = limit.set_size, limit.degree, self.diagonal
+        limit = self.limit
+        lam0 = self.far
+        C = limit.set_size
+        p = limit.degree
+        beta = self.diagonal
         M, chance, J = limit._law
-        size, wide = np.abs(M), self._sums(lam0)
+        size = np.abs(M)
+        wide = self._sums(lam0)
         yield "two sets", 2 * C, D
         yield "strength", wide.pull(D), self.rare / 4
 
@@ -296,17 +301,23 @@ class Enough:
 
     def _strangers(self, D: float, b1: float, b0: float) -> Iterator[tuple[str, float, float]]:
         """At rho = beta, where B = 1 and lam = 1 / E."""
-        limit, V = self.limit, self.most
+        limit = self.limit
+        V = self.most
         C, p = limit.set_size, limit.degree
         M, chance, J = limit._law
-        R, size, E1 = M - C, np.abs(M), (D / b1) ** (1 / p)
-        one, lam1 = self._sums(1.0), 1 / E1
+        R = M - C
+        size = np.abs(M)
+        E1 = (D / b1) ** (1 / p)
+        one = self._sums(1.0)
+        lam1 = 1 / E1
         yield "strangers, small lam", lam1, 1.0
-        near, votes = one._near, one._near**p
+        near = one._near
+        votes = one._near**p
         shift = C**p * p + _J  # |X_lam - X_0| over lam
         off = one.pull(D) + _STEEP * lam1 * one.mean(shift)
         X0 = C * (C - 1) ** p + (C - 1) * R
-        v1, alone = limit.best(1.0, 0.0), limit.signs(1.0, 0.0)
+        v1 = limit.best(1.0, 0.0)
+        alone = limit.signs(1.0, 0.0)
         h, S = -alone["vote"], -alone["sets"]
         first, second = one.strangers_off(D, E1, V)
         tail = V / 4 * lam1 * one.mean(votes * shift)
@@ -315,7 +326,8 @@ class Enough:
         yield "strangers, strength", 4 * off, min(centers)
         both = one.mean(one.strangers) + second
         for name, low, high in (("b >= 1", 1.0, b1), ("b <= 1", b0, 1.0)):
-            share, lost = min(centers) / max(squares) / v1 / (1 + high), (1 + 1 / low) * off
+            share = min(centers) / max(squares) / v1 / (1 + high)
+            lost = (1 + 1 / low) * off
             middle = share * (h - lost) - lost - tail - first
             yield f"strangers, {name}", D ** (-1 / p) * low ** (1 / p - 1) * both, middle
 

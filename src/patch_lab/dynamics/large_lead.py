@@ -229,7 +229,9 @@ class LoudSets(Sparse):
         ValueError
             If theta or lam lies elsewhere, or P[R = -r0] is too small for float64.
         """
-        C, p, mean = self.set_size, self.degree, self.lam
+        C = self.set_size
+        p = self.degree
+        mean = self.lam
         if lam not in (0, 1) or not 0 < finite("theta", theta) <= 1:
             raise ValueError(f"lam must be 0 or 1 and theta lie in (0, 1], got {lam:g} and {theta:g}")
         M, chance, J = self._law
@@ -237,7 +239,8 @@ class LoudSets(Sparse):
         rare = float(chance[-r0 == R][0])
         if rare < _RAREST:
             raise ValueError(f"R = -{r0} must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
-        psi, v = self._heard(theta, lam), self.best(theta, lam)
+        psi = self._heard(theta, lam)
+        v = self.best(theta, lam)
         w = expit(-v * psi)
         product = min(r0 * (r0 + 1) / mean, r0 * math.log1p(2 * r0 / mean))
         heard = min(1.0, float((chance * w * psi)[psi > 0].sum()))
