@@ -55,8 +55,8 @@ def test_a_recorded_cell_comes_out_again(name, cell, tolerance):
 
 #: Made from an exactly known law, or timings.
 UNDRAWN = {
-    "certified", "deeper-population", "idealized", "large-lead", "large-lead-wide", "lifetime",
-    "shallow-times", "vit_blocks", "vit_steps",
+    "certified", "deeper-population", "idealized", "idealized-degree", "large-lead", "large-lead-wide",
+    "lifetime", "shallow-times", "vit_blocks", "vit_steps",
 }  # fmt: skip
 
 

@@ -68,13 +68,13 @@ def limits_cell(part: str, **cell) -> dict:
     return {"fall": fall_cell, "lifetime": lifetime_cell, "valley": valley_cell}[part](**cell)
 
 
-def zero_cell(seed: int, n: int, diagonal: float, **turned) -> dict:
+def zero_cell(seed: int, n: int, diagonal: float, length: int = LIFETIME["steps"], **turned) -> dict:
     """A run at this diagonal: error and recall over time, and which set each row attends to at the end.
 
-    ``turned`` are entries of :data:`LIFETIME` with another value: q, rate, steps. ``shares`` is (D, L): how
-    much of a row's attention goes to each set.
+    ``length`` is its number of steps, and ``turned`` are entries of :data:`LIFETIME` with another value: q,
+    rate. ``shares`` is (D, L): how much of a row's attention goes to each set.
     """
-    run = _descend(n, seed, diagonal, 50, 50_000, **turned)
+    run = _descend(n, seed, diagonal, 50, 50_000, steps=length, **turned)
     A = run.final.scores[0]
     shares = torch.softmax(A, dim=1) @ torch.from_numpy(LAW.partition.indicator).T.to(A)  # (D, D) @ (D, L)
     columns = {name: getattr(run, name)[:, 0] for name in ("test_error", "recall")}
@@ -133,10 +133,9 @@ SWEEPS = (
         name="zero-diagonal-turned",
         summary="The same with another q, sample, rate or number of steps.",
         cells=(
-            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, q=(0.2, 0.6)),
-            *grid(seed=range(300, 303), n=5000, diagonal=0.0),
-            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, rate=0.005, steps=2400),
-            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, steps=2400),
+            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, q=(0.2, 0.6), rate=0.02, length=600),
+            *grid(seed=range(300, 303), n=5000, diagonal=0.0, q=0.4, rate=0.02, length=600),
+            *grid(seed=range(300, 303), n=20_000, diagonal=0.0, q=0.4, rate=(0.005, 0.02), length=2400),
         ),
         run=zero_cell,
         config={key: value for key, value in LIFETIME.items() if key != "every"},
