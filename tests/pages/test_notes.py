@@ -9,7 +9,7 @@ import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
-from notebooks import MEASURES, chapters, name_of
+from notebooks import MEASURES, ROOT, chapters, name_of
 from page_visits import shown
 
 from patch_lab.kit.ledger import shipped
@@ -68,7 +68,7 @@ def test_what_is_measured_for_the_notes_is_not_on_the_chapters_page(text):
 def chips(claim: str) -> list:
     """Every chip of a claim, on chapters and in their notes."""
     names = [name_of(text) for text in chapters()]
-    pages = [*names, *(f"{name}_notes" for name in names)]
+    pages = [*names, *sorted(name_of(text) for text in (ROOT / "book").glob("*/*_notes.md"))]
     return [chip for name in pages for chip in page(name).select(f'a.verdict[data-claim="{claim}"]')]
 
 
