@@ -31,18 +31,11 @@ from patch_lab.kit.figures import (
     draw_patches,
     new_figure,
     style_of,
-    use_style,
 )
 from patch_lab.kit.figures.style import DARK, PAPER
 from patch_lab.transfer.figures import LEARNERS, draw_pulls, plot_sample_curves
 
-
-@pytest.fixture(autouse=True)
-def book_style():
-    with plt.rc_context():
-        use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("book_style")
 
 
 def linear(color):

@@ -15,17 +15,11 @@ from patch_lab.dynamics import figures as dynamics
 from patch_lab.dynamics import lifetime_figures as lifetime
 from patch_lab.images import figures as images
 from patch_lab.images import pretrained_figures as pretrained
-from patch_lab.kit.figures import COLORS, use_style
+from patch_lab.kit.figures import COLORS
 from patch_lab.setting import figures as setting
 from patch_lab.transfer import figures as transfer
 
-
-@pytest.fixture(autouse=True)
-def book_style():
-    with plt.rc_context():
-        use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("book_style")
 
 
 def estimate(value, reach=0.1):
