@@ -58,11 +58,16 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     pairs = (
         " pa-pairs" if len(narrow) > 2 and max(narrow) <= PAIR else ""
     )  # an odd one is as wide as the others
-    for row in rows:
+    # What stands below a panel and has no title belongs to it: on a phone it follows it.
+    columns = len({len(row) for row in rows}) == 1 and not any(
+        panel.title for row in rows[1:] for panel in row
+    )
+    for line, row in enumerate(rows):
         reached = 0.0
         panels = []
-        for panel in row:
-            panels.append(_panel(panel, next(parts), figure.wide, reached))
+        for column, panel in enumerate(row):
+            order = len(rows) * column + line if columns else 0
+            panels.append(_panel(panel, next(parts), figure.wide, reached, order))
             reached = panel.box[2]
         drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
     wide = round(figure.wide * _PIXELS_PER_POINT)
@@ -80,13 +85,13 @@ def _of_gray(image: re.Match) -> str:
     return f'{image[0]} class="pa-gray"' if spread.max() <= GRAY else image[0]
 
 
-def _panel(panel: Panel, body: str, wide: float, reached: float) -> str:
-    """A panel in its row: its width and the gap before it are shares of the figure's."""
+def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
+    """A panel in its row: its width and the gap before it are shares of the figure's; on a phone its order."""
     x0, y0, x1, y1 = panel.box
     a, b, c, d = panel.narrow
     on_phone = [round(x * _PIXELS_PER_POINT) for x in (c - a, d - b)]
     on_desk = [round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0)]
-    size = f"--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
+    size = f"--order:{order};--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
     place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
     spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
     title = f'<b class="pa-panel-title">{rich(panel.title)}</b>' if panel.title else ""
