@@ -54,14 +54,12 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
     parts = iter(body.split(mark))
     drawn = []
+    # Where two small panels stand beside one another on a phone, an odd one is as wide as the others.
     narrow = [panel.narrow[2] - panel.narrow[0] for row in rows for panel in row]
-    pairs = (
-        " pa-pairs" if len(narrow) > 2 and max(narrow) <= PAIR else ""
-    )  # an odd one is as wide as the others
+    pairs = " pa-pairs" if len(narrow) > 2 and max(narrow) <= PAIR else ""
     # What stands below a panel and has no title belongs to it: on a phone it follows it.
-    columns = len({len(row) for row in rows}) == 1 and not any(
-        panel.title for row in rows[1:] for panel in row
-    )
+    lower = [panel for row in rows[1:] for panel in row]
+    columns = all(len(row) == len(rows[0]) for row in rows) and not any(panel.title for panel in lower)
     for line, row in enumerate(rows):
         reached = 0.0
         panels = []
@@ -86,7 +84,7 @@ def _of_gray(image: re.Match) -> str:
 
 
 def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
-    """A panel in its row: its width and the gap before it are shares of the figure's; on a phone its order."""
+    """A panel in its row: its width and the gap before it are shares of the figure's."""
     x0, y0, x1, y1 = panel.box
     a, b, c, d = panel.narrow
     on_phone = [round(x * _PIXELS_PER_POINT) for x in (c - a, d - b)]
