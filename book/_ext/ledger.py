@@ -580,24 +580,30 @@ def title_of(app, chapter: str) -> str:
     return re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
 
 
+DIRECTIVES = {
+    "cards": ClaimsCards,
+    "definitions": ClaimsDefinitions,
+    "downloads": ClaimsDownloads,
+    "errata": ClaimsErrata,
+    "falls": ClaimsFalls,
+    "filter": ClaimsFilter,
+    "headlines": ClaimsHeadlines,
+    "map": ClaimsMap,
+    "outcomes": ClaimsOutcomes,
+    "table": ClaimsTable,
+    "totals": ClaimsTotals,
+    "trust": ClaimsTrust,
+}
+
+
 def setup(app) -> dict:
     """Register the directives."""
-    app.add_directive("claims-totals", ClaimsTotals)
-    app.add_directive("claims-table", ClaimsTable)
-    app.add_directive("claims-definitions", ClaimsDefinitions)
-    app.add_directive("claims-filter", ClaimsFilter)
-    app.add_directive("claims-downloads", ClaimsDownloads)
-    app.add_directive("claims-map", ClaimsMap)
-    app.add_directive("claims-headlines", ClaimsHeadlines)
-    app.add_directive("claims-falls", ClaimsFalls)
-    app.add_directive("claims-outcomes", ClaimsOutcomes)
-    app.add_directive("claims-trust", ClaimsTrust)
-    app.add_directive("claims-cards", ClaimsCards)
+    for name, directive in DIRECTIVES.items():
+        app.add_directive(f"claims-{name}", directive)
     app.add_node(Chip)
     app.add_node(VerdictLink, html=(visit_verdict, depart_verdict), latex=(visit_verdict, depart_verdict))
     app.add_role("claim", ClaimChip())
     app.add_post_transform(Chips)
-    app.add_directive("claims-errata", ClaimsErrata)
     app.connect("html-page-context", add_search, priority=400)
     app.connect("env-get-outdated", outdated)
     app.connect("build-finished", write_downloads)

@@ -224,9 +224,8 @@ def train_together(
             optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
         drawn = draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
         X, y = drawn if isinstance(drawn, tuple) else (drawn.X, drawn.y)
-        margin = y.reshape(R, batch) * network(
-            X.reshape(R, batch, *X.shape[1:])
-        )  # (R n, D, d) -> (R, n, D, d)
+        # (R n, D, d) -> (R, n, D, d)
+        margin = y.reshape(R, batch) * network(X.reshape(R, batch, *X.shape[1:]))
         optimizer.zero_grad(set_to_none=True)
         F.softplus(-margin).mean(dim=1).sum().backward()
         if score_rate is None:

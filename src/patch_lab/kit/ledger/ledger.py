@@ -243,33 +243,39 @@ class Ledger:
             raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
         _check_keys(claim_id, evidence)
         if self._recording:
-            old = self._before.numbers.get(claim_id, {})
-            kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
-            fresh = replace(claim, evidence=kept, parameters=run.parameters)
-            undefined = [number.name for number in evidence.values() if not number.is_finite]
-            if undefined:
-                raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
-            self._refuse_unmet(fresh)
-            run = ChapterRun(
-                run.parameters, {**run.numbers, claim_id: fresh.evidence}
-            )  # a file holds one run: what it held before is gone
-            write_run(self._file_of(name), run)
-            self._run = (name, run)
-            self._recorded[name] = run
-            return Card(fresh)
+            return self._write(name, run, claim, evidence)
+        return self._compare(name, run, claim, evidence)
+
+    def _write(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
+        """Write the evidence of a claim into its chapter's file, which holds one run alone."""
+        old = self._before.numbers.get(claim.id, {})
+        kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
+        fresh = replace(claim, evidence=kept, parameters=run.parameters)
+        undefined = [number.name for number in evidence.values() if not number.is_finite]
+        if undefined:
+            raise ValueError(f"claim {claim.id!r}: {undefined[0]!r} is not finite and cannot be recorded")
+        self._refuse_unmet(fresh)
+        run = ChapterRun(run.parameters, {**run.numbers, claim.id: kept})
+        write_run(self._file_of(name), run)
+        self._run = (name, run)
+        self._recorded[name] = run
+        return Card(fresh)
+
+    def _compare(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
+        """The evidence beside the recorded one, with which it must agree at the recorded parameters."""
         if not claim.evidence:
-            raise AssertionError(f"claim {claim_id!r} has no recorded evidence yet: record it ({RECORD}=1)")
+            raise AssertionError(f"claim {claim.id!r} has no recorded evidence yet: record it ({RECORD}=1)")
         setting = f"{name} at {_listed(run.parameters)}"
         if run.parameters.keys() != claim.parameters.keys():
             raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
         if run.parameters != claim.parameters:
             changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
             unmet = tuple(claim.unmet(evidence, run.parameters))
-            judged(claim_id, not unmet)
+            judged(claim.id, not unmet)
             return Card(claim, dict(evidence), changed, unmet)
         differences = _differences(evidence, claim.evidence)
         if differences:
-            raise AssertionError(f"{setting}: claim {claim_id!r}: " + "; ".join(differences))
+            raise AssertionError(f"{setting}: claim {claim.id!r}: " + "; ".join(differences))
         fresh = replace(claim, evidence=dict(evidence))
         self._refuse_unmet(fresh)
         return Card(fresh)
