@@ -9,19 +9,26 @@ An SVG anywhere else (a notebook, Colab, a repository's page) stays what it is.
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from functools import cache
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 from docutils import nodes
 from panels import Figure, Panel, written
+from PIL import Image
 
 from patch_lab.kit.figures.style import DARK, PAPER
 from patch_lab.kit.figures.tables import rich
 
+#: Points: panels of which two stand beside one another on a phone.
+PAIR = 162
+#: By how much red, green and blue of a raster may differ that has no colors.
+GRAY = 6
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
@@ -40,33 +47,49 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     body = _own_names(mark.join(one for row in bodies for one in row), prefix)
     body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
     body = re.sub(r"[ \t]*\n\s*", "\n", body)
+    body = re.sub(r'<image\b(?=[^>]*base64,\s*([^"]+)")', _of_gray, body)
     colors = sorted({color.lower() for color in _COLOR.findall(body)})
     body = _COLOR.sub(lambda color: f"var(--c{color[1][1:].lower()},{color[1].lower()})", body)
     paper = PAPER.lower()  # is the page itself
     night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
     parts = iter(body.split(mark))
     drawn = []
-    for row in rows:
+    # Where two small panels stand beside one another on a phone, an odd one is as wide as the others.
+    narrow = [panel.narrow[2] - panel.narrow[0] for row in rows for panel in row]
+    pairs = " pa-pairs" if len(narrow) > 2 and max(narrow) <= PAIR else ""
+    # What stands below a panel and has no title belongs to it: on a phone it follows it.
+    lower = [panel for row in rows[1:] for panel in row]
+    columns = all(len(row) == len(rows[0]) for row in rows) and not any(panel.title for panel in lower)
+    for line, row in enumerate(rows):
         reached = 0.0
         panels = []
-        for panel in row:
-            panels.append(_panel(panel, next(parts), figure.wide, reached))
+        for column, panel in enumerate(row):
+            order = len(rows) * column + line if columns else 0
+            panels.append(_panel(panel, next(parts), figure.wide, reached, order))
             reached = panel.box[2]
         drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
     wide = round(figure.wide * _PIXELS_PER_POINT)
     return (
-        f'<span class="pa-drawing" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
+        f'<span class="pa-drawing{pairs}" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
         f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{''.join(drawn)}</span>"
     )
 
 
-def _panel(panel: Panel, body: str, wide: float, reached: float) -> str:
+def _of_gray(image: re.Match) -> str:
+    """A raster of grays gets a class: on a dark page it is inverted, as its axes are."""
+    with Image.open(BytesIO(base64.b64decode(image[1]))) as raster:
+        color = np.asarray(raster.convert("RGB"), dtype=int)
+    spread = color.max(axis=-1) - color.min(axis=-1)
+    return f'{image[0]} class="pa-gray"' if spread.max() <= GRAY else image[0]
+
+
+def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
     """A panel in its row: its width and the gap before it are shares of the figure's."""
     x0, y0, x1, y1 = panel.box
     a, b, c, d = panel.narrow
     on_phone = [round(x * _PIXELS_PER_POINT) for x in (c - a, d - b)]
     on_desk = [round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0)]
-    size = f"--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
+    size = f"--order:{order};--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
     place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
     spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
     title = f'<b class="pa-panel-title">{rich(panel.title)}</b>' if panel.title else ""
@@ -133,26 +156,62 @@ def _from_oklab(*lab: float) -> str:
 
 
 #: What a color of a figure is called on a dark page.
-NIGHT = {"crimson": "pink", "black": "white", "brown": "orange"}
+NIGHT = {"crimson": "pink", "black": "white", "brown": "orange", "dark": "bright", "white": "dark"}
 AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
-_NAMED = re.compile(r"\b(crimson|brown|black(?= (?:line|path|frame|curve)))\b")
+_NAMED = re.compile(
+    r"\b(?:crimson|brown|black(?= (?:line|path|frame|curve))"
+    r"|dark(?= (?:where|around))|white(?= panel)|(?<=stay )white)\b"
+)
 
 
 def name_colors(doctree: nodes.document) -> None:
     """Words for colors that a dark page changes stand there twice, and each theme shows its own."""
     for text in list(doctree.findall(nodes.Text)):
-        pieces = _NAMED.split(text.astext())
-        inside = text.parent
-        if len(pieces) == 1 or isinstance(inside, AS_WRITTEN):
-            continue
-        words: list[nodes.Node] = []
-        for k, piece in enumerate(pieces):
-            if k % 2:
-                words.append(nodes.inline("", piece, classes=["pa-day"]))
-                words.append(nodes.inline("", NIGHT[piece], classes=["pa-night"]))
-            elif piece:
-                words.append(nodes.Text(piece))
-        inside.replace(text, words)
+        if not isinstance(text.parent, AS_WRITTEN):
+            say_twice(text, _NAMED, lambda named: NIGHT[named[0]], ("pa-day", "pa-night"))
+
+
+#: A panel's place in a caption, on a desk; on a phone panels stand below one another, and are counted.
+_PLACED = re.compile(
+    r"\b(?P<head>Left|Middle|Right)(?=[:,])|\bon the (?P<side>left|right)\b"
+    r"|(?<=\()(?P<note>left|middle|right)(?=\))"
+)
+
+
+def name_places(doctree: nodes.document) -> None:
+    """Words for the places of panels stand in captions twice, and each screen shows its own."""
+    for caption in doctree.findall(nodes.caption):
+        last = "third" if re.search(r"\b[Mm]iddle\b", caption.astext()) else "second"
+        count = {"left": "first", "middle": "second", "right": last}
+
+        def counted(place: re.Match, count: dict[str, str] = count) -> str:
+            if place["side"]:
+                return f"in the {count[place['side']]} panel"
+            return count[place["note"]] if place["note"] else count[place["head"].lower()].capitalize()
+
+        for text in list(caption.findall(nodes.Text)):
+            if not isinstance(text.parent, AS_WRITTEN):
+                say_twice(text, _PLACED, counted, ("pa-wide", "pa-narrow"))
+
+
+def say_twice(text: nodes.Text, pattern: re.Pattern, other, classes: tuple[str, str]) -> None:
+    """Each match stands there as it is, and then as ``other`` says it, in spans of two classes."""
+    written = text.astext()
+    words: list[nodes.Node] = []
+    reached = 0
+    for match in pattern.finditer(written):
+        if match.start() > reached:
+            words.append(nodes.Text(written[reached : match.start()]))
+        words.append(nodes.inline("", match[0], classes=[classes[0]]))
+        words.append(nodes.inline("", other(match), classes=[classes[1]]))
+        reached = match.end()
+    if not reached:
+        return
+    if written[reached:]:
+        words.append(nodes.Text(written[reached:]))
+    inside = text.parent
+    place = next(k for k, child in enumerate(inside.children) if child is text)  # others may read the same
+    inside[place : place + 1] = words
 
 
 def inline(app, doctree: nodes.document, docname: str) -> None:
@@ -160,6 +219,7 @@ def inline(app, doctree: nodes.document, docname: str) -> None:
     if app.builder.format != "html":
         return
     name_colors(doctree)
+    name_places(doctree)
     numbers = count(1)
     for image in list(doctree.findall(nodes.image)):
         if not image["uri"].endswith(".svg") or "://" in image["uri"]:

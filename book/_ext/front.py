@@ -67,7 +67,7 @@ def quote_pages(app, error: Exception | None) -> None:
         if article is None:
             continue
         for element in article.select(
-            "h1, pre, .math, svg, script, style, .headerlink, .prev-next-area, .pa-night, summary"
+            "h1, pre, .math, svg, script, style, .headerlink, .prev-next-area, .pa-night, .pa-narrow, summary"
         ):
             element.decompose()
         texts[name] = " ".join(article.get_text(" ").split())

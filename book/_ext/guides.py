@@ -66,7 +66,7 @@ def words(markup: str) -> str:
         markup,
         flags=re.S,
     )
-    unseen = r'<a class="headerlink".*?</a>|<svg.*?</svg>|<span class="pa-night">.*?</span>'
+    unseen = r'<a class="headerlink".*?</a>|<svg.*?</svg>|<span class="pa-n(?:ight|arrow)">.*?</span>'
     text = re.sub(unseen, "", markup, flags=re.S)
     return re.sub(r"\s+([.,;:?)])", r"\1", " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()))
 

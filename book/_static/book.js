@@ -16,6 +16,17 @@
   // The right edge fades while there is more beyond it; code has a shadow there.
   const beyond = (box) => box.tagName !== "PRE" && box.scrollLeft + box.clientWidth < box.scrollWidth - 2;
 
+  // On a narrow screen a displayed formula that is somewhat too wide gets smaller letters, and need not scroll.
+  const SMALLEST = 0.66; // of their size: 13 pixels
+  const shrink = () => {
+    const wide = [...document.querySelectorAll("div.math")].map((box) => {
+      const formula = box.querySelector(".katex-display");
+      return [formula, formula && innerWidth <= 600 ? box.clientWidth / box.scrollWidth : 1];
+    });
+    for (const [formula, share] of wide)
+      if (share < 1 && share > SMALLEST) formula.style.fontSize = `${Math.floor(98 * share)}%`;
+  };
+
   // First all that is measured, then all that is changed: in turn, each change would lay the page out again.
   const mark = () => {
     const boxes = [...document.querySelectorAll(BOXES)].map((box) => {
@@ -46,6 +57,7 @@
 
   addEventListener("hashchange", unfold);
   addEventListener("load", () => {
+    shrink();
     mark();
     unfold();
     addEventListener("resize", mark);

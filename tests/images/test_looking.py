@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from strategies import write_pictures
 from torch import nn
 from vision_shim import compare_with, load_torchvision
 
@@ -22,8 +23,11 @@ from patch_association.images import (
     neighbor_recall,
     positional_share,
 )
+from patch_association.images.weights import given
 from patch_lab.images.data.packed import load_crops
+from patch_lab.images.looking import picture_size, read_pictures, tables
 from patch_lab.images.sweeps import vit_tiny
+from patch_lab.kit.cli import main
 from patch_lab.kit.records import load
 
 GRID, SIZE = (3, 4), (24, 32)
@@ -294,6 +298,35 @@ def test_the_public_weights_are_what_the_record_says():
     ).attention  # 20 pictures, all over the classes
     want = load("vit_attention").one(positions="own")
     assert np.corrcoef(seen.share.ravel(), np.ravel(want["share"]["value"]))[0, 1] > 0.98
+
+
+def test_the_command_prints_what_the_library_measures(tmp_path, capsys):
+    """And writes it, in one step: a look that fails leaves the page before."""
+    write_pictures(tmp_path, pictures=3)
+    pictures = tmp_path / "pictures"
+    weights, out = saved(tmp_path, ".pth", plain()), tmp_path / "report.html"
+    look_at = ["look", str(weights), "--out", str(out), "--quiet", "--heads", "2", "--norm", "before"]
+    assert main([*look_at, "--pictures", str(pictures), "--grid", "3", "4"]) == 0
+    page, printed = out.read_text(encoding="utf-8"), capsys.readouterr().out
+    read = given(weights)
+    taken = read_pictures(pictures, picture_size(read.model, read.name, GRID), 3, 200, False)
+    seen = look(weights, taken, grid=GRID, **SAID)
+    for frame in tables(seen).values():
+        numbers = [f"{x:.3f}" for x in frame.to_numpy().ravel() if x != int(x)]
+        assert numbers and all(number in printed and number in page for number in numbers)
+    assert (
+        tables(seen)["Attention between patches, by layer"]["the most"].tolist()
+        == seen.attention.share.max(1).tolist()
+    )
+    assert "6 pictures" in printed and str(weights) in printed and str(out) in printed
+    assert main([*look_at, "--pictures", str(pictures)]) == 2
+    assert "say grid=(rows, columns)" in capsys.readouterr().err and out.read_text(encoding="utf-8") == page
+    assert main(["look", str(weights), "--out", str(tmp_path / "no" / "page.html")]) == 2
+    assert "must be a file in a folder that exists" in capsys.readouterr().err
+    # Weights do not tell their heads: it is asked for, and what is known is shown.
+    assert main(["look", str(weights), "--pictures", str(pictures), "--grid", "3", "4"]) == 0
+    printed = capsys.readouterr().out
+    assert "how many heads a layer has: say heads=" in printed and "Attention between" not in printed
 
 
 @pytest.mark.parametrize(

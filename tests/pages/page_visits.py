@@ -21,8 +21,11 @@ AXE_RULES = {
     "dark": {"type": "rule", "values": ["color-contrast"]},
 }
 
-#: Rules beside these: all of a page lies in landmarks, and what is called by a name shows it.
-AXE_MORE = {"region": {"enabled": True}, "label-content-name-mismatch": {"enabled": True}}
+#: Rules beside these: all of a page lies in landmarks, what is called by a name shows it, and a table's heads
+#: say something.
+AXE_MORE = {
+    rule: {"enabled": True} for rule in ("region", "label-content-name-mismatch", "empty-table-header")
+}
 
 # What is folded is content too: it is opened before anything is measured.
 UNFOLD = """() => {

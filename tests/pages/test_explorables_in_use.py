@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from browser import SITE, bytes_of
@@ -71,7 +73,7 @@ def test_a_finger_moves_a_slider(browser, name):
     "name, places, changed",
     [
         ("valleys", [(".pa-plane", 0)], "gamma="),
-        ("shuffle", [("canvas.pa-heap", 0)], "piece="),
+        ("shuffle", [("canvas.pa-heap", 1)], "piece="),
         ("epochs", [("canvas.pa-heap", 1)], "patch="),
         ("look", [("button.pa-token", 3)], "gone=4"),
         ("paint", [("button.pa-cell", 0), ("button.pa-cell", 2)], "sets="),
@@ -99,6 +101,96 @@ def test_a_thumb_that_scrolls_answers_no_guess(browser, name):
         assert page.locator(".pa-guessing").count() == 1
 
 
+def drag(page, start, way):
+    """A finger goes from a place by steps (x, y), and is taken away."""
+    finger = page.context.new_cdp_session(page)
+    places = [start, *((start[0] + x, start[1] + y) for x, y in way)]
+    for k, (x, y) in enumerate(places):
+        kind = "touchMove" if k else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_finger_takes_the_start_of_the_valleys_up_and_the_page_stays(browser):
+    """Beside the start a finger scrolls, as everywhere."""
+    up = [(0, -10 * k) for k in range(1, 13)]
+    with opened(browser, "valleys", "#D=8&C=2&gamma=0&rho=-1", **TOUCH) as page:
+        page.locator(".pa-start").evaluate("e => e.scrollIntoView({block: 'center'})")
+        box = page.locator(".pa-start").bounding_box()
+        before = page.evaluate("scrollY")
+        drag(page, (box["x"] + 6, box["y"] + 6), up)
+        page.wait_for_function("() => Number(location.hash.match(/rho=([^&]*)/)[1]) > 0")
+        assert page.evaluate("scrollY") == before
+        drag(page, (box["x"] + 90, box["y"] + 6), up)
+        page.wait_for_function("before => scrollY > before + 60", arg=before)
+
+
+#: What stands between the first picture and what is said, from above, with its empty space, in pixels.
+ORDER = """() => {
+  const found = [];
+  const walk = element => {
+    if (getComputedStyle(element).display === 'contents') return [...element.children].forEach(walk);
+    const box = element.getBoundingClientRect();
+    const words = document.createRange();
+    words.selectNodeContents(element);
+    const empty = element.matches('.pa-sentence') ? box.height - words.getBoundingClientRect().height : 0;
+    const kind = ['guess', 'player', 'controls', 'sentence'].find(k => element.matches(`.pa-${k}`));
+    if (box.height) found.push({kind: kind ?? 'picture', top: box.top, bottom: box.bottom, empty});
+  };
+  [...document.querySelector('.pa-stage').children].forEach(walk);
+  return found.sort((a, b) => a.top - b.top);
+}"""
+
+
+@every_explorable
+def test_on_a_phone_the_slider_stands_below_the_picture_without_a_hole(browser, name):
+    with opened(browser, name, STATES[name], **TOUCH) as page:
+        finished(page)
+        parts = page.evaluate(ORDER)
+        kinds = [part["kind"] for part in parts]
+        slider, said = (
+            min(kinds.index(k) for k in ("player", "controls") if k in kinds),
+            kinds.index("sentence"),
+        )
+        assert kinds.index("picture") < slider < said
+        picture = parts[kinds.index("picture")]
+        assert parts[slider]["bottom"] - picture["top"] < PHONE["height"] - 50  # both on one screen
+        holes = [below["top"] - above["bottom"] for above, below in pairwise(parts)]
+        assert max(*holes, *(part["empty"] for part in parts)) < 60
+
+
+@pytest.mark.parametrize("name, cells", [("paint", "button.pa-cell"), ("look", "button.pa-token")])
+def test_a_board_is_one_stop_and_arrows_go_on(browser, name, cells):
+    with opened(browser, name, STATES[name]) as page:
+        board = page.locator(cells)
+        stops = f"[...document.querySelectorAll('{cells}')].filter(e => e.tabIndex === 0).length"
+        assert board.count() >= 20 and page.evaluate(stops) == 1
+        board.first.press("ArrowRight")
+        assert page.evaluate(f"document.activeElement === document.querySelectorAll('{cells}')[1]")
+        assert page.evaluate(stops) == 1
+        assert "arrow keys" in board.first.locator("xpath=ancestor::*[@role='group'][1]").get_attribute(
+            "aria-label"
+        )
+
+
+def test_what_is_dragged_goes_along(browser):
+    """Also while a model trains, which draws the board anew at each step."""
+    with opened(browser, "paint", viewport=PHONE) as page:
+        page.locator(".pa-guess button").first.press("Enter")
+        cells = page.locator("button.pa-cell")
+        cells.first.scroll_into_view_if_needed()
+        first, other = cells.nth(0).bounding_box(), cells.nth(8).bounding_box()
+        page.mouse.move(first["x"] + 9, first["y"] + 9)
+        page.mouse.down()
+        page.mouse.move(other["x"] + 9, other["y"] + 9, steps=3)
+        page.wait_for_timeout(120)
+        carried, target = (page.locator(f".pa-{one}").first.bounding_box() for one in ("carried", "target"))
+        page.mouse.up()
+        assert carried["x"] < other["x"] + 9 < carried["x"] + carried["width"]
+        assert abs(target["x"] - other["x"]) < 4 and abs(target["y"] - other["y"]) < 4
+        assert not page.locator(".pa-carried").first.is_visible()
+
+
 DRAWN = """() => [...document.querySelectorAll('.pa-shown *')]
   .filter(e => e.matches('.pa-curve, .pa-bar, .pa-way, .pa-heap, .pa-cell'))
   .filter(e => getComputedStyle(e).visibility === 'visible' && e.getBoundingClientRect().width > 0).length"""
@@ -110,7 +202,7 @@ def test_it_opens_played_and_only_the_answer_waits(browser, name):
         page.wait_for_function(f"() => ({DRAWN})() > 1")
         assert page.locator(".pa-guessing").count() == 1
         assert page.evaluate(SENTENCE)
-        hero = page.locator(".pa-shown > :first-child").bounding_box()
+        hero = page.locator(".pa-shown .pa-chart").first.bounding_box()
         assert 0 < hero["height"] < PHONE["height"]
         assert page.locator(".pa-rest").evaluate("e => e.open") is False
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from browser import ROOT, SITE, bytes_of, page_names, settle
 from lettering import all_pages
-from page_visits import DESK, PHONE, open_page, set_theme, shown
+from page_visits import DESK, NEXT_FRAME, PHONE, open_page, set_theme, shown
 
 #: One page of each kind, which `make test` visits; `make test-all` visits all of them.
 SMOKE = {
@@ -102,7 +102,7 @@ def test_dark_mode_recolors_every_quantity(browser):
 PARTED = """() => {
   const middle = box => (box.top + box.bottom) / 2;
   const shown = e => e.getClientRects().length;
-  const formulas = [...document.querySelectorAll('.pa-together .pa-whole')].filter(shown);
+  const formulas = [...document.querySelectorAll('.pa-together .math')].filter(shown);
   const parted = formulas.filter(formula => {
     const next = formula.closest('.pa-together').lastChild;
     if (next.nodeType !== Node.TEXT_NODE || !next.textContent) return false;
@@ -165,3 +165,26 @@ def test_both_doors_stand_on_the_first_screen(browser, size):
         boxes = [doors.nth(k).bounding_box() for k in range(doors.count())]
         assert [doors.nth(k).get_attribute("href") for k in range(2)] == ["next_to.html", "paper.html"]
         assert len(boxes) == 2 and all(box["y"] + box["height"] <= size["height"] for box in boxes)
+
+
+def test_a_caption_names_panels_as_the_screen_shows_them(browser):
+    """Side by side on a desk, below one another on a phone."""
+    for size, named, unnamed in (
+        (DESK, ("Left:", "Right:"), "First:"),
+        (PHONE, ("First:", "Second:"), "Left:"),
+    ):
+        with shown(browser, "book/setting/spatial_data.html", viewport=size) as page:
+            caption = page.locator("#fig-spatial-draw figcaption").inner_text()
+        assert all(word in caption for word in named) and unnamed not in caption
+
+
+def test_formulas_and_tables_of_a_chapter_fit_a_phone(browser):
+    """A displayed formula that is a little too wide gets smaller letters; a table's heads may break."""
+    wide = (
+        "[...document.querySelectorAll('div.math, .pa-table')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    )
+    with shown(browser, "book/setting/spatial_data.html", viewport=PHONE) as page:
+        settle(page)
+        page.wait_for_load_state("load")
+        page.evaluate(NEXT_FRAME)
+        assert page.evaluate(f"{wide}.map(e => e.textContent.slice(0, 40))") == []

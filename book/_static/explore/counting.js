@@ -7,6 +7,7 @@
     chart,
     inFrames,
     shapes,
+    lettered,
     pixel,
     mount,
     uniform,
@@ -19,6 +20,7 @@
     number,
     percent,
   } = window.patchAssociation;
+  const narrow = matchMedia("(max-width: 600px)");
   const BOUNDARY = 0.7557; // of q (D - C) / C^2 as C grows: where the sum errs in one of eight (chapter linear_models)
 
   const FIELDS = [
@@ -90,16 +92,18 @@
 
   /**
    * The chances of the plain sum as bars, on the first axis of `tops` that holds them: `draw({D, C, q,
-   * before})`, with outlines for numbers of patches.
+   * before})`, with outlines for numbers of patches; `brief` where it is small.
    */
-  function bell(describe, tops, tall = 360) {
-    const base = tall - 50;
+  function bell(describe, tops, tall, brief) {
+    const [numbers, label] = brief ? [28, 60] : [22, 44]; // below the axis
+    const base = tall - label - 6;
     const svg = h("svg:svg", {
       role: "img",
       viewBox: `0 0 620 ${tall}`,
       "aria-label": describe,
       class: "pa-bell",
     });
+    lettered(svg, 620);
     const put = shapes(svg);
     function draw({ D, C, q, before = [], named = (size) => `${size} patches` }) {
       const law = (D) => {
@@ -114,10 +118,10 @@
       const Y = (p) => base - (Math.min(p, top) / top) * (base - 30);
       const parts = [];
       for (let n = Math.ceil(low / 10) * 10; n <= high; n += wide ? 20 : 10)
-        parts.push(["text", { x: pixel(X(n)), y: base + 22, "text-anchor": "middle" }, number(n)]);
+        parts.push(["text", { x: pixel(X(n)), y: base + numbers, "text-anchor": "middle" }, number(n)]);
       parts.push([
         "text",
-        { x: 310, y: base + 44, "text-anchor": "middle" },
+        { x: 310, y: base + label, "text-anchor": "middle" },
         "sum of all patches, times the label",
       ]);
       for (const y of [0.05, 0.1, 0.15, 0.2, 0.5])
@@ -181,7 +185,7 @@
             y: pixel(high_up - 6),
             "text-anchor": "end",
           },
-          `√${number(spread ** 2)} = ${number(spread, 2)} to either side`,
+          brief ? `± ${number(spread, 2)}` : `√${number(spread ** 2)} = ${number(spread, 2)} to either side`,
         ],
       );
       parts.push(
@@ -227,12 +231,13 @@
     const law = bell(
       "The chances of each sum of all patches, times the label; what lies below zero is wrong",
       [0.05, 0.12, 0.23, 0.5],
-      244,
+      380,
+      true,
     );
     const errors = chart({
       title: "Errors of the two ways",
       xlabel: "random features, in units of C²",
-      height: 205,
+      height: narrow.matches ? 205 : 540,
       onpoint: (x) => {
         // as many patches as that
         const { C, q } = seen;
@@ -246,7 +251,7 @@
       h("div", { class: "pa-answer" }, errors.element),
       h(
         "figure",
-        { class: "pa-chart" },
+        { class: "pa-chart", "data-small": true },
         h("figcaption", {}, "What a plain sum of all patches hears: the chance of each sum"),
         law.svg,
       ),

@@ -181,7 +181,8 @@
 
     return {
       fields: FIELDS,
-      room: 262,
+      room: 215,
+      plays: true,
       ready,
       guess: {
         question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?",

@@ -2,7 +2,8 @@
 // Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
 (() => {
   "use strict";
-  const { h, mount, player, percent, uniform, still, colorsOf, rested, sheets } = window.patchAssociation;
+  const { h, fingers, mount, player, percent, uniform, still, colorsOf, rested, sheets } =
+    window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
@@ -263,8 +264,9 @@
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0)
         return (
-          `A heap of ${N} pieces. Each carries the address of the place from which it was cut, and ` +
-          "nothing else is used."
+          `A heap of ${N} pieces. Each carries the address of the place from which it was cut: numbers that a ` +
+          "network uses as it likes. Strings will join the places whose addresses are most alike. On one heap the " +
+          "addresses are those after training, on the other those before it."
         );
       if (time < 1)
         return (
@@ -276,7 +278,7 @@
         `training the same rule leaves rubble. After it, ${ours.joined} of the ${ours.links.length} most ` +
         `alike pairs are neighbors, and ${ours.right} of ${N} pieces lie right; before it, ` +
         `${theirs.joined} and ${theirs.right}. ` +
-        `${matchMedia("(pointer: coarse)").matches ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: ` +
+        `${fingers() ? "Rest a finger on a piece, and pull" : "Take a piece and pull"}: ` +
         "the strings hold."
       );
     };
@@ -364,7 +366,8 @@
       bare: true,
       repaint: draw,
       show: () => way.fit(STEPS, 0),
-      room: 330,
+      room: 290,
+      plays: true,
       outside: { sheets: () => sheets, time: () => time, mean: () => mean(picture), shown: () => whose },
     };
   }

@@ -4,7 +4,11 @@
   "use strict";
   const { Refused, refuse } = window.patchAssociation;
   const SVG = "http://www.w3.org/2000/svg";
+  const FILLER = "the letters of a sentence take this much room, and "; // where a longer one will stand
   const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+  /** Whether the reader's main pointer is a finger: words that say how to take something differ. */
+  const fingers = () => matchMedia("(pointer: coarse)").matches;
 
   /** An element: h("button", {type: "button", onclick: f}, "Play"). */
   function h(tag, attributes = {}, ...children) {
@@ -355,14 +359,43 @@
     );
   }
 
-  /** A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from, to)` shows it. */
+  /**
+   * A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from)` shows it.
+   * What is dragged goes along with the pointer, and dashes frame the place where it would be put down.
+   */
   function exchanger(board, side, { pick, swap, mark = () => {} }) {
+    const [ghost, target] = ["pa-carried", "pa-target"].map((look) =>
+      h("span", { class: look, "aria-hidden": "true", hidden: true }),
+    );
+    board.append(target, ghost);
     const where = (event) => {
       const box = board.getBoundingClientRect();
       const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map(
         (x) => Math.max(0, Math.min(side - 1, Math.floor(side * x))),
       );
       return r * side + c;
+    };
+    const drop = () => {
+      from = -1;
+      ghost.hidden = target.hidden = true;
+    };
+    const carry = (event, to) => {
+      const box = board.getBoundingClientRect();
+      const cell = board.querySelectorAll(".pa-cell")[from];
+      const share = (x) => `${100 * x}%`;
+      if (ghost.hidden) {
+        ghost.textContent = cell.textContent;
+        ghost.style.cssText = `background: ${getComputedStyle(cell).backgroundColor}; color: ${getComputedStyle(cell).color}`;
+      }
+      ghost.hidden = false;
+      target.hidden = to === from;
+      ghost.style.left = share((event.clientX - box.left) / box.width);
+      ghost.style.top = share((event.clientY - box.top) / box.height);
+      [target.style.left, target.style.top] = [
+        share((to % side) / side),
+        share(Math.floor(to / side) / side),
+      ];
+      for (const one of [ghost, target]) one.style.width = one.style.height = share(1 / side);
     };
     let from = -1;
     rested(board);
@@ -372,32 +405,60 @@
       mark(from);
     });
     board.addEventListener("pointermove", (event) => {
-      if (from >= 0) mark(from, where(event));
+      if (from >= 0 && (where(event) !== from || !ghost.hidden)) carry(event, where(event));
     });
     board.addEventListener("pointerup", (event) => {
       const [begun, to] = [from, where(event)];
-      from = -1;
+      drop();
       if (begun >= 0) to === begun ? pick(begun) : swap(begun, to);
     });
     board.addEventListener("pointercancel", () => {
-      from = -1;
+      drop();
       mark();
     });
   }
 
   /**
+   * One stop of the Tab key for many elements that arrow keys go between, `step(key)` places further or null; what
+   * is reached gets the focus, and keeps the stop.
+   */
+  function roving(elements, step) {
+    const stop = (k) => elements.forEach((element, j) => (element.tabIndex = j === k ? 0 : -1));
+    stop(0);
+    elements.forEach((element, k) => {
+      element.addEventListener("focus", () => stop(k));
+      element.addEventListener("keydown", (event) => {
+        const by = { Home: -k, End: elements.length - 1 - k }[event.key] ?? step(event.key);
+        if (by == null) return;
+        event.preventDefault();
+        elements[(k + by + elements.length) % elements.length].focus();
+      });
+    });
+  }
+  /** The steps of arrow keys on a board that is so many cells wide. */
+  const onBoard = (side) => (key) => ({ ArrowRight: 1, ArrowLeft: -1, ArrowDown: side, ArrowUp: -side })[key];
+
+  /**
    * Follow a pointer that is pressed with `place(event)`, and call `end(event)` where it is let go; a thumb
-   * that scrolls holds nothing.
+   * that scrolls holds nothing. On a handle, the class `pa-handle`, a finger does not scroll, and is followed at once.
    */
   function dragged(element, place, end = () => {}) {
-    let held = null;
+    let [held, free] = [null, false];
+    element.addEventListener(
+      "touchstart",
+      (event) => {
+        if (event.target.matches(".pa-handle")) event.preventDefault();
+      },
+      { passive: false },
+    );
     element.addEventListener("pointerdown", (event) => {
       held = event;
       element.setPointerCapture(event.pointerId);
+      free = event.pointerType !== "touch" || event.target.matches(".pa-handle");
       if (event.pointerType !== "touch") place(event);
     });
     element.addEventListener("pointermove", (event) => {
-      if (held && (event.pointerType !== "touch" || Math.abs(event.clientX - held.clientX) > 8)) place(event);
+      if (held && (free || Math.abs(event.clientX - held.clientX) > 8)) place(event);
     });
     element.addEventListener("pointerup", (event) => {
       if (!held) return;
@@ -460,6 +521,15 @@
   }
 
   const pixel = (x) => Math.round(10 * x) / 10;
+
+  /** Letters of a drawing that is `wide` units wide are 13 pixels high on every screen, as those of charts. */
+  function lettered(svg, wide) {
+    svg.classList.add("pa-lettered");
+    new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width)
+        svg.style.setProperty("--pa-letters", `${pixel((13 * wide) / contentRect.width)}px`);
+    }).observe(svg);
+  }
 
   /** A path through points (X(k), Y(k)), x rising, without those within a tenth of a pixel of a straight line. */
   function trace(count, X, Y) {
@@ -578,7 +648,7 @@
       const parts = [];
       for (const y of ticks(low, high, log, 4))
         parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
-      for (const x of data.ticks ?? ticks(x0, x1, false, Math.min(5, width / 90)))
+      for (const x of data.ticks ?? ticks(x0, x1, false, Math.max(2, Math.min(5, width / 90))))
         parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
       parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
       for (const { y, look, name } of data.levels ?? []) {
@@ -835,7 +905,7 @@
         const long = Math.max(text.length + (explorable?.guess ? 23 : 0), explorable?.room ?? 0);
         if (long > room) {
           room = long;
-          sentence.dataset.room = "as many words ".repeat(Math.ceil(room / 14));
+          sentence.dataset.room = FILLER.repeat(Math.ceil(room / FILLER.length)).slice(0, room);
         }
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
@@ -846,6 +916,12 @@
         if (refused) giveUp();
       };
       let explorable = null;
+      // On a phone the place of a longer sentence is kept only once the reader has begun, or where it plays by itself.
+      const begin = () => stage.classList.add("pa-begun");
+      for (const type of ["click", "input", "pointerup", "moved"]) stage.addEventListener(type, begin);
+      stage.addEventListener("keydown", ({ key }) => {
+        if (!/^(Tab|Shift)$/.test(key)) begin();
+      });
       let setting = null;
       let queued = false;
       let written = -Infinity;
@@ -905,17 +981,19 @@
       const moves = h("div", { class: "pa-side" });
       if (!stage.contains(sentence)) {
         const three = stage.querySelector(".pa-three");
-        const [before, shown, after] = [[], [], []];
+        const [before, shown, after, small] = [[], [], [], []];
         for (const one of stage.children)
-          (one.matches(".pa-player, .pa-tools, .pa-aside")
-            ? before
-            : !one.matches(".pa-controls")
-              ? shown
-              : three
-                ? after
-                : before
+          (one.matches("[data-small]")
+            ? small
+            : one.matches(".pa-player, .pa-tools")
+              ? before
+              : !one.matches(".pa-controls")
+                ? shown
+                : three
+                  ? after
+                  : before
           ).push(one);
-        moves.append(...before, sentence);
+        moves.append(...before, sentence, ...small);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
       }
       // One picture leads; what is marked as the rest waits below it.
@@ -988,6 +1066,7 @@
           : []),
         ...(owner ? [] : [page]),
       );
+      if (explorable.plays) begin();
       if (code) code.element.addEventListener("toggle", code.show);
       const figure = box.querySelector(".pa-still");
       if (figure) rest.append(figure);
@@ -1015,6 +1094,7 @@
           return say(notice, true);
         }
         if (asked) {
+          begin();
           told = "";
           unveil();
         }
@@ -1061,9 +1141,13 @@
     player,
     guess,
     rested,
+    fingers,
     exchanger,
+    roving,
+    onBoard,
     chart,
     shapes,
+    lettered,
     pixel,
     trace,
     colorsOf,

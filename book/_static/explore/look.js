@@ -4,6 +4,7 @@
   const {
     h,
     controls,
+    roving,
     player,
     chart,
     inFrames,
@@ -131,7 +132,6 @@
           type: "button",
           class: "pa-token",
           onclick: () => toggle(k),
-          onkeydown: (event) => walk(event, k),
           onpointerenter: () => ask(k),
           onpointerleave: () => ask(-1),
           onfocus: () => ask(k),
@@ -141,12 +141,7 @@
         h("b"),
       ),
     );
-    function walk(event, k) {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      tokens[(k + step + L) % L].focus();
-    }
+    roving(tokens, (key) => ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 })[key]);
     const asked = h("figcaption", {}, "");
     const row = (attributes) => {
       const groups = KINDS.map((_, k) => ({
@@ -164,7 +159,8 @@
     };
     const first = row({
       role: "group",
-      "aria-label": "The tokens of an input, by kind; press one to take it away or to put it back",
+      "aria-label":
+        "The tokens of an input, by kind; arrow keys go from token to token; press one to take it away or to put it back",
     });
     // the other class: patterns 1 and 2 exchange their roles, and keep their scores
     const second = row({ class: "pa-kinds pa-low", role: "img" });
@@ -190,7 +186,7 @@
     };
     const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
     const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
-    margin.element.dataset.rest = "";
+    margin.element.dataset.small = "";
     stage.append(time.element, panel.element, input, mass.element, margin.element);
 
     /**

@@ -4,7 +4,10 @@
   const {
     h,
     controls,
+    fingers,
     exchanger,
+    roving,
+    onBoard,
     listeners,
     inFrames,
     mount,
@@ -72,13 +75,16 @@
             onclick: (event) => {
               if (event.detail === 0) onpick(k);
             },
-            onkeydown: (event) => walk(event, k),
           })
         : h("span", { class: "pa-cell" }),
     );
     const board = h(
       "div",
-      { class: "pa-grid-of-patches", role: onpick ? "group" : "img", "aria-label": title },
+      {
+        class: "pa-grid-of-patches",
+        role: onpick ? "group" : "img",
+        "aria-label": onpick ? `${title}; arrow keys go from patch to patch` : title,
+      },
       ...cells,
     );
     const caption = h("figcaption", {}, title);
@@ -88,21 +94,13 @@
         if (cells.includes(target)) onpoint(cells.indexOf(target));
       });
     for (const type of ["pointerleave", "focusout"]) board.addEventListener(type, () => onpoint(-1));
-    if (onpick)
+    if (onpick) {
       exchanger(board, SIDE, {
         pick: onpick,
         swap: onswap,
-        mark: (from = -1, to = -1) =>
-          cells.forEach((cell, k) => {
-            cell.classList.toggle("pa-picked", k === from);
-            cell.classList.toggle("pa-under", k === to && to !== from);
-          }),
+        mark: (from = -1) => cells.forEach((cell, k) => cell.classList.toggle("pa-picked", k === from)),
       });
-    function walk(event, k) {
-      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
-      if (!move) return;
-      event.preventDefault();
-      cells[(k + move + D) % D].focus();
+      roving(cells, onBoard(SIDE));
     }
     const draw = (letters, picked = -1, strength = null, mates = []) =>
       cells.forEach((cell, k) => {
@@ -140,7 +138,7 @@
       change({ sets: letters.join("") });
     };
     const painted = grid(
-      "Your sets: drag one onto another",
+      fingers() ? "Your sets: tap two" : "Your sets: drag one onto another",
       (k) => {
         if (picked >= 0) return swap(k, picked);
         picked = k;

@@ -18,22 +18,26 @@
       h("div", { class: "pa-beside" }, ...side),
     );
 
-  /** A drawing in a canvas of `wide` by `high` units, sharp on every screen: `draw(context, style)` in these units. */
+  /**
+   * A drawing in a canvas of `wide` by `high` units, sharp on every screen: `draw(context, style, pixel)` in these
+   * units, of which a pixel of the page has so many.
+   */
   function easel(wide, high, describe, draw, attributes = {}) {
     const canvas = h("canvas", { role: "img", "aria-label": describe, ...attributes });
     canvas.style.aspectRatio = `${wide} / ${high}`;
     const color = colorsOf(canvas);
-    let scale = 0;
+    let [scale, pixel] = [0, 1];
     const paint = () => {
       if (!scale) return;
       const context = canvas.getContext("2d");
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, canvas.width, canvas.height);
       context.setTransform(scale, 0, 0, scale, 0, 0);
-      draw(context, color);
+      draw(context, color, pixel);
     };
     new ResizeObserver(([{ contentRect }]) => {
       scale = (contentRect.width * Math.min(devicePixelRatio, 2)) / wide;
+      pixel = wide / contentRect.width;
       [canvas.width, canvas.height] = [Math.round(scale * wide), Math.round(scale * high)];
       paint();
     }).observe(canvas);

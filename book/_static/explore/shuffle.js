@@ -89,6 +89,11 @@
       };
     });
     photograph.src = PHOTOGRAPH;
+    /** What is said on a desk, and on a phone, where the pieces of the first and last board are too small for a finger. */
+    const either = (wide, narrow) => [
+      h("span", { class: "pa-wide" }, wide),
+      h("span", { class: "pa-narrow" }, narrow),
+    ];
     const board = (title, describe, extra = {}) => {
       const canvas = h("canvas", {
         width: PIXELS,
@@ -97,8 +102,8 @@
         "aria-label": describe,
         ...extra,
       });
-      const caption = h("figcaption", {}, title);
-      return { canvas, caption, element: h("figure", { class: "pa-chart pa-puzzle" }, caption, canvas) };
+      const caption = h("figcaption", {}, ...title);
+      return { canvas, element: h("figure", { class: "pa-chart pa-puzzle" }, caption, canvas) };
     };
     /** The piece under the pointer on any board, the one whose place is nearest; 0 where there is none. */
     const under = (event) => {
@@ -145,7 +150,7 @@
       onclick: pick,
     };
     const heap = board(
-      "The pieces: point at one",
+      either("The pieces: point at one", "The pieces"),
       "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike",
       {
         ...points,
@@ -154,9 +159,14 @@
         onkeydown: walk,
       },
     );
-    const trained = board("", "The pieces put together from the similarities of trained encodings", points);
+    const maker = h("span");
+    const trained = board(
+      [maker, ...either("", ": tap a piece")],
+      "The pieces put together from the similarities of trained encodings",
+      points,
+    );
     const untrained = board(
-      "The same before training",
+      ["The same before training"],
       "The pieces put together from the similarities of random encodings",
       points,
     );
@@ -243,7 +253,7 @@
 
     function draw() {
       if (!slots.length || !photograph.complete) return;
-      trained.caption.textContent = `By ${NAMES[seen.encodings]}’s similarities`;
+      maker.textContent = `By ${NAMES[seen.encodings]}’s similarities`;
       paint(heap.canvas, seen.encodings);
       paint(trained.canvas, seen.encodings);
       paint(untrained.canvas, "start");

@@ -5,6 +5,7 @@
     h,
     controls,
     dragged,
+    lettered,
     listeners,
     palette,
     inFrames,
@@ -239,11 +240,15 @@
         "The plane of the two scores with the direction of the reduced flow, the divide, and the line " +
         "that the start follows",
     });
+    lettered(svg, SIZE + 60);
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const back = h("svg:g");
     const front = h("svg:g");
-    svg.append(back, front);
+    // It stays while all else is drawn anew, and reaches as far as a fingertip: a touch on it moves the start.
+    const handle = h("svg:circle", { class: "pa-handle", r: 26 });
+    const names = h("svg:g"); // above the dots of all starts
+    svg.append(back, front, names, handle);
     const place = (event) => {
       const box = svg.createSVGPoint();
       [box.x, box.y] = [event.clientX, event.clientY];
@@ -267,13 +272,18 @@
       h(
         "p",
         { class: "pa-quiet" },
-        "Ground and dots have the color of who leads in the end: blue companions, orange strangers, " +
-          "gray neither; the stronger, the lower the least risk. Blue arrows: companions win ground; " +
-          "orange ones: strangers do. Above the line strangers lead at the start.",
+        "A dot has the color of who leads in the end: blue companions, orange strangers. Above the line " +
+          "strangers lead at the start. ",
+        h(
+          "span",
+          { class: "pa-answered" },
+          "Gray dots: neither leads. The ground has the same colors, the stronger, the lower the least risk. " +
+            "Blue arrows: companions win ground; orange ones: strangers do.",
+        ),
       ),
       attention.element,
     );
-    attention.element.dataset.rest = "";
+    attention.element.dataset.small = "";
 
     /** What is cut off at the frame. */
     const framed = (...inside) =>
@@ -329,13 +339,16 @@
       parts.push(h("svg:rect", { class: "pa-frame", x: 0, y: 0, width: SIZE, height: SIZE }));
       for (let v = -RANGE; v <= RANGE; v++) {
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
-        parts.push(h("svg:text", { x: -8, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
+        parts.push(h("svg:text", { x: -6, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
       }
-      for (const [words, x, y, anchor] of [
-        ["strangers lead", 12, 22, "start"],
-        ["companions lead", SIZE - 12, Y(-0.6), "end"],
-      ]) // either side of the line
-        parts.push(h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words));
+      names.replaceChildren(
+        ...[
+          ["strangers lead", 12, 22, "start"],
+          ["companions lead", SIZE - 12, Y(-0.6), "end"],
+        ].map(([words, x, y, anchor]) =>
+          h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words),
+        ), // either side of the line
+      );
       parts.push(
         h(
           "svg:text",
@@ -353,7 +366,7 @@
       parts.push(
         h(
           "svg:text",
-          { x: -30, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -30 ${SIZE / 2})` },
+          { x: -32, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 -32 ${SIZE / 2})` },
           "ρ, strangers",
         ),
       );
@@ -421,6 +434,11 @@
             : []),
         h("svg:circle", { class: "pa-dot pa-start", cx: X(seen.gamma), cy: Y(seen.rho), r: 8 }),
       );
+      for (const [name, at] of [
+        ["cx", X(seen.gamma)],
+        ["cy", Y(seen.rho)],
+      ])
+        handle.setAttribute(name, at);
       const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : (end ?? seen);
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
       attention.draw(seen.D, seen.C, (i, j) => (i === j ? seen.diagonal : same(i, j) ? gamma : rho), same);

@@ -649,6 +649,19 @@ def where_norms_stand(tensors, name: str, norm=None, about=None) -> str:
     return norm or "before"
 
 
+def not_told(model, name: str, heads=None, about=None) -> str | None:
+    """What is missing for the attention of tensors, as a sentence; None for a module, and if nothing is."""
+    if isinstance(model, nn.Module):
+        return None
+    if "positions" in model and "embed.weight" in model:
+        return (
+            f"{name} is of this library's ViT and does not tell its heads and patches: give the model, "
+            "ViT(config) with these weights, or a training run's load_run(folder).model"
+        )
+    if heads is None and _said_heads(about) is None:
+        return f"{name} {_NO_HEADS}"
+
+
 def _said_heads(about) -> int | None:
     about = about or {}
     return about.get("vision_config", about).get("num_attention_heads")
@@ -656,13 +669,8 @@ def _said_heads(about) -> int | None:
 
 def _maps_of_weights(tensors, images, name, heads, grid, about, norm):
     """The attention of a plain ViT, from its tensors alone: (B, H, T, T) by layer; and its grid."""
-    if "positions" in tensors and "embed.weight" in tensors:
-        raise ValueError(
-            f"{name} is of this library's ViT and does not tell its heads and patches: give the model, "
-            "ViT(config) with these weights, or a training run's load_run(folder).model"
-        )
-    if heads is None and _said_heads(about) is None:
-        raise ValueError(f"{name} {_NO_HEADS}")
+    if missing := not_told(tensors, name, heads, about):
+        raise ValueError(missing)
     about = about.get("vision_config", about)
     if about.get("hidden_act", "gelu") != "gelu":
         raise ValueError(f"{name} is no plain ViT (its activation is {about['hidden_act']}): {_GIVE}")

@@ -100,7 +100,6 @@ class Look:
         return f"Look({self.name}; {'; '.join(said)}; {self.attention or 'no pictures'})"
 
 
-@torch.no_grad()
 def look(model, pictures=None, *, grid=None, heads=None, norm=None, mean=0.5, std=0.5, progress=None) -> Look:
     """What the encodings of a trained ViT know of the grid of patches, and its attention on pictures.
 
@@ -137,18 +136,30 @@ def look(model, pictures=None, *, grid=None, heads=None, norm=None, mean=0.5, st
     >>> seen.encodings.grid, seen.attention.share.round(6).tolist()
     ((8, 8), [[1.0, 1.0, 1.0, 1.0]])
     """
-    read = given(model)
+    return look_at(given(model), pictures, grid, heads, mean, std, progress, norm)
+
+
+@torch.no_grad()
+def look_at(
+    read: Given, pictures=None, grid=None, heads=None, mean=0.5, std=0.5, progress=None, norm=None
+) -> Look:
+    """:func:`look` at what was read already.
+
+    Parameters
+    ----------
+    read : Given (as :func:`~patch_association.images.weights.given` gives it)
+    pictures, grid, heads, mean, std, progress, norm : as in :func:`look`, and so the errors
+    """
+    model = read.model
     name = read.name
-    tensors = families.tensors_of(read.model)
+    tensors = families.tensors_of(model)
     images = None
     if pictures is not None:
-        images = check_pictures(_normalized(pictures, mean, std, families.channels_of(read.model)))
+        images = check_pictures(_normalized(pictures, mean, std, families.channels_of(model)))
         images = images.to(next((x.dtype for x in tensors.values() if x.is_floating_point()), images.dtype))
     attention = None if images is None else _looked(read, images, grid, heads, norm, progress)
     try:
-        encodings = families.encodings_in(
-            read.model, name, grid, read.about, images, attention and attention.grid
-        )
+        encodings = families.encodings_in(model, name, grid, read.about, images, attention and attention.grid)
     except ValueError:
         if images is None or families.has_positions(tensors):
             raise

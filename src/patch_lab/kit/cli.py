@@ -1,4 +1,4 @@
-"""The command line: ``patch-association`` with ``claims``, ``certify``, ``train`` and ``sweep``."""
+"""The command line: ``patch-association`` with ``claims``, ``certify``, ``train``, ``look`` and ``sweep``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ COMMANDS = {
     "claims": ("patch_lab.kit.ledger.cli", "the ledger: every claim with its verdict and evidence"),
     "certify": ("patch_lab.certify.cli", "prove the certified statements again"),
     "train": ("patch_lab.images.training.cli", "train a ViT or a CNN on images"),
+    "look": ("patch_lab.images.looking_cli", "what a trained ViT knows of the grid of its patches"),
     "sweep": (__name__, "make a recorded sweep again"),
 }
 

@@ -6,6 +6,7 @@
     guess,
     player,
     shapes,
+    lettered,
     palette,
     inFrames,
     mount,
@@ -20,7 +21,7 @@
     contours,
     relief,
   } = window.patchAssociation;
-  const { mix, clamp, columns, easel, during, reach } = window.patchAssociation.scenes;
+  const { mix, clamp, small, columns, easel, during, reach } = window.patchAssociation.scenes;
 
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, NODES, SIZE] = [12, 4, 1, 2.5, 25, 500];
@@ -32,14 +33,18 @@
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const relieved = h("canvas");
+    // room for the numbers and words of both axes, of which letters are larger where the picture is smaller
+    const [LEFT, BELOW] = small.matches ? [78, 82] : [52, 50];
+    const [WIDE, HIGH] = [LEFT + SIZE + 14, 8 + SIZE + BELOW];
     const score = (k) => -RANGE + (2 * RANGE * k) / (NODES - 1);
     const colors = palette(stage, "same", "other", "paper");
     const plane = easel(
-      SIZE + 60,
-      SIZE + 56,
+      WIDE,
+      HIGH,
       "The plane of two scores, of stronger color where the least risk is lower, with the ball and its way",
-      (context, color) => {
-        context.translate(46, 8);
+      (context, color, pixel) => {
+        const letters = 13 * pixel;
+        context.translate(LEFT, 8);
         context.save();
         context.beginPath();
         context.rect(0, 0, SIZE, SIZE);
@@ -68,9 +73,7 @@
         context.globalAlpha = 1;
         context.fillStyle = color("ink");
         context.globalAlpha = 1;
-        context.font =
-          `${Math.max(15, (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width)}px ` +
-          "'Book Sans', sans-serif";
+        context.font = `${letters}px 'Book Sans', sans-serif`;
         context.textAlign = "right";
         context.strokeStyle = color("paper");
         context.lineWidth = 4;
@@ -81,10 +84,9 @@
         };
         // Beside the deepest place of either side, where the ball comes to rest, and not upon it.
         if (levels.length)
-          label("companions listen to one another", SIZE - 10, clamp(Y(deepest[0]) - 26, 22, SIZE - 14));
+          label("the valley of companions", SIZE - 10, clamp(Y(deepest[0]) - 26, 22, SIZE - 14));
         context.textAlign = "left";
-        if (levels.length)
-          label("everybody listens to strangers", 10, clamp(Y(deepest[1]) + 34, 22, SIZE - 14));
+        if (levels.length) label("the valley of strangers", 10, clamp(Y(deepest[1]) + 34, 22, SIZE - 14));
         context.globalAlpha = 1;
         const trail = (points, wide) => {
           context.lineWidth = wide;
@@ -103,9 +105,10 @@
           context.strokeStyle = color("paper");
           context.lineWidth = 4;
           const middle = other.line[other.line.length >> 1];
+          const words = `${small.matches ? "" : "the way at "}q = ${number(other.q)}`;
           label(
-            `the way at q = ${number(other.q)}`,
-            clamp(X(middle.gamma) + 10, 10, SIZE - 150),
+            words,
+            clamp(X(middle.gamma) + 10, 10, SIZE - 10 - context.measureText(words).width),
             Y(middle.rho) - 8,
           );
         }
@@ -113,21 +116,17 @@
         trail(line.slice(0, ball[2] ?? line.length), 4);
         context.restore();
         context.fillStyle = color("ink");
-        const letters = Math.max(
-          15,
-          (11 * (SIZE + 60) * Math.min(devicePixelRatio, 2)) / context.canvas.width,
-        );
         context.font = `${letters}px 'Book Sans', sans-serif`;
         context.textAlign = "center";
         for (let v = -2; v <= 2; v++) {
-          context.fillText(number(v), X(v), SIZE + 20);
+          context.fillText(number(v), X(v), SIZE + 6 + letters);
           context.textAlign = "right";
-          context.fillText(number(v), -8, Y(v) + 5);
+          context.fillText(number(v), -8, Y(v) + 0.35 * letters);
           context.textAlign = "center";
         }
-        context.fillText("γ, the score of companions", SIZE / 2, SIZE + 43);
+        context.fillText("γ, the score of companions", SIZE / 2, SIZE + 10 + 2.3 * letters);
         context.save();
-        context.translate(-34, SIZE / 2);
+        context.translate(-LEFT + 0.9 * letters, SIZE / 2);
         context.rotate(-Math.PI / 2);
         context.fillText("ρ, the score of strangers", 0, 0);
         context.restore();
@@ -213,6 +212,7 @@
       "aria-label":
         "How inputs push where all scores are equal: those that the count gets right, and those that it gets wrong",
     });
+    lettered(tug, 220);
     const put = shapes(tug);
     /**
      * What inputs with a right, an even and a wrong count add to the speed of companions' scores, less that
@@ -358,10 +358,10 @@
     }
     const place = (event) => {
       const box = plane.canvas.getBoundingClientRect();
-      const unit = (SIZE + 60) / box.width;
+      const unit = WIDE / box.width;
       alone();
       set(
-        (((event.clientX - box.left) * unit - 46) / SIZE) * 2 * RANGE - RANGE,
+        (((event.clientX - box.left) * unit - LEFT) / SIZE) * 2 * RANGE - RANGE,
         RANGE - (((event.clientY - box.top) * unit - 8) / SIZE) * 2 * RANGE,
       );
     };
@@ -405,9 +405,10 @@
           plane.canvas.getBoundingClientRect(),
           event.touches[0],
         ];
-        const unit = width / (SIZE + 60);
+        const unit = width / WIDE;
         if (
-          Math.hypot(clientX - left - (X(ball[0]) + 46) * unit, clientY - top - (Y(ball[1]) + 8) * unit) < 30
+          Math.hypot(clientX - left - (X(ball[0]) + LEFT) * unit, clientY - top - (Y(ball[1]) + 8) * unit) <
+          30
         )
           event.preventDefault();
       },

@@ -13,12 +13,13 @@
       "The chances of each sum of all patches: a bell around four that widens as patches are added; " +
         "what lies below zero is wrong",
       [0.23],
-      small.matches ? 420 : 470,
+      small.matches ? 420 : 640,
+      matchMedia("(max-width: 600px)").matches,
     );
     const errors = chart({
       title: "The error of adding up",
       xlabel: "random voices",
-      height: small.matches ? 140 : 215,
+      height: small.matches ? 140 : 200,
     });
     let [D, reached] = [least, 0];
     const voicesOf = (D) => q * (D - C);
@@ -94,7 +95,7 @@
       fields: [],
       bare: true,
       show: () => time.fit(sizes.length - 1, 0),
-      room: 310,
+      room: 345,
       outside: { now: () => [D, countingError(D, C, q), listeningError(D, C, q)] },
     };
   });

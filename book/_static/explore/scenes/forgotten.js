@@ -19,7 +19,7 @@
       small.matches ? 28 : 32,
       38,
     ];
-    const high = sizes.length * (10 * STEP + HEAD) + 26;
+    const high = sizes.length * (10 * STEP + HEAD) + (small.matches ? 50 : 44);
     const TICKS = [0, 5, 15, last]; // records that are named on the axis
     const across = (t) => LEFT + (WIDE - LEFT - 14) * Math.sqrt(t / last); // early steps have more room
     let [at, reached] = [0, 0];
@@ -28,9 +28,9 @@
       WIDE,
       high,
       "For each of three sizes of the sample ten lamps, and when each was lit",
-      (context, color) => {
+      (context, color, pixel) => {
         const word = (text, x, y, align, weight = 400) => {
-          context.font = `${weight} 14px 'Book Sans', sans-serif`;
+          context.font = `${weight} ${13 * pixel}px 'Book Sans', sans-serif`;
           [context.fillStyle, context.textAlign] = [color("ink"), align];
           context.fillText(text, x, y);
         };
@@ -94,18 +94,21 @@
           context.lineTo(across(at), (row + 1) * (10 * STEP + HEAD));
         });
         context.stroke();
-        for (const t of TICKS)
-          word(
-            `${t ? "" : "step "}${thousands(t * every)}`,
-            across(t),
-            high - 6,
-            t === last ? "right" : "center",
-          );
+        const below = sizes.length * (10 * STEP + HEAD);
+        [context.strokeStyle, context.lineWidth] = [color("noise"), 1];
+        context.beginPath();
+        for (const t of TICKS) {
+          context.moveTo(across(t), below);
+          context.lineTo(across(t), below + 4);
+          word(thousands(t * every), across(t), below + 4 + 14 * pixel, t === last ? "right" : "center");
+        }
+        context.stroke();
+        word("step, on an axis of square roots", across(last / 4), below + 6 + 30 * pixel, "center");
       },
     );
     const errors = chart({
       title: "Their error on new inputs",
-      xlabel: "step",
+      xlabel: "step, on an axis of square roots",
       height: small.matches ? 130 : 230,
     });
     const LOOKS = ["pa-noise", "pa-noise", "pa-label"];
@@ -181,6 +184,7 @@
       repaint: diary.paint,
       show: () => time.fit(times.length - 1, 0),
       room: 250,
+      plays: true,
       outside: { at: () => at * every, lit: () => Object.fromEntries(sizes.map((n) => [n, count(n)])) },
     };
   });

@@ -323,7 +323,9 @@
       fields: [],
       bare: true,
       show: draw,
-      room: 400,
+      get room() {
+        return open ? 400 : 110; // what is seen after the game has more words
+      },
       outside: {
         learned: () => learning.then(() => ({ A: Array.from(run.A), alpha: run.alpha, points })),
         inputs: () => inputs.map((s) => Array.from(s)),

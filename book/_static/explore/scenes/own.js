@@ -3,9 +3,12 @@
   "use strict";
   const {
     h,
+    fingers,
     guess,
     player,
     exchanger,
+    roving,
+    onBoard,
     chart,
     inFrames,
     mount,
@@ -57,8 +60,6 @@
       h("button", {
         type: "button",
         class: "pa-cell",
-        tabindex: k ? -1 : 0,
-        onkeydown: (event) => walkTo(event, k),
         onclick: (event) => {
           if (event.detail === 0) pick(k);
         },
@@ -120,7 +121,8 @@
       {
         class: "pa-own",
         role: "group",
-        "aria-label": "Thirty-six patches in nine sets; choose two to exchange them",
+        "aria-label":
+          "Thirty-six patches in nine sets; arrow keys go from patch to patch; choose two to exchange them",
       },
       ...cells,
       strings.canvas,
@@ -128,8 +130,9 @@
     exchanger(board, SIDE, {
       pick: (k) => pick(k),
       swap: (a, b) => swap(a, b),
-      mark: (from, to) => mark(from, to),
+      mark: (from) => mark(from),
     });
+    roving(cells, onBoard(SIDE));
     const point = (k) => {
       if (k !== hovered) {
         hovered = k;
@@ -140,11 +143,8 @@
       point(pointerType === "mouse" && !buttons ? cells.indexOf(target) : -1),
     );
     board.addEventListener("pointerleave", () => point(-1));
-    const mark = (from = -1, to = -1) =>
-      cells.forEach((cell, k) => {
-        cell.classList.toggle("pa-picked", k === from || k === picked);
-        cell.classList.toggle("pa-under", k === to && to !== from);
-      });
+    const mark = (from = -1) =>
+      cells.forEach((cell, k) => cell.classList.toggle("pa-picked", k === from || k === picked));
     function pick(k) {
       if (picked < 0 || picked === k) picked = picked === k ? -1 : k;
       else return swap(picked, k);
@@ -154,15 +154,6 @@
       const next = sets.slice();
       [next[a], next[b]] = [next[b], next[a]];
       begin(next, { away: ground });
-    }
-    function walkTo(event, k) {
-      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
-      if (!move) return;
-      event.preventDefault();
-      cells[k].tabIndex = -1;
-      const to = cells[(k + move + D) % D];
-      to.tabIndex = 0;
-      to.focus();
     }
     // Letters from A to Z on the board, a bit a patch, row by row: nine digits of sixteen each.
     const FONT = (
@@ -303,7 +294,8 @@
           : "";
       say(
         waiting
-          ? "Drag a patch onto another to exchange them, or write your initial. Then let the model find out."
+          ? `${fingers() ? "Hold a patch until it follows your finger, or tap two," : "Drag a patch onto another"} to ` +
+              "exchange them, or write your initial. Then let the model find out."
           : at === 0
             ? `${told}Before training every score is equal, and strings are drawn between any patches.`
             : `${told}After step ${at}, ${percent(share[seen])} of the strings join companions. The ` +
