@@ -1,5 +1,8 @@
 """CNNs, grid permutations, locality and costs."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -22,7 +25,10 @@ from patch_association.images.maps import positional_share
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn, resnet18, small_cnn, vgg19
 from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.flops import vit_flops
+from patch_lab.images.sweeps.study_larger import halved
+from patch_lab.images.thresholds import Passing, passing_pairs, scaled, thresholded
 
 
 @pytest.mark.parametrize(
@@ -249,3 +255,40 @@ def test_how_positional_attention_is():
         broken[0, 1, 2, 3, 4] = bad
         with pytest.raises(ValueError, match="attention must be finite, got NaN or infinite entries"):
             positional_share(broken)
+
+
+def test_whitened_patches_have_one_mean_square_in_all_directions():
+    """But for the small constant beside it; and two directions of two filters have no product on average."""
+    pictures = torch.randn(30, 3, 9, 8, generator=torch.Generator().manual_seed(0)).cumsum(dim=3)
+    network = residual_cnn(4, widths=(3,))
+    network.whiten(pictures)
+    shown = network.stem(pictures).permute(1, 0, 2, 3).flatten(1).double()  # (24, places)
+    products = shown[:12] @ shown[:12].T / shown.shape[1]
+    torch.testing.assert_close(products, torch.eye(12).double(), atol=5e-3, rtol=0)
+    torch.testing.assert_close(shown[12:], -shown[:12])
+
+
+def test_halved_pictures_are_the_rounded_means_of_four_pixels():
+    images = torch.randint(256, (3, 3, 4, 4), generator=torch.Generator().manual_seed(0)).byte()
+    none = torch.zeros(3, dtype=torch.int64)
+    data = ImageSet("toy", "made up", ("a",), images, none, images[:1], none[:1])
+    half = halved(data).train_images
+    assert half.dtype == torch.uint8 and halved(data).test_images.shape == (1, 3, 2, 2)
+    for n, c, r, k in np.ndindex(3, 3, 2, 2):
+        four = images[n, c, 2 * r : 2 * r + 2, 2 * k : 2 * k + 2]
+        assert half[n, c, r, k] == math.floor(four.float().mean() + 0.5)
+    with pytest.raises(ValueError, match="side of a picture to be halved must be even, got 3"):
+        halved(replace(data, train_images=images[..., :3, :3], test_images=images[:1, :, :3, :3]))
+
+
+def test_similarities_that_pass_a_threshold_are_counted_with_their_neighbors():
+    """Nine patches: those in one row pass, and touch but for the two ends of the row."""
+    row = np.arange(9) // 3
+    similarities = np.where(row[:, None] == row, 5.0, 1.0) + 2 * np.eye(9)  # 7, 5 and 1: 1, 1/3 and -1
+    np.testing.assert_allclose(scaled(similarities)[0, [0, 1, 3]], [1, 1 / 3, -1])
+    assert passing_pairs(thresholded(similarities, 0.3)) == Passing(own=9, pairs=9, neighbors=6)
+    assert passing_pairs(thresholded(similarities)) == Passing(own=9, pairs=0, neighbors=0)
+    with pytest.raises(ValueError, match="must not all be equal"):
+        scaled(np.ones((4, 4)))
+    with pytest.raises(ValueError, match="must be symmetric"):
+        passing_pairs(np.triu(np.ones((4, 4), dtype=bool)))

@@ -53,7 +53,9 @@ def test_the_record(tmp_path):
         provenance=lambda s, d: {"on": d},
     )
     record = json.loads((tmp_path / "record.json").read_text())
-    assert record == json.loads(json.dumps(run.record))
+    assert record == json.loads(json.dumps(run.record)) == training.load_run(tmp_path).record
+    with pytest.raises(ValueError, match="holds no training run: there is no record.json"):
+        training.load_run(tmp_path / "elsewhere")
     assert [row["epoch"] for row in record["metrics"]] == [1, 2, 3]
     assert {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "lr"} < set(record["metrics"][0])
     assert record["finished"] and record["test"]["n"] == 60 and record["command"] == "the command"

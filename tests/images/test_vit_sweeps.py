@@ -211,6 +211,13 @@ def test_training_with_fixed_maps_recovers(moving, monkeypatch):
     assert sweep.recovery("own", 0, steps=0)["curve"] == found["own"][:1]
 
 
+def test_groups_of_pictures_are_equally_many_and_each_of_one_half():
+    halves = torch.arange(6 * vit_gray._GROUPS) % 2
+    group = vit_gray.grouped(halves)
+    assert torch.bincount(group).tolist() == [6] * vit_gray._GROUPS
+    assert torch.equal(group % 2, halves)
+
+
 @pytest.mark.filterwarnings("ignore:An input array is constant")  # all heads of the blind network are alike
 def test_gray_maps_explain_what_no_picture_changes(moving, monkeypatch):
     monkeypatch.setattr(vit_gray, "_RESAMPLES", 20)

@@ -97,6 +97,8 @@ def test_the_time_to_fit_is_that_of_a_run(variant, a, b):
     start = initial_weights(data, [0], num_neurons=3000, value_error=0.0, output_std=1e-5)
     run = train(population(data), start, steps=20_000, rate=0.02, variant=variant)
     assert 0.02 * run.fitted_at[0] == pytest.approx(time_to_fit(a, b, variant, 4), rel=0.04)
+    usual = PatternData(100, a, b).num_patterns  # of inputs for which nothing else is said
+    assert time_to_fit(a, b, variant) == time_to_fit(a, b, variant, usual)
 
 
 def test_the_noise_of_the_first_direction_is_that_of_draws():

@@ -11,7 +11,7 @@ import pytest
 from patch_association.shallow import train
 from patch_lab.beyond import follow_bench
 from patch_lab.beyond.sweeps import deeper, two_theories
-from patch_lab.dynamics.sweeps import lifetime, transience
+from patch_lab.dynamics.sweeps import lifetime, reach, transience
 from patch_lab.kit import records
 from patch_lab.kit.records.codec import decode, is_encoded
 from patch_lab.kit.records.table import flattened
@@ -78,6 +78,7 @@ SMALL = {
     "deeper-gram": (deeper, _DEEPER, dict(name="$q$ = 0.05", rate=0.01, q=0.5, steps=5, batch=8)),
     "deeper-range": (deeper, _DEEPER, dict(name="(T)", q=0.1, steps=5, batch=8)),
     "lifetime": (lifetime, dict(STEPS=(20, 40), COUNTS=(500, 16_000), DRAWS=3), dict(q=0.2)),
+    "reach": (reach, dict(LONGER=0.1, RECORDS=4), dict(setting="D16", n=50, seed=420)),
     "transience": (
         transience,
         dict(SEEDS=(400, 401), SETTING=transience.SETTING | dict(steps=20, every=10)),

@@ -193,11 +193,15 @@ def test_what_is_no_result_and_no_setting(tmp_path):
 class Ticking:
     """Cells that take their time on a clock of their own: ten seconds to set up, then what was announced."""
 
-    def __init__(self, each=100.0, more=20.0, kinds=("a", "b")):
-        self.now, self.each, self.more, self.begun = 0.0, each, more, []
+    def __init__(self, each=100.0, more=20.0, kinds=("a", "b"), reading=0.0):
+        self.now, self.each, self.more, self.begun, self.reading = 0.0, each, more, [], reading
         cells = grid(kind=kinds, seed=range(3))
         beside = SideBySide(lambda one, other: one["kind"] == other["kind"], 3, self.ready)
-        self.sweep = Sweep("timed", "Timed.", cells, print, grows=True, beside=beside)
+        self.sweep = Sweep("timed", "Timed.", cells, print, data=self.read, grows=True, beside=beside)
+
+    def read(self):
+        self.now += self.reading
+        return {"source": "made up", "sha256": None}
 
     def clock(self):
         return self.now
@@ -236,6 +240,11 @@ def test_as_many_whole_cells_as_fit(out):
     whole = ticking.go(out, 60)
     assert whole == [(kind, seed) for kind in "ab" for seed in range(3)] and ticking.begun == [2, 1, 3]
     assert ticking.go(out, 1) == whole and ticking.begun == [2, 1, 3]
+
+
+def test_the_minutes_begin_before_the_data_are_read(out):
+    """Three cells would fit into 156 s, of which 50 are gone: not two do, 132 s, nor one, 110."""
+    assert Ticking(reading=50.0).go(out, 2.6) == []
 
 
 def test_a_later_cell_that_fits_is_made(out):

@@ -37,7 +37,7 @@ class Edge:
     least: float
 
 
-def quadrant(num_patches: int, set_size: int, q, beta, degree: int = DEFAULT.degree, exact: bool = False):
+def quadrant(num_patches: int, set_size: int, q, beta, exact: bool = False):
     """Prove dL/dgamma < 0 on gamma = 0 >= rho and dL/drho > 0 on gamma >= 0 = rho, at alpha*, for nu = 0.
 
     Parameters
@@ -46,8 +46,6 @@ def quadrant(num_patches: int, set_size: int, q, beta, degree: int = DEFAULT.deg
         D and C.
     q, beta : Fraction, int or str
         Exact.
-    degree : int
-        p.
     exact : bool
         Sum over the atoms in Arb instead of double precision with proved bounds.
 
@@ -60,7 +58,7 @@ def quadrant(num_patches: int, set_size: int, q, beta, degree: int = DEFAULT.deg
     Undecided
         Where a piece of 2^-30 of an edge has no certain sign.
     """
-    law = atoms(num_patches, set_size, q, degree)
+    law = atoms(num_patches, set_size, q, DEFAULT.degree)
     field = (Field if exact else RoundedField)(law, Fraction(beta), 0)
     return {name: _edge(field, law, float(Fraction(beta)), *edge) for name, edge in EDGES.items()}
 

@@ -225,11 +225,12 @@ def draw_score_paths(ax: Axes, run) -> None:
     label_ends(ax)
 
 
-def draw_loudness(ax: Axes, vote: float, diagonal: float, title: str, reach: float = 2.0) -> None:
+def draw_loudness(ax: Axes, vote: float, diagonal: float, title: str) -> None:
     """The cubic, and its slope where a patch hears ``vote`` plus ``diagonal`` times its own sign.
 
     One dot with a piece of tangent for each of the three signs.
     """
+    reach = 2.0
     x = np.linspace(-reach, reach, 201)
     ax.plot(x, x**3, color=COLORS["noise"], linewidth=1.2)
     way = np.sign(vote)

@@ -204,7 +204,7 @@ class Places:
         return self.recall > self.undone and self.recall > TIMES * self.chance
 
 
-def places(P, permutation=None, seed: int = 0) -> Places:
+def places(P, permutation=None) -> Places:
     """Figure 5c: of encodings as they were learned, or with the shuffle undone.
 
     Parameters
@@ -213,15 +213,13 @@ def places(P, permutation=None, seed: int = 0) -> Places:
         Of the patches of a square picture.
     permutation : GridPermutation, optional
         The shuffle that is to be undone.
-    seed : int
-        Of the relabelings.
     """
     P = np.asarray(P, dtype=np.float64)
     side = math.isqrt(positive_int("patches", len(P)))
     products = P @ P.T
     if permutation is not None:
         products = permutation.undo(products, permutation.image_size // side)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     recalls = []
     for _ in range(RELABELINGS):
         order = generator.permutation(len(P))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from patch_association.checks import finite, positive_int
-from patch_association.intervals import Estimate, check_level, mean
+from patch_association.intervals import Estimate, mean
 
 
 def odds_ratio(tables) -> Estimate:
@@ -128,17 +128,17 @@ class PowerLaw:
         return self.factor * np.asarray(x, dtype=np.float64) ** self.exponent.value
 
 
-def power_law(x, values, level: float = 0.95) -> PowerLaw:
+def power_law(x, values) -> PowerLaw:
     """Least squares of log y on log x, y the geometric mean over independent values at each x.
+
+    The exponent is a sum of means with known weights; its interval is Student's at 95%, with Welch's degrees
+    of freedom, for logarithms with a spread of their own at each x.
 
     Parameters
     ----------
     x : (K,) positive numbers, not all equal
     values : (K, S) positive numbers
         S independent values (seeds) at each x.
-    level : float
-        The exponent is a sum of means with known weights; its interval is Student's, with Welch's degrees of
-        freedom, for logarithms with a spread of their own at each x.
 
     Raises
     ------
@@ -158,6 +158,6 @@ def power_law(x, values, level: float = 0.95) -> PowerLaw:
     S = values.shape[1]
     parts = slope**2 * log_y.var(axis=1, ddof=1) / S  # the variance that each x contributes
     freedom = (S - 1) * parts.sum() ** 2 / (parts**2).sum() if parts.any() else S - 1
-    half = float(stats.t.ppf((1 + check_level(level)) / 2, freedom) * math.sqrt(parts.sum()))
+    half = float(stats.t.ppf(0.975, freedom) * math.sqrt(parts.sum()))
     factor = float(np.exp(log_y.mean() - exponent * np.log(x).mean()))
-    return PowerLaw(Estimate(exponent, exponent - half, exponent + half, S, level), factor)
+    return PowerLaw(Estimate(exponent, exponent - half, exponent + half, S), factor)

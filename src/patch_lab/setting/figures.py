@@ -17,7 +17,7 @@ _SCORES = r"$\mathbf{A}$ or mean $\mathbf{S}$"
 _GRAM = r"$\mathbf{P}\mathbf{P}^\top$"
 
 
-def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) -> None:
+def draw_model(ax: Axes, shown, attention, sets, row: int = 0) -> None:
     """Model (T) on one input, in numbers: what patches show, the attention, what rows hear, the output.
 
     Parameters
@@ -30,8 +30,6 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) 
         Which patches belong together: companions in blue, strangers in orange.
     row : int, default 0
         The row that is followed, counted from 0.
-    degree : int, default 3
-        p of the activation ``z -> z ** p``.
     """
     u = np.asarray(shown, dtype=np.float64)
     S = np.asarray(attention, dtype=np.float64)
@@ -47,7 +45,7 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) 
             tint = 0.15 + 0.85 * min(1.0, S[i, j] / S.max())
             _cell(ax, table + j, i, f"{S[i, j]:.2f}".lstrip("0"), (*to_rgb(COLORS[own]), 0.55 * tint))
         ax.text(heard, j + 0.5, _signed(z[j], 1), ha="center", va="center", color=INK)
-        ax.text(cubed, j + 0.5, _signed(z[j] ** degree, 1), ha="center", va="center", color=INK)
+        ax.text(cubed, j + 0.5, _signed(z[j] ** 3, 1), ha="center", va="center", color=INK)
         ax.add_patch(
             Rectangle((table + j, j), 1, 1, fill=False, edgecolor=COLORS["noise"], linewidth=1.6, zorder=3)
         )
@@ -62,9 +60,7 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0, degree: int = 3) 
         ax.annotate("", (end, middle), (start, middle), arrowprops=arrow)
     total = cubed + 2.3
     ax.annotate("", (total - 0.75, D / 2), (cubed + 0.75, D / 2), arrowprops=arrow)
-    ax.text(
-        total, D / 2, _signed((z**degree).sum(), 0), ha="center", va="center", fontweight="bold", color=INK
-    )
+    ax.text(total, D / 2, _signed((z**3).sum(), 0), ha="center", va="center", fontweight="bold", color=INK)
     for x, words in (
         (0.5, "patches show\n" r"$\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
         (table + D / 2, "one table of attention\n" r"$S_{ij}$, the same for all images"),

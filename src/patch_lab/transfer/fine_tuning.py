@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association.checks import finite, int_list, made_of, odd_degree, positive_int, seed_list
+from patch_association.checks import finite, int_list, made_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
 from patch_association.streams import Stream, generator
 from patch_association.training.gradients import readout
@@ -102,7 +102,6 @@ def fine_tune(
     step: Constant | None = None,
     *,
     steps: int,
-    degree: int = TRANSFER.degree,
     linear: float = TRANSFER.linear,
     init_std: float = TRANSFER.init_std,
 ) -> FineTuned:
@@ -121,8 +120,8 @@ def fine_tune(
         Its ``rate`` is that of v; :func:`usual_step` by default.
     steps : int
         T.
-    degree, linear : int, float
-        sigma(x) = x^p + nu x.
+    linear : float
+        nu of sigma(x) = x^3 + nu x.
     init_std : float
         omega: v starts as N(0, (omega / D)^2 I).
 
@@ -135,7 +134,6 @@ def fine_tune(
     if not isinstance(reads, torch.Tensor) or reads.dtype != torch.float64:
         raise ValueError(f"reads must be a float64 tensor, got {getattr(reads, 'dtype', type(reads))}")
     seeds = seed_list(seeds)
-    p = odd_degree(degree)
     nu = finite("linear", linear, minimum=0)
     if reads.ndim != 4 or reads.shape[0] != len(seeds) or reads.shape[2] != attention.rows:
         raise ValueError(
@@ -157,7 +155,7 @@ def fine_tune(
     def forward(v):
         """F (S, n, K) and the derivative of the loss by z (S, n, T, K)."""
         z = (flat @ v).view(S, n, T, -1)  # (S, n T, d) @ (S, d, K) -> (S, n, T, K)
-        return readout(z, m, -m * weight, p, nu)
+        return readout(z, m, -m * weight, TRANSFER.degree, nu)
 
     for _ in range(positive_int("steps", steps, minimum=0)):
         gradient = flat.mT @ forward(v)[1].view(S, n * T, -1)  # (S, d, n T) @ (S, n T, K) -> (S, d, K)

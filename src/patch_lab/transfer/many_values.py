@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from patch_association.checks import finite, odd_degree
+from patch_association.checks import finite
 from patch_association.data import SpatialData, assumption_one
 from patch_association.defaults import DEFAULT
 from patch_association.streams import Stream, generator
@@ -35,9 +35,7 @@ def two_numbers(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.n
     return alpha.numpy(), law.noise_std * rest.norm(dim=-1).numpy()
 
 
-def errors_under(
-    test: HeldOut, attention, alpha, tau, degree=DEFAULT.degree, linear=DEFAULT.linear
-) -> np.ndarray:
+def errors_under(test: HeldOut, attention, alpha, tau, linear=DEFAULT.linear) -> np.ndarray:
     """The errors of many value vectors under one attention, at a cost for each that is free of D.
 
     With M = D S s and G = D S g for a draw of the coefficients s and of standard noise g,
@@ -50,8 +48,8 @@ def errors_under(
     attention : BlockAttention or DenseAttention
     alpha, tau : arrays of one shape
         As :func:`two_numbers` gives them.
-    degree, linear : int, float
-        p and nu of the activation.
+    linear : float
+        nu of the activation.
 
     Returns
     -------
@@ -60,10 +58,10 @@ def errors_under(
     Raises
     ------
     ValueError
-        If p or nu, alpha or tau is out of range, or the attention has another number of patches.
+        If nu, alpha or tau is out of range, or the attention has another number of patches.
     """
     assumption_one("law", test.law)
-    p = odd_degree(degree)
+    p = DEFAULT.degree
     nu = finite("linear", linear, minimum=0)
     a, tau = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(tau, dtype=np.float64))
     if not (np.isfinite(a).all() and np.isfinite(tau).all() and (tau >= 0).all()):

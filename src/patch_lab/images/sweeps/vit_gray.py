@@ -96,6 +96,13 @@ def _maps(s: Subject) -> dict[str, torch.Tensor]:
     return maps
 
 
+def grouped(halves) -> torch.Tensor:
+    """(n,) the group of each picture, as many in each; groups of even number are of half 0."""
+    half = halves.long()
+    place = torch.where(half == 1, half.cumsum(0), (1 - half).cumsum(0)) - 1  # of a picture in its half
+    return half + 2 * (place * (_GROUPS // 2) // (len(half) // 2))
+
+
 def gray(s: Subject) -> dict:
     """What maps that saw no picture, or one, explain of the attention on all of them.
 
@@ -105,12 +112,10 @@ def gray(s: Subject) -> dict:
     """
     model = s.model
     n = len(s.labels)
-    half = s.halves[0].long()
     L = model.config.depth
     H = model.config.heads
     N = model.config.num_patches
-    place = torch.where(half == 1, half.cumsum(0), (1 - half).cumsum(0)) - 1  # of a picture in its half
-    group = half + 2 * (place * (_GROUPS // 2) // (n // 2))  # even: of half 0
+    group = grouped(s.halves[0])
     counts = torch.bincount(group, minlength=_GROUPS).double()[:, None]
     maps: dict = _maps(s) | {"mean map": None}
     candidates = maps["gray 0.0"].reshape(L * H, N * N).double()

@@ -80,7 +80,6 @@ def draw_matrix(
     limit: float | None = None,
     title: str | None = None,
     colorbar: bool = True,
-    cmap=SCORES,
 ):
     """A (D, D) matrix of scores on the diverging colors, symmetric about zero; returns the image.
 
@@ -96,7 +95,7 @@ def draw_matrix(
         A = A[np.ix_(order, order)]
         by_set = ", by set"
     edges = (0.5, D + 0.5, D + 0.5, 0.5)
-    image = ax.imshow(A, cmap=cmap, vmin=-limit, vmax=limit, interpolation="nearest", extent=edges)
+    image = ax.imshow(A, cmap=SCORES, vmin=-limit, vmax=limit, interpolation="nearest", extent=edges)
     ax.set(xlabel=f"patch $j${by_set}", ylabel=f"patch $i${by_set}")
     ax.tick_params(length=2)
     if partition is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -54,10 +53,10 @@ def fitting(
     how: SideBySide,
     cells: Sequence[dict],
     minutes: float | None,
-    clock: Callable[[], float] = time.monotonic,
-    say: Callable[[str], None] = print,
-    began: float | None = None,
-    done: Sequence[dict] = (),
+    clock: Callable[[], float],
+    say: Callable[[str], None],
+    began: float,
+    done: Sequence[dict],
 ) -> Iterator[tuple[dict, dict | None, tuple[str, str] | None]]:
     """The outcomes of cells that fit, in their order: (cell, result, None) or (cell, None, error).
 
@@ -71,12 +70,11 @@ def fitting(
     minutes : float, optional
         From ``began`` on; without it everything is run.
     clock, say : callables
-    began : float, optional
+    began : float
         What the clock said when the time began to count.
     done : sequence of dict
         Cells that were finished before, each with its result.
     """
-    began = clock() if began is None else began
     end = None if minutes is None else began + 60 * minutes
     waiting = list(cells)
     too_long = []
