@@ -168,9 +168,9 @@ def _is_name(text: str, match: re.Match) -> bool:
     return re.fullmatch(r"\d{1,2}(?:\.\d{1,2})?", number) is not None and _LABELED.search(before) is not None
 
 
-def _around(text: str, match: re.Match, reach: int = 40) -> str:
-    before = text[: match.start()][-reach:]
-    after = text[match.end() :][:reach]
+def _around(text: str, match: re.Match) -> str:
+    before = text[: match.start()][-40:]
+    after = text[match.end() :][:40]
     return f"…{before}»{match[0]}«{after}…"
 
 

@@ -11,7 +11,6 @@
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
 ``claims-headlines``    claims chosen by the page, in short; the ids are its content
 ``claims-falls``        what falls if a claim falls, as a picture and a table
-``claims-answers``      what authors and other teams have answered
 ``claims-cards``        the claims of a part, each with reason, knobs and evidence; option ``part``
 
 The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which
@@ -38,7 +37,6 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import NODE_TYPES
 
 from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
-from patch_lab.kit.ledger.answers import ROLES
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.prose import without_markup
 
@@ -208,7 +206,6 @@ class ClaimsCards(LedgerDirective):
         if claim.outcome:
             fold += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
         fold += self._rests(claim)
-        fold += [self.paragraph(said(answer), "pa-knobs") for answer in shipped().answers(claim.id)]
         if claim.evidence:
             fold += self.parse_text_to_nodes(card.table)
         if fold.children:
@@ -227,15 +224,6 @@ class ClaimsCards(LedgerDirective):
                 line += card_link(self.env.app.builder, self.env.docname, other, words)
             line += nodes.Text(". " if ids else "")
         return [line] if line.astext() else []
-
-
-def said(answer) -> str:
-    """An answer in a paragraph."""
-    where = f" ({answer.at})" if answer.at else ""
-    became = f" What we changed: {answer.became}" if answer.became else ""
-    return (
-        f"{answer.by}, {ROLES[answer.role]}, on {answer.date}{where}: {answer.outcome}. {answer.says}{became}"
-    )
 
 
 def card_link(builder, docname: str, claim, words: list[nodes.Node], **options) -> nodes.reference:
@@ -451,24 +439,6 @@ class ClaimsFalls(LedgerDirective):
         )
 
 
-class ClaimsAnswers(LedgerDirective):
-    """What authors and others have answered, the newest first."""
-
-    def run(self) -> list[nodes.Node]:
-        self.claims()
-        answers = sorted(shipped().answers(), key=lambda answer: answer.date, reverse=True)
-        if not answers:
-            return [nodes.paragraph("", "No answer has come yet.")]
-        items = []
-        for answer in answers:
-            claim = shipped()[answer.claim]
-            words = self.paragraph(claim.where).children
-            link = card_link(self.env.app.builder, self.env.docname, claim, words)
-            line = nodes.paragraph("", "", link, nodes.Text(". "), *self.paragraph(said(answer)).children)
-            items.append(nodes.list_item("", line))
-        return [nodes.bullet_list("", *items)]
-
-
 class ClaimsOutcomes(LedgerDirective):
     """The words of the common vocabulary: what each says, and how many claims have it."""
 
@@ -610,25 +580,30 @@ def title_of(app, chapter: str) -> str:
     return re.search(r"^# (.+)$", text, re.MULTILINE)[1]  # type: ignore[index]
 
 
+DIRECTIVES = {
+    "cards": ClaimsCards,
+    "definitions": ClaimsDefinitions,
+    "downloads": ClaimsDownloads,
+    "errata": ClaimsErrata,
+    "falls": ClaimsFalls,
+    "filter": ClaimsFilter,
+    "headlines": ClaimsHeadlines,
+    "map": ClaimsMap,
+    "outcomes": ClaimsOutcomes,
+    "table": ClaimsTable,
+    "totals": ClaimsTotals,
+    "trust": ClaimsTrust,
+}
+
+
 def setup(app) -> dict:
     """Register the directives."""
-    app.add_directive("claims-totals", ClaimsTotals)
-    app.add_directive("claims-table", ClaimsTable)
-    app.add_directive("claims-definitions", ClaimsDefinitions)
-    app.add_directive("claims-filter", ClaimsFilter)
-    app.add_directive("claims-downloads", ClaimsDownloads)
-    app.add_directive("claims-map", ClaimsMap)
-    app.add_directive("claims-headlines", ClaimsHeadlines)
-    app.add_directive("claims-falls", ClaimsFalls)
-    app.add_directive("claims-answers", ClaimsAnswers)
-    app.add_directive("claims-outcomes", ClaimsOutcomes)
-    app.add_directive("claims-trust", ClaimsTrust)
-    app.add_directive("claims-cards", ClaimsCards)
+    for name, directive in DIRECTIVES.items():
+        app.add_directive(f"claims-{name}", directive)
     app.add_node(Chip)
     app.add_node(VerdictLink, html=(visit_verdict, depart_verdict), latex=(visit_verdict, depart_verdict))
     app.add_role("claim", ClaimChip())
     app.add_post_transform(Chips)
-    app.add_directive("claims-errata", ClaimsErrata)
     app.connect("html-page-context", add_search, priority=400)
     app.connect("env-get-outdated", outdated)
     app.connect("build-finished", write_downloads)

@@ -7,6 +7,7 @@ import torch
 from vision_shim import compare_with
 
 from patch_association.images.vit import STEPS, ViT, ViTConfig, shifts
+from patch_lab.images import paired_runs
 from patch_lab.images.starts import (
     STARTS,
     VALUES,
@@ -20,6 +21,7 @@ from patch_lab.images.starts import (
 )  # fmt: skip
 from patch_lab.images.training import train
 from patch_lab.images.training.config import TrainConfig
+from patch_lab.kit.records import Record
 
 
 def generator(seed=0):
@@ -203,3 +205,50 @@ def test_a_training_run_begins_there():
         torch.testing.assert_close(P.square().mean(dim=(0, 2)), torch.ones(P.shape[1]))
     usual = train(TrainConfig(**own, position_std=0.5), progress=False).model.positions.detach()
     assert math.isclose(usual.std(), 0.5, rel_tol=0.1)
+
+
+def runs(arm, kind="vanilla", lr=0.1, held_out=0.5, **by_seed):
+    """Test accuracies by seed: ``s0=0.5``; the higher the held-out ones end, the lower they begin."""
+    settings = dict(arm=arm, kind=kind, lr=lr, val_accuracy=[1 - held_out, held_out], test_n=1000)
+    return [settings | {"seed": int(seed[1:]), "test_accuracy": right} for seed, right in by_seed.items()]
+
+
+def recorded(*cells):
+    return Record("starts", "", {}, [row for cell in cells for row in cell])
+
+
+def test_starts_are_compared_by_their_common_seeds():
+    record = recorded(
+        runs("usual", s2=0.3, s0=0.1, s1=0.2),
+        runs("shifts", s0=0.2, s1=0.4, s3=0.9),
+        runs("shifts", "positional", s0=1.0),
+    )
+    assert paired_runs.points_ahead(record, "vanilla", "shifts") == pytest.approx([10, 20])
+    gain = paired_runs.gain(record, "vanilla", "shifts")
+    assert gain.value == pytest.approx(15) and gain.n == 2
+    later = recorded(runs("usual", s0=0.1, s1=0.1), runs("shifts", s0=0.1, s1=0.1))
+    change = paired_runs.change_of_gain(later, record, "vanilla", "shifts", "usual")
+    assert change.value == pytest.approx(-15)
+    complete = paired_runs.with_whole_seeds(record)
+    assert sorted(run["seed"] for run in complete) == [0, 0, 0]
+
+
+def test_a_rate_is_chosen_by_pictures_held_out_after_the_last_epoch():
+    record = recorded(
+        runs("usual", lr=0.2, held_out=0.7, s0=0.1, s1=0.1),
+        runs("usual", lr=0.1, held_out=0.7, s0=0.2, s1=0.2),
+        runs("usual", lr=0.4, held_out=0.6, s0=0.9, s1=0.9),
+        runs("shifts", lr=0.4, held_out=0.8, s0=0.3),
+    )
+    assert {run["lr"] for run in paired_runs.at_best_rate(record.where(arm="usual"))} == {0.1}
+    chosen = paired_runs.at_own_rates(record)
+    assert {(run["arm"], run["lr"]) for run in chosen} == {("usual", 0.1), ("shifts", 0.4)}
+
+
+def test_cells_of_many_runs_are_unfolded_with_their_settings():
+    cell = {"kind": "vanilla", "epochs": 3, "note": 1, "runs": [{"seed": 0}, {"seed": 1, "epochs": 5}]}
+    record = Record("starts", "", {}, [cell])
+    unfolded = paired_runs.unfolded(record).results
+    assert unfolded == [dict(kind="vanilla", epochs=3, seed=0), dict(kind="vanilla", epochs=5, seed=1)]
+    single = recorded(runs("usual", s0=0.1))
+    assert paired_runs.unfolded(single).results == single.results

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from patch_association.data import SpatialData
+from patch_association.defaults import DEFAULT
 from patch_association.exact.labels import bayes_error
 from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition
@@ -128,12 +129,12 @@ def test_the_bench_is_its_equation(kind):
         x, v = X[r, n], bench.value[r]
         A = torch.zeros(6, 6) if bench.scores is None else bench.scores[r].clone()
         A = A if bench.form is None else A + x @ bench.form[r] @ x.T
-        A.fill_diagonal_(bench.diagonal)
+        A.fill_diagonal_(DEFAULT.diagonal)
         S = {"identity": torch.eye(6), "uniform": torch.full((6, 6), 1 / 6)}.get(
             kind, torch.softmax(A, dim=1)
         )
         z = 6 * S @ x @ v
-        assert F[r, n].item() == pytest.approx((z**3 + bench.linear * z).sum().item(), rel=1e-4, abs=1e-4)
+        assert F[r, n].item() == pytest.approx((z**3 + DEFAULT.linear * z).sum().item(), rel=1e-4, abs=1e-4)
 
 
 def small_designs():

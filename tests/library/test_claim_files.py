@@ -10,7 +10,6 @@ from patch_lab.kit.cli import main
 from patch_lab.kit.ledger import Ledger, exact
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.ledger.requires import holds, parse
-from patch_lab.kit.ledger.table import read_bibliography
 
 ENTRY = {
     "id": "ours-first",
@@ -178,37 +177,6 @@ def test_what_falls_with_a_claim(tmp_path):
     assert "checked_by,rests_on" in header and "ours-second" in first
 
 
-ANSWER = {
-    "claim": "ours-first", "by": "A. Author", "role": "author", "date": "2026-12-01", "says": "We disagree.",
-    "outcome": "falsified",
-}  # fmt: skip
-
-
-def test_an_answer_stands_with_its_claim_and_a_damaged_one_is_refused(tmp_path):
-    def answered(**changed):
-        lines = [
-            f"{key} = {json.dumps(value)}" for key, value in (ANSWER | changed).items() if value is not None
-        ]
-        (tmp_path / "mine.answers.toml").write_text("[[answer]]\n" + "\n".join(lines))
-        return Ledger.at(write(tmp_path / "mine.toml", ENTRY))
-
-    (told,) = answered().answers("ours-first")
-    assert (
-        told.says == "We disagree." and told.at == "" and answered().entries()[0]["answers"] == [vars(told)]
-    )
-    for changed, message in (
-        ({"role": "king"}, "answer 1: role must be one of author, team, reader, got 'king'"),
-        ({"outcome": "no"}, "outcome must be one of verified, toy, falsified, inconclusive, got 'no'"),
-        ({"date": "today"}, "date must be like 2026-11-26, got 'today'"),
-        ({"says": " "}, "says of an answer must be a text"),
-        ({"by": None}, "by is missing; the keys are claim, by, role, date, says, outcome, at, became"),
-        ({"verdict": "x"}, "unknown key 'verdict'"),
-        ({"claim": "ours-gone"}, "an answer to 'ours-gone', which the ledger does not have"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            answered(**changed)
-
-
 def test_a_claim_has_one_word_of_the_common_vocabulary_and_a_horizon(tmp_path):
     def one(verdict, **more):
         entry = ENTRY | {"verdict": verdict, "knobs": [KNOB]} | more
@@ -243,16 +211,8 @@ def test_a_claim_that_rests_on_nothing(tmp_path):
             Ledger.at(write(tmp_path / "mine.toml", *entries))
 
 
-BIB = """
-% a comment
-@article{Doe2024:grid,
-  author = {Doe, Jane and Erika M{\\"u}ster},
-  year = 2024,
-}
-@misc{solo, author = "Solo, Han", note = {no year}}
-"""
 CLAIM = """
-bibliography = "papers.bib"
+sources = {"Doe2024:grid" = "Doe & Münster (2024)"}
 [[claim]]
 id = "Doe2024:grid-theorem-1"
 source = "Doe2024:grid"
@@ -265,17 +225,18 @@ because = "It is {total}."
 
 
 def test_a_claim_of_ones_own_paper(tmp_path):
-    (tmp_path / "papers.bib").write_text(BIB, encoding="utf-8")
     (tmp_path / "mine.toml").write_text(CLAIM, encoding="utf-8")
     mine = Ledger.at(tmp_path / "mine.toml", record=True)
     mine.chapter("notes")
     card = mine.check("Doe2024:grid-theorem-1", {"total": exact("sum", 2)})
-    assert 'Theorem 1 (Doe & M\\"uster (2024)): proved here' in repr(card)
+    assert "Theorem 1 (Doe & Münster (2024)): proved here" in repr(card)
     assert [claim.id for claim in mine.select(source="Doe2024:grid")] == ["Doe2024:grid-theorem-1"]
-    assert read_bibliography(tmp_path / "papers.bib")["solo"] == "Solo"
-    (tmp_path / "mine.toml").write_text(CLAIM.replace('bibliography = "papers.bib"', ""), encoding="utf-8")
-    with pytest.raises(ValueError, match="source must be one of .*, got 'Doe2024:grid'; .* bibliography = "):
-        Ledger.at(tmp_path / "mine.toml")
-    (tmp_path / "mine.toml").write_text(CLAIM.replace("papers.bib", "no.bib"), encoding="utf-8")
-    with pytest.raises(ValueError, match="must be a BibTeX file, and there is no"):
-        Ledger.at(tmp_path / "mine.toml")
+    first, _, claims = CLAIM.lstrip().partition("\n")
+    for given, message in (
+        ("", "source must be one of .*, got 'Doe2024:grid'; .* sources = "),
+        ("sources = 'Doe'\n", "sources must be a table of keys and who they are, got 'Doe'"),
+        (first.replace("Doe & Münster (2024)", " "), "source Doe2024:grid must be a text"),
+    ):
+        (tmp_path / "mine.toml").write_text(given + "\n" + claims, encoding="utf-8")
+        with pytest.raises(ValueError, match=message):
+            Ledger.at(tmp_path / "mine.toml")

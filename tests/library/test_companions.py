@@ -246,9 +246,8 @@ def test_the_step_of_one_image_is_that_of_automatic_differentiation():
     A = (math.log1p(eps) * torch.eye(6, dtype=torch.float64)).requires_grad_()
     z = 6 * alpha * torch.softmax(A, dim=1) @ s
     torch.log1p(torch.exp(-(z**3).sum())).backward()
-    six = Partition(
-        [0, 0, 1, 1, 2, 2]
-    )  # single entries have a term besides that cancels over each kind of pair
+    # single entries have a term besides that cancels over each kind of pair
+    six = Partition([0, 0, 1, 1, 2, 2])
     assert by_kind(-A.grad.numpy() / (3 * eps * alpha**3), six) == pytest.approx(
         by_kind(first_steps(s), six), abs=1e-3
     )

@@ -117,9 +117,8 @@ def test_symmetries(size, q, degree, alpha, beta, gamma, rho, shift):
 
 def test_blocks_are_only_a_way_of_summing():
     risk = PopulationRisk(24, 4, 0.2)
-    assert risk.probability.size > 5 * risk_module._BLOCK / len(
-        risk.names
-    )  # several blocks, the last one short
+    # several blocks, the last one short
+    assert risk.probability.size > 5 * risk_module._BLOCK / len(risk.names)
     for alpha, beta, gamma, rho in POINTS:
         F, p = risk.predictions(alpha, beta, gamma, rho)
         loss, gradient = risk.loss_and_gradient(alpha, beta, gamma, rho)

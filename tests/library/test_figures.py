@@ -82,6 +82,8 @@ def test_the_table_of_first_steps_says_each_fraction_on_its_color():
     steps = np.where(np.eye(4) + np.eye(4)[::-1] > 0, 0.125, -0.375)  # companions {1, 4} and {2, 3}
     draw_first_steps(ax, steps, Partition([0, 1, 1, 0]))
     assert words(ax)[:4] == ["frozen", "−3/8", "−3/8", "+1/8"]  # the diagonal is never read
+    centers = [(cell.get_center()[0], cell.get_center()[1]) for cell in ax.patches]
+    assert centers == [text.get_position() for text in ax.texts]  # a fraction is in the middle of its cell
     cells = np.array([to_rgb(cell.get_facecolor()) for cell in ax.patches]).reshape(4, 4, 3)
     assert np.allclose(cells[0, 3], to_rgb(COLORS["same set"]))
     assert np.allclose(cells[2, 0], to_rgb(COLORS["other sets"]))

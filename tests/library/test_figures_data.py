@@ -71,6 +71,17 @@ DRAWN = [
      {"toward the own set": ([2], [3]), "away from it": ([0], [-2]),
       "neither: uniform attention": ([1], [0])}),
     (images.plot_losses, ({"vanilla": [1] * 10 + [11]},), {images.MODELS["vanilla"]: ([10, 11], [1, 2])}),
+    (images.draw_study_accuracy,
+     ([{"model": kind, "metrics": [{"val_accuracy": 0.3 + off}, {"val_accuracy": 0.5 + off}]}
+       for kind, offsets in (("vanilla", (0, 0.2)), ("positional", (0.1,))) for off in offsets],),
+     {images.MODELS["vanilla"]: ([0, 1, 2], [10, 40, 60]),
+      images.MODELS["positional"]: ([0, 1, 2], [10, 40, 60])}),
+    (images.draw_study_shares,
+     ([{"model": kind,
+        "metrics": [{"val_accuracy": 0.2, "recall": 0.4}, {"val_accuracy": 0.3, "recall": top}]}
+       for kind, top in (("vanilla", 0.4), ("positional", 0.6))], 0.2, 1),
+     {"neighbors, vanilla": ([0, 1], [0, 100]), "neighbors, positional": ([0, 1], [0, 50]),
+      "classes, vanilla": ([0, 1], [0, 50]), "classes, positional": ([0, 1], [0, 50])}),
     (dynamics.draw_drift, ([1, 2], [[1, -2], [8, -8]], 1.5, "drift"),
      {letter: ([1, 2], y) for letter, y in zip((r"$\gamma$", r"$\rho$"), ([1, 1], [-2, -1]))}),
 ]  # fmt: skip

@@ -119,9 +119,8 @@ def test_critical_q_is_where_the_error_is_reached_first(size, error, ties):
 def test_critical_q_at_the_edges():
     assert critical_q(4, 4) is None  # one set: never wrong
     assert critical_q(16, 4, error=0) == 0
-    assert critical_q(3, 1, error=0.3, ties="error") == pytest.approx(
-        (1 - 0.1**0.5) * 2 / 3
-    )  # 0.3 = q - 3 q^2 / 4
+    # 0.3 = q - 3 q^2 / 4
+    assert critical_q(3, 1, error=0.3, ties="error") == pytest.approx((1 - 0.1**0.5) * 2 / 3)
     assert critical_q(3, 1, error=0.34, ties="error") is None
 
 

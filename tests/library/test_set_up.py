@@ -72,3 +72,14 @@ def test_a_build_leaves_no_page_of_a_chapter_that_is_gone(tmp_path):
         (root / name).write_text("")
     build_book.drop_pages_without_source(site, root)
     assert sorted(path.name for path in site.rglob("*.*")) == ["kept.html", "kept.md"]
+
+
+def test_the_pages_of_a_site_are_neither_its_redirect_nor_what_is_shown_inside_of_them(monkeypatch, tmp_path):
+    for name in ("index.html", "book/index.html", "book/part/page.html", "_static/explore/frame.html"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    monkeypatch.setattr(browser, "SITE", tmp_path)
+    assert browser.page_names() == ["book/index.html", "book/part/page.html"]
+    assert browser.asked_pages(["book/part/page"]) == [tmp_path / "book/part/page.html"]
+    with pytest.raises(SystemExit, match="Not built: .*gone.html. Run `make book` first"):
+        browser.asked_pages(["book/part/gone"])

@@ -90,9 +90,8 @@ def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
     from distributed import Client
 
     whole = run_quietly(sweep(), tmp_path / "whole.json")
-    assert (
-        run_quietly(sweep(), out, jobs=2, backend="dask").results == whole.results
-    )  # two processes of its own
+    # two processes of its own
+    assert run_quietly(sweep(), out, jobs=2, backend="dask").results == whole.results
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
         assert run_quietly(sweep(), out, backend="dask", overwrite=True).results == whole.results
         assert client.status == "running"  # a cluster that was there stays

@@ -30,9 +30,8 @@ def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draw
         assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
     moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
     other = learners.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
-    assert np.allclose(
-        other.errors * 4000, np.round(other.errors * 4000)
-    )  # counts of 2000 draws, ties by half
+    # counts of 2000 draws, ties by half
+    assert np.allclose(other.errors * 4000, np.round(other.errors * 4000))
 
 
 def test_block_and_dense_attention_of_the_same_scores_transfer_alike():

@@ -45,9 +45,8 @@ def test_block_attention_is_the_dense_softmax(scores, level):
     dense = DenseAttention(block_scores(SHUFFLED, *scores))
     assert block.level == level
     assert torch.allclose(block.matrix(), dense.matrix(), atol=1e-15)
-    by_patch = block.read(GAUSSIAN).repeat_interleave(
-        block.multiplicity, dim=1
-    )  # one row per patch, set by set
+    # one row per patch, set by set
+    by_patch = block.read(GAUSSIAN).repeat_interleave(block.multiplicity, dim=1)
     assert torch.allclose(by_patch, dense.read(GAUSSIAN)[:, SHUFFLED.sets.reshape(-1)], atol=1e-12)
     assert block.in_set_mass == pytest.approx(float(block.matrix()[0, SHUFFLED.labels == 2].sum()), abs=1e-14)
 
@@ -143,9 +142,8 @@ def test_exact_error_of_uniform_attention_without_noise_is_the_linear_error():
 
 def test_exact_error_of_hard_attention_tends_to_enumeration():
     """At tau = 0.02 alpha with no exact ties nearby the noise cannot change a sign."""
-    partition = Partition(
-        [0, 0, 0, 1, 1, 1]
-    )  # set sums 3 and -3..3: F = 0 only at -3, which noise splits evenly
+    # set sums 3 and -3..3: F = 0 only at -3, which noise splits evenly
+    partition = Partition([0, 0, 0, 1, 1, 1])
     attention = BlockAttention.hard(partition)
     assert exact_error(attention, 0.8, 0.2, 0.004) == pytest.approx(
         enumerated_error(attention, 0.8, 0.2), abs=1e-9

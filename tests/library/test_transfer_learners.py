@@ -15,7 +15,7 @@ from patch_association.exact.linear import linear_error
 from patch_association.structure import Partition, association
 from patch_association.training import HeldOut
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
-from patch_lab.transfer.complexity import growth_fits
+from patch_lab.transfer.complexity import growth_fits, sample_complexity
 from patch_lab.transfer.discovery import (
     FoundSets,
     coactivation,
@@ -154,6 +154,21 @@ def test_fits_recover_their_own_laws(exponent, scale):
     assert power.parameters["exponent"] == pytest.approx(exponent, abs=1e-9) and power.rss < 1e-18
     polylog = {f.law: f for f in growth_fits(D, scale * np.log(D) ** 2)}["polylog 2"]
     assert polylog.rss < 1e-18 and polylog.parameters["a"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "errors", "said"),
+    [
+        ([4, 8], [[0.5, 1.5], [0.4, 0.1]], r"errors must lie in \[0, 1\], got 0.1 to 1.5"),
+        ([4, 8], [[0.5, -0.5], [0.4, 0.1]], r"errors must lie in \[0, 1\], got -0.5 to 0.5"),
+        ([4, 8], [[0.5, 0.1]], r"at least two seeds, got shape \(1, 2\)"),
+        ([4, 8], [[0.5], [0.1]], r"errors must be \(seeds, 2\)"),
+        ([8, 4], [[0.5, 0.1], [0.4, 0.1]], "sizes must be increasing positive integers"),
+    ],
+)
+def test_errors_that_are_no_table_of_shares_are_refused(sizes, errors, said):
+    with pytest.raises(ValueError, match=said):
+        sample_complexity(sizes, errors)
 
 
 # --- One step on the value vector under frozen attention, and one sample with known sets: literal, in torch

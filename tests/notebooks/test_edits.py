@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import edits
 import execute
@@ -167,3 +168,14 @@ def test_a_line_break_of_two_spaces_is_an_edit(chapter):
     )
     nbformat.write(notebook, chapter.with_suffix(".ipynb"))
     assert len(edits.edits(chapter)) >= 1
+
+
+@pytest.mark.parametrize("allow_slow", [False, True])
+def test_a_chapter_that_takes_too_long_is_named_unless_that_is_allowed(allow_slow, monkeypatch, capsys):
+    clock = iter([0.0, 10.0, 10.0, 10.0 + execute.LIMIT_S + 1])
+    monkeypatch.setattr(execute, "_processor_seconds", lambda: next(clock))
+    monkeypatch.setattr(execute, "execute", lambda path: None)
+    paths = [Path("book/setting/quick.md"), Path("book/setting/slow.md")]
+    assert execute._execute_all(paths, allow_slow) == (not allow_slow)
+    said = capsys.readouterr().out
+    assert ("setting/slow takes over" in said) == (not allow_slow) and "quick takes over" not in said

@@ -19,6 +19,7 @@ from functools import lru_cache, reduce
 from itertools import islice
 from operator import add
 
+import numpy as np
 import torch
 
 from patch_association.checks import finite, odd_degree
@@ -164,7 +165,10 @@ def times(X, value):
     # On the CPU a product per seed runs at the memory's speed; a batched one is up to ten times slower.
     out = X.new_empty(seeds, n * D)
     for s in range(seeds):
-        torch.mv(rows[s], value[s], out=out[s])
+        if _streams(X):
+            np.einsum("rd,d->r", rows[s].numpy(), value[s].numpy(), out=out[s].numpy())
+        else:
+            torch.mv(rows[s], value[s], out=out[s])
     return out.view(seeds, n, D)
 
 
@@ -177,8 +181,21 @@ def transposed_times(X, weights):
         return torch.bmm(weights[:, None, :], rows).view(seeds, d)
     out = X.new_empty(seeds, d)
     for s in range(seeds):
-        torch.mv(rows[s].T, weights[s], out=out[s])
+        if _streams(X):
+            np.einsum("r,rd->d", weights[s].numpy(), rows[s].numpy(), out=out[s].numpy())
+        else:
+            torch.mv(rows[s].T, weights[s], out=out[s])
     return out
+
+
+# From this dimension on NumPy's einsum, which reads one row after the other, passes BLAS, which reads
+# several at once: 3.5 ms against 6.9 for both products with 33 MB, d = 144 (EPYC, one thread); at d = 16
+# it takes 2.5 ms against 1.5 for 16 MB.
+_LONG_ROW = 32
+
+
+def _streams(X) -> bool:
+    return X.shape[-1] >= _LONG_ROW and X.dtype in (torch.float32, torch.float64)
 
 
 # Bytes of X in a chunk: read from memory once and from cache the second time.

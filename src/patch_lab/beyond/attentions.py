@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.checks import finite, fits_memory, odd_degree, one_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
 from patch_association.streams import BENCH_BATCHES, BENCH_TEST
@@ -29,8 +29,15 @@ KINDS = {
 }
 
 
+#: Test inputs on which attention is read, and how many of them at once.
+_LOOKED_AT = 200
+_AT_ONCE = 20
+
+
 class Bench(nn.Module):
     """F(X) = sum_i sigma(D sum_j S_ij <v, X_j>), S = softmax of scores that see places, contents or both.
+
+    sigma and the fixed score of a patch for itself are those of the default setting.
 
     Parameters
     ----------
@@ -40,10 +47,6 @@ class Bench(nn.Module):
         R, how many networks.
     num_patches, dim : int
         D and d.
-    diagonal : float
-        beta, the fixed score of a patch for itself.
-    degree, linear : int, float
-        p and nu of sigma.
     score_std, value_std, form_std : float
         A, v and B start as independent normals of these standard deviations.
     seed : int
@@ -66,9 +69,6 @@ class Bench(nn.Module):
         num_patches: int,
         dim: int,
         *,
-        diagonal: float = DEFAULT.diagonal,
-        degree: int = DEFAULT.degree,
-        linear: float = DEFAULT.linear,
         score_std: float = DEFAULT.init_std,
         value_std: float = DEFAULT.init_std,
         form_std: float = 0.02,
@@ -77,9 +77,6 @@ class Bench(nn.Module):
         super().__init__()
         one_of("kind", kind, *KINDS)
         self.kind = kind
-        self.diagonal = finite("diagonal", diagonal)
-        self.degree = odd_degree(degree)
-        self.linear = finite("linear", linear, minimum=0)
         R = positive_int("seeds", seeds)
         D = positive_int("num_patches", num_patches)
         d = positive_int("dim", dim)
@@ -108,7 +105,7 @@ class Bench(nn.Module):
             total = total + self.scores[:, None]  # (R, 1, D, D)
         if self.form is not None:
             total = total + (X @ self.form[:, None]) @ X.transpose(-1, -2)  # (R, n, D, d) -> (R, n, D, D)
-        return torch.softmax(total.masked_fill(own, self.diagonal), dim=-1)
+        return torch.softmax(total.masked_fill(own, DEFAULT.diagonal), dim=-1)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
         """F for inputs X (R, n, D, d), shape (R, n)."""
@@ -116,7 +113,7 @@ class Bench(nn.Module):
         S = self.attention(X)
         shared = S.shape[1] == 1  # one matrix for all inputs of a seed: (R, n, D) @ (R, D, D)
         z = u @ S[:, 0].transpose(-1, -2) if shared else (S @ u[..., None])[..., 0]  # (R, n, D)
-        return polynomial_activation(self.num_patches * z, self.degree, self.linear).sum(dim=-1)
+        return polynomial_activation(self.num_patches * z, DEFAULT.degree, DEFAULT.linear).sum(dim=-1)
 
 
 @dataclass(frozen=True)
@@ -227,9 +224,8 @@ def train_together(
             optimizer.param_groups[0]["lr"] = rate * (1 + math.cos(math.pi * (step - 1) / steps)) / 2
         drawn = draw(R * batch, seed=BENCH_BATCHES + seed * 1_000_000 + step)
         X, y = drawn if isinstance(drawn, tuple) else (drawn.X, drawn.y)
-        margin = y.reshape(R, batch) * network(
-            X.reshape(R, batch, *X.shape[1:])
-        )  # (R n, D, d) -> (R, n, D, d)
+        # (R n, D, d) -> (R, n, D, d)
+        margin = y.reshape(R, batch) * network(X.reshape(R, batch, *X.shape[1:]))
         optimizer.zero_grad(set_to_none=True)
         F.softplus(-margin).mean(dim=1).sum().backward()
         if score_rate is None:
@@ -249,31 +245,31 @@ def clip_each(parameters, clip: float) -> None:
 
 
 @torch.no_grad()
-def error_of_each(network, X: torch.Tensor, y: torch.Tensor, part: int = 250) -> torch.Tensor:
+def error_of_each(network, X: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """(R,) the share of test inputs with y F(X) < 0, outputs of exactly zero counted by half."""
     wrong = []
-    for inputs, labels in zip(X.split(part), y.split(part)):
+    for inputs, labels in zip(X.split(250), y.split(250)):
         margin = labels * network(inputs.expand(network.seeds, *inputs.shape))  # (R, part)
         wrong.append((margin < 0).double() + (margin == 0).double() / 2)
     return torch.cat(wrong, dim=1).mean(dim=1)
 
 
 @torch.no_grad()
-def attention_share(bench: Bench, data, n: int = 200, part: int = 20) -> torch.Tensor:
-    """(R, relations) what share of all attention goes to patches of each relation, over n test inputs."""
-    drawn = data.draw(n, seed=BENCH_TEST)
+def attention_share(bench: Bench, data) -> torch.Tensor:
+    """(R, relations) what share of all attention goes to patches of each relation, over test inputs."""
+    drawn = data.draw(_LOOKED_AT, seed=BENCH_TEST)
     kinds = range(len(data.relations))
     total = torch.zeros(bench.seeds, len(kinds))
-    for X, shown in zip(drawn.X.split(part), drawn.shown.split(part)):
+    for X, shown in zip(drawn.X.split(_AT_ONCE), drawn.shown.split(_AT_ONCE)):
         relation = data.relation(shown)  # (part, D, D)
         S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
         total += torch.stack([(S * (relation == k)).sum(dim=(1, 2, 3)) for k in kinds], dim=1)
-    return total / (n * data.num_patches)
+    return total / (_LOOKED_AT * data.num_patches)
 
 
 @torch.no_grad()
-def gathered(bench: Bench, data, n: int = 200, part: int = 20) -> dict[str, torch.Tensor]:
-    """How much attention one single set, one group, one key gets: means over rows of n test inputs.
+def gathered(bench: Bench, data) -> dict[str, torch.Tensor]:
+    """How much attention one single set, one group, one key gets: means over rows of test inputs.
 
     Returns
     -------
@@ -281,12 +277,12 @@ def gathered(bench: Bench, data, n: int = 200, part: int = 20) -> dict[str, torc
         ``set``, ``group``, ``key``: (R,) the share of attention that goes to the set (group, key) that gets
         most of it, be it the own or another. ``own``: (R,) how often that set is the own.
     """
-    drawn = data.draw(n, seed=BENCH_TEST)
+    drawn = data.draw(_LOOKED_AT, seed=BENCH_TEST)
     G = data.num_groups
     K = data.num_keys
     sizes = {"set": G * K, "group": G, "key": K}
     total = {name: torch.zeros(bench.seeds) for name in (*sizes, "own")}
-    for X, keys in zip(drawn.X.split(part), drawn.shown.split(part)):
+    for X, keys in zip(drawn.X.split(_AT_ONCE), drawn.shown.split(_AT_ONCE)):
         S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
         groups = torch.from_numpy(data.groups).expand_as(keys)
         for name, labels in (("set", groups * K + keys), ("group", groups), ("key", keys)):
@@ -295,4 +291,4 @@ def gathered(bench: Bench, data, n: int = 200, part: int = 20) -> dict[str, torc
             total[name] += best.values.mean(dim=2).sum(dim=1)
             if name == "set":
                 total["own"] += (best.indices == labels).float().mean(dim=2).sum(dim=1)
-    return {name: value / n for name, value in total.items()}
+    return {name: value / _LOOKED_AT for name, value in total.items()}

@@ -109,9 +109,8 @@ class RoundedField(Field):
 
     def _prepare(self):
         self._N = self._matrix(self.atoms.features)
-        P = np.array(
-            [x / self.atoms.denominator for x in self.atoms.numerator]
-        )  # Python rounds this quotient once
+        # Python rounds this quotient once
+        P = np.array([x / self.atoms.denominator for x in self.atoms.numerator])
         self._P = P, P * (2 * U) + TINY
 
     @staticmethod

@@ -381,7 +381,7 @@ def draw_border(ax: Axes, features, borders: dict, meetings: dict, marks) -> Non
         ax.fill_between(features, 0, meetings[name], color=style["color"], alpha=0.25, linewidth=0)
     for x, y, ahead in marks:
         ax.plot(x, y, "o" if ahead else "X", color=INK, markersize=6, markerfacecolor=PAPER if ahead else INK)
-    ax.set(xscale="log", xlabel=r"random features an input, $\bar n$", ylabel=r"diagonal $\beta$")
+    ax.set(xscale="log", xlabel=r"random features per input, $\bar n$", ylabel=r"diagonal $\beta$")
     ax.set_ylim(bottom=0)
     ax.legend()
 

@@ -63,9 +63,10 @@ def row_shapes(noise: ScoreNoise) -> np.ndarray:
     inside = np.array([[1.0] * k + [-float(k)] + [0.0] * (C - 1 - k) for k in range(1, C)])  # (C - 1, C)
     inside /= np.linalg.norm(inside, axis=1, keepdims=True)
     weights = np.kron(np.eye(L), inside)  # (L (C - 1), D)
+    # (L (C - 1), P, 4)
     shapes = np.stack(
         [w * side for side in (noise.inside, ~noise.inside) for w in (weights[:, i], weights[:, j])], axis=-1
-    )  # (L (C - 1), P, 4)
+    )
     # One and the same combination for all weights, whose matrices of inner products are equal.
     return shapes @ np.linalg.inv(np.linalg.cholesky(shapes[0].T @ shapes[0])).T
 
@@ -95,10 +96,11 @@ def row_spread(noise: ScoreNoise, path, points: int = 24) -> RowSpread:
     at = np.unique(np.geomspace(1, count + 1, positive_int("points", points, minimum=2)).astype(int)) - 1
     known = [_restricted(noise, shapes, path.alpha[t], path.gamma[t], path.rho[t]) for t in at]
     times = np.arange(count + 1)
+    # (points, 4, 4) -> (T, 4, 4)
     K, shot = (
         np.apply_along_axis(lambda values: np.interp(times, at, values), 0, np.array(curve))
         for curve in zip(*known)
-    )  # (points, 4, 4) -> (T, 4, 4)
+    )
     # A row's margin, contrasted between the first two rows of a set, in the four shapes: (4,)
     i = noise.pairs[0]
     first = np.zeros(noise.D)

@@ -9,13 +9,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from patch_lab.kit.figures.patches import mark_patch
 from patch_lab.kit.figures.style import (
     CATEGORIES,
     COLORS,
     SCORES,
-    label_ends,
     label_ticks,
     new_figure,
     seaborn_styles,
@@ -87,6 +87,7 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
     """
     names = {**MODELS, "residual_cnn": LARGER}
     styles = dict(zip(names, styles_of(names.values()).values()))
+    levels = []  # of the longer runs
     for model in ("residual_cnn", "positional", "vanilla"):
         own = pd.DataFrame([run for run in runs if run["model"] == model])
         by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
@@ -96,7 +97,12 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
         if accuracies := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
             ends = [4, max(run["tile"] for run in runs)]
-            ax.plot(ends, [100 * float(np.mean(accuracies))] * 2, color=color, linestyle=":", linewidth=1)
+            levels.append(100 * float(np.mean(accuracies)))
+            ax.plot(ends, [levels[-1]] * 2, color=color, linestyle=":", linewidth=1)
+    if levels:
+        ax.text(
+            max(run["tile"] for run in runs), min(levels) - 0.5, "ViTs trained longer", ha="right", va="top"
+        )
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 
@@ -138,38 +144,62 @@ def plot_losses(ax: Axes, losses: dict) -> None:
     ax.set(xlabel="step", ylabel="training loss (nats)", ylim=(0, None))
 
 
-def plot_study(runs, chance: float) -> Figure:
-    """Validation accuracy and recall of neighbors in P P^T by epoch: a curve for each run of a ViT.
+#: Accuracy of a guess among the ten classes of CIFAR-10.
+GUESS = 0.1
+
+
+def draw_study_accuracy(ax: Axes, runs) -> None:
+    """Validation accuracy by epoch, from a guess at epoch 0: each run thin, the mean of each kind thick.
 
     Parameters
     ----------
     runs : list of dict
-        Of the sweep ``cifar10_study``, on pictures not shuffled. The longest are drawn in full, others thin.
+        Of the sweep ``cifar10_study``, of one length, on pictures not shuffled.
+    """
+    for kind, line in _study_lines().items():
+        curves = 100 * _by_epoch(runs, kind, "val_accuracy", GUESS)  # (runs, 1 + epochs)
+        ax.plot(curves.T, linewidth=0.6, alpha=0.6, **line)
+        ax.plot(curves.mean(axis=0), linewidth=1.8, label=MODELS[kind], **line)
+    ax.set(xlabel="epoch", ylabel="validation accuracy (%)", ylim=(0, None))
+    ax.legend(loc="lower right")
+
+
+def draw_study_shares(ax: Axes, runs, chance: float, epochs: int) -> None:
+    """Recall of neighbors and validation accuracy as shares of their way from chance to their last value.
+
+    Parameters
+    ----------
+    runs : list of dict
+        As for :func:`draw_study_accuracy`. Means over the runs of a kind are drawn.
     chance : float
         Recall without structure.
+    epochs : int
+        How many are drawn.
     """
-    fig, axes = new_figure(1, 2, width="wide", height=3.2)
-    longest = max(run["epochs"] for run in runs)
-    style = seaborn_styles(MODELS.values())
-    first = min(run["seed"] for run in runs if run["epochs"] == longest)
-    for run in sorted(runs, key=lambda run: run["epochs"]):
-        name = MODELS[run["model"]]
-        is_longest = run["epochs"] == longest
-        line = {
-            "color": style["palette"][name],
-            "linestyle": "-" if run["model"] == "vanilla" else "--",
-            "linewidth": 1.8 if is_longest else 0.7,
-            "label": name if is_longest and run["seed"] == first else None,
-        }
-        epochs = [at["epoch"] for at in run["metrics"]]
-        axes[0].plot(epochs, [100 * at["val_accuracy"] for at in run["metrics"]], **line)
-        axes[1].plot(epochs, [at["recall"] for at in run["metrics"]], **line)
-    axes[1].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1)
-    axes[1].text(longest, chance, "chance", ha="right", va="bottom")
-    axes[0].set(xlabel="epoch", ylabel="validation accuracy (%)")
-    axes[1].set(xlabel="epoch", ylabel=r"recall of neighbors in $P P^\top$", ylim=(0, None))
-    label_ends(axes[1])
-    return fig
+    measures = {"neighbors": ("recall", chance, 1.8), "classes": ("val_accuracy", GUESS, 0.9)}
+    for name, (measure, start, width) in measures.items():
+        for kind, line in _study_lines().items():
+            curve = _by_epoch(runs, kind, measure, start).mean(axis=0)  # (1 + epochs,)
+            share = 100 * (curve - start) / (curve[-1] - start)
+            ax.plot(share[: epochs + 1], linewidth=width, label=f"{name}, {kind}", **line)
+    ax.text(2.6, 104, "neighbors", ha="left", va="bottom")
+    ax.text(3.4, 52, "classes", ha="left", va="top")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="epoch", ylabel="share of the final gain (%)", ylim=(0, 125))
+
+
+def _study_lines() -> dict[str, dict]:
+    """How the two kinds of attention are drawn."""
+    palette = seaborn_styles(MODELS.values())["palette"]
+    dashes = {"vanilla": "-", "positional": "--"}
+    return {kind: {"color": palette[MODELS[kind]], "linestyle": dash} for kind, dash in dashes.items()}
+
+
+def _by_epoch(runs, kind: str, measure: str, start: float) -> np.ndarray:
+    """(runs, 1 + epochs): a measure of each run of a kind, ``start`` at epoch 0."""
+    return np.array(
+        [[start, *(at[measure] for at in run["metrics"])] for run in runs if run["model"] == kind]
+    )
 
 
 def plot_exchanged(runs, names) -> Figure:

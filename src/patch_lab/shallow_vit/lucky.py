@@ -22,18 +22,20 @@ def mechanism(design: PatternData, then: Weights, now: Weights) -> dict[str, flo
     values = [w.value @ design.patterns.T for w in (then, now)]  # (R, a, M)
     gates = [torch.einsum("rma,raj->rmj", w.output, v) for w, v in zip((then, now), values)]  # (R, m, M)
     lucky = (then.head > 0) & (gates[0][..., 0] > 0)
+    # (R, m)
     cosine = [
         torch.nn.functional.cosine_similarity(w.output, v[:, None, :, 0], dim=-1)
         for w, v in zip((then, now), values)
-    ]  # (R, m)
+    ]
     angle = [float(torch.rad2deg(torch.acos(c.clamp(-1, 1)))[lucky].median()) for c in cosine]
+    # (M,)
     grown = {
         name: (
             (getattr(now, name) @ design.patterns.T).norm(dim=1)
             / (getattr(then, name) @ design.patterns.T).norm(dim=1)
         ).mean(dim=0)
         for name in ("value", "key", "query")
-    }  # (M,)
+    }
     rows = now.output.norm(dim=-1) / then.output.norm(dim=-1)
     return {
         "open": float(lucky.double().mean()),

@@ -126,9 +126,8 @@ class BlockAttention:
         if self.level == "set":
             return b * u + c * u.sum(dim=-2, keepdim=True)
         sums = self._set_sums(u)
-        around = b * sums + c * sums.sum(
-            dim=-2, keepdim=True
-        )  # (..., L, k): what a patch adds to its own share
+        # (..., L, k): what a patch adds to its own share
+        around = b * sums + c * sums.sum(dim=-2, keepdim=True)
         L = self.partition.num_sets
         C = self.partition.set_size
         grouped = u.reshape(*u.shape[:-2], L, C, u.shape[-1])  # (..., D, k) -> (..., L, C, k)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from patch_association.checks import finite, fits_memory, listed, positive_int, probability, real_array
+from patch_association.checks import fits_memory, listed, positive_int, probability, real_array
 from patch_association.intervals import Estimate
 
+_LEVEL = 0.95
+_RESAMPLES = 2000
 
-def sample_complexity(
-    sizes, errors, target: float = 0.05, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Estimate:
+
+def sample_complexity(sizes, errors, target: float = 0.05, resamples: int = _RESAMPLES) -> Estimate:
     """N*: where the mean error over seeds crosses ``target``, by interpolation linear in log N between sizes.
 
     Infinite when no size reaches it. The interval is the bootstrap over seeds with expanded percentiles
@@ -42,15 +43,14 @@ def sample_complexity(
     N = _grid(sizes)
     target = probability("target", target)
     e = _table(errors, N)
-    level = _level(level)
     fits_memory(f"{positive_int('resamples', resamples):,} resamples of {len(e)} seeds", resamples * len(e))
-    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    generator = np.random.default_rng(0)
     draws = generator.integers(0, len(e), (resamples, len(e)))
     # Seeds are resampled whole: the sizes of a seed share their first samples.
     crossings = np.array([_crossing(N, e[d].mean(axis=0), target) for d in draws])
-    tail = expanded(level, len(e))
+    tail = expanded(_LEVEL, len(e))
     low, high = np.quantile(crossings, [tail, 1 - tail], method="inverted_cdf")
-    return Estimate(_crossing(N, e.mean(axis=0), target), float(low), float(high), len(e), level)
+    return Estimate(_crossing(N, e.mean(axis=0), target), float(low), float(high), len(e), _LEVEL)
 
 
 def expanded(level: float, n: int) -> float:
@@ -162,9 +162,6 @@ def slope_interval(
     sizes,
     errors_by_patches,
     target: float = 0.05,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
 ) -> tuple[float, float, float, float]:
     """The power of D in N*(D), with a bootstrap over the seeds of every D.
 
@@ -188,7 +185,6 @@ def slope_interval(
     """
     D = real_array("num_patches", num_patches)
     target = probability("target", target)
-    level = _level(level)
     grids = [_grid(grid) for grid in listed("sizes", sizes, "grids, one for each D")]
     errors = listed("errors_by_patches", errors_by_patches, "arrays, one for each D")
     if D.ndim != 1 or D.size < 2 or not len(grids) == len(errors) == D.size:
@@ -200,9 +196,9 @@ def slope_interval(
     value = [_crossing(N, e.mean(axis=0), target) for N, e in zip(grids, errors)]
     if not np.isfinite(value).all():
         raise ValueError(f"every D must reach the target, got N* = {value}")
-    generator = np.random.default_rng(positive_int("seed", seed, minimum=0))
+    generator = np.random.default_rng(0)
     slopes = []
-    for _ in range(positive_int("resamples", resamples)):
+    for _ in range(_RESAMPLES):
         draw = [
             _crossing(N, e[generator.integers(0, len(e), len(e))].mean(axis=0), target)
             for N, e in zip(grids, errors)
@@ -211,9 +207,9 @@ def slope_interval(
             slopes.append(np.polyfit(x, np.log(draw), 1)[0])
     if not slopes:
         raise ValueError(f"no resample reaches the target {target} at every D: an interval needs some")
-    tail = expanded(level, min(map(len, errors)))
+    tail = expanded(_LEVEL, min(map(len, errors)))
     low, high = np.quantile(slopes, [tail, 1 - tail])
-    return (float(np.polyfit(x, np.log(value), 1)[0]), float(low), float(high), 1 - len(slopes) / resamples)
+    return (float(np.polyfit(x, np.log(value), 1)[0]), float(low), float(high), 1 - len(slopes) / _RESAMPLES)
 
 
 def _grid(sizes) -> np.ndarray:
@@ -232,12 +228,6 @@ def _table(errors, N) -> np.ndarray:
     if not ((e >= 0) & (e <= 1)).all():
         raise ValueError(f"errors must lie in [0, 1], got {e.min():.3g} to {e.max():.3g}")
     return e
-
-
-def _level(level) -> float:
-    if not 0 < finite("level", level) < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
-    return float(level)
 
 
 def _fit(law, parameters, residuals) -> GrowthFit:

@@ -25,7 +25,7 @@ LEARNERS = {
     "logistic regression": {"color": COLORS["noise"], "marker": "P", "linestyle": "-"},
 }
 # Open and large: it often lies on the one above.
-LEARNERS["ideal blocks"] |= {"markersize": 9, "markerfacecolor": "none"}
+LEARNERS["ideal blocks"] |= {"markersize": 7, "markerfacecolor": "none"}
 LEARNERS["learned attention"] |= {"zorder": 3}
 
 _ERROR = "mean test error"
@@ -97,9 +97,6 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
         Samples per patch that are enough in the limit of many patches.
     """
     ax.fill_between(patches, 0.7, bound, color=COLORS["noise"], alpha=0.18, linewidth=0)
-    ax.plot(patches, bound, color=INK, label="needed without the sets")
-    limit = enough * np.asarray(patches)
-    ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
     for name, complexities in learners.items():
         crossed = {D: N for D, N in complexities.items() if np.isfinite(N.value)}
         x = np.array(list(crossed))
@@ -113,6 +110,12 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     )
     label_ticks(ax.xaxis, patches)
     label_ends(ax)
+    # The two bounds are named where there is room, and not at their ends beside the learners.
+    limit = enough * np.asarray(patches)
+    ax.plot(patches, bound, color=INK, label="needed without the sets")
+    ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
+    ax.text(patches[-1], bound[-1] / 3, "too few without the sets", ha="right", va="top")
+    ax.text(patches[0], 1.35 * limit[0], "enough for overlaps\nat large $D$", ha="left", va="bottom")
 
 
 def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:

@@ -153,10 +153,11 @@ def _move(images, operation, value):
     # Rotation turns about the middle, shears hold the upper left corner.
     turns = operation == _NUMBER["Rotate"]
     cx, cy = torch.where(turns, width / 2 * one, zero), torch.where(turns, height / 2 * one, zero)
+    # (B, 1, W), (B, H, 1)
     dx, dy = (
         x[None, None, :] - cx[:, None, None],
         y[None, :, None] - cy[:, None, None],
-    )  # (B, 1, W), (B, H, 1)
+    )
     tx, ty = cx - when("TranslateX", value), cy - when("TranslateY", value)
     from_x = xx[:, None, None] * dx + xy[:, None, None] * dy + tx[:, None, None]  # (B, H, W)
     from_y = yx[:, None, None] * dx + yy[:, None, None] * dy + ty[:, None, None]

@@ -139,7 +139,7 @@ def paper_cell(model: str) -> dict:
     return study.trained(own, study.pictures(), folder) | {"step_cpu_s": _step_cpu_s(own)}
 
 
-def _step_cpu_s(own: dict[str, Any], steps: int = 5) -> float:
+def _step_cpu_s(own: dict[str, Any]) -> float:
     """Processor time of one more step of such a run, in seconds."""
     from patch_lab.images.training.config import TrainConfig
     from patch_lab.images.training.run import train
@@ -150,6 +150,7 @@ def _step_cpu_s(own: dict[str, Any], steps: int = 5) -> float:
         return time.process_time() - start
 
     batch = own["batch_size"]
+    steps = 5
     val = 1
     config = TrainConfig(**own | {"val_size": val, "warmup_epochs": 0.0})
     data = study.pictures().limited(steps * batch + val, 1)

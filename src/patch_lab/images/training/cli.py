@@ -93,9 +93,8 @@ def _asked(arguments):
         arguments.out = Path(arguments.resume)
         config, about = begun(arguments.out)
         return _changed(config, arguments), about
-    config = _changed(
-        TrainConfig() if name is None else preset(name), arguments
-    )  # a wrong word is told first
+    # a wrong word is told first
+    config = _changed(TrainConfig() if name is None else preset(name), arguments)
     if arguments.out is None or (name is None and not arguments.settings):
         raise ValueError(
             "train needs --out DIR, and --preset NAME or --set KEY=VALUE; or, to go on with a run, "

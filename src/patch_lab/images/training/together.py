@@ -30,6 +30,7 @@ from patch_lab.images.training.processes import processes
 from patch_lab.images.training.rows import Rows
 from patch_lab.images.training.trainer import started
 
+# of rows of one tensor
 _OWN = (
     "seed",
     "lr",
@@ -39,7 +40,7 @@ _OWN = (
     "position_std",
     "tile",
     "tile_seed",
-)  # of rows of one tensor
+)
 _SHARED = (
     "epochs",
     "batch_size",
@@ -151,9 +152,8 @@ class Together:
         self.steps = self.feeds[0].steps
         self.groups = _groups(self.configs)
         total = configs[0].epochs * self.steps
-        rates = torch.tensor(
-            [[c.rate(k, self.steps) for c in configs] for k in range(total)]
-        )  # (steps, runs)
+        # (steps, runs)
+        rates = torch.tensor([[c.rate(k, self.steps) for c in configs] for k in range(total)])
         frozen = frozen or [()] * len(configs)
         self.engines: list[Any] = []
         for group in self.groups:
@@ -368,9 +368,8 @@ class _Evaluation:
         self.count_all = labels.shape[1]
         short = -self.count_all % _EVALUATED if self.count_all > _EVALUATED else 0
         at_once = min(_EVALUATED, self.count_all)
-        shown = nn.functional.pad(
-            images, (0, 0) * 3 + (0, short)
-        )  # nobody is right about a picture of class -1
+        # nobody is right about a picture of class -1
+        shown = nn.functional.pad(images, (0, 0) * 3 + (0, short))
         self.images = shown.unflatten(1, (-1, at_once))  # (S, passes, b, c, H, W)
         self.labels = nn.functional.pad(labels, (0, short), value=-1).unflatten(1, (-1, at_once))
         self.passes = self.images.shape[1]

@@ -230,26 +230,26 @@ def write_run(path: Path, run: ChapterRun) -> None:
 
 def exact(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
     """A number that was computed: nothing drawn, nothing trained; integers must be reproduced exactly."""
-    return _plain("exact", name, value, unit, digits, rtol)
+    return _without_interval("exact", name, value, digits, rtol, unit)
 
 
-def deterministic(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+def deterministic(name: str, value, *, digits: int = 3, rtol: float = 1e-9) -> Number:
     """A number read off a process without randomness: descent on the population, a flow."""
-    return _plain("deterministic run", name, value, unit, digits, rtol)
+    return _without_interval("deterministic run", name, value, digits, rtol)
 
 
-def mean_of_runs(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+def mean_of_runs(name: str, value, *, digits: int = 3, rtol: float = 1e-9) -> Number:
     """A mean over trainings, networks or draws that is given without an interval."""
-    return _plain("mean of runs", name, value, unit, digits, rtol)
+    return _without_interval("mean of runs", name, value, digits, rtol)
 
 
-def off_runs(name: str, value, *, unit: str = "", digits: int = 3, rtol: float = 1e-9) -> Number:
+def off_runs(name: str, value, *, digits: int = 3, rtol: float = 1e-9) -> Number:
     """A count, an extreme or a single value read off trainings, networks or draws."""
-    return _plain("read off runs", name, value, unit, digits, rtol)
+    return _without_interval("read off runs", name, value, digits, rtol)
 
 
-def _plain(kind: str, name: str, value, unit: str, digits: int, rtol: float) -> Number:
-    """A number without an interval; integers, and whether something holds, must be reproduced exactly."""
+def _without_interval(kind: str, name: str, value, digits: int, rtol: float, unit: str = "") -> Number:
+    """Integers, and whether something holds, must be reproduced exactly."""
     if isinstance(value, (Integral, np.bool_)):  # bool is an Integral
         return Number(name, int(value), kind, 0, unit=unit)
     value = _real(name, value)
@@ -264,7 +264,6 @@ def sampled(
     n: int | None = None,
     seeds: int | None = None,
     tolerance: float | None = None,
-    unit: str = "",
     digits: int = 2,
 ) -> Number:
     """A number that rests on draws.
@@ -296,7 +295,7 @@ def sampled(
         value, low, high = estimate, None, None
     value = _real(name, value)
     tolerance = finite("tolerance", tolerance, minimum=0)
-    return Number(name, value, "sampled", tolerance, n, seeds, low, high, unit, digits)
+    return Number(name, value, "sampled", tolerance, n, seeds, low, high, digits=digits)
 
 
 def _real(name: str, value) -> float:

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from patch_lab.kit import PARTS
-from patch_lab.kit.ledger.answers import Answer, read_answers
 from patch_lab.kit.ledger.evidence import ChapterRun, Number, read_run, write_run
 from patch_lab.kit.ledger.parameters import refuse_nonsense
 from patch_lab.kit.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
@@ -42,8 +41,6 @@ class Ledger:
     record : bool, optional
         Write what is handed in instead of comparing it; by default, whether the environment says
         ``PATCH_ASSOCIATION_RECORD=1``.
-    answers : Path, optional
-        A TOML file of what others have answered (:class:`~patch_lab.kit.ledger.answers.Answer`).
 
     Raises
     ------
@@ -74,7 +71,6 @@ class Ledger:
         tables: list[Path],
         evidence: Path | Callable[[str], Path],
         record: bool | None = None,
-        answers: Path | None = None,
     ):
         self._file_of = evidence if callable(evidence) else lambda chapter: Path(evidence, f"{chapter}.json")
         self._record = record
@@ -88,22 +84,14 @@ class Ledger:
                     raise ValueError(f"{path}: the claim {claim.id!r} is stated twice")
                 self._claims[claim.id] = claim
         self._order()
-        self._answers = read_answers(answers) if answers is not None else []
-        for answer in self._answers:
-            if answer.claim not in self._claims:
-                raise ValueError(f"{answers}: an answer to {answer.claim!r}, which the ledger does not have")
 
     @classmethod
     def at(cls, path, record: bool | None = None) -> Ledger:
-        """A ledger of one's own: the TOML file ``path``, with evidence in the folder named like it.
-
-        ``[[answer]]`` entries stand in a file beside it, ``NAME.answers.toml``, if there is one.
-        """
+        """A ledger of one's own: the TOML file ``path``, with evidence in the folder named like it."""
         path = Path(path)
         if path.suffix != ".toml" or not path.is_file():
             raise ValueError(f"path must be the TOML file of a ledger, got {path}")
-        answers = path.with_suffix(".answers.toml")
-        return cls([path], path.with_suffix(""), record, answers if answers.is_file() else None)
+        return cls([path], path.with_suffix(""), record)
 
     def __iter__(self) -> Iterator[Claim]:
         return map(self.__getitem__, self._claims)
@@ -152,22 +140,15 @@ class Ledger:
         return [one for one, claim in self._claims.items() if self[claim_id].id in claim.rests_on]
 
     def entries(self) -> list[dict]:
-        """Every claim as JSON values, with what it carries, what falls with it, and the answers to it."""
+        """Every claim as JSON values, with what it carries and what falls with it."""
         return [
             claim.as_dict()
             | {
                 "carries": self.carries(claim.id),
                 "falls_with_it": self.falls_with(claim.id),
-                "answers": [vars(answer) for answer in self.answers(claim.id)],
             }
             for claim in self
         ]
-
-    def answers(self, claim_id: str | None = None) -> list[Answer]:
-        """What authors and others have answered: to one claim, or all in the order in which they came."""
-        if claim_id is not None:
-            claim_id = self[claim_id].id
-        return [answer for answer in self._answers if claim_id in (None, answer.claim)]
 
     def trusting(self, engine: str) -> list[str]:
         """The ids of the claims that an engine checked and of all that rest on these, in order."""
@@ -262,33 +243,39 @@ class Ledger:
             raise ValueError(f"claim {claim_id!r} belongs to {claim.chapter}, and {name} is being run")
         _check_keys(claim_id, evidence)
         if self._recording:
-            old = self._before.numbers.get(claim_id, {})
-            kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
-            fresh = replace(claim, evidence=kept, parameters=run.parameters)
-            undefined = [number.name for number in evidence.values() if not number.is_finite]
-            if undefined:
-                raise ValueError(f"claim {claim_id!r}: {undefined[0]!r} is not finite and cannot be recorded")
-            self._refuse_unmet(fresh)
-            run = ChapterRun(
-                run.parameters, {**run.numbers, claim_id: fresh.evidence}
-            )  # a file holds one run: what it held before is gone
-            write_run(self._file_of(name), run)
-            self._run = (name, run)
-            self._recorded[name] = run
-            return Card(fresh)
+            return self._write(name, run, claim, evidence)
+        return self._compare(name, run, claim, evidence)
+
+    def _write(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
+        """Write the evidence of a claim into its chapter's file, which holds one run alone."""
+        old = self._before.numbers.get(claim.id, {})
+        kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
+        fresh = replace(claim, evidence=kept, parameters=run.parameters)
+        undefined = [number.name for number in evidence.values() if not number.is_finite]
+        if undefined:
+            raise ValueError(f"claim {claim.id!r}: {undefined[0]!r} is not finite and cannot be recorded")
+        self._refuse_unmet(fresh)
+        run = ChapterRun(run.parameters, {**run.numbers, claim.id: kept})
+        write_run(self._file_of(name), run)
+        self._run = (name, run)
+        self._recorded[name] = run
+        return Card(fresh)
+
+    def _compare(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
+        """The evidence beside the recorded one, with which it must agree at the recorded parameters."""
         if not claim.evidence:
-            raise AssertionError(f"claim {claim_id!r} has no recorded evidence yet: record it ({RECORD}=1)")
+            raise AssertionError(f"claim {claim.id!r} has no recorded evidence yet: record it ({RECORD}=1)")
         setting = f"{name} at {_listed(run.parameters)}"
         if run.parameters.keys() != claim.parameters.keys():
             raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
         if run.parameters != claim.parameters:
             changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
             unmet = tuple(claim.unmet(evidence, run.parameters))
-            judged(claim_id, not unmet)
+            judged(claim.id, not unmet)
             return Card(claim, dict(evidence), changed, unmet)
         differences = _differences(evidence, claim.evidence)
         if differences:
-            raise AssertionError(f"{setting}: claim {claim_id!r}: " + "; ".join(differences))
+            raise AssertionError(f"{setting}: claim {claim.id!r}: " + "; ".join(differences))
         fresh = replace(claim, evidence=dict(evidence))
         self._refuse_unmet(fresh)
         return Card(fresh)
@@ -320,7 +307,7 @@ class Ledger:
 def shipped() -> Ledger:
     """The book's own ledger, as it came with the package."""
     tables = [LABORATORY / part / "claims.toml" for part in PARTS]
-    return Ledger(tables, evidence_file, answers=Path(__file__).with_name("answers.toml"))
+    return Ledger(tables, evidence_file)
 
 
 def evidence_file(chapter: str) -> Path:

@@ -3,7 +3,7 @@
 An entry holds
 
 ``id``          source-place, such as ``jelassi2022-theorem-4.1``
-``source``      a key of :data:`SOURCES`, or of the ledger's own bibliography
+``source``      a key of :data:`SOURCES`, or of the ledger's own ``sources``
 ``where``       where the source states it; for our own, where the book does
 ``chapter``     ``part/chapter``: who examines it
 ``statement``   in our own words, mathematics between dollar signs
@@ -20,8 +20,7 @@ An entry holds
 ``horizon``     of a claim: what was tested, in words, where the knobs do not say it
 ``rests_on``    the ids of the entries that its proof, or its verdict, uses
 
-A ledger of one's own may name a file of BibTeX entries before its claims, ``bibliography = "papers.bib"``,
-from the folder of the ledger; their keys are sources then.
+A ledger of one's own may name its sources before its claims: ``sources = {doe2024 = "Doe (2024)"}``.
 """
 
 from __future__ import annotations
@@ -106,8 +105,6 @@ ENGINES = {
 KINDS = ("claim", "definition", "assumption")
 UNEXAMINED = "not examined yet"
 
-_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,(.*?)(?=^\s*@|\Z)", re.S | re.M)
-_FIELD = re.compile(r"\b(\w+)\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|\"([^\"]*)\"|(\d+))")
 _MATHEMATICS = re.compile(r"(\$[^$]*\$)")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*)(?::([^{}]*))?\}")
 
@@ -282,9 +279,10 @@ def read_table(path: Path) -> list[Claim]:
     with readable(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = content.pop("claim", [])
-    sources = dict.fromkeys(SOURCES, "")
-    if (bibliography := content.pop("bibliography", None)) is not None:
-        sources |= read_bibliography(path.parent / _text("bibliography", bibliography))
+    own = content.pop("sources", {})
+    if not isinstance(own, dict):
+        raise ValueError(f"{path}: sources must be a table of keys and who they are, got {own!r}")
+    sources = dict.fromkeys(SOURCES, "") | {key: _text(f"source {key}", said) for key, said in own.items()}
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
     claims = []
@@ -292,30 +290,6 @@ def read_table(path: Path) -> list[Claim]:
         with readable(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
             claims.append(_claim(entry, sources))
     return claims
-
-
-def read_bibliography(path: Path) -> dict[str, str]:
-    """What the entries of a BibTeX file are cited as, by key: "Jelassi, Sander & Li (2022)"."""
-    if not path.is_file():
-        raise ValueError(f"bibliography must be a BibTeX file, and there is no {path}")
-    citations = {}
-    for kind, key, body in _ENTRY.findall(path.read_text(encoding="utf-8")):
-        if kind.lower() not in ("comment", "string", "preamble"):
-            held = {
-                name.lower(): re.sub(r"[{}]", "", "".join(texts)) for name, *texts in _FIELD.findall(body)
-            }
-            names = [_surname(name) for name in (held.get("author") or key).split(" and ")]
-            names = [*names[:1], "others"] if len(names) > 4 else names
-            said = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            citations[key] = f"{said} ({held['year']})" if "year" in held else said
-    if not citations:
-        raise ValueError(f"{path} has no entries of BibTeX, such as @article{{key, ...}}")
-    return citations
-
-
-def _surname(name: str) -> str:
-    """Of "Li, Yuanzhi" or of "Yuanzhi Li"."""
-    return " ".join((name.split(",")[0] if "," in name else name.split()[-1]).split())
 
 
 def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
@@ -372,7 +346,7 @@ def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
         if value not in known:
             hint = ""
             if name == "source" and len(known) == len(SOURCES):
-                hint = "; a key of your own: name its BibTeX file, bibliography = ..., before the claims"
+                hint = "; a key of your own stands before the claims: sources = {KEY = 'Author (year)'}"
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
     if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -181,21 +182,7 @@ def run_sweep(
         finite("minutes", minutes, minimum=0)
         resume = not overwrite
     keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
-    partial = out.with_name(out.name + ".partial")
-
-    def allowed(interrupted: bool) -> tuple[Record | None, dict]:
-        if interrupted and not resume and not overwrite:
-            raise ValueError(
-                f"{partial} holds an interrupted sweep: resume it, or overwrite it to start again"
-            )
-        if out.exists() and not resume and not overwrite:
-            raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
-        if isinstance(sweep.data, str) or (begun is not None and len(begun) == len(keys)):
-            return begun, {"source": sweep.data, "sha256": None}
-        return begun, sweep.data()
-
-    journal = Journal(partial, sweep.settings(), resume, allowed)
+    journal = _opened(sweep, out, len(keys), resume, overwrite)
     begun, data = journal.before or (None, {})
     if begun is not None and len(begun) == len(keys):
         journal.close(remove=True)
@@ -215,17 +202,7 @@ def run_sweep(
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
     saved = False
 
-    def record() -> Record:
-        origin: dict = provenance(journal.wall_s, sweep.device, sweep.packages) | {"jobs": jobs}
-        return Record(
-            name=sweep.name,
-            command=f"patch-association sweep {sweep.name}",
-            config=dict(sweep.config),
-            results=[{**json.loads(key), **journal.done[key]} for key in keys if key in journal.done],
-            provenance=origin | {"hardware": _machines(earlier, origin["hardware"])},
-            data=data,
-        )
-
+    record = partial(_made, sweep, keys, journal, data, jobs, earlier)
     if sweep.beside is None:
         running = outcomes(sweep.run, waiting, jobs, backend)
     else:
@@ -248,12 +225,44 @@ def run_sweep(
             made.save(out)
             saved = True
     except (KeyboardInterrupt, CellError, OSError) as stop:
-        kept = f"{len(journal.done)} of {len(keys)} cells are kept in {partial}, and --resume goes on"
+        kept = f"{len(journal.done)} of {len(keys)} cells are kept in {journal.path}, and --resume goes on"
         said = kept if journal.done else "no cell was finished, so that there is nothing to resume"
         raise type(stop)(f"{str(stop) or 'stopped'}; {said}") from stop.__cause__
     finally:
         journal.close(remove=saved or not journal.done)
     return made
+
+
+def _opened(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) -> Journal:
+    """The journal of a sweep; its ``before`` is the record that is gone on with, and what the data are."""
+    waiting = out.with_name(out.name + ".partial")
+
+    def allowed(interrupted: bool) -> tuple[Record | None, dict]:
+        if interrupted and not resume and not overwrite:
+            raise ValueError(
+                f"{waiting} holds an interrupted sweep: resume it, or overwrite it to start again"
+            )
+        if out.exists() and not resume and not overwrite:
+            raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
+        begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
+        if isinstance(sweep.data, str) or (begun is not None and len(begun) == cells):
+            return begun, {"source": sweep.data, "sha256": None}
+        return begun, sweep.data()
+
+    return Journal(waiting, sweep.settings(), resume, allowed)
+
+
+def _made(sweep: Sweep, keys: list[str], journal: Journal, data: dict, jobs: int, earlier: str) -> Record:
+    """The record of the cells that are finished; ``earlier`` names the machines of those before."""
+    origin = provenance(journal.wall_s, sweep.device, sweep.packages)
+    return Record(
+        name=sweep.name,
+        command=f"patch-association sweep {sweep.name}",
+        config=dict(sweep.config),
+        results=[{**json.loads(key), **journal.done[key]} for key in keys if key in journal.done],
+        provenance=origin | {"jobs": jobs, "hardware": _machines(earlier, origin["hardware"])},
+        data=data,
+    )
 
 
 def _gpu() -> bool:

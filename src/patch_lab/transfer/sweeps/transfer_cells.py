@@ -56,8 +56,7 @@ SCRATCH_CHOICE = {
 }
 SCRATCH_STEPS = 250
 #: How the two largest sizes are trained: 250 steps would not fit their samples, and single precision gives
-#: the
-#: same errors (to four digits where both were run) in half the time.
+#: the same errors (to four digits where both were run) in half the time.
 LARGE = {"steps": 500, "dtype": "float32"}
 
 
