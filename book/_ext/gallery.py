@@ -72,8 +72,8 @@ def _first_move() -> dict:
 
     ahead = [lead(q) > 0 for q in chances]
     turns = [pair for pair, change in zip(pairwise(chances), np.diff(ahead)) if change]
-    edges = [root_scalar(lead, bracket=pair, xtol=1e-6).root for pair in turns]
-    between = " and ".join(f"q = {edge:.3f}" for edge in edges)
+    low, high = (root_scalar(lead, bracket=pair, xtol=1e-6).root for pair in turns)
+    between = f"for every q from {low:.3f} to {high:.3f}"
     frames = []
     says = []
     for q in chances:
@@ -83,8 +83,12 @@ def _first_move() -> dict:
         x = np.log10(alphas)
         curves = [np.stack([x, gain], axis=1).round(3).tolist() for gain in gains.T]
         frames.append([*curves, [[round(np.log10(best), 3), end] for end in (2.0, -1.2)]])
-        who = "companions" if lead(q) > 0 else "strangers"
-        says.append(f"q = {q:.2f}: at the best α {who} win; companions do between {between}")
+        who = (
+            f"companions win, as they do {between}"
+            if lead(q) > 0
+            else f"strangers win; companions do {between}"
+        )
+        says.append(f"At q = {q:.2f} and the best α, {who}.")
     return {
         "curves": frames, "colors": [_SAME, _OTHER, "feature"],
         "names": ["γ, companions", "ρ, strangers", "best α"],

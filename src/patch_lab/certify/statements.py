@@ -147,7 +147,7 @@ _TEXTS = {
     "companions-lead": r"""
         $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ after every step
-        $t \ge 1$, for ever. From step 2003 on $\gamma$ stays above 0.63, and $\rho$ falls at every step.""",
+        $t \ge 1$, forever. From step 2003 on $\gamma$ stays above 0.63, and $\rho$ falls at every step.""",
     "where-it-ends": r"""
         The two runs of companions-lead and of single-rate, $\eta_A$ their rate of the scores, end alike:
         $\rho \to -\infty$, $\gamma \to \sigma_A = 1$, $\alpha \to \alpha_\infty$ with $0.090707 <
@@ -156,7 +156,7 @@ _TEXTS = {
     "association-lost": r"""
         $D = 16$, $C = 4$, $q = 0.8$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/540$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at the steps 1 to
-        76, $\gamma < \rho$ at step 77 and at every step after it, for ever.""",
+        76, $\gamma < \rho$ at step 77 and at every step after it, forever.""",
     "degree-five": r"""
         $p = 5$, $D = 16$, $C = 4$, $q = 0.3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.1$,
         $\gamma = \rho = 0$, rates $\eta = 1/200$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from
@@ -164,7 +164,7 @@ _TEXTS = {
     "single-rate": r"""
         The paper's single rate: $D = 16$, $C = 4$, $q = 0.3$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from
         $\alpha = 0.01$, $\gamma = \rho = 0$, $\eta = \eta_A = 1/100$: $\gamma > \rho$ after every step
-        $t \ge 1$, for ever. (After 87,000 steps it is in the region that companions-lead covers.)""",
+        $t \ge 1$, forever. (After 87,000 steps it is in the region that companions-lead covers.)""",
     "many-patches": r"""
         $D = 36$, $C = 4$, $q = 0.13$, $p = 3$, $\nu = 10^{-4}$, $\sigma_A = 1$, from $\alpha = 0.01$,
         $\gamma = \rho = 0$, rates $\eta = 1/100$ and $\eta_A = D^2 \eta$: $\gamma > \rho$ at every step from

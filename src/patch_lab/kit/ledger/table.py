@@ -99,7 +99,7 @@ KNOBS = {
 #: What checks the computation in a proof, beside a reader, and what must be trusted with it.
 ENGINES = {
     "coq": "the kernel of Coq",
-    "flint": "FLINT's ball arithmetic and the room certify",
+    "flint": "FLINT's ball arithmetic and the module certify",
 }
 
 KINDS = ("claim", "definition", "assumption")

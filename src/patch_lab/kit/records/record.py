@@ -62,20 +62,20 @@ class Record(Cells):
         return view
 
     def origin(self) -> str:
-        """One sentence: made when, on what, from which data, how long it took, and the command.
+        """Two sentences: made when, in how long, on what, from which data; and the command.
 
-        Of a view it is the sentence of its record.
+        Of a view they are the sentences of its record.
         """
         p = self.provenance
         took = f"{p['wall_s']:.0f} seconds" if p["wall_s"] < 90 else f"{p['wall_s'] / 60:.0f} minutes"
         data = ""
         if self.data:
             sha = self.data["sha256"]
-            data = f" from {self.data['source']}" + (f" (sha256 {sha[:12]}…)" if sha else "")
+            data = f", from {self.data['source']}" + (f" (sha256 {sha[:12]}…)" if sha else "")
         return (
-            f"Recorded run “{self.name}”: {len(self._whole)} results, made{data} on {p['date']} "
-            f"on {p['hardware']} (PyTorch {p['versions']['torch']}) in {took}; "
-            f"the command “{self.command}” makes it again."
+            f"Recorded run “{self.name}”: {len(self._whole)} results, made on {p['date']} in {took}, "
+            f"on {p['hardware']} (PyTorch {p['versions']['torch']}){data}. "
+            f"The command “{self.command}” makes it again."
         )
 
     def to_json(self) -> str:
