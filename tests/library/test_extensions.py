@@ -19,10 +19,9 @@ from patch_lab.kit.figures import new_figure
 pytestmark = pytest.mark.usefixtures("book_style")
 
 
-@pytest.fixture
-def two_panels():
+def two_panels(rows, columns):
     """A figure of two axes as Matplotlib stores it, and their boxes, in points from its top."""
-    fig, axes = new_figure(1, 2, width="wide", height=3)
+    fig, axes = new_figure(rows, columns, width="wide", height=3 * rows)
     for ax, title in zip(axes, ("One thing", "Another")):
         ax.plot([1, 2, 3], [2, 1, 4], label="a curve")
         ax.set(title=title, xlabel="steps", ylabel="what is measured")
@@ -35,18 +34,19 @@ def two_panels():
     return file.getvalue(), [(box.x0, high - box.y1, box.x1, high - box.y0) for box in boxes]
 
 
-def test_each_panel_is_where_matplotlib_drew_its_axes(two_panels):
-    svg, boxes = two_panels
-    (row,) = panels.Figure(svg).rows()
-    assert [panel.title for panel in row] == ["One thing", "Another"]
-    for panel, box in zip(row, boxes, strict=True):
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1)])
+def test_each_panel_is_where_matplotlib_drew_its_axes(shape):
+    svg, boxes = two_panels(*shape)
+    drawn = [panel for row in panels.Figure(svg).rows() for panel in row]
+    assert [panel.title for panel in drawn] == ["One thing", "Another"]
+    for panel, box in zip(drawn, boxes, strict=True):
         ink = panels.union(panels.Figure(svg).ink(part) for part in panel.parts)
         np.testing.assert_allclose(ink, box, atol=4)
         assert panel.box[0] <= ink[0] and ink[2] <= panel.box[2]
 
 
-def test_a_panel_is_as_large_as_its_part_of_the_drawing(two_panels):
-    soup = BeautifulSoup(drawings.draw(two_panels[0], "p", "Two curves."), "html.parser")
+def test_a_panel_is_as_large_as_its_part_of_the_drawing():
+    soup = BeautifulSoup(drawings.draw(two_panels(2, 1)[0], "p", "Two curves."), "html.parser")
     for panel in soup.select(".pa-panel"):
         svg = panel.select_one("svg")
         desk = [float(x) for x in svg["viewbox"].split()]
