@@ -1,8 +1,20 @@
 // Epoch by epoch: what the encodings of two Vision Transformers know of the grid, and how often the networks are right.
 (() => {
   "use strict";
-  const { h, controls, player, chart, mount, refuse, whole, percent, epochs, decodeHalf, symmetric } =
-    window.patchAssociation;
+  const {
+    h,
+    fingers,
+    controls,
+    player,
+    chart,
+    mount,
+    refuse,
+    whole,
+    percent,
+    epochs,
+    decodeHalf,
+    symmetric,
+  } = window.patchAssociation;
   const SIDE = 8;
   const N = SIDE * SIDE;
   const PIXELS = 28 * SIDE;
@@ -123,7 +135,7 @@
         { class: "pa-quiet" },
         "Blue: an encoding like that of the chosen patch, which has a color of its own; orange: the " +
           "opposite. Ringed: as many most similar places as it has neighbors, filled where they are " +
-          "neighbors. Dashed: its mirror image. Point at a square to choose it.",
+          `neighbors. Dashed: its mirror image. ${fingers() ? "Tap" : "Point at"} a square to choose it.`,
       ),
     );
 

@@ -361,13 +361,22 @@
 
   /**
    * A square board of cells: dragging one onto another exchanges them, a press alone picks; `mark(from)` shows it.
-   * What is dragged goes along with the pointer, and dashes frame the place where it would be put down.
+   * What is dragged goes along with the pointer, and dashes frame the place where it would be put down. The ring of
+   * the focus lies above all that is drawn on the board.
    */
   function exchanger(board, side, { pick, swap, mark = () => {} }) {
-    const [ghost, target] = ["pa-carried", "pa-target"].map((look) =>
-      h("span", { class: look, "aria-hidden": "true", hidden: true }),
+    const [ghost, target, ring] = ["pa-carried", "pa-target", "pa-ring"].map((look) =>
+      h("span", { class: look, "aria-hidden": "true", hidden: look !== "pa-ring" }),
     );
-    board.append(target, ghost);
+    board.append(ring, target, ghost);
+    const share = (x) => `${100 * x}%`;
+    const frame = (one, k) => {
+      [one.style.left, one.style.top] = [share((k % side) / side), share(Math.floor(k / side) / side)];
+      one.style.width = one.style.height = share(1 / side);
+    };
+    board.addEventListener("focusin", ({ target }) =>
+      frame(ring, [...board.querySelectorAll(".pa-cell")].indexOf(target)),
+    );
     const where = (event) => {
       const box = board.getBoundingClientRect();
       const [c, r] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map(
@@ -381,21 +390,18 @@
     };
     const carry = (event, to) => {
       const box = board.getBoundingClientRect();
-      const cell = board.querySelectorAll(".pa-cell")[from];
-      const share = (x) => `${100 * x}%`;
       if (ghost.hidden) {
+        const cell = board.querySelectorAll(".pa-cell")[from];
+        const { backgroundColor, color } = getComputedStyle(cell);
         ghost.textContent = cell.textContent;
-        ghost.style.cssText = `background: ${getComputedStyle(cell).backgroundColor}; color: ${getComputedStyle(cell).color}`;
+        Object.assign(ghost.style, { backgroundColor, color });
+        frame(ghost, from);
       }
       ghost.hidden = false;
       target.hidden = to === from;
+      frame(target, to);
       ghost.style.left = share((event.clientX - box.left) / box.width);
       ghost.style.top = share((event.clientY - box.top) / box.height);
-      [target.style.left, target.style.top] = [
-        share((to % side) / side),
-        share(Math.floor(to / side) / side),
-      ];
-      for (const one of [ghost, target]) one.style.width = one.style.height = share(1 / side);
     };
     let from = -1;
     rested(board);

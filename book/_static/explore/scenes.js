@@ -80,7 +80,9 @@
       block: whole ? "nearest" : "center",
       behavior: still.matches ? "auto" : "smooth",
     });
-    if (whole) return;
+    const [from, to] = [link, box].map((one) => one.getBoundingClientRect());
+    const apart = Math.max(from.bottom, to.bottom) - Math.min(from.top, to.top) > innerHeight;
+    if (whole && !(apart && innerWidth <= 700)) return; // the text is still in sight
     const back = h(
       "button",
       {

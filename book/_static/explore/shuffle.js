@@ -4,6 +4,7 @@
   const {
     h,
     controls,
+    fingers,
     player,
     mount,
     uniform,
@@ -297,7 +298,8 @@
         options: ["Hardly any", "Most"],
         right: 1,
         before: () =>
-          "“The same before training” shows what random encodings make of the heap. Guess, or point at a piece.",
+          "“The same before training” shows what random encodings make of the heap. Guess, or " +
+          `${fingers() ? "tap" : "point at"} a piece.`,
         after: () => {
           change({ piece: 60 });
           return time.play();

@@ -348,16 +348,14 @@
         ].map(([words, x, y, anchor]) =>
           h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words),
         ), // either side of the line
-      );
-      parts.push(
         h(
           "svg:text",
           {
             class: "pa-side-name",
-            x: X(1.45),
-            y: Y(1.45) - 9,
+            x: X(1.9),
+            y: Y(1.9) - 9,
             "text-anchor": "middle",
-            transform: `rotate(-45 ${X(1.45)} ${Y(1.45)})`,
+            transform: `rotate(-45 ${X(1.9)} ${Y(1.9)})`,
           },
           "γ = ρ",
         ),

@@ -1,7 +1,7 @@
 // Where heads of a trained network look, from a place that the reader points at.
 (() => {
   "use strict";
-  const { h, guess, player, mount, percent, essay } = window.patchAssociation;
+  const { h, fingers, guess, player, mount, percent, essay } = window.patchAssociation;
   const { CAT, easel } = window.patchAssociation.scenes;
 
   mount("gazes", ({ stage, say, sentence }) => {
@@ -107,7 +107,7 @@
               `${percent(Math.min(...aside))} or more of their attention to one single ` +
               `place.${everywhere ? ` It is so from all ${queries.length} places.` : ""}`
           : "Four heads of ViT-Tiny look from the ringed place, on average over a thousand pictures. " +
-              "Point at a dot, and they look from there.",
+              `${fingers() ? "Tap" : "Point at"} a dot, and they look from there.`,
       );
     }
     const time = player({
