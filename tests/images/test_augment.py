@@ -97,6 +97,12 @@ def test_shift_and_flip_are_windows_of_the_padded_picture():
     )
 
 
+@pytest.mark.parametrize("wrong", [torch.zeros(2, 3, 8, 8), torch.zeros(3, 8, 8, dtype=torch.uint8)])
+def test_what_are_no_pictures_in_bytes_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"images must be uint8 of shape \(B, c, H, W\), got torch"):
+        augment(wrong, draw("shift", len(wrong), 8, seeded()))
+
+
 @pytest.mark.parametrize("choice", AUGMENTATIONS)
 def test_augmentation_is_seeded_and_by_picture(choice):
     """The same draws for a whole and for its parts: what several processes and a resumed run rely on."""

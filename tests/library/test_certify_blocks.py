@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from enumeration import positive_inputs
+from flint import arb
 from scipy.optimize import brentq
 
-from patch_lab.certify.blocks import moment_certificates, two_inequalities
+from patch_lab.certify.blocks import moment_certificates, psi, two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.dynamics.optimality import cubic_form
 
@@ -44,6 +45,13 @@ def test_the_coefficients_are_means_over_all_inputs(D, C, q):
     found = two_inequalities(D, C, q)
     for name, product in at.items():
         assert float(found[name].mid()) == pytest.approx(w @ product / w.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize(("a", "b", "L"), [(0.5, 0.1, 3), (0.02, 0.1, 3), (2.0, 0.3, 8), (0.0, 0.1, 4)])
+def test_the_share_of_companions_that_costs_most_is_taken(a, b, L):
+    c = np.linspace(0, a, 200_001)
+    least = (c + L * (np.sqrt(a - c + b) - b**0.5) ** 2).min()
+    assert float(psi(arb(a), arb(b), L)) == pytest.approx(least, abs=1e-9)
 
 
 def test_no_row_refutes_what_is_proved():

@@ -14,6 +14,7 @@ from patch_association.shallow import (
 )
 from patch_lab.shallow_vit.assumption import READINGS, check_assumption, cut, printed_start
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
+from patch_lab.shallow_vit.sweeps.shallow_removal import AT_MOST
 
 EYE = torch.eye(6, dtype=torch.float64)
 
@@ -166,3 +167,10 @@ def test_populations_of_fixed_counts_are_two_points():
     law = population(data)
     assert law.share.tolist() == [[0.3, 0.2, 0.17, 0.17, 0.16], [0.2, 0.3, 0.17, 0.17, 0.16]]
     assert law.y.tolist() == [1, -1] and mean_fractions(law) == (pytest.approx(0.3), pytest.approx(0.2))
+
+
+def test_the_recorded_removals_may_take_all_of_a_kind():
+    tokens = PatternData(50, 0.3, 0.1, noisy_share=0.5, noisy_std=0.4).sample(4, seed=1)
+    for kind in ("irrelevant", "noisy"):
+        assert remove(tokens, 1.0, kind).num_tokens == 50 - AT_MOST[kind]
+    assert AT_MOST["random"] == tokens.num_tokens

@@ -43,3 +43,26 @@ def test_the_first_cell_takes_what_a_comment_offers_and_refuses_nonsense(path):
 @PLAYABLE
 def test_one_change_leaves_no_red_cell(path):
     assert play.play(path) == []
+
+
+TOO_SMALL = f"ValueError: the runs need 90 GB, {play.TOO_SMALL} 8 GB"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "in_full", "wrong"),
+    [
+        (None, True, False),
+        (TOO_SMALL, True, False),
+        (TOO_SMALL, False, True),
+        (TOO_SMALL.replace("ValueError", "KeyError"), True, True),
+        ("ValueError: q must be a chance", True, True),
+    ],
+)
+def test_only_a_full_preset_may_ask_for_a_larger_machine(trouble, in_full, wrong, monkeypatch, capsys):
+    path = chapters()[0]
+    monkeypatch.setattr(play, "make", lambda name, book, images: notebook_from_text(path))
+    monkeypatch.setattr(play, "timed", lambda notebook, timeout=None: (trouble, 1.0))
+    monkeypatch.setattr(play, "unrefused", lambda notebook, name: [])
+    assert bool(play.play(path, in_full=in_full)) == wrong
+    said = capsys.readouterr().out
+    assert ("RED" in said) == wrong and ("refused" in said) == (trouble is not None and not wrong)

@@ -54,14 +54,19 @@ def _decided(six: dict, C: int, L: int, where: str) -> dict:
         raise Undecided(f"b > 0 is not certain {where}")
     u = (t4 + (C - 1) * t5) / C
     a = 3 * (t4 - u).max(arb(0))
-    if (L - 1) ** 2 * (a + b) > L**2 * b:
-        psi = a - b / (L - 1)
-    else:  # right in both cases, and the better one only here
-        psi = L * (a / ((a + b).sqrt() + b.sqrt())) ** 2
-    spare = -3 * u - psi - (L - 2) * td.max(arb(0))
+    spare = -3 * u - psi(a, b, L) - (L - 2) * td.max(arb(0))
     if not spare > 0:
         raise Undecided(f"psi + (L-2) t_d <= -3u is not certain {where}")
     return six | {"b": b, "spare": spare}
+
+
+def psi(a: arb, b: arb, L: int) -> arb:
+    """The least c + L (sqrt(a - c + b) - sqrt(b))^2 over c from 0 to a, or an upper bound of it."""
+    if (L - 1) ** 2 * (a + b) > L**2 * b:
+        return a - b / (L - 1)
+    return (
+        L * (a / ((a + b).sqrt() + b.sqrt())) ** 2
+    )  # at c = 0: a bound in both cases, the least in this one
 
 
 OUTSIDE = ("two_outside", "pair_outside", "three_outside")

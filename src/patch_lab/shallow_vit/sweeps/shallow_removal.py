@@ -34,7 +34,7 @@ def removal_cell(num_patterns: int, noisy: str, kind: str, share: float) -> dict
     dim = 10 if num_patterns == 5 else 20
     extra: dict[str, Any] = dict(noisy_share=0.5, noisy_std=NOISY_STD) if noisy == "half" else {}
     data = PatternData(50, 0.3, 0.1, num_patterns=num_patterns, dim=dim, **extra)
-    count = round(share * (35 if noisy == "none" else 25))
+    count = round(share * AT_MOST["irrelevant" if noisy == "none" else "noisy"])
 
     def start(trial):
         return initial_weights(data, [trial], num_neurons=FEWER_NEURONS).to(torch.float32)
