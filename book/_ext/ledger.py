@@ -71,7 +71,11 @@ CHIPS = {
 }
 
 #: The verdicts as a count says them.
-COUNTED = {"holds only if": "under a condition", "fails as stated": "not as stated"}
+COUNTED = {
+    "observation": "proved in a line or two",
+    "holds only if": "under a condition",
+    "fails as stated": "not as stated",
+}
 
 
 def digest(ledger: Ledger) -> str:

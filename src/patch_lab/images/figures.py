@@ -244,11 +244,12 @@ def _layers(group) -> str:
 def montage(rows, every: int = 1) -> np.ndarray:
     """(N, N) -> one picture: row i as a small picture, in the place of patch i (Figure 1a).
 
-    With ``every`` = 2 only the patches of every second row and column get a picture, from the second on.
+    With ``every`` = 4 only the patches of every fourth row and column get a picture, the last among them.
     """
     grid = round(len(rows) ** 0.5)
     four = np.asarray(rows).reshape(grid, grid, grid, grid)  # (row i, column i, row j, column j)
-    chosen = four[every - 1 :: every, every - 1 :: every]
+    first = (grid - 1) % every
+    chosen = four[first::every, first::every]
     side = len(chosen) * grid
     return chosen.transpose(0, 2, 1, 3).reshape(side, side)
 
@@ -258,7 +259,7 @@ def draw_montage(ax: Axes, rows, title: str, every: int = 1) -> None:
     grid = round(len(rows) ** 0.5)
     ax.imshow(montage(rows, every), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     thin = {"color": COLORS["noise"], "linewidth": 0.4, "alpha": 0.7, "clip_on": False}
-    for edge in range(grid // every + 1):
+    for edge in range(-(-grid // every) + 1):
         ax.axhline(edge * grid - 0.5, **thin)
         ax.axvline(edge * grid - 0.5, **thin)
     ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
