@@ -173,7 +173,7 @@ def name_colors(doctree: nodes.document) -> None:
 
 #: A panel's place in a caption, on a desk; on a phone panels stand below one another, and are counted.
 _PLACED = re.compile(
-    r"\b(?P<head>Left|Middle|Right)(?=[:,])|\bon the (?P<side>left|right)\b"
+    r"\b(?P<head>Left|Middle|Right)(?=[:,])|\b(?P<on>[Oo])n the (?P<side>left|right)\b"
     r"|(?<=\()(?P<note>left|middle|right)(?=\))"
 )
 
@@ -186,7 +186,8 @@ def name_places(doctree: nodes.document) -> None:
 
         def counted(place: re.Match, count: dict[str, str] = count) -> str:
             if place["side"]:
-                return f"in the {count[place['side']]} panel"
+                start = "In" if place["on"] == "O" else "in"
+                return f"{start} the {count[place['side']]} panel"
             return count[place["note"]] if place["note"] else count[place["head"].lower()].capitalize()
 
         for text in list(caption.findall(nodes.Text)):

@@ -10,6 +10,7 @@ import criteria
 import notebooks
 import pytest
 import set_up
+import test_all
 import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -119,6 +120,8 @@ def test_a_workflow_may_read_and_runs_pinned_actions_and_targets_that_exist(path
             assert "git push" not in ran
             for file in re.findall(r"(?:tools|\.ci)/\w+(?:\.py)?", ran):
                 assert (ROOT / file).is_file(), file
+            for stages in re.findall(r"tools/test_all\.py ([a-z ]+)", ran):
+                assert set(stages.split()) <= test_all.STAGES.keys(), stages
 
 
 @pytest.mark.parametrize("command", ["play", "full"])

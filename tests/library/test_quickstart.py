@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 PAGE = Path(__file__).resolve().parents[2] / "book" / "quickstart.md"
 SIX = PAGE.read_text("utf-8").partition("\n## Yours\n")[0]  # what a reader brings is tested in `test_yours`
 PROGRAMS = re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", SIX, re.M | re.S)
-SAYS = ["recall", "a plain sum errs", "looks like", "Locality", "", "gap"]
+SAYS = ["recall", "that of a plain sum", "looks like", "Locality", "", "gap"]
 
 
 def run_it(program: str, folder: Path, wheel: Path) -> subprocess.CompletedProcess:

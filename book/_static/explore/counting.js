@@ -237,7 +237,7 @@
     const errors = chart({
       title: "Errors of the two ways",
       xlabel: "random features, in units of C²",
-      height: narrow.matches ? 205 : 540,
+      height: narrow.matches ? 205 : document.body.matches(".pa-alone") ? 540 : 280,
       onpoint: (x) => {
         // as many patches as that
         const { C, q } = seen;

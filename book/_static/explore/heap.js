@@ -270,8 +270,9 @@
         );
       if (time < 1)
         return (
-          `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings ` +
-          `before training it is ${before}.`
+          "Each string joins two places whose addresses are among the most alike; nobody looks at the picture. " +
+          `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before ` +
+          `training it is ${before}.`
         );
       return (
         `Nobody looked: strings between alike addresses pulled the pieces, and ${whose} is back. Before ` +

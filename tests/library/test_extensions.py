@@ -1,0 +1,98 @@
+"""What the pages' extensions make of drawings and words, without a build."""
+
+import io
+import re
+
+import cells
+import drawings
+import essay
+import gallery
+import numpy as np
+import panels
+import pytest
+from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
+
+from patch_lab.kit.figures import new_figure
+
+pytestmark = pytest.mark.usefixtures("book_style")
+
+
+def two_panels(rows, columns):
+    """A figure of two axes as Matplotlib stores it, and their boxes, in points from its top."""
+    fig, axes = new_figure(rows, columns, width="wide", height=3 * rows)
+    for ax, title in zip(axes, ("One thing", "Another")):
+        ax.plot([1, 2, 3], [2, 1, 4], label="a curve")
+        ax.set(title=title, xlabel="steps", ylabel="what is measured")
+    fig.set_dpi(72)
+    fig.draw_without_rendering()
+    high = fig.bbox.height
+    boxes = [ax.get_tightbbox() for ax in axes]
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    return file.getvalue(), [(box.x0, high - box.y1, box.x1, high - box.y0) for box in boxes]
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1)])
+def test_each_panel_is_where_matplotlib_drew_its_axes(shape):
+    svg, boxes = two_panels(*shape)
+    drawn = [panel for row in panels.Figure(svg).rows() for panel in row]
+    assert [panel.title for panel in drawn] == ["One thing", "Another"]
+    for panel, box in zip(drawn, boxes, strict=True):
+        ink = panels.union(panels.Figure(svg).ink(part) for part in panel.parts)
+        np.testing.assert_allclose(ink, box, atol=4)
+        assert panel.box[0] <= ink[0] and ink[2] <= panel.box[2]
+
+
+def test_a_panel_is_as_large_as_its_part_of_the_drawing():
+    soup = BeautifulSoup(drawings.draw(two_panels(2, 1)[0], "p", "Two curves."), "html.parser")
+    for panel in soup.select(".pa-panel"):
+        svg = panel.select_one("svg")
+        desk = [float(x) for x in svg["viewbox"].split()]
+        phone = [float(x) for x in svg["data-narrow"].split()]
+        assert [int(svg[side]) for side in ("width", "height")] == [round(x * 4 / 3) for x in desk[2:]]
+        told = [int(x) for x in re.findall(r"--[wh]:(\d+)px", panel["style"])]
+        np.testing.assert_allclose(told, np.multiply(phone[2:], 4 / 3), atol=0.6)
+
+
+def test_a_color_is_named_as_each_theme_shows_it():
+    document = new_document("page")
+    document += nodes.paragraph("", "The crimson curve, and no other.")
+    drawings.name_colors(document)
+    words = [(word.get("classes"), word.astext()) for word in document.findall(nodes.inline)]
+    assert (["pa-day"], "crimson") in words and (["pa-night"], "pink") in words
+    assert [text.astext() for text in document[0] if isinstance(text, nodes.Text)] == [
+        "The ",
+        " curve, and no other.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn", "label"),
+    [
+        ("import numpy as np", False, "Imports"),
+        ("\nfrom math import pi", True, "Imports"),
+        ("ax.plot(x)", True, "Code of the figure"),
+        ("important = 3", False, "Code"),
+    ],
+)
+def test_a_fold_says_what_it_holds(source, drawn, label):
+    output = nodes.container("", nodes.image(uri="a.svg") if drawn else nodes.paragraph("", "3"))
+    assert cells.label_of(source, output) == label
+
+
+def test_both_sheets_of_the_heap_lie_within_their_frame():
+    tiles = BeautifulSoup(essay.still_heap("a.png"), "html.parser").select("svg svg")
+    columns = [int(tile["x"]) for tile in tiles]
+    assert len(tiles) == 2 * 196 and set(columns) == {*range(14), *range(16, 30)}  # of a frame 30 wide
+    assert {int(tile["y"]) for tile in tiles} == set(range(14))
+
+
+def test_the_drawings_of_the_gallery_keep_to_their_frames():
+    """Bars stand on an axis inside; companions fill the diagonal of the strangers' square to its end."""
+    axis, *_ = gallery.drawings()["counting"]["marks"]
+    assert 80 < float(re.match(r"M4 ([\d.]+)H96", axis[1]["d"])[1]) < 96
+    marks = [about for _, about in gallery.drawings()["descent"]["marks"] if "width" in about]
+    ends = {about["class"]: (about["x"] + about["width"], about["y"] + about["height"]) for about in marks}
+    assert ends["pa-same"] == ends["pa-other"]
