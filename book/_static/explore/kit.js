@@ -4,6 +4,7 @@
   "use strict";
   const { Refused, refuse } = window.patchAssociation;
   const SVG = "http://www.w3.org/2000/svg";
+  const QUIET = 700; // ms without a change before a screen reader is told
   const FILLER = "the letters of a sentence take this much room, and "; // where a longer one will stand
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -900,7 +901,9 @@
 
     function start(box, owner) {
       const stage = h("div", { class: "pa-stage" });
-      const sentence = h("p", { class: "pa-sentence", role: "status" });
+      const sentence = h("p", { class: "pa-sentence" });
+      const spoken = h("p", { class: "pa-spoken", role: "status" }); // the sentence, once it stands still
+      let speaking = null;
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
@@ -916,7 +919,13 @@
         if (notice) [text, refused] = [notice, true];
         if (!refused) text = told + text;
         if (veiled && !refused) text = explorable.guess.before?.() ?? text;
-        if (sentence.textContent !== text) sentence.textContent = text;
+        if (sentence.textContent !== text) {
+          sentence.textContent = text;
+          clearTimeout(speaking);
+          speaking = setTimeout(() => {
+            spoken.textContent = text;
+          }, QUIET);
+        }
         sentence.classList.toggle("pa-refused", refused);
         stage.classList.toggle("pa-stale", refused);
         if (refused) giveUp();
@@ -1002,12 +1011,14 @@
         moves.append(...before, sentence, ...small);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
       }
+      stage.append(spoken);
       // One picture leads; what is marked as the rest waits below it.
+      const others = stage.querySelectorAll("[data-rest]");
       const rest = h(
         "details",
         { class: "pa-rest" },
-        h("summary", {}, "More pictures"),
-        h("div", { class: "pa-panels" }, ...stage.querySelectorAll("[data-rest]")),
+        h("summary", {}, others.length === 1 ? "One more picture" : "More pictures"),
+        h("div", { class: "pa-panels" }, ...others),
       );
       const ask =
         explorable.guess &&

@@ -266,7 +266,7 @@
       h(
         "figure",
         { class: "pa-chart" },
-        h("figcaption", {}, "Drag the start: it rolls where the arrows go, and its way stays"),
+        h("figcaption", {}, "Drag the start: it rolls downhill, and its way stays"),
         h("div", { class: "pa-planar" }, ground, svg),
       ),
       h(
