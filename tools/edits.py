@@ -118,10 +118,8 @@ def as_run(notebook, path: Path) -> bool:
 
 def _foreign(cells: list) -> list[tuple]:
     """The cells, empty ones left out, that the tools did not write as they are, with their numbers from 1."""
-    rows = enumerate(zip(cells, own_ids(cells), own_ids(cells, figures=False)), start=1)
-    return [
-        (number, cell) for number, (cell, *own) in rows if cell.get("id") not in own and cell.source.strip()
-    ]
+    rows = enumerate(zip(cells, own_ids(cells)), start=1)
+    return [(number, cell) for number, (cell, own) in rows if cell.get("id") != own and cell.source.strip()]
 
 
 def _made(cells: list) -> list:

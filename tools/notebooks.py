@@ -67,7 +67,7 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def own_ids(cells: list, figures: bool = True) -> list[str]:
+def own_ids(cells: list) -> list[str]:
     """What the ids of cells are, by their kind, their source, and what is said of a figure."""
     seen: Counter[str] = Counter()
     ids = []

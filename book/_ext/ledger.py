@@ -25,6 +25,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,6 +79,7 @@ COUNTED = {
 }
 
 
+@cache
 def digest(ledger: Ledger) -> str:
     """A name for the ledger's present content."""
     content = json.dumps(ledger.entries(), sort_keys=True)

@@ -1,7 +1,7 @@
 """The ledger: every claim that a chapter examines, with its verdict and its evidence.
 
-``table/`` states each claim in our own words, with its verdict and the reason; ``evidence/`` holds what each
-chapter measured. A chapter says once what its parameters are, then hands in its numbers::
+``claims.toml`` of a part states each claim in our own words, with its verdict and the reason; ``evidence/``
+holds what each chapter measured. A chapter says once what its parameters are, then hands in its numbers::
 
     chapter("setting/structure", PRESET=PRESET)
     check("ours-chance-levels", {"recall": sampled("off-diagonal recall", estimate, n=400)})

@@ -119,14 +119,14 @@ def _rounded(errors, digits: int = 4) -> list:
     return np.round(np.asarray(errors), digits).tolist()
 
 
-def _fixed(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
+def fine_tuned_under(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
     """Fine-tuning with a fixed attention; errors (seeds, sizes)."""
     data = downstream(num_patches, dim)
     model = fixed_attention(attention, data.partition)
     return {**_fine_tuned(data, model, sizes, seeds, linear), "in_set_mass": model.in_set_mass}
 
 
-def _pretrained(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
+def pretrained_attention(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
     """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
     A, described = pretrained(num_patches, pretraining_samples(num_patches), pretraining, steps)
     return {
@@ -152,7 +152,7 @@ def _mean(outcomes: list[learners.Outcome], name: str) -> float | None:
     return None if None in values else float(np.mean(values))
 
 
-def _discover(num_patches, dim, learner, samples, seeds) -> dict:
+def discovered_sets(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
     outcomes = [
         learners.by_search(
@@ -166,13 +166,13 @@ def _discover(num_patches, dim, learner, samples, seeds) -> dict:
     return {"errors": _rounded([f.error for f in outcomes]), "recall": _mean(outcomes, "recall")}
 
 
-def _logistic(num_patches, dim, samples, seeds) -> dict:
+def logistic_regression(num_patches, dim, samples, seeds) -> dict:
     """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
     outcomes = [learners.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
     return {"errors": _rounded([f.error for f in outcomes]), "penalties": [f.penalty for f in outcomes]}
 
 
-def _scratch(
+def trained_from_scratch(
     num_patches,
     dim,
     samples,
@@ -210,7 +210,7 @@ def _scratch(
     }
 
 
-def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
+def mismatched_sets(num_patches, dim, fraction, sizes, seeds) -> dict:
     """Fixed attention to sets of which a fraction of the patches has moved, another draw per seed."""
     upstream = downstream(num_patches, dim).partition
     model = fixed_attention("gamma = log D", upstream)
@@ -230,7 +230,7 @@ def _mismatched(num_patches, dim, fraction, sizes, seeds) -> dict:
     return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
 
 
-def _heads(num_patches, dim, features, heads, sizes, seeds) -> dict:
+def several_heads(num_patches, dim, features, heads, sizes, seeds) -> dict:
     """K features on K random partitions; heads fixed to the first ``heads`` of them."""
     errors = []
     for seed in range(seeds):
