@@ -43,6 +43,10 @@ def curves(ax) -> dict:
 DRAWN = [
     (lifetime.draw_margins, ([0, 9], {500: [[1, 3], [3, 5]], 1000: [[0, 2], [2, 4]]}),
      {"500": ([0, 9], [2, 4]), "1,000": ([0, 9], [1, 3])}),
+    (lifetime.draw_losing, ([0, 9], np.array([1, -1]), np.array([0.5, 0.1])),
+     {"margin": ([0, 9], [1, -1]), r"10 $\times$ error": ([0, 9], [5, 1])}),
+    (lifetime.draw_dying, ([1, 9], [2, 3], [0, 3], 3.0),
+     {r"$\gamma$": ([1, 9], [2, 3]), r"$\rho$": ([1, 9], [0, 3])}),
     (pretrained.draw_accuracy, ({"moved": ([1, 4], [LOW, HIGH])}, 0.9, "count"),
      {"moved": ([1, 4], [25, 75])}),
     (pretrained.draw_sinks, ({"a": {"value": [0.2, 0.4], "low": [0.1, 0.3], "high": [0.3, 0.5]}}, 3),

@@ -6,9 +6,9 @@ import torch
 from enumeration import positive_inputs
 
 from patch_association.exact.risk import PopulationRisk
-from patch_association.structure import association
+from patch_association.structure import Partition, association
 from patch_association.training import Constant, descend_population
-from patch_lab.dynamics.lifetime import ScoreNoise
+from patch_lab.dynamics.lifetime import ScoreNoise, order_of_scores
 from patch_lab.kit import records
 
 HERE = (0.2, 0.5, -0.3)  # alpha, gamma, rho
@@ -91,3 +91,14 @@ def test_drawn_scores_have_the_predicted_spread_and_lead_to_association():
     assert abs(strays.mean()) < 6 * at.rms() / np.sqrt(500 * 400)
     assert association(noise.draw_scores(at, 10**5, draws=3), noise.partition).exact.all()
     assert (noise.draw_scores(at, 50, draws=2) == noise.draw_scores(at, 50, draws=2)).all()
+
+
+def test_lead_spread_and_failures_are_counted_on_a_table_of_four_patches():
+    A = [
+        [5, 1, 0, 0],
+        [3, 5, 0, 4],  # a stranger above the companion
+        [0, 0, 5, 2],
+        [0, 0, 2, 5],
+    ]
+    lead, spread, failing = order_of_scores(A, Partition(np.array([0, 0, 1, 1])))
+    assert (lead, spread, failing) == pytest.approx((2 - 4 / 8, np.std([1, 3, 2, 2]), 1))

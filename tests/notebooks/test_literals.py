@@ -62,3 +62,18 @@ def typed_again(notebook) -> list[str]:
 @CHAPTERS
 def test_no_parameter_is_typed_again(path):
     assert typed_again(notebook_from_text(path)) == EXCEPTIONS.get(name_of(path), [])
+
+
+TAIL = "## What the notes and the verdicts measure"
+
+
+@CHAPTERS
+def test_the_page_above_its_tail_is_short_in_code(path):
+    """Twelve cells and a hundred lines, the cell that installs the library in Colab left out."""
+    cells = notebook_from_text(path).cells
+    tail = next(k for k, cell in enumerate(cells) if cell.cell_type == "markdown" and TAIL in cell.source)
+    code = [cell.source for cell in cells[:tail] if cell.cell_type == "code"]
+    shown = [source for source in code if "invalidate_caches" not in source]
+    lines = [line for source in shown for line in source.splitlines() if line.strip()]
+    assert len(shown) <= 12
+    assert len(lines) <= 100

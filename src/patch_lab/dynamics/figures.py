@@ -8,6 +8,7 @@ from math import isqrt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from patch_association.structure import Partition
@@ -515,3 +516,9 @@ def draw_steps_needed(ax: Axes, num_patches, single, common) -> None:
         ax.plot(num_patches, values, label=label, **style)
     ax.set(xscale="log", yscale="log", xlabel="patches $D$", ylabel="steps")
     label_ticks(ax.xaxis, num_patches)
+
+
+def label_drift(fig: Figure, image, axes) -> None:
+    """The color bar of :func:`draw_drift_map`, in powers of ten of either sign."""
+    bar = fig.colorbar(image, ax=axes, label=r"drift of $\gamma - \rho$", ticks=[-1e-3, -1e-4, 0, 1e-4, 1e-3])
+    bar.ax.set_yticklabels(["\N{MINUS SIGN}10⁻³", "\N{MINUS SIGN}10⁻⁴", "0", "10⁻⁴", "10⁻³"])

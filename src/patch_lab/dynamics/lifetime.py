@@ -279,3 +279,24 @@ def _classes(C: int, L: int, q: float, numbers: int):
         rows = [[1] * C] + [[1] * a + [-1] * b + [0] * (C - a - b) for a, b in sets]
         signs.append(np.concatenate(rows))
     return np.array(signs, dtype=np.float64), np.array(mass)
+
+
+def order_of_scores(scores, partition: Partition) -> tuple[float, float, int]:
+    """How scores (D, D) stand to the sets.
+
+    Returns
+    -------
+    lead : float
+        The mean score of companions minus that of strangers.
+    spread : float
+        The standard deviation of the scores of companions.
+    failing : int
+        Patches that score a stranger at least as high as a patch of their own set, themselves included.
+    """
+    A = np.asarray(scores, dtype=float)
+    same = partition.same_set
+    companions = A[same & ~np.eye(len(A), dtype=bool)]
+    lowest = np.where(same, A, np.inf).min(axis=1)
+    highest = np.where(same, -np.inf, A).max(axis=1)
+    lead = companions.mean() - A[~same].mean()
+    return float(lead), float(companions.std()), int((lowest <= highest).sum())

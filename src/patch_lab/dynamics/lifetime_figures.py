@@ -8,7 +8,8 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from patch_lab.kit.figures.style import COLORS, INK, draw_estimate, label_ticks, styles_of, tints
+from patch_lab.kit.figures import draw_band, draw_matrix
+from patch_lab.kit.figures.style import COLORS, INK, draw_estimate, label_ends, label_ticks, styles_of, tints
 
 
 def draw_counts(ax: Axes, counts) -> None:
@@ -24,6 +25,41 @@ def draw_margins(ax: Axes, steps, cells: dict) -> None:
     ax.axhline(0, color=COLORS["noise"], linestyle=":", linewidth=1.3)
     ax.set(xlabel="step", ylabel="worst margin")
     ax.legend(title="$N$", fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def draw_losing(ax: Axes, steps, margin, errors) -> None:
+    """One run that loses association: its worst margin (records,) and ten times its test error (records,)."""
+    ax.plot(steps, margin, color=COLORS["same set"], label="margin")
+    ax.plot(steps, 10 * errors, color=COLORS["label"], linestyle="--", label=r"10 $\times$ error")
+    ax.axhline(0, color=COLORS["noise"], linestyle=":", linewidth=1.3)
+    ax.set(xlabel="step", ylim=(-0.7, 0.6))
+    label_ends(ax)
+
+
+def draw_dying(ax: Axes, times, gamma, rho, diagonal: float) -> None:
+    """Both scores of a run over time, and the diagonal at which they come to rest."""
+    ax.plot(times, gamma, color=COLORS["same set"], label=r"$\gamma$")
+    ax.plot(times, rho, color=COLORS["other sets"], label=r"$\rho$")
+    ax.axhline(diagonal, color=INK, linestyle=":", linewidth=1.2)
+    ax.set(xscale="log", xlabel="time, with scores at the rate $D^2$", ylabel="score")
+    ax.legend()
+
+
+def draw_blind(axes, runs, partition, least: float, chance: float) -> None:
+    """Runs in which a model learns the sets and patches do not attend to them.
+
+    Scores of the first run, then test error and recall of all over the steps, with the least possible error
+    and the recall of chance.
+    """
+    steps = runs[0]["steps"]
+    draw_matrix(axes[0], runs[0]["scores"], partition=partition, limit=2.6, colorbar=False)
+    draw_band(axes[1], steps, runs.column("test_error"), "label")
+    axes[1].axhline(least, color=INK, linestyle="--", linewidth=1.2)
+    draw_band(axes[2], steps, runs.column("recall"), "same set")
+    axes[2].axhline(chance, color=COLORS["noise"], linestyle=":", linewidth=1.4)
+    axes[0].set_title("Stripes, no blocks")
+    axes[1].set(yscale="log", xlabel="step", title="The error falls")
+    axes[2].set(ylim=(0, 1), xlabel="step", title="Recall stays at chance")
 
 
 def draw_reach(axes, shares: dict) -> None:
