@@ -357,7 +357,10 @@ class Enough:
             return high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.holds(10.0**middle, 10.0**b1, 10.0**b0) else (middle, high)
+            if self.holds(10.0**middle, 10.0**b1, 10.0**b0):
+                high = middle
+            else:
+                low = middle
         return high
 
     @cached_property

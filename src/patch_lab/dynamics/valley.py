@@ -170,7 +170,10 @@ def largest_settling_rate(risk: PopulationRisk, beta: float) -> float:
             progress=False,
         )
         settled = run.diverged_at is None and abs(run.alpha[-1] / floor - 1) < 1e-3
-        low, high = (rate, high) if settled else (low, rate)
+        if settled:
+            low = rate
+        else:
+            high = rate
     return low
 
 

@@ -161,7 +161,10 @@ def any_weights_boundary(set_size: int, q: float, error: float = 1 / 8) -> int:
         high = 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if any_weights_bound(middle * C, C, q) >= error else (middle, high)
+        if any_weights_bound(middle * C, C, q) >= error:
+            high = middle
+        else:
+            low = middle
     return high * C
 
 

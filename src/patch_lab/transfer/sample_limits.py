@@ -138,7 +138,10 @@ def samples_per_set(
     low, high = 0.0, most
     while high - low > accuracy:
         middle = (low + high) / 2
-        low, high = (middle, high) if error(middle) > target else (low, middle)
+        if error(middle) > target:
+            low = middle
+        else:
+            high = middle
     return high
 
 
