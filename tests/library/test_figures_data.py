@@ -86,6 +86,11 @@ DRAWN = [
        for kind, top in (("vanilla", 0.4), ("positional", 0.6))], 0.2, 1),
      {"neighbors, vanilla": ([0, 1], [0, 100]), "neighbors, positional": ([0, 1], [0, 50]),
       "classes, vanilla": ([0, 1], [0, 50]), "classes, positional": ([0, 1], [0, 50])}),
+    (dynamics.draw_overshooting, ({1 / 7: [0, 3], 1 / 8: [0, 2, 0], 1 / 16: [0, 1]},),
+     {"1/7: grows": ([0, 1], [0, 3]), "1/8: to and fro": ([0, 1, 2], [0, 2, 0]),
+      "1/16: settles": ([0, 1], [0, 1])}),
+    (dynamics.draw_creeping, ([0, 1, 1], [0, 0.5, 0.75]),
+     {r"$u = D\alpha$": ([0, 1, 2], [0, 1, 1]), "score $a$": ([0, 1, 2], [0, 0.5, 0.75])}),
     (dynamics.draw_drift, ([1, 2], [[1, -2], [8, -8]], 1.5, "drift"),
      {letter: ([1, 2], y) for letter, y in zip((r"$\gamma$", r"$\rho$"), ([1, 1], [-2, -1]))}),
 ]  # fmt: skip
