@@ -137,6 +137,39 @@ def test_a_sample_has_its_label_and_both_sums_with_their_verdicts_below():
     np.testing.assert_allclose(framed, [(0.04, 0.04), (1.04, 0.04), (2.04, 0.04)])  # set 1
 
 
+def test_a_row_of_products_is_folded_into_the_grid_of_its_patches():
+    _, axes = plt.subplots(1, 3)
+    products = np.array([[4, 3, 2, 0], [3, 4, 1, 2], [2, 1, 4, 3], [0, 2, 3, 4]])
+    pretrained.draw_products(axes, products, 1)
+    words = [{text.get_text(): text.get_position() for text in ax.texts} for ax in (axes[0], axes[2])]
+    places = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]
+    assert words == [dict(zip(names, places)) for names in ("1234", "3412")]
+    assert np.asarray(axes[1].collections[0].get_array()).tolist() == products.tolist()
+    frames = [[patch.get_xy() for patch in ax.patches if not patch.get_fill()] for ax in axes]
+    assert frames == [[(1, 0)], [(0, 1)], [(1, 0)]]
+    grounds = [np.mean(patch.get_facecolor()[:3]) for patch in axes[2].patches[:4]]
+    assert grounds[1] < grounds[0] < grounds[3] < grounds[2]  # the larger, the deeper
+    assert axes[2].get_title(loc="left") == "Row 2 is high nearby"
+
+
+def test_networks_are_named_at_their_means_over_runs_of_each_tile():
+    _, (left, right) = plt.subplots(1, 2)
+    runs = [
+        {"model": model, "tile": tile, "test_accuracy": level + off + tile / 1000}
+        for model, level in (("vanilla", 0.2), ("positional", 0.4), ("small_cnn", 0.6))
+        for tile in (4, 32)
+        for off in (0, 0.1)
+    ]
+    images.plot_shuffle_accuracy(left, runs)
+    larger = [run | {"model": run["model"].replace("small", "residual")} for run in runs]
+    images.plot_study_shuffles(right, larger, longer=larger[:1])
+    named = [{text.get_text(): text.xy for text in ax.texts if hasattr(text, "xy")} for ax in (left, right)]
+    ends = {"positional ViT": (4, 45.4), "vanilla ViT": (32, 28.2), "small CNN": (32, 68.2)}
+    assert named[0] == {name: pytest.approx(point) for name, point in ends.items()}
+    ends = {"positional ViT": (32, 48.2), "vanilla ViT": (32, 28.2), "residual CNN": (32, 68.2)}
+    assert named[1] == {name: pytest.approx(point) for name, point in ends.items()}
+
+
 def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_last():
     _, axes = plt.subplots(1, 2)
     runs, predicted = {"N = 500": ([1, 2], [0.5, 1])}, {"N = 500": ([1, 2], [0.4, 0.9])}
