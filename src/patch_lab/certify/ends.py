@@ -133,7 +133,10 @@ class End:
         low, high = a, b
         while high - low > _TIGHT / 8:  # a guess, on which nothing is built
             middle = (low + high) / 2
-            low, high = (middle, high) if at(middle, middle)[0] < 0 else (low, middle)
+            if at(middle, middle)[0] < 0:
+                low = middle
+            else:
+                high = middle
         pieces = {
             "falling": (a, low - _NEAR, lambda slope: slope[0] < 0),
             "rising": (low + _NEAR, b, lambda slope: slope[0] > 0),
