@@ -253,7 +253,11 @@ class ScoreNoise:
 def _classes(C: int, L: int, q: float, numbers: int):
     """One input of each class, given y = +1 with the first set as signal, and the chances of the classes."""
     # How many patches of a set carry either sign: so many kinds of sets have a chance.
-    kinds = 1 if q == 0 else C + 1 if q == 1 else (C + 1) * (C + 2) // 2
+    kinds = (C + 1) * (C + 2) // 2
+    if q == 0:
+        kinds = 1
+    elif q == 1:
+        kinds = C + 1
     count = 1
     for k in range(L - 1):  # multisets of L - 1 kinds
         count = count * (kinds + k) // (k + 1)
