@@ -511,10 +511,9 @@ class ClaimsTotals(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
-        lines = [
-            self._line(whose, [claim.standing for claim in claims if (claim.source == "ours") == own])
-            for whose, own in (("The papers\u2019", False), ("The book\u2019s own", True))
-        ]
+        papers = [claim.standing for claim in claims if claim.source != "ours"]
+        ours = [claim.standing for claim in claims if claim.source == "ours"]
+        lines = [self._line("The papers\u2019", papers), self._line("The book\u2019s own", ours)]
         rows: list[nodes.Node] = [line for line in lines if line is not None]
         return rows or [nodes.paragraph("", "The ledger has no claim yet.")]
 
@@ -539,10 +538,9 @@ class ClaimsFilter(LedgerDirective):
     def run(self) -> list[nodes.Node]:
         groups = []
         for group, choices in (("paper", SOURCES), ("part", PART_NAMES), ("verdict", FAMILIES)):
-            options = "".join(
-                f'<label><input type="radio" name="pa-{group}" value="{value}"{checked}> {text}</label> '
-                for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]
-            )
+            options = f'<label><input type="radio" name="pa-{group}" value="all" checked> all</label> '
+            for value, text in choices.items():
+                options += f'<label><input type="radio" name="pa-{group}" value="{value}"> {text}</label> '
             groups.append(f"<fieldset><legend>{group}</legend>{options.replace('&', '&amp;')}</fieldset>")
         self.env.metadata[self.env.docname]["searches_claims"] = True
         return [raw(f'<form class="pa-filter">{"".join(groups)}</form>')]

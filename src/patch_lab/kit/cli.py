@@ -145,10 +145,10 @@ def _size(sweep) -> str:
     from patch_lab.kit.records import load
 
     minutes = sweep.minutes
-    took = (
-        "no record yet" if minutes is None else f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
-    )
-    if sweep.grows and minutes is not None:
+    if minutes is None:
+        return f"{len(sweep.cells)} cells, no record yet"
+    took = f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
+    if sweep.grows:
         took = f"{len(load(sweep.name))} of them recorded in {took}"
     return f"{len(sweep.cells)} cells, {took}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -126,7 +128,8 @@ def _own(s: Subject) -> dict:
     result: dict = {"share": _ratio(energy - rest, energy)}
     result |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
     result |= {"to_corners": _with_intervals(to_corners), "part_names": list(LOGIT_TERMS)}
-    result |= {f"recall_{k}": _each(sums, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
+    for k in (4, 8):
+        result[f"recall_{k}"] = _each(sums, partial(neighbor_recall, grid=grid, k=k))
     result["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
     top = [[_top_step(counts.numpy(), grid) for counts in layer] for layer in steps.sum(dim=1)]
     result["top_step"] = [[step for step, _ in row] for row in top]

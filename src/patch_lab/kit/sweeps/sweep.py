@@ -109,11 +109,10 @@ def grid(**axes) -> tuple[dict, ...]:
     >>> grid(k=[1, 2], q=0.5)
     ({'k': 1, 'q': 0.5}, {'k': 2, 'q': 0.5})
     """
-    several = (tuple, list, range)
-    values = [
-        axis if isinstance(axis, several) or getattr(axis, "ndim", 0) == 1 else (axis,)
-        for axis in axes.values()
-    ]
+    values = []
+    for axis in axes.values():
+        is_list = isinstance(axis, (tuple, list, range)) or getattr(axis, "ndim", 0) == 1
+        values.append(axis if is_list else (axis,))
     return tuple(as_json(dict(zip(axes, chosen)), "a cell") for chosen in product(*values))
 
 
