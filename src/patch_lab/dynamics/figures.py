@@ -61,7 +61,7 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
         ax.plot(run.steps, getattr(run, name), label=f"{letter}, {where.sum()} entries", **marks)
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlabel="step of gradient descent", ylabel="score $A_{ij}$")
-    ax.legend(loc="upper left")
+    label_ends(ax)
 
 
 def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
