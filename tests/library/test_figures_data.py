@@ -10,6 +10,7 @@ from matplotlib.container import ErrorbarContainer
 from scipy.stats import norm
 
 from patch_association.intervals import Estimate
+from patch_association.structure import Partition
 from patch_lab.beyond import figures as beyond
 from patch_lab.dynamics import figures as dynamics
 from patch_lab.dynamics import lifetime_figures as lifetime
@@ -86,6 +87,11 @@ DRAWN = [
        for kind, top in (("vanilla", 0.4), ("positional", 0.6))], 0.2, 1),
      {"neighbors, vanilla": ([0, 1], [0, 100]), "neighbors, positional": ([0, 1], [0, 50]),
       "classes, vanilla": ([0, 1], [0, 50]), "classes, positional": ([0, 1], [0, 50])}),
+    (dynamics.draw_overshooting, ({1 / 7: [0, 3], 1 / 8: [0, 2, 0], 1 / 16: [0, 1]},),
+     {"1/7: grows": ([0, 1], [0, 3]), "1/8: to and fro": ([0, 1, 2], [0, 2, 0]),
+      "1/16: settles": ([0, 1], [0, 1])}),
+    (dynamics.draw_creeping, ([0, 1, 1], [0, 0.5, 0.75]),
+     {r"$u = D\alpha$": ([0, 1, 2], [0, 1, 1]), "score $a$": ([0, 1, 2], [0, 0.5, 0.75])}),
     (dynamics.draw_drift, ([1, 2], [[1, -2], [8, -8]], 1.5, "drift"),
      {letter: ([1, 2], y) for letter, y in zip((r"$\gamma$", r"$\rho$"), ([1, 1], [-2, -1]))}),
 ]  # fmt: skip
@@ -113,6 +119,22 @@ def test_dashes_tell_what_is_reached_from_what_bounds_and_one_head_from_many():
     transfer.plot_heads(right, tables)
     one, many = (handle[0].get_linestyle() for handle in right.get_legend_handles_labels()[0][-2:])
     assert (one, many) == ("--", "-")
+
+
+def test_a_sample_has_its_label_and_both_sums_with_their_verdicts_below():
+    _, axes = plt.subplots(1, 2)
+    samples = np.array([[-1, -1, -1, 1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1, -1, 0, 0]])
+    transfer.draw_samples(axes, samples, [-1, 1], [0, 1], Partition([0, 0, 0, 1, 1, 1, 2, 2, 2]), 3)
+    below = [[text for text in ax.texts if text.get_position()[1] > 3] for ax in axes]
+    assert [[text.get_text() for text in texts] for texts in below] == [
+        ["label \N{MINUS SIGN}1", "all patches: +1, wrong", "sets, cubed: \N{MINUS SIGN}11, right"],
+        ["label +1", "all patches: +2, right", "sets, cubed: +26, right"],
+    ]
+    colors = [[text.get_color() for text in texts[1:]] for texts in below]
+    assert colors == [[COLORS["label"], COLORS["signal"]], [COLORS["signal"]] * 2]
+    assert [ax.get_title(loc="left") for ax in axes] == ["Sample 1 shows set 1", "Sample 2 shows set 2"]
+    framed = [patch.get_xy() for patch in axes[0].patches if not patch.get_fill()]
+    np.testing.assert_allclose(framed, [(0.04, 0.04), (1.04, 0.04), (2.04, 0.04)])  # set 1
 
 
 def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_last():
