@@ -4,7 +4,7 @@
 ``claims-table``        the claims of a part; options ``part``, ``chapter``, ``source``
 ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
-``claims-filter``       choices, and a search, that hide what is not asked for from the tables of the page
+``claims-filter``       choices with their counts, and a search, that hide what is not asked for from a page
 ``claims-trust``        what still trusts which engine
 ``claims-outcomes``     the words that other ledgers use too, with how many claims have each
 ``claims-map``          how many claims of each part have each verdict
@@ -23,6 +23,7 @@ Pages that use them are built again when the ledger changes.
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 from functools import cache
@@ -35,13 +36,15 @@ from findings import raw
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import NODE_TYPES
 
 from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.prose import without_markup
 
-#: What the filter offers: the papers, the parts, and the families of verdicts in words.
+#: What the filter offers beside the verdicts: the papers and the parts.
+PAPER_NAMES = {"papers": "both papers", **SOURCES}
 PART_NAMES = {
     "setting": "the setting",
     "dynamics": "the dynamics",
@@ -49,12 +52,6 @@ PART_NAMES = {
     "images": "images",
     "shallow_vit": "content instead of position",
     "beyond": "beyond",
-}
-FAMILIES = {
-    "holds": "holds, or seen",
-    "conditional": "holds only if",
-    "fails": "fails as stated",
-    "untested": "open",
 }
 #: A part with more claims shows its chapters folded.
 MANY = 24
@@ -77,6 +74,21 @@ COUNTED = {
     "holds only if": "under a condition",
     "fails as stated": "not as stated",
 }
+
+
+#: The page of the table, whose address may ask for some of the claims.
+TABLE = "book/claims"
+
+
+def slug(verdict: str) -> str:
+    """A verdict in an address."""
+    return verdict.replace(" ", "-")
+
+
+def choices_of(claim) -> set[str]:
+    """The filter's choices that leave a claim."""
+    papers = set() if claim.source == "ours" else {"papers"}
+    return papers | {slug(claim.standing), claim.source, claim.chapter.partition("/")[0]}
 
 
 @cache
@@ -164,9 +176,7 @@ class ClaimsTable(LedgerDirective):
     def _claim(self, claim) -> nodes.row:
         row = self.row(
             [self.place(claim), [self.paragraph(claim.statement), self._card(claim)], self.verdict(claim)],
-            f"pa-row-{claim.family}",
-            f"pa-row-{claim.source}",
-            f"pa-row-{claim.chapter.partition('/')[0]}",
+            *(f"pa-row-{value}" for value in sorted(choices_of(claim))),
         )
         row["ids"] = [f"claim-{claim.id}"]
         return row
@@ -507,45 +517,62 @@ class ClaimsDefinitions(LedgerDirective):
 
 
 class ClaimsTotals(LedgerDirective):
-    """How many claims have each verdict: a line of badges for the papers, and one for the book's own."""
+    """How many claims have each verdict: a line of badges for the papers, and one for the book's own.
+
+    Each leads to the table, which shows these claims.
+    """
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        papers = [claim.standing for claim in claims if "papers" in choices_of(claim)]
+        ours = [claim.standing for claim in claims if "ours" in choices_of(claim)]
         lines = [
-            self._line(whose, [claim.standing for claim in claims if (claim.source == "ours") == own])
-            for whose, own in (("The papers\u2019", False), ("The book\u2019s own", True))
+            self._line("The papers\u2019", "papers", papers),
+            self._line("The book\u2019s own", "ours", ours),
         ]
         rows: list[nodes.Node] = [line for line in lines if line is not None]
         return rows or [nodes.paragraph("", "The ledger has no claim yet.")]
 
-    @staticmethod
-    def _line(whose: str, standings: list[str]) -> nodes.paragraph | None:
+    def _line(self, whose: str, paper: str, standings: list[str]) -> nodes.paragraph | None:
         if not standings:
             return None
         line = nodes.paragraph("", f"{whose} {len(standings)}: ", classes=["pa-totals"])
+        table = relative_uri(f"{self.env.docname}.html", f"{TABLE}.html")
         for word in (*VERDICTS, *sorted(set(standings) - VERDICTS.keys())):
             if word in standings:
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
                 if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
                 counted = f"{standings.count(word)} {COUNTED.get(word, word)}"
-                line += [nodes.inline("", counted, classes=badge)]
+                address = f"{table}#paper={paper}&verdict={slug(word)}"
+                line += [nodes.reference("", counted, refuri=address, internal=True, classes=badge)]
         return line
 
 
 class ClaimsFilter(LedgerDirective):
-    """Three groups of choices; the style sheet hides the rows that they leave out, so no script is needed."""
+    """Three groups of choices, each with its count; the style sheet hides what they leave out.
+
+    A script adds a search and the address (``claims.js``).
+    """
 
     def run(self) -> list[nodes.Node]:
+        claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        verdicts = {slug(word): word for word in VERDICTS}
         groups = []
-        for group, choices in (("paper", SOURCES), ("part", PART_NAMES), ("verdict", FAMILIES)):
-            options = "".join(
-                f'<label><input type="radio" name="pa-{group}" value="{value}"{checked}> {text}</label> '
-                for value, text, checked in [("all", "all", " checked"), *((*c, "") for c in choices.items())]
-            )
-            groups.append(f"<fieldset><legend>{group}</legend>{options.replace('&', '&amp;')}</fieldset>")
+        for group, choices in (("paper", PAPER_NAMES), ("part", PART_NAMES), ("verdict", verdicts)):
+            options = [choice(group, "all", "all", len(claims))]
+            for value, text in choices.items():
+                options.append(choice(group, value, text, sum(value in choices_of(one) for one in claims)))
+            groups.append(f"<fieldset><legend>{group}</legend>{''.join(options)}</fieldset>")
         self.env.metadata[self.env.docname]["searches_claims"] = True
-        return [raw(f'<form class="pa-filter">{"".join(groups)}</form>')]
+        return [raw(f'<form class="pa-filter" aria-label="Which claims to show">{"".join(groups)}</form>')]
+
+
+def choice(group: str, value: str, text: str, count: int) -> str:
+    """A choice of the filter, with how many claims it leaves."""
+    checked = " checked" if value == "all" else ""
+    radio = f'<input type="radio" name="pa-{group}" value="{value}"{checked}>'
+    return f'<label>{radio} {html.escape(text)} <span class="pa-count">{count}</span></label> '
 
 
 class ClaimsDownloads(LedgerDirective):
@@ -569,9 +596,10 @@ def write_downloads(app, error: Exception | None) -> None:
 
 
 def add_search(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """On a page with a filter, its style."""
+    """On a page with a filter, its style and its script."""
     if app.env.metadata.get(pagename, {}).get("searches_claims"):
         app.add_css_file("claims.css")
+        app.add_js_file("claims.js", loading_method="defer")
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:

@@ -297,7 +297,25 @@ class Figure:
                     titles.append(text)
                     continue
                 mark(text, self._kept_place(text, box, frame, ends))
+                if text is part:
+                    text.set("class", "pa-word")
+        for text in [one for one in axes if one.get("class") == "pa-word"]:
+            if not self._on_ground(axes, self.ink(text)):
+                halo = Element("use", {"class": "pa-halo", "href": f"#{text.attrib['id']}"})
+                axes.insert(list(axes).index(text), halo)
         return titles
+
+    def _on_ground(self, axes: Element, word: Box) -> bool:
+        """Whether a word stands on something that is filled: a cell, a bar, a raster."""
+        x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+        for one in elements(axes):
+            if one.tag == "image" or (
+                one.tag == "path" and "fill: none" not in one.get("style", "fill: none")
+            ):
+                box = self.ink(one)
+                if box[0] <= x <= box[2] and box[1] <= y <= box[3]:
+                    return True
+        return False
 
     def _kept_place(self, text: Element, box: Box, frame: Box, ends: set[float]) -> float:
         if box[0] >= frame[2] - 1:

@@ -65,30 +65,3 @@
     document.addEventListener("click", () => setTimeout(mark, 50));
   });
 })();
-
-// A search over the ledger's tables. Without script all claims are shown, and the browser's own search finds them.
-addEventListener("DOMContentLoaded", () => {
-  const form = document.querySelector(".pa-filter");
-  if (!form) return;
-  const rows = [...document.querySelectorAll("table.pa-claims tbody tr[id^='claim-']")];
-  const texts = rows.map((row) => `${row.id} ${row.textContent}`.toLowerCase());
-  const group = document.createElement("fieldset");
-  group.innerHTML =
-    '<legend>search</legend><label>words <input type="search" name="pa-words"></label> <output></output>';
-  form.append(group);
-  const [input, said] = [group.querySelector("input"), group.querySelector("output")];
-  form.addEventListener("submit", (event) => event.preventDefault());
-  // Whoever asks for some sees them: the parts open.
-  form.addEventListener("input", () =>
-    rows.forEach((row) => row.closest("details")?.setAttribute("open", "")),
-  );
-  input.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    rows.forEach((row, k) => {
-      row.hidden = !words.every((word) => texts[k].includes(word));
-      shown += !row.hidden;
-    });
-    said.textContent = words.length ? `${shown} of ${rows.length} claims` : "";
-  });
-});

@@ -57,6 +57,7 @@
         gone += (1 - share) * Math.max(0, Math.min(x, spans[k + 1]) - spans[k]);
       return x - gone;
     };
+    const before = new Map(words(svg).map((word) => [word, struck(svg, word)]));
     const shift = (element, name, to) => element.setAttribute(name, number(to));
     const bend = (path) =>
       path.setAttribute(
@@ -98,6 +99,79 @@
       shift(box, "width", at(x + width) - at(x));
     }
     thin(svg);
+    for (const [word, known] of before) clear(svg, word, known, [left, top, left + room, top + high]);
+  };
+
+  // A word that no curve, marker or word touches on a desk stands clear of them on a phone, too: it goes to the
+  // nearest place that is free.
+  const words = (svg) => [...svg.querySelectorAll(".pa-word")];
+  const boxOf = (word) => {
+    const { x, y, width, height } = word.getBBox();
+    const [by] = (word.getAttribute("transform") ?? "translate(0 0)").match(/-?[\d.]+/g).map(Number);
+    return [x + by, y, x + by + width, y + height];
+  };
+  const overlap = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+
+  // Whether a line from p to q enters a box.
+  const enters = (box, [x, y], [u, v]) => {
+    let [from, to] = [0, 1];
+    for (const [at, by, low, high] of [
+      [x, u - x, box[0], box[2]],
+      [y, v - y, box[1], box[3]],
+    ]) {
+      if (by === 0) {
+        if (at <= low || at >= high) return false;
+        continue;
+      }
+      const [a, b] = [(low - at) / by, (high - at) / by];
+      [from, to] = [Math.max(from, Math.min(a, b)), Math.min(to, Math.max(a, b))];
+    }
+    return from < to;
+  };
+
+  // What is drawn beside a word: each has a test for a box.
+  const drawn = (svg, word) => {
+    const found = new Map();
+    for (const path of svg.querySelectorAll("path")) {
+      if (!path.getAttribute("style")?.includes("fill: none") || path.closest("defs")) continue;
+      const numbers = path.getAttribute("d").match(/-?[\d.]+(?:e-?\d+)?/g) ?? [];
+      const points = Array.from({ length: numbers.length / 2 }, (_, k) => [
+        +numbers[2 * k],
+        +numbers[2 * k + 1],
+      ]);
+      found.set(path, (box) => points.some((p, k) => k && enters(box, points[k - 1], p)));
+    }
+    for (const mark of svg.querySelectorAll("use[x]:not([data-x] *, [data-axis] *)")) {
+      const [x, y] = ["x", "y"].map((name) => Number(mark.getAttribute(name)));
+      if (x || y) found.set(mark, (box) => overlap(box, [x - 2, y - 2, x + 2, y + 2]));
+    }
+    for (const other of words(svg)) {
+      const own = boxOf(other);
+      if (other !== word) found.set(other, (box) => overlap(box, own));
+    }
+    return found;
+  };
+  const struck = (svg, word, box = boxOf(word)) =>
+    new Set([...drawn(svg, word)].filter(([, meets]) => meets(box)).map(([one]) => one));
+
+  const clear = (svg, word, known, [left, top, right, bottom]) => {
+    const box = boxOf(word);
+    const now = [...struck(svg, word)];
+    if (!now.length) return;
+    const most = now.every((one) => known.has(one)) ? 24 : 96; // where it was drawn so, it stays near
+    const tests = [...drawn(svg, word).values()];
+    let [best, place] = [1000 * now.length, [0, 0]];
+    for (let dy = -48; dy <= 48; dy += 3)
+      for (let dx = -96; dx <= 96; dx += 4) {
+        const far = Math.hypot(dx, 1.5 * dy);
+        const [a, b, c, d] = [box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy];
+        if (far > most || far >= best || a < left || b < top || c > right || d > bottom) continue;
+        const near = [a - 2, b - 1, c + 2, d + 1];
+        const cost = far + 1000 * tests.filter((meets) => meets(near)).length;
+        if (cost < best) [best, place] = [cost, [dx, dy]];
+      }
+    const by = Number((word.getAttribute("transform") ?? "translate(0 0)").match(/-?[\d.]+/)[0]);
+    word.setAttribute("transform", `translate(${number(by + place[0])} ${place[1]})`);
   };
 
   // Where numbers at the ticks would touch, every other one is left out.

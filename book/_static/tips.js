@@ -32,7 +32,7 @@
     const elsewhere = template("href", href);
     if (elsewhere) return elsewhere.content.cloneNode(true);
     const target = href.startsWith("#") && document.getElementById(decodeURIComponent(href.slice(1)));
-    if (!target?.matches(BOXES) || target.contains(mark)) return undefined;
+    if (!target?.matches?.(BOXES) || target.contains(mark)) return undefined;
     const copy = target.cloneNode(true);
     copy.querySelectorAll(".headerlink").forEach((e) => e.remove());
     [copy, ...copy.querySelectorAll("[id]:not(svg *)")].forEach((e) => e.removeAttribute("id"));

@@ -10,10 +10,10 @@ import re
 import pytest
 from browser import SITE
 from bs4 import BeautifulSoup
-from ledger import FAMILIES, PART_NAMES
+from ledger import PAPER_NAMES, PART_NAMES, slug
 from page_visits import shown
 
-from patch_lab.kit.ledger import SOURCES, shipped
+from patch_lab.kit.ledger import VERDICTS, shipped
 
 PAGE = "book/claims.html"
 CLAIMS = [claim for claim in shipped() if claim.kind == "claim"]
@@ -54,15 +54,15 @@ def test_the_search_leaves_what_it_finds(browser):
         page.get_by_label("words").fill("theorem alpha-scaling")
         rows = page.locator("table.pa-claims tr[id^=claim-]:visible")
         assert rows.count() == 1 and rows.first.get_attribute("id") == "claim-ours-alpha-scaling"
-        assert page.locator(".pa-filter output").inner_text() == f"1 of {len(list(shipped()))} claims"
+        assert page.locator(".pa-filter output").inner_text() == f"1 of {len(CLAIMS)} claims shown"
         page.get_by_label("words").fill("")
         assert rows.count() == len(list(shipped()))  # all parts are open by now
 
 
 CHOICES = {
-    "paper": {source: lambda c, s=source: c.source == s for source in SOURCES},
+    "paper": {p: lambda c, p=p: c.source == p or (p == "papers" and c.source != "ours") for p in PAPER_NAMES},
     "part": {part: lambda c, p=part: c.chapter.startswith(f"{p}/") for part in PART_NAMES},
-    "verdict": {family: lambda c, f=family: c.family == f for family in FAMILIES},
+    "verdict": {slug(word): lambda c, word=word: c.standing == word for word in VERDICTS},
 }
 
 
@@ -90,11 +90,36 @@ def test_each_filter_leaves_the_claims_of_the_table(browser, script):
                 choose(kind, value)
                 assert left(page) == {claim.id for claim in CLAIMS if belongs(claim)}, f"{kind}: {value}"
             choose(kind, "all")
-        together = {"paper": "ours", "part": "dynamics", "verdict": "holds"}
+        together = {"paper": "ours", "part": "dynamics", "verdict": "proved-here"}
         for kind, value in together.items():
             choose(kind, value)
         expected = {c.id for c in CLAIMS if all(CHOICES[kind][value](c) for kind, value in together.items())}
         assert left(page) == expected and 0 < len(expected) < len(CLAIMS)
+
+
+def test_a_count_leads_to_its_claims_and_choices_say_how_many_they_leave(browser):
+    """From the front page to the table; then another choice, whose address shows the same claims again."""
+    shows = (
+        "() => [...document.querySelectorAll('tr[class*=pa-row]')].filter(r => r.checkVisibility()).length"
+    )
+    with shown(browser, "book/index.html") as page:
+        badge = page.locator(".pa-totals a").nth(2)
+        count = int(badge.inner_text().split()[0])
+        badge.click()
+        page.wait_for_url("**/claims.html#paper=papers&verdict=*")
+        said = page.locator(".pa-filter output")
+        assert said.inner_text() == f"{count} of {len(CLAIMS)} claims shown"
+        assert page.evaluate(shows) == count
+        choice = page.locator("label", has=page.locator("[name=pa-paper][value=ours]"))
+        count = int(choice.locator(".pa-count").inner_text())
+        choice.click()
+        assert page.evaluate(shows) == count and said.inner_text().startswith(f"{count} of")
+        page.get_by_label("words").fill("a")
+        expected = page.evaluate(shows)
+        address = page.url
+        page.goto("about:blank")
+        page.goto(address)
+        assert page.evaluate(shows) == expected and page.get_by_label("words").input_value() == "a"
 
 
 def test_every_part_of_the_ledger_is_offered():

@@ -189,6 +189,7 @@
         options: ["Companions", "Strangers"],
         right: 1,
         after: async () => {
+          while (run && !run.finished) await new Promise(requestAnimationFrame);
           compared = run?.finished ? { gamma: run.gamma, rho: run.rho, q: seen.q } : null;
           begun = false; // it plays from the beginning
           change({ q: 0.8 });

@@ -249,6 +249,7 @@
         question: "When half of the images are named correctly, how much of the final map is already there?",
         options: ["Hardly any", "About half", "Most of it"],
         right: 2,
+        free: ["patch", "epoch"],
         before: () =>
           "Before training the most similar places are anywhere; the curves begin with the first " +
           "epoch. Guess, or play the others.",

@@ -328,9 +328,18 @@
       buttons[right].classList.add("pa-right");
       return chosen === right ? "As you guessed. " : "You guessed otherwise. ";
     };
+    /** Nothing is guessed: it may be guessed again. */
+    const forget = () => {
+      chosen = null;
+      for (const button of buttons) {
+        button.classList.remove("pa-right");
+        button.setAttribute("aria-pressed", "false");
+      }
+    };
     return {
       element,
       tell,
+      forget,
       get chosen() {
         return chosen;
       },
@@ -908,6 +917,8 @@
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
       let told = ""; // whether the guess was right, until the reader moves something
+      let judged = null; // the setting for which it was, without what the question leaves free
+      let answering = false;
       let room = 0; // for the longest sentence its place is kept, so that nothing below it jumps
       const say = (text, refused = false) => {
         last = [text, refused];
@@ -979,8 +990,19 @@
       };
       const apply = () => {
         notice = null;
+        if (judged !== null && !answering && judged !== asked()) forget();
         tell();
         display();
+      };
+      /** What a guess is about, of the setting. */
+      const asked = () =>
+        JSON.stringify(
+          Object.entries(setting).filter(([key]) => !(explorable.guess.free ?? []).includes(key)),
+        );
+      /** A verdict is one on the setting for which it was guessed. */
+      const forget = () => {
+        [told, judged, answering] = ["", null, false];
+        ask?.forget();
       };
       explorable = build({
         stage,
@@ -1025,9 +1047,19 @@
         guess({
           ...explorable.guess,
           after: async (k) => {
-            // told once the picture has answered
+            // told once the picture has answered, unless the reader has set something else by then
             unveil();
+            const [before, kept] = [asked(), explorable.guess.free ?? []];
+            const fresh = { ...defaults(explorable.fields) };
+            for (const key of kept) fresh[key] = setting[key];
+            const mine = setting;
+            setting = fresh;
+            if (asked() === before) setting = mine;
+            else apply();
+            [answering, judged] = [true, ""];
             await explorable.guess.after?.(k);
+            if (!answering) return;
+            [answering, judged] = [false, asked()];
             told = ask.tell();
             say(...last);
           },
@@ -1053,6 +1085,7 @@
               !(type === "pointerdown" && event.pointerType === "touch")
             ) {
               told = "";
+              if (answering && type === "input" && event.target.closest(".pa-controls")) forget();
               unveil();
             }
           });
@@ -1068,7 +1101,8 @@
           {
             type: "button",
             onclick: () => {
-              [setting, told] = [defaults(explorable.fields), ""];
+              setting = defaults(explorable.fields);
+              forget();
               apply();
             },
           },
@@ -1097,7 +1131,7 @@
         return found;
       };
       /** An address that is refused changes nothing: neither the setting nor itself. */
-      const load = (hash, asked = false) => {
+      const load = (hash, byReader = false) => {
         clearTimeout(pending);
         try {
           setting = read(hash);
@@ -1110,9 +1144,10 @@
           notice = error.message;
           return say(notice, true);
         }
-        if (asked) {
+        if (byReader) {
           begin();
           told = "";
+          if (answering) forget();
           unveil();
         }
         apply();

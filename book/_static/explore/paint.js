@@ -273,6 +273,7 @@
         question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?",
         options: ["Blocks", "A scatter", "Neither"],
         right: 2,
+        free: ["sets"], // both are shown, one after the other
         after: (k) => {
           // both, the guess first
           const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];

@@ -297,6 +297,7 @@
           "beside it in the photograph?",
         options: ["Hardly any", "Most"],
         right: 1,
+        free: ["piece", "seed", "together"],
         before: () =>
           "“The same before training” shows what random encodings make of the heap. Guess, or " +
           `${fingers() ? "tap" : "point at"} a piece.`,

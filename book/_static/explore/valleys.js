@@ -247,7 +247,18 @@
     const front = h("svg:g");
     // It stays while all else is drawn anew, and reaches as far as a fingertip: a touch on it moves the start.
     const handle = h("svg:circle", { class: "pa-handle", r: 26 });
-    const names = h("svg:g"); // above the dots of all starts
+    // Words stand above the dots of all starts, where none of these is.
+    const named = [
+      ["strangers lead", 1, [X(-2.9), Y(2.6)]],
+      ["companions lead", -1, [X(2.9), Y(-0.7)]],
+      ["γ = ρ", 0, [X(1.9), Y(1.9)]],
+    ].map(([words, above, wish]) => ({
+      above, // the line, on it, or below
+      wish,
+      at: null,
+      word: h("svg:text", { class: "pa-side-name", "text-anchor": "middle" }, words),
+    }));
+    const names = h("svg:g", {}, ...named.map(({ word }) => word));
     svg.append(back, front, names, handle);
     const place = (event) => {
       const box = svg.createSVGPoint();
@@ -341,25 +352,6 @@
         parts.push(h("svg:text", { x: X(v), y: SIZE + 18, "text-anchor": "middle" }, number(v)));
         parts.push(h("svg:text", { x: -6, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
       }
-      names.replaceChildren(
-        ...[
-          ["strangers lead", 12, 22, "start"],
-          ["companions lead", SIZE - 12, Y(-0.6), "end"],
-        ].map(([words, x, y, anchor]) =>
-          h("svg:text", { class: "pa-side-name", x, y, "text-anchor": anchor }, words),
-        ), // either side of the line
-        h(
-          "svg:text",
-          {
-            class: "pa-side-name",
-            x: X(1.9),
-            y: Y(1.9) - 9,
-            "text-anchor": "middle",
-            transform: `rotate(-45 ${X(1.9)} ${Y(1.9)})`,
-          },
-          "γ = ρ",
-        ),
-      );
       parts.push(h("svg:text", { x: SIZE / 2, y: SIZE + 40, "text-anchor": "middle" }, "γ, companions"));
       parts.push(
         h(
@@ -369,6 +361,46 @@
         ),
       );
       back.replaceChildren(...parts);
+    }
+
+    /**
+     * Put each word where it hides no start, and as few ways as it can, on its own side of the line; the nearest
+     * place to where it would be. It stays where it is as long as it hides none.
+     */
+    function nameSides() {
+      const starts = [seen, ...ways.map(({ points }) => points[0])].map(({ gamma, rho }) => [
+        X(gamma),
+        Y(rho),
+      ]);
+      const lines = [...ways.map(({ points }) => points), line]
+        .flat()
+        .map(({ gamma, rho }) => [X(gamma), Y(rho)]);
+      for (const one of named) {
+        const wide = one.word.getComputedTextLength();
+        const high = parseFloat(getComputedStyle(one.word).fontSize);
+        if (!wide) return; // it is not shown yet
+        const turned = 0.36 * (wide + high); // by 45 degrees
+        const [half, up] = one.above ? [wide / 2, high / 2] : [turned, turned];
+        const hides = ([x, y], points, by) =>
+          points.filter(([u, v]) => Math.abs(u - x) < half + by && Math.abs(v - y) < up + by).length;
+        const cost = (at) => 1000 * hides(at, starts, 11) + 3 * hides(at, lines, 2);
+        const fits = ([x, y]) =>
+          Math.min(x, SIZE - x) > half + 4 &&
+          Math.min(y, SIZE - y) > up + 4 &&
+          (!one.above || one.above * (SIZE - x - y) > half + up + 6);
+        if (one.at && fits(one.at) && cost(one.at) < 1000) continue;
+        const steps = Array.from({ length: 39 }, (_, k) => 10 * k);
+        const places = one.above
+          ? steps.flatMap((x) => steps.map((y) => [x, y]))
+          : steps.map((x) => [x - 0.7 * high, SIZE - x - 0.7 * high]);
+        const far = ([x, y]) => Math.hypot(x - one.wish[0], y - one.wish[1]) / 12;
+        const costs = places.filter(fits).map((at) => [cost(at) + far(at), at]);
+        one.at = costs.reduce((best, next) => (next[0] < best[0] ? next : best))[1];
+        const [x, y] = one.at.map((v) => Math.round(v));
+        const turn = one.above ? {} : { transform: `rotate(-45 ${x} ${y})` };
+        for (const [key, value] of Object.entries({ x, y, dy: "0.35em", ...turn }))
+          one.word.setAttribute(key, value);
+      }
     }
 
     /** The head of an arrow where the line leaves the frame: it goes on. */
@@ -437,6 +469,7 @@
         ["cy", Y(seen.rho)],
       ])
         handle.setAttribute(name, at);
+      nameSides();
       const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : (end ?? seen);
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
       attention.draw(seen.D, seen.C, (i, j) => (i === j ? seen.diagonal : same(i, j) ? gamma : rho), same);
@@ -509,6 +542,7 @@
         question: "Is the straight line γ = ρ the divide, so that the leader at the start leads forever?",
         options: ["Yes", "No"],
         right: 1,
+        free: ["gamma", "rho"],
         before: () =>
           "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.",
         after: async () => {

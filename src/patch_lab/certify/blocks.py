@@ -160,7 +160,10 @@ def _slopes(law: list, K: range) -> list:
             raise Undecided("v* is not finite")
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if rough(middle) > 0 else (low, middle)
+        if rough(middle) > 0:
+            low = middle
+        else:
+            high = middle
     width = 1e-9 * high
     ends = [[1 / (1 + (v * k).exp()) for k in K] for v in (arb(low - width), arb(high + width))]
     moments = [x * k for x, k in zip(law, inner)]

@@ -61,7 +61,7 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
         ax.plot(run.steps, getattr(run, name), label=f"{letter}, {where.sum()} entries", **marks)
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlabel="step of gradient descent", ylabel="score $A_{ij}$")
-    ax.legend(loc="upper left")
+    label_ends(ax)
 
 
 def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
@@ -459,8 +459,8 @@ def draw_overshooting(ax: Axes, paths: dict) -> None:
         paths.items(), ("grows", "to and fro", "settles"), ("label", "noise", "feature")
     ):
         ax.plot(np.arange(len(path)), path, label=f"1/{round(1 / rate)}: {words}", **style_of(key))
-    ax.axhline(1, color=INK, linewidth=0.8)
     last = max(map(len, paths.values())) - 1
+    ax.hlines(1, 0, last, color=INK, linewidth=0.8)  # it ends where the names of the curves begin
     ax.set(xlabel="step", ylabel=r"$u = D\alpha$", xticks=range(last + 1))
     ax.set_title("Large rates overshoot")
     label_ends(ax)

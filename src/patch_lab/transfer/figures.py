@@ -62,9 +62,9 @@ def draw_pretraining(axes, run, partition) -> None:
     np.fill_diagonal(scores, 0)
     draw_matrix(axes[0], scores, partition=partition, title="learned scores")
     axes[1].plot(run.steps, run.loss[:, 0], color=COLORS["label"], linestyle="--", label="training loss")
-    axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="recall of companions")
+    axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="companions found")
     axes[1].set(xlabel="step of gradient descent", ylabel="loss, share", ylim=(0, 1.05))
-    axes[1].legend(loc="center right")
+    label_ends(axes[1])
 
 
 def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:

@@ -88,22 +88,24 @@
         h("div", {}, h("span", {}, words), h("span", { class: "pa-marks" }, ...marks), total),
       ),
     );
+    let pending = null;
+    const go = () => {
+      clearTimeout(pending);
+      waiting = false;
+      shown = Math.min(round, ROUNDS - 1);
+      if (round === ROUNDS) learning.then(() => over());
+      else draw();
+    };
     const choose = (label) => {
-      if (round >= ROUNDS || waiting) return;
+      if (waiting) go(); // whoever is fast need not wait
+      if (round >= ROUNDS) return;
       const s = inputs[round];
       points.you.push(label === labels[round] ? 1 : 0);
       points.sum.push(sum(s) > 0 ? 1 : sum(s) < 0 ? 0 : 0.5);
       round += 1;
       waiting = true;
-      answers.classList.add("pa-waiting");
       draw();
-      setTimeout(() => {
-        waiting = false;
-        answers.classList.remove("pa-waiting");
-        shown = Math.min(round, ROUNDS - 1);
-        if (round === ROUNDS) learning.then(() => over());
-        else draw();
-      }, WAIT);
+      pending = setTimeout(go, WAIT);
     };
     const answers = h(
       "div",

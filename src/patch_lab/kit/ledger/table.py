@@ -298,9 +298,9 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
-    conditions = _list("requires", entry.get("requires", []), str)
-    knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict)))
-    rests_on = _list("rests_on", entry.get("rests_on", []), str)
+    conditions = _list("requires", entry.get("requires", []), str, "expressions")
+    knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict, "tables")))
+    rests_on = _list("rests_on", entry.get("rests_on", []), str, "ids")
     lists = ("requires", "knobs", "rests_on")
     texts: dict = {key: _text(key, value) for key, value in entry.items() if key not in lists}
     missing = [key for key in ("id", "source", "where", "statement", "chapter") if key not in texts]
@@ -315,10 +315,9 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
     return claim
 
 
-def _list(key: str, value, of: type) -> list:
+def _list(key: str, value, of: type, called: str) -> list:
     if not isinstance(value, list) or not all(isinstance(one, of) for one in value):
-        kind = "tables" if of is dict else "ids" if key == "rests_on" else "expressions"
-        raise ValueError(f"{key} must be a list of {kind}, got {value!r}")
+        raise ValueError(f"{key} must be a list of {called}, got {value!r}")
     return value
 
 
