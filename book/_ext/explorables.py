@@ -28,7 +28,7 @@ import essay
 import gallery
 import numpy as np
 from docutils import nodes
-from findings import around, picture_of, raw
+from findings import around, finding, picture_of, raw
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
@@ -113,8 +113,9 @@ class Explorable(SphinxDirective):
         return (
             f'<figure class="pa-still"><a href="#{html.escape(self.options["shows"])}" '
             f'data-loads="{html.escape(name)}"><img src="{picture}" alt="{alt}" '
-            f'loading="lazy"></a><figcaption>Standing still: <a href="{html.escape(there)}#{label}">the '
-            "figure of its chapter</a>. A click on the picture loads its setting.</figcaption></figure>"
+            f'loading="lazy"></a><figcaption>{html.escape(finding(self, label, of))} '
+            f'<a href="{html.escape(there)}#{label}">The figure in its chapter</a>; a click on the picture '
+            "loads its setting.</figcaption></figure>"
         )
 
 

@@ -11,6 +11,7 @@ A figure is taken from its chapter's stored outputs while the book is built, so 
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 
 import nbformat
@@ -36,6 +37,15 @@ def figure(notebook, label: str) -> tuple[str, str]:
             if drawing := output.get("data", {}).get("image/svg+xml"):
                 return "".join(drawing), shown["image"]["alt"]
     raise LookupError(label)
+
+
+def finding(directive: SphinxDirective, label: str, page: str) -> str:
+    """The first sentence of a figure's caption: what the figure shows."""
+    for cell in chapter(directive.env.app, page).cells:
+        shown = cell.metadata.get("mystnb", {}).get("figure", {})
+        if shown.get("name") == label:
+            return re.split(r"(?<=[.?!])\s", " ".join(shown["caption"].split()), maxsplit=1)[0]
+    raise directive.error(f"{page} has no figure {label!r}")
 
 
 def drawing_of(directive: SphinxDirective, label: str, page: str) -> tuple[str, str]:

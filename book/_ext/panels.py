@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, TreeBuilder, XMLParser, f
 
 import numpy as np
 from fontTools.misc.transform import Identity, Transform
+from matplotlib.path import Path
 
 #: In points, as all lengths here: two pieces may overlap by as much and are still cut apart.
 OVERLAP = 3.0
@@ -306,14 +307,16 @@ class Figure:
         return titles
 
     def _on_ground(self, axes: Element, word: Box) -> bool:
-        """Whether a word stands on something that is filled: a cell, a bar, a raster."""
-        x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+        """Whether a word stands on something that is filled: a cell, a bar, an area, a raster."""
+        middle = ((word[0] + word[2]) / 2, (word[1] + word[3]) / 2)
         for one in elements(axes):
-            if one.tag == "image" or (
-                one.tag == "path" and "fill: none" not in one.get("style", "fill: none")
-            ):
+            if one.tag == "path" and "fill: none" not in one.get("style", "fill: none"):
+                points = vertices(one.get("d", ""))
+                if len(points) > 2 and Path(points).contains_point(middle):
+                    return True
+            elif one.tag == "image":
                 box = self.ink(one)
-                if box[0] <= x <= box[2] and box[1] <= y <= box[3]:
+                if box[0] <= middle[0] <= box[2] and box[1] <= middle[1] <= box[3]:
                     return True
         return False
 
@@ -439,12 +442,17 @@ def transform_of(element: Element) -> Transform:
     return transform
 
 
+def vertices(path: str) -> np.ndarray:
+    """The points of a path, whose commands are absolute."""
+    numbers = np.array(re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", path), dtype=float)
+    return numbers.reshape(-1, 2)  # (points, 2): x and y
+
+
 def extent(path: str) -> Box:
     """The box of a path, whose commands are absolute: that of its points."""
-    numbers = np.array(re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", path), dtype=float)
-    if not len(numbers):
+    points = vertices(path)
+    if not len(points):
         return NOTHING
-    points = numbers.reshape(-1, 2)  # (points, 2): x and y
     return (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
 
 

@@ -49,8 +49,12 @@
     const share = Math.max(0.25, 1 - (wide - room) / inside); // of its width that an axes keeps
     panel.dataset.drawn = "";
     svg.setAttribute("viewBox", `${left} ${top} ${room} ${high}`);
-    if (room === wide || !spans.length)
-      return svg.setAttribute("viewBox", svg.dataset.narrow.replace(/,/g, " "));
+    const sides = [left, top, left + room, top + high];
+    if (room === wide || !spans.length) {
+      svg.setAttribute("viewBox", svg.dataset.narrow);
+      for (const word of words(svg)) clear(svg, word, new Set(), sides);
+      return;
+    }
     const at = (x) => {
       let gone = 0;
       for (let k = 0; k < spans.length; k += 2)
@@ -99,16 +103,17 @@
       shift(box, "width", at(x + width) - at(x));
     }
     thin(svg);
-    for (const [word, known] of before) clear(svg, word, known, [left, top, left + room, top + high]);
+    for (const [word, known] of before) clear(svg, word, known, sides);
   };
 
   // A word that no curve, marker or word touches on a desk stands clear of them on a phone, too: it goes to the
   // nearest place that is free.
   const words = (svg) => [...svg.querySelectorAll(".pa-word")];
+  const movedBy = (word) => (word.getAttribute("transform")?.match(/-?[\d.]+/g) ?? [0, 0]).map(Number);
   const boxOf = (word) => {
     const { x, y, width, height } = word.getBBox();
-    const [by] = (word.getAttribute("transform") ?? "translate(0 0)").match(/-?[\d.]+/g).map(Number);
-    return [x + by, y, x + by + width, y + height];
+    const [right, down] = movedBy(word);
+    return [x + right, y + down, x + right + width, y + down + height];
   };
   const overlap = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
 
@@ -133,7 +138,7 @@
   const drawn = (svg, word) => {
     const found = new Map();
     for (const path of svg.querySelectorAll("path")) {
-      if (!path.getAttribute("style")?.includes("fill: none") || path.closest("defs")) continue;
+      if (!/fill: none;.*stroke: /.test(path.getAttribute("style")) || path.closest("defs")) continue;
       const numbers = path.getAttribute("d").match(/-?[\d.]+(?:e-?\d+)?/g) ?? [];
       const points = Array.from({ length: numbers.length / 2 }, (_, k) => [
         +numbers[2 * k],
@@ -158,20 +163,21 @@
     const box = boxOf(word);
     const now = [...struck(svg, word)];
     if (!now.length) return;
-    const most = now.every((one) => known.has(one)) ? 24 : 96; // where it was drawn so, it stays near
-    const tests = [...drawn(svg, word).values()];
-    let [best, place] = [1000 * now.length, [0, 0]];
-    for (let dy = -48; dy <= 48; dy += 3)
-      for (let dx = -96; dx <= 96; dx += 4) {
+    const most = now.every((one) => known.has(one)) ? 42 : 120; // where it was drawn so, it stays near
+    const tests = [...drawn(svg, word)].map(([one, meets]) => [one.tagName === "path" ? 30 : 1000, meets]);
+    let [best, place] = [Infinity, [0, 0]];
+    for (let dy = -78; dy <= 78; dy += 3)
+      for (let dx = -120; dx <= 120; dx += 4) {
         const far = Math.hypot(dx, 1.5 * dy);
         const [a, b, c, d] = [box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy];
         if (far > most || far >= best || a < left || b < top || c > right || d > bottom) continue;
         const near = [a - 2, b - 1, c + 2, d + 1];
-        const cost = far + 1000 * tests.filter((meets) => meets(near)).length;
+        const cost = tests.reduce((sum, [price, meets]) => sum + (meets(near) ? price : 0), far);
         if (cost < best) [best, place] = [cost, [dx, dy]];
       }
-    const by = Number((word.getAttribute("transform") ?? "translate(0 0)").match(/-?[\d.]+/)[0]);
-    word.setAttribute("transform", `translate(${number(by + place[0])} ${place[1]})`);
+    const [right0, down0] = movedBy(word);
+    const to = [right0 + place[0], down0 + place[1]].map(number);
+    word.setAttribute("transform", `translate(${to.join(" ")})`);
   };
 
   // Where numbers at the ticks would touch, every other one is left out.

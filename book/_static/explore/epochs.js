@@ -200,11 +200,11 @@
           : stage.classList.contains("pa-guessing")
             ? Math.max(1, seen.epoch)
             : LAST;
-        const share = (what, look, name, above) => ({
+        const share = (what, look, name, beside) => ({
           y: epochs[kind][what].map((y, epoch) => (epoch <= until ? y / epochs[kind][what][LAST] : NaN)),
           look,
           name,
-          above,
+          beside,
         });
         curves.draw({
           x: [0, LAST],
@@ -213,8 +213,8 @@
           format: percent,
           levels: [{ y: 1 }],
           curves: [
-            share("accuracy", "pa-label", "the answers", 0.5),
-            share("recall", "pa-same", "the map", 0.68),
+            share("accuracy", "pa-label", "the answers", { at: 8, below: 22 }),
+            share("recall", "pa-same", "the map", { at: 2, below: -8 }),
           ],
         });
       }
@@ -251,8 +251,8 @@
         right: 2,
         free: ["patch", "epoch"],
         before: () =>
-          "Before training the most similar places are anywhere; the curves begin with the first " +
-          "epoch. Guess, or play the others.",
+          "Before training, the places most similar to a patch lie anywhere. One epoch is drawn. Guess, or " +
+          "play the other 39.",
         after: async () => {
           playing = true;
           await time.play(HALF);

@@ -353,9 +353,10 @@
         (entries) => {
           if (!entries.some((entry) => entry.isIntersecting)) return;
           seen.disconnect();
-          if (still.matches)
+          if (still.matches) {
             way.go(STEPS); // where motion is unwanted, before and after stand side by side
-          else soon ??= setTimeout(way.play, 1000);
+            way.name("Pull again");
+          } else soon ??= setTimeout(way.play, 1000);
         },
         { threshold: 0.35 },
       );

@@ -123,7 +123,15 @@
       { class: "pa-controls" },
       ...fields.filter((field) => !field.rare && field.label).map(control),
     );
-    if (rare.length) element.append(h("details", {}, h("summary", {}, "More to set"), ...rare.map(control)));
+    if (rare.length)
+      element.append(
+        h(
+          "details",
+          {},
+          h("summary", {}, "More to set"),
+          h("div", { class: "pa-rare" }, ...rare.map(control)),
+        ),
+      );
     const show = (setting) => {
       for (const [key, { field, input, value }] of boxes) {
         if (field.options) {
@@ -575,7 +583,7 @@
   /**
    * Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name, before}],
    * spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end,
-   * or `above` y at the right.
+   * or `beside` a step of theirs, {at, below}.
    */
   function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
@@ -632,7 +640,7 @@
       }
       const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
-      const ended = data.curves.filter(({ name, above }) => name && above == null);
+      const ended = data.curves.filter(({ name, beside }) => name && !beside);
       // named at the right as well, on no curve
       const beside = ended.length ? (data.levels ?? []).filter(({ name }) => name) : [];
       const words = ended.length
@@ -662,6 +670,7 @@
         text,
       ];
       const parts = [];
+      const end = (y) => y.findLastIndex(Number.isFinite);
       for (const y of ticks(low, high, log, 4))
         parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
       for (const x of data.ticks ?? ticks(x0, x1, false, Math.max(2, Math.min(5, width / 90))))
@@ -704,15 +713,13 @@
             { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[now])), r: 4.5 },
           ]);
       }
-      for (const { name, look, above } of data.curves)
-        if (name && above != null)
-          parts.push([
-            "text",
-            { class: `pa-name ${look}`, x: pixel(right - 8), y: pixel(Y(above)), "text-anchor": "end" },
-            name,
-          ]);
+      for (const { name, look, y, beside } of data.curves) {
+        if (!name || !beside) continue;
+        const k = Math.min(beside.at, end(y));
+        const at = { x: pixel(X(x0 + k) + 7), y: pixel(Y(y[k]) + beside.below), "text-anchor": "start" };
+        parts.push(["text", { class: `pa-name ${look}`, ...at }, name]);
+      }
       let below = -Infinity; // the place of the name above
-      const end = (y) => y.findLastIndex(Number.isFinite);
       const ends = [
         ...ended.map(({ name, look, y, xs }) => [
           Y(y[end(y)] ?? NaN),
@@ -1032,6 +1039,9 @@
           ).push(one);
         moves.append(...before, sentence, ...small);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
+        // What is seldom set has the whole width, below the picture.
+        const seldom = moves.querySelector(".pa-controls > details");
+        if (seldom) stage.append(h("div", { class: "pa-controls pa-seldom" }, seldom));
       }
       stage.append(spoken);
       // One picture leads; what is marked as the rest waits below it.

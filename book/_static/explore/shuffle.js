@@ -303,7 +303,7 @@
           `${fingers() ? "tap" : "point at"} a piece.`,
         after: () => {
           change({ piece: 60 });
-          return time.play();
+          time.play(); // the strings say at once what is right
         },
       },
       ready,

@@ -24,6 +24,8 @@
     const across = (t) => LEFT + (WIDE - LEFT - 14) * Math.sqrt(t / last); // early steps have more room
     let [at, reached] = [0, 0];
     const count = (n, t = at) => runs[n].margin[t].filter((margin) => margin > 0).length;
+    const knowing = (n, of = "") =>
+      `${count(n)} of ${runs[n].margin[0].length}${of} ${count(n) === 1 ? "knows" : "know"}`;
     const diary = easel(
       WIDE,
       high,
@@ -39,13 +41,7 @@
           // the sample that the guess is about stands first
           const top = row * (10 * STEP + HEAD) + HEAD;
           word(`${thousands(Number(n))} inputs`, 4, top - 9, "left", 600);
-          word(
-            at ? `${count(n)} of ${runs[n].margin[0].length} know all sets` : "",
-            WIDE - 14,
-            top - 9,
-            "right",
-            600,
-          );
+          word(at ? `${knowing(n)} all sets` : "", WIDE - 14, top - 9, "right", 600);
           for (let s = 0; s < 10; s++) {
             const y = top + (s + 0.5) * STEP;
             [context.strokeStyle, context.lineWidth] = [color("line"), 1];
@@ -135,9 +131,8 @@
           ? `Each lamp is a network of its own, on its own sample at q = ${number(q)}. It is lit while ` +
               "every patch ranks its own companions first. After it comes a flame, as thick as the weakest " +
               "companion is ahead of the strongest stranger."
-          : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${count(n)} of ` +
-              `${runs[n].margin[0].length} networks on ${thousands(Number(n))} inputs know all sets, and ` +
-              `are wrong on ${percent(runs[n].error[at])} of new ones.` +
+          : `${reached >= last ? asked.tell() : ""}After step ${thousands(at * every)}, ${knowing(n, ` networks on ${thousands(Number(n))} inputs`)} ` +
+              `all sets; on average they are wrong on ${percent(runs[n].error[at])} of new ones.` +
               (reached >= last
                 ? ` At step ${thousands(bright[0] * every)} ` +
                   `${most === runs[n].margin[0].length ? "all " : ""}${most} knew them, and erred in ` +
