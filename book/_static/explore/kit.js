@@ -920,6 +920,7 @@
       const sentence = h("p", { class: "pa-sentence" });
       const spoken = h("p", { class: "pa-spoken", role: "status" }); // the sentence, once it stands still
       let speaking = null;
+      let touched = false; // what plays by itself is not told to who listens to something else
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
@@ -941,7 +942,7 @@
           sentence.textContent = text;
           clearTimeout(speaking);
           speaking = setTimeout(() => {
-            spoken.textContent = text;
+            if (touched || refused) spoken.textContent = text;
           }, QUIET);
         }
         sentence.classList.toggle("pa-refused", refused);
@@ -951,10 +952,19 @@
       let explorable = null;
       // On a phone the place of a longer sentence is kept only once the reader has begun, or where it plays by itself.
       const begin = () => stage.classList.add("pa-begun");
-      for (const type of ["click", "input", "pointerup", "moved"]) stage.addEventListener(type, begin);
-      stage.addEventListener("keydown", ({ key }) => {
-        if (!/^(Tab|Shift)$/.test(key)) begin();
-      });
+      const take = () => {
+        touched = true;
+        begin();
+      };
+      for (const type of ["click", "input", "pointerup", "moved"])
+        stage.addEventListener(type, take, { capture: true });
+      stage.addEventListener(
+        "keydown",
+        ({ key }) => {
+          if (!/^(Tab|Shift)$/.test(key)) take();
+        },
+        { capture: true },
+      );
       let setting = null;
       let queued = false;
       let written = -Infinity;
@@ -1155,7 +1165,7 @@
           return say(notice, true);
         }
         if (byReader) {
-          begin();
+          take();
           told = "";
           if (answering) forget();
           unveil();
