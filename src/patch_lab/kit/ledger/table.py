@@ -58,13 +58,8 @@ VERDICTS = {
 #: The verdict words of what has a proof; only the first two are theorems.
 PROVED = ("proved here", "proved by computer", "observation")
 
-#: The one word that other ledgers use as well, and what it says here.
-OUTCOMES = {
-    "verified": "proved, or held wherever the statement itself says that it was tried",
-    "toy": "seen to hold at sizes or lengths far below those that the statement is about",
-    "falsified": "false as stated, though it may hold under a condition, which then stands with the verdict",
-    "inconclusive": "tried or not, nothing was decided",
-}
+#: The one word that other ledgers use as well; the page on the claims says what each means.
+OUTCOMES = ("verified", "toy", "falsified", "inconclusive")
 _OUTCOME_OF = {
     "proved here": "verified",
     "proved by computer": "verified",
