@@ -142,7 +142,7 @@ class Scene(SphinxDirective):
             still = drawn(name, here)
         start = (
             f'<section class="pa-scene" data-scene="{name}" aria-label="{SCENES[name]}">'
-            f'<a class="pa-skip" href="#past-{name}">Past this picture</a>'
+            f'<a class="pa-skip" href="#past-{name}">Past the picture: {SCENES[name]}</a>'
             f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
             f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
         )

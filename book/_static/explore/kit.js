@@ -731,11 +731,12 @@
       ]
         .filter(([y]) => Number.isFinite(y))
         .sort(([a], [b]) => a - b);
-      for (const [y, name, look, x] of ends) {
-        // a name goes along with a curve that is still on its way
-        below = Math.max(y + 4, below + 15);
-        parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(below) }, name]);
-      }
+      // a name goes along with a curve that is still on its way; none stands in another, or in the scale below
+      const places = ends.map(([y]) => (below = Math.max(y + 4, below + 15)));
+      ends.forEach(([, name, look, x], k) => {
+        const y = Math.min(places[k], bottom - 1 - 15 * (ends.length - 1 - k));
+        parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(y) }, name]);
+      });
       for (const { x, y, look } of data.spots ?? [])
         parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
