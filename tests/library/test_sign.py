@@ -12,7 +12,7 @@ from scipy.special import expit
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge, window
 from patch_lab.dynamics.optimality import cubic_form
-from patch_lab.dynamics.small_diagonal import small_diagonal_drift
+from patch_lab.dynamics.small_diagonal import first_lead, small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
 
 
@@ -92,6 +92,24 @@ def test_it_is_the_limit_of_the_exact_gradient(size, q, alpha, degree, linear):
             assert math.isnan(mine)
         else:
             assert mine == pytest.approx(exact, rel=1e-5, abs=1e-8)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([(4, 2), (6, 2), (6, 3), (12, 4), (16, 4), (24, 6)]),
+    st.floats(0, 1),
+    st.floats(0.01, 0.4),
+    st.floats(0, 5),
+    st.sampled_from([3, 5]),
+    st.floats(0, 1),
+)
+def test_the_first_lead_at_every_diagonal_is_that_of_the_exact_gradient(size, q, alpha, beta, degree, linear):
+    D, C = size
+    by_vote, by_features = first_lead(D, C, q, alpha, beta, degree, linear)
+    slopes = PopulationRisk(D, C, q, degree=degree, linear=linear).gradient(alpha, beta, 0.0, 0.0)
+    inside, outside = -slopes[1:] / [D * (C - 1), D * (D - C)]
+    assert by_vote + by_features == pytest.approx(inside - outside, rel=1e-8, abs=1e-12)
+    assert by_features >= 0
 
 
 def test_signs():
