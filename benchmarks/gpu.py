@@ -21,6 +21,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,12 @@ def measurements(own: dict[str, Any], data: ImageSet) -> Iterator[tuple[str, Cal
     for seeds in (1, 2, 3):
         config = replace(base, compile=True)
         name = f"both kinds of {seeds} seeds, {2 * seeds} side by side, compiled"
-        yield name, (lambda config=config, seeds=seeds: pairs(config, data, seeds))
+        yield name, partial(pairs, config, data, seeds)
     yield "timm's ViT, compiled, bfloat16", lambda: by_timm(base, data)
     for kind in kinds:
         yield f"{kind}, {RUNS} side by side", ours(attention=kind)
     for kind in kinds:
-        yield f"{kind}, our loop, one run", (lambda kind=kind: by_loop(replace(base, attention=kind), data))
+        yield f"{kind}, our loop, one run", partial(by_loop, replace(base, attention=kind), data)
     for kind in kinds:
         low = ours(torch.bfloat16, attention=kind, compile=True)
         yield f"{kind}, {RUNS} side by side, compiled, tokens in bfloat16", low
@@ -123,7 +124,7 @@ def measurements(own: dict[str, Any], data: ImageSet) -> Iterator[tuple[str, Cal
         )
     for kind in kinds:
         config = replace(base, attention=kind, compile=True)
-        yield f"where a step's time goes, {kind}, compiled", (lambda config=config: profiled(config, data))
+        yield f"where a step's time goes, {kind}, compiled", partial(profiled, config, data)
 
 
 def attempted(row: Callable[[], dict]) -> dict:

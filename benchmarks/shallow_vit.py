@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from timing import close, compare
@@ -29,6 +30,10 @@ def _slopes(gradient, trial=0):
     return [getattr(gradient, name)[trial] for name in _MOVING]
 
 
+def _by_hand(weights, tokens):
+    return _slopes(loss_and_gradient(weights, tokens)[2])
+
+
 def bench_gradient_of_model_1() -> Iterator[dict]:
     """The gradient by hand against autograd of the same tensors, at the paper's size and a smaller one."""
     for neurons, num_tokens in ((1000, 100), (100, 50)):
@@ -44,7 +49,7 @@ def bench_gradient_of_model_1() -> Iterator[dict]:
 
         yield compare(
             f"gradient of model (1), m = {neurons}, L = {num_tokens}, B = 20",
-            lambda weights=weights, tokens=tokens: _slopes(loss_and_gradient(weights, tokens)[2]),
+            partial(_by_hand, weights, tokens),
             by_autograd,
             "torch autograd, float32",
             close(1e-3),

@@ -26,13 +26,12 @@ def seconds(x: float) -> str:
 
 def digits(x: float) -> str:
     """Two significant digits, without an exponent."""
-    return (
-        f"{float(f'{x:.2g}'):,.0f}"
-        if x >= 10
-        else f"{x:#.2g}"
-        if x >= 0.1
-        else f"{float(f'{x:.2g}'):.10f}".rstrip("0")
-    )
+    rounded = float(f"{x:.2g}")
+    if x >= 10:
+        return f"{rounded:,.0f}"
+    if x >= 0.1:
+        return f"{x:#.2g}"
+    return f"{rounded:.10f}".rstrip("0")
 
 
 def _with_unit(text: str, unit: str) -> str:

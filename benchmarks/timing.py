@@ -18,7 +18,7 @@ import torch
 from patch_lab.kit.records.record import processor
 
 QUIET = 0.5  # the most that a machine may do beside what is timed for a table of the book
-_PASS_S = 5e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it
+_PASS_S = 50e-3  # a shorter call is repeated: the clock and the interpreter would be measured with it
 
 
 class Differs(Exception):
@@ -132,13 +132,17 @@ def machine() -> dict:
 
 
 def _calls(function) -> int:
-    """How many calls make a pass; the first call warms up imports, caches, thread pools."""
-    function()
+    """How many calls make a pass."""
     return max(1, round(_PASS_S / max(_seconds(function, 1), 1e-9)))
 
 
 def _seconds(function, calls: int) -> float:
-    """Seconds of one call, over ``calls`` of them."""
+    """Seconds of one call, over ``calls`` of them, after one that does not count.
+
+    That one pays for what the other side left: threads that still wait actively for work, and its data in
+    the cache.
+    """
+    function()
     started = time.perf_counter()
     for _ in range(calls):
         function()

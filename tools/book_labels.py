@@ -190,8 +190,6 @@ def _works(path: Path) -> dict[str, str]:
     cited = {}
     for key, entry in parse_file(str(path)).entries.items():
         names = ["".join(person.last_names).strip("{}") for person in entry.persons["author"]]
-        who = (
-            names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{names[0]} et al."
-        )
+        who = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
         cited[key] = f"{who} ({entry.fields['year']})"
     return cited

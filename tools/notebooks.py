@@ -104,13 +104,11 @@ def differences(text: Path) -> list[str]:
         (nbformat.writes(notebook), nbformat.writes(described), str(file.relative_to(file.parents[2]))),
         (text.read_text(encoding="utf-8"), text_from_notebook(described), f"{name_of(text)}.md"),
     )
-    return [
-        line
-        for old, new, name in pairs
-        for line in difflib.unified_diff(
-            old.splitlines(), new.splitlines(), name, f"{name_of(text)}, as it should be", n=0, lineterm=""
-        )
-    ]
+    wanted = f"{name_of(text)}, as it should be"
+    lines = []
+    for old, new, name in pairs:
+        lines += difflib.unified_diff(old.splitlines(), new.splitlines(), name, wanted, n=0, lineterm="")
+    return lines
 
 
 def write_pair(notebook: nbformat.NotebookNode, path: Path) -> bool:

@@ -256,7 +256,10 @@ def play(path: Path, everything: bool = False, only: str | None = None, in_full:
             trouble = f"takes {seconds:.0f} s, not {usual:.0f} s, and the comment does not say so"
         fits = not (in_full and trouble and trouble.startswith("ValueError: ") and TOO_SMALL in trouble)
         line = f"{name}: {parameter.name} = {value} instead of {parameter.value}"
-        verdict = "runs" if trouble is None else f"RED: {trouble}" if fits else f"refused: {trouble}"
+        if trouble is None:
+            verdict = "runs"
+        else:
+            verdict = f"RED: {trouble}" if fits else f"refused: {trouble}"
         print(f"{line}: {verdict} ({seconds:.0f} s)", flush=True)
         if trouble and fits:
             problems.append(f"{line}: {trouble}")

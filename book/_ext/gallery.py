@@ -173,7 +173,12 @@ def _counting() -> dict:
     for n, at, tall in zip(sums, x, high.T):
         if tall.max() > 0.05:
             moves += [[len(marks), "y", _round(floor - tall)], [len(marks), "height", _round(tall)]]
-            style = "pa-label" if n < 0 else "pa-label pa-half" if n == 0 else "pa-noise pa-half"
+            if n < 0:
+                style = "pa-label"
+            elif n == 0:
+                style = "pa-label pa-half"
+            else:
+                style = "pa-noise pa-half"
             marks.append(["rect", {"class": style, "x": round(float(at), 1), "width": 2}])
     return {"marks": marks, "moves": moves}
 

@@ -6,7 +6,6 @@
 ``claims-downloads``    the whole ledger as JSON and CSV
 ``claims-filter``       choices with their counts, and a search, that hide what is not asked for from a page
 ``claims-trust``        what still trusts which engine
-``claims-outcomes``     the words that other ledgers use too, with how many claims have each
 ``claims-map``          how many claims of each part have each verdict
 ``claims-errata``       what of a source holds only under a condition, or fails; option ``source``
 ``claims-headlines``    claims chosen by the page, in short; the ids are its content
@@ -39,7 +38,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import NODE_TYPES
 
-from patch_lab.kit.ledger import ENGINES, OUTCOMES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
+from patch_lab.kit.ledger import ENGINES, SOURCES, VERDICTS, Card, Ledger, escaped, shipped
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.prose import without_markup
 
@@ -455,18 +454,6 @@ class ClaimsFalls(LedgerDirective):
         )
 
 
-class ClaimsOutcomes(LedgerDirective):
-    """The words of the common vocabulary: what each says, and how many claims have it."""
-
-    def run(self) -> list[nodes.Node]:
-        outcomes = [claim.outcome for claim in self.claims()]
-        words = nodes.definition_list()
-        for word, meaning in OUTCOMES.items():
-            term = nodes.term("", "", nodes.strong("", word), nodes.Text(f" ({outcomes.count(word)})"))
-            words += nodes.definition_list_item("", term, nodes.definition("", self.paragraph(meaning)))
-        return [nodes.container("", words, classes=["pa-defined"])]
-
-
 class ClaimsMap(LedgerDirective):
     """Parts against verdicts: how many claims stand in each cell."""
 
@@ -524,9 +511,11 @@ class ClaimsTotals(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
+        papers = [claim.standing for claim in claims if "papers" in choices_of(claim)]
+        ours = [claim.standing for claim in claims if "ours" in choices_of(claim)]
         lines = [
-            self._line(whose, paper, [claim.standing for claim in claims if paper in choices_of(claim)])
-            for whose, paper in (("The papers\u2019", "papers"), ("The book\u2019s own", "ours"))
+            self._line("The papers\u2019", "papers", papers),
+            self._line("The book\u2019s own", "ours", ours),
         ]
         rows: list[nodes.Node] = [line for line in lines if line is not None]
         return rows or [nodes.paragraph("", "The ledger has no claim yet.")]
@@ -621,7 +610,6 @@ DIRECTIVES = {
     "filter": ClaimsFilter,
     "headlines": ClaimsHeadlines,
     "map": ClaimsMap,
-    "outcomes": ClaimsOutcomes,
     "table": ClaimsTable,
     "totals": ClaimsTotals,
     "trust": ClaimsTrust,

@@ -126,7 +126,10 @@ def split(selectors: str) -> list[str]:
     parts = [""]
     depth = 0
     for letter in selectors:
-        depth += (letter == "(") - (letter == ")")
+        if letter == "(":
+            depth += 1
+        elif letter == ")":
+            depth -= 1
         if letter == "," and depth == 0:
             parts.append("")
         else:

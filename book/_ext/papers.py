@@ -142,8 +142,11 @@ class Resolve(SphinxPostTransform):
         for link in list(self.document.findall(addnodes.pending_xref)):
             domain = link.get("refdomain")
             target = link.get("reftarget")
-            name = target if domain == "paper" else names.get(target) if domain == "prf" else None
-            if name is None:
+            if domain == "paper":
+                name = target
+            elif domain == "prf" and target in names:
+                name = names[target]
+            else:
                 continue
             if name not in known:
                 raise ValueError(f"{self.env.docname}: no box states {name!r}")

@@ -30,12 +30,7 @@ _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str):
-    """A name of the front door, or a room; and where a room of the laboratory is."""
-    if not name.startswith("_") and name not in __all__:
-        if util.find_spec(f"{__name__}.{name}") is not None:
-            return import_module(f"{__name__}.{name}")
-        for room in ("patch_lab", "patch_lab.kit") if util.find_spec("patch_lab") else ():
-            if util.find_spec(f"{room}.{name}"):
-                said = f"No {__name__} attribute {name}: it is in the laboratory, from {room} import {name}"
-                raise AttributeError(said)
+    """A name of the front door, or a room."""
+    if name not in __all__ and not name.startswith("_") and util.find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
     return _named(name)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from patch_association.checks import brief, finite, fits_memory, floating, positive_int, probability
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_coefficients, random_signs
 from patch_association.structure import Partition
 
 
@@ -303,10 +303,9 @@ class SpatialData:
         n = positive_int("n", n)
         fits(n, self.partition.num_patches, 3)  # u, s and what is given back
         draws = generator(seed, Stream.COEFFICIENTS)
-        y = draws.integers(0, 2, n) * 2.0 - 1.0
+        y = random_signs(draws, n)
         signal = draws.integers(0, self.partition.num_sets, n)
-        u = draws.random((n, self.partition.num_patches))
-        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        s = random_coefficients(draws, self.q, (n, self.partition.num_patches))
         inside = self.partition.labels[None, :] == signal[:, None]  # (n, D)
         return np.where(inside, y[:, None], s), y, signal
 

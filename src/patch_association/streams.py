@@ -68,3 +68,17 @@ BENCH_BATCHES = 1_000_000_000
 def generator(seed: int, stream: Stream) -> np.random.Generator:
     """NumPy's generator for this kind of draw."""
     return np.random.default_rng([positive_int("seed", seed, minimum=0), int(stream)])
+
+
+def random_signs(rng: np.random.Generator, shape) -> np.ndarray:
+    """Independent signs, -1.0 or +1.0 with probability 1/2 each."""
+    return rng.integers(0, 2, shape) * 2.0 - 1.0
+
+
+def random_coefficients(rng: np.random.Generator, q: float, shape) -> np.ndarray:
+    """Independent coefficients of Assumption 1: +1.0 and -1.0 with probability q/2 each, else 0.0."""
+    u = rng.random(shape)
+    coefficients = np.zeros_like(u)
+    coefficients[u < q / 2] = 1.0
+    coefficients[u >= 1 - q / 2] = -1.0
+    return coefficients

@@ -173,10 +173,10 @@ def test_cells_made_small(small, tmp_path, monkeypatch):
     def noted(chosen, done):
         return sets.append(len(chosen)) or real(chosen, done)
 
-    beside = replace(small.beside, ready=noted, most=3)
-    sweep = replace(small, beside=beside)
-    pilots_fit = replace(beside, least=lambda chosen: 61 * (chosen[0]["part"] != "rates"))
-    first = run_sweep(replace(sweep, beside=pilots_fit), out, minutes=1, progress=False)
+    scheduler = replace(small.scheduler, ready=noted, most=3)
+    sweep = replace(small, scheduler=scheduler)
+    pilots_fit = replace(scheduler, least_seconds=lambda chosen: 61 * (chosen[0]["part"] != "rates"))
+    first = run_sweep(replace(sweep, scheduler=pilots_fit), out, minutes=1, progress=False)
     assert [row["part"] for row in first] == 4 * ["rates"] and sets == [3, 1]
     whole = run_sweep(sweep, out, minutes=60, progress=False)
     assert sets == [3, 1, 3, 1, 2, 1, 1] and len(whole) == len(small.cells) and read(out) == whole

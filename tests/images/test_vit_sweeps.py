@@ -241,7 +241,7 @@ def test_gray_maps_explain_what_no_picture_changes(moving, monkeypatch):
 
 def test_a_channel_is_changed_in_four_patches_alone():
     x = torch.randn(3, N + 1, 7, generator=torch.Generator().manual_seed(2))
-    four = vit_interventions._four_keys(GRID, 5)
+    four = vit_interventions.four_keys(GRID, 5)
     for change in ("largest", "second", "others", "written", "all but the largest", "moved", "random"):
         found, want, drawn = vit_gray.overwritten(x, GRID, change, 2, 4, seed=5), x.clone(), 0
         if change in ("moved", "random"):  # the channel that is drawn

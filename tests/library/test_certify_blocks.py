@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from enumeration import positive_inputs
 from flint import arb
+from moment_certificates import moment_certificates
 from scipy.optimize import brentq
 
-from patch_lab.certify.blocks import moment_certificates, psi, two_inequalities
+from patch_lab.certify.blocks import psi, two_inequalities
 from patch_lab.certify.descent import Undecided
 from patch_lab.dynamics.optimality import cubic_form
 

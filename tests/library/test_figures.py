@@ -191,9 +191,11 @@ def test_companions_and_strangers_keep_their_colors():
     drawn = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_label() != "_nolegend_"]
     ends = {(line.get_color(), line.get_ydata()[-1]) for line in drawn if abs(line.get_ydata()[-1]) == 1}
     assert ends == {(COLORS["same set"], 1.0), (COLORS["other sets"], -1.0)}
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        r"$\gamma$, 4 entries", r"$\rho$, 8 entries",
-    ]  # fmt: skip
+    names = {text.get_text(): (text.get_color(), text.xy[1]) for text in ax.texts}
+    assert names == {
+        r"$\gamma$, 4 entries": (COLORS["same set"], 1.0),
+        r"$\rho$, 8 entries": (COLORS["other sets"], -1.0),
+    }
 
 
 def test_the_border_of_the_first_step_lies_between_the_margins():

@@ -10,6 +10,7 @@ from matplotlib.container import ErrorbarContainer
 from scipy.stats import norm
 
 from patch_association.intervals import Estimate
+from patch_association.structure import Partition
 from patch_lab.beyond import figures as beyond
 from patch_lab.dynamics import figures as dynamics
 from patch_lab.dynamics import lifetime_figures as lifetime
@@ -69,9 +70,9 @@ DRAWN = [
       next(iter(transfer.LEARNERS)): ([4], [9])}),
     (setting.draw_normal_error, ([1, 4],),
      {"equal weights, limit": ([1, 4], [norm.cdf(-1), norm.cdf(-0.5)])}),
-    (setting.plot_linear_share, ([4, 8], [0.1, 0.2], 0.23),
+    (beyond.plot_linear_share, ([4, 8], [0.1, 0.2], 0.23),
      {r"error of sign$\,\sum_\ell h_\ell$": ([4, 8], [0.1, 0.2])}),
-    (setting.plot_first_step, ([0, 1, 2], [estimate(-2e-4), estimate(0), estimate(3e-4)]),
+    (beyond.plot_first_step, ([0, 1, 2], [estimate(-2e-4), estimate(0), estimate(3e-4)]),
      {"toward the own set": ([2], [3]), "away from it": ([0], [-2]),
       "neither: uniform attention": ([1], [0])}),
     (images.plot_losses, ({"vanilla": [1] * 10 + [11]},), {images.MODELS["vanilla"]: ([10, 11], [1, 2])}),
@@ -86,6 +87,11 @@ DRAWN = [
        for kind, top in (("vanilla", 0.4), ("positional", 0.6))], 0.2, 1),
      {"neighbors, vanilla": ([0, 1], [0, 100]), "neighbors, positional": ([0, 1], [0, 50]),
       "classes, vanilla": ([0, 1], [0, 50]), "classes, positional": ([0, 1], [0, 50])}),
+    (dynamics.draw_overshooting, ({1 / 7: [0, 3], 1 / 8: [0, 2, 0], 1 / 16: [0, 1]},),
+     {"1/7: grows": ([0, 1], [0, 3]), "1/8: to and fro": ([0, 1, 2], [0, 2, 0]),
+      "1/16: settles": ([0, 1], [0, 1])}),
+    (dynamics.draw_creeping, ([0, 1, 1], [0, 0.5, 0.75]),
+     {r"$u = D\alpha$": ([0, 1, 2], [0, 1, 1]), "score $a$": ([0, 1, 2], [0, 0.5, 0.75])}),
     (dynamics.draw_drift, ([1, 2], [[1, -2], [8, -8]], 1.5, "drift"),
      {letter: ([1, 2], y) for letter, y in zip((r"$\gamma$", r"$\rho$"), ([1, 1], [-2, -1]))}),
 ]  # fmt: skip
@@ -113,6 +119,55 @@ def test_dashes_tell_what_is_reached_from_what_bounds_and_one_head_from_many():
     transfer.plot_heads(right, tables)
     one, many = (handle[0].get_linestyle() for handle in right.get_legend_handles_labels()[0][-2:])
     assert (one, many) == ("--", "-")
+
+
+def test_a_sample_has_its_label_and_both_sums_with_their_verdicts_below():
+    _, axes = plt.subplots(1, 2)
+    samples = np.array([[-1, -1, -1, 1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1, -1, 0, 0]])
+    transfer.draw_samples(axes, samples, [-1, 1], [0, 1], Partition([0, 0, 0, 1, 1, 1, 2, 2, 2]), 3)
+    below = [[text for text in ax.texts if text.get_position()[1] > 3] for ax in axes]
+    assert [[text.get_text() for text in texts] for texts in below] == [
+        ["label \N{MINUS SIGN}1", "all patches: +1, wrong", "sets, cubed: \N{MINUS SIGN}11, right"],
+        ["label +1", "all patches: +2, right", "sets, cubed: +26, right"],
+    ]
+    colors = [[text.get_color() for text in texts[1:]] for texts in below]
+    assert colors == [[COLORS["label"], COLORS["signal"]], [COLORS["signal"]] * 2]
+    assert [ax.get_title(loc="left") for ax in axes] == ["Sample 1 shows set 1", "Sample 2 shows set 2"]
+    framed = [patch.get_xy() for patch in axes[0].patches if not patch.get_fill()]
+    np.testing.assert_allclose(framed, [(0.04, 0.04), (1.04, 0.04), (2.04, 0.04)])  # set 1
+
+
+def test_a_row_of_products_is_folded_into_the_grid_of_its_patches():
+    _, axes = plt.subplots(1, 3)
+    products = np.array([[4, 3, 2, 0], [3, 4, 1, 2], [2, 1, 4, 3], [0, 2, 3, 4]])
+    pretrained.draw_products(axes, products, 1)
+    words = [{text.get_text(): text.get_position() for text in ax.texts} for ax in (axes[0], axes[2])]
+    places = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]
+    assert words == [dict(zip(names, places)) for names in ("1234", "3412")]
+    assert np.asarray(axes[1].collections[0].get_array()).tolist() == products.tolist()
+    frames = [[patch.get_xy() for patch in ax.patches if not patch.get_fill()] for ax in axes]
+    assert frames == [[(1, 0)], [(0, 1)], [(1, 0)]]
+    grounds = [np.mean(patch.get_facecolor()[:3]) for patch in axes[2].patches[:4]]
+    assert grounds[1] < grounds[0] < grounds[3] < grounds[2]  # the larger, the deeper
+    assert axes[2].get_title(loc="left") == "Row 2 is high nearby"
+
+
+def test_networks_are_named_at_their_means_over_runs_of_each_tile():
+    _, (left, right) = plt.subplots(1, 2)
+    runs = [
+        {"model": model, "tile": tile, "test_accuracy": level + off + tile / 1000}
+        for model, level in (("vanilla", 0.2), ("positional", 0.4), ("small_cnn", 0.6))
+        for tile in (4, 32)
+        for off in (0, 0.1)
+    ]
+    images.plot_shuffle_accuracy(left, runs)
+    larger = [run | {"model": run["model"].replace("small", "residual")} for run in runs]
+    images.plot_study_shuffles(right, larger, longer=larger[:1])
+    named = [{text.get_text(): text.xy for text in ax.texts if hasattr(text, "xy")} for ax in (left, right)]
+    ends = {"positional ViT": (4, 45.4), "vanilla ViT": (32, 28.2), "small CNN": (32, 68.2)}
+    assert named[0] == {name: pytest.approx(point) for name, point in ends.items()}
+    ends = {"positional ViT": (32, 48.2), "vanilla ViT": (32, 28.2), "residual CNN": (32, 68.2)}
+    assert named[1] == {name: pytest.approx(point) for name, point in ends.items()}
 
 
 def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_last():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from enumeration import positive_inputs
 from numpy.polynomial import Polynomial
+from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import poisson
 
@@ -112,6 +113,55 @@ def test_the_numbers_of_one_setting(diagonal):
         for lam in (0.0, 1.0, enough.far):
             assert limit.best(theta, lam) < 4 / (math.e * enough.rare)
     assert 0 < enough.reach < diagonal
+
+
+def test_conditions_before_and_on_the_faces_of_the_trap_by_the_poisson_law():
+    """Every mean is added up over the numbers of features of either sign; bounds at finite D are `Sums`'."""
+    C, p, features, diagonal, D, b1 = 2, 3, 3.6, 1.0, 50.0, 3.0
+    enough = Enough(LoudSets(C, features), diagonal)
+    plus, minus = np.meshgrid(np.arange(50), np.arange(50), indexing="ij")
+    chance = poisson.pmf(plus, features / 2) * poisson.pmf(minus, features / 2)
+    M, J = C + plus - minus, plus + minus
+
+    def mean(values):
+        return float((chance * values).sum())
+
+    def pull(u):
+        return mean(M**p * expit(-u * M**p))
+
+    def slope(u):  # of -pull in log u
+        return u * mean(M ** (2 * p) * expit(u * M**p) * expit(-u * M**p))
+
+    u = brentq(pull, 1e-6, 1.0, xtol=1e-15)
+    least_slope = u / (4 * math.e) * mean(np.exp(-math.e * u * abs(M) ** p) * M ** (2 * p))
+    assert all(slope(u * math.exp(step)) >= least_slope for step in np.linspace(-1, 1, 41))
+    rare = chance[M == C - C**p - 1].sum()
+    far, reach, slack = enough.far, enough.reach, enough.slack
+    wide, near = Sums(C, p, features, far), Polynomial([C, 1.0])
+    inside = wide.inside_off(D, (D / b1) ** (1 / p), 4 / (math.e * rare))
+    turned = (1.1 * wide.mean(wide.sets) / b1 + wide.pull(D) * (1 + 1 / b1)) / least_slope
+    early = math.e * u * (1 + 1 / b1)  # the largest strength where b is b_1 or more
+    moved = early / (4 * (1 + b1)) * wide.mean(near * wide.sets) + u * turned / 2 * mean(abs(M) ** (p + 1))
+    barrier = mean(M * expit(-u * M**p))
+    own = wide.mean(wide.own)
+    single = C * (abs(M) + C - 1 + 2 * math.exp(diagonal)) ** (p - 1) + J * (abs(M) + 1) ** (p - 1)
+    most = math.exp(diagonal + reach)
+    entry = Sums(C, p, features, most).early_off(D, b1, early) + u * turned / 2 * mean(abs(M) ** p * single)
+    drift = (C - 1) / (D - C) * (1 + most * own * 2 / ((C - 1) * slack)) * (math.log(D) / p + 1)
+    expected = {
+        "two sets": (2 * C, D),
+        "strength": (wide.pull(D), rare / 4),
+        "far face": (inside, 1.0),
+        "vote's strength": (turned, 1.0),
+        "near face": (moved, barrier / 2),
+        "near face, many patches": (inside, barrier / 4),
+        "near face, strangers": (far * own / (D - C), barrier / 4),
+        "entry": (entry, slack / 4),
+        "entry, strangers": (drift, reach),
+    }
+    conditions = {name: (left, right) for name, left, right in enough.conditions(D, b1, 1e-3)}
+    for name, sides in expected.items():
+        assert conditions[name] == pytest.approx(sides, rel=1e-9, abs=0), name
 
 
 def test_every_condition_gets_easier_with_the_size():

@@ -10,10 +10,10 @@ import pytest
 import torch
 from small_sweeps import CELLS, measure, run_quietly, sweep
 
+from patch_lab.images.sweeps.side_by_side import SideBySide
 from patch_lab.kit.records import read
 from patch_lab.kit.sweeps import CellError, Sweep, grid, journal, run_sweep
 from patch_lab.kit.sweeps import sweep as sweeps_engine
-from patch_lab.kit.sweeps.timed import SideBySide
 
 
 @pytest.fixture
@@ -85,21 +85,9 @@ def test_two_workers_give_the_results_of_one(tmp_path, out):
     assert run_quietly(sweep(), out, jobs=2, resume=True).results == whole.results
 
 
-@pytest.mark.slow
-def test_a_local_dask_cluster_gives_the_results_of_one(tmp_path, out):
-    from distributed import Client
-
-    whole = run_quietly(sweep(), tmp_path / "whole.json")
-    # two processes of its own
-    assert run_quietly(sweep(), out, jobs=2, backend="dask").results == whole.results
-    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
-        assert run_quietly(sweep(), out, backend="dask", overwrite=True).results == whole.results
-        assert client.status == "running"  # a cluster that was there stays
-        with pytest.raises(CellError, match="out of memory"):
-            run_quietly(sweep(fails), tmp_path / "fails.json", backend="dask")
-    two = Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None)
-    with two, pytest.raises(ValueError, match="need Dask workers of one thread each"):
-        run_quietly(sweep(), out, backend="dask", overwrite=True)
+def test_cells_that_are_timed_run_one_after_the_other(out):
+    with pytest.raises(ValueError, match="'demo' cannot run side by side: jobs must be 1, got 2"):
+        run_quietly(replace(sweep(), parallel=False), out, jobs=2)
 
 
 # --- nothing is thrown away unasked ------------------------------------------------------------------
@@ -196,8 +184,8 @@ class Ticking:
     def __init__(self, each=100.0, more=20.0, kinds=("a", "b"), reading=0.0):
         self.now, self.each, self.more, self.begun, self.reading = 0.0, each, more, [], reading
         cells = grid(kind=kinds, seed=range(3))
-        beside = SideBySide(lambda one, other: one["kind"] == other["kind"], 3, self.ready)
-        self.sweep = Sweep("timed", "Timed.", cells, print, data=self.read, grows=True, beside=beside)
+        scheduler = SideBySide(lambda one, other: one["kind"] == other["kind"], 3, self.ready)
+        self.sweep = Sweep("timed", "Timed.", cells, print, data=self.read, grows=True, scheduler=scheduler)
 
     def read(self):
         self.now += self.reading

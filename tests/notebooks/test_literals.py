@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import play  # noqa: E402
 from notebooks import chapters, name_of, notebook_from_text  # noqa: E402
+from test_exercises import CODE as SOLUTION  # noqa: E402
 
 CHAPTERS = pytest.mark.parametrize("path", chapters(), ids=name_of)
 #: Where a number is that of a record, or of something drawn once, whatever the reader sets.
@@ -62,6 +63,19 @@ def typed_again(notebook) -> list[str]:
 @CHAPTERS
 def test_no_parameter_is_typed_again(path):
     assert typed_again(notebook_from_text(path)) == EXCEPTIONS.get(name_of(path), [])
+
+
+@CHAPTERS
+def test_no_lambda_has_a_name_or_a_default(path):
+    """A function with a name is written with ``def``; what a default would hold, an argument holds."""
+    notes = path.with_name(f"{path.stem}_notes.md").read_text(encoding="utf-8")
+    solutions = [ast.parse(block["code"]) for block in SOLUTION.finditer(notes)]
+    for tree in (*code_of(notebook_from_text(path)), *solutions):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                assert not isinstance(node.value, ast.Lambda), ast.unparse(node)
+            if isinstance(node, ast.Lambda):
+                assert not node.args.defaults, ast.unparse(node)
 
 
 TAIL = "## What the notes and the verdicts measure"

@@ -176,4 +176,5 @@ class Block(nn.Module):
     def _kept(self, branch):
         if not (self.drop and self.training):
             return branch
-        return branch * (torch.rand(len(branch), 1, 1, device=branch.device) >= self.drop) / (1 - self.drop)
+        kept = torch.rand(len(branch), 1, 1, device=branch.device) >= self.drop  # (B, 1, 1)
+        return branch * kept.to(branch) / (1 - self.drop)

@@ -174,8 +174,12 @@ def _normalized(pictures, mean, std, channels):
     if isinstance(pictures, np.ndarray) and pictures.dtype.kind in "fiu":
         pictures = torch.from_numpy(np.array(pictures))
     if isinstance(pictures, torch.Tensor) and pictures.ndim == 4:
-        first, last = (pictures.shape[k] in ((1, 3) if channels is None else (channels,)) for k in (1, 3))
-        if colors_last if first == last else last:
+        colors = (1, 3) if channels is None else (channels,)
+        may_be_first = pictures.shape[1] in colors
+        may_be_last = pictures.shape[3] in colors
+        if may_be_first != may_be_last:
+            colors_last = may_be_last
+        if colors_last:
             pictures = pictures.movedim(3, 1)  # (n, H, W, c) -> (n, c, H, W)
     if not isinstance(pictures, torch.Tensor) or pictures.is_floating_point() or pictures.ndim != 4:
         return pictures

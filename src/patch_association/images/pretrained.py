@@ -101,7 +101,7 @@ def finite_maps(read: Given, images, heads=None, grid=None, norm=None):
     ValueError
         If one is not finite, and where :func:`attention_of` refuses.
     """
-    maps, sides = families.maps(read.model, images, read.name, heads, grid, read.about, norm)
+    maps, sides = families.maps_between_patches(read.model, images, read.name, heads, grid, read.about, norm)
     for layer, S in enumerate(maps):
         if not torch.isfinite(S).all():
             raise ValueError(f"the attention of layer {layer} of {read.name} is not finite on these pictures")

@@ -123,7 +123,7 @@ class ViTConfig:
     @property
     def num_tokens(self) -> int:
         """N, and one more with a class token."""
-        return self.num_patches + (self.pooling == "cls")
+        return self.num_patches + 1 if self.pooling == "cls" else self.num_patches
 
     @classmethod
     def named(cls, name: str, **changes) -> ViTConfig:

@@ -105,8 +105,10 @@ def given(model) -> Given:
 
 def _beside(path: Path) -> dict[str, Any]:
     """What ``config.json`` says of the weights in a folder, as transformers writes it."""
-    folder = path if path.is_dir() else path.parent if path.name in _IN_FOLDER else None
-    if folder is None or not (folder / "config.json").is_file():
+    if not path.is_dir() and path.name not in _IN_FOLDER:
+        return {}
+    folder = path if path.is_dir() else path.parent
+    if not (folder / "config.json").is_file():
         return {}
     with readable(f"{folder / 'config.json'} does not say what the weights beside it are"):
         return dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))

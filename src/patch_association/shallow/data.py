@@ -15,7 +15,7 @@ import torch
 
 from patch_association.checks import finite, fits_memory, one_of, positive_int, probability
 from patch_association.shallow.tokens import Tokens, alike
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_signs
 
 
 class PatternData:
@@ -124,7 +124,8 @@ class PatternData:
         if not n[1] < n[0]:
             raise ValueError(f"relevant must give more tokens than confusion, got {n[0]} and {n[1]} of {L}")
         rest = L - sum(n)
-        others = [rest // (M - 2) + (k < rest % (M - 2)) for k in range(M - 2)]
+        others = np.full(M - 2, rest // (M - 2))
+        others[: rest % (M - 2)] += 1
         return np.array([[n[0], n[1], *others], [n[1], n[0], *others]], dtype=np.int64)
 
     def chances(self) -> np.ndarray:
@@ -200,7 +201,7 @@ class PatternData:
         while self.ties == "redraw" and (tied := counts[:, 0] == counts[:, 1]).any():
             counts[tied] = draw.multinomial(self.num_tokens, self.chances()[side[tied]])
         y = np.sign(counts[:, 0] - counts[:, 1]).astype(np.float64)
-        coin = draw.integers(0, 2, n) * 2.0 - 1.0
+        coin = random_signs(draw, n)
         return counts, np.where(y == 0, coin, y)
 
     def __repr__(self) -> str:

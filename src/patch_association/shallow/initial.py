@@ -14,7 +14,7 @@ import torch
 from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_list
 from patch_association.shallow.data import PatternData
 from patch_association.shallow.network import Weights
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_signs
 
 
 def initial_weights(
@@ -72,7 +72,7 @@ def initial_weights(
         # A stream for each matrix: the same seed has the same W_O and a in all readings of the laboratory.
         streams = generator(seed, Stream.SHALLOW_START).spawn(5)
         shape = (m,) if head == "shared" else (L, m)
-        parts["head"].append((streams[0].integers(0, 2, shape) * 2.0 - 1.0) / np.sqrt(m))
+        parts["head"].append(random_signs(streams[0], shape) / np.sqrt(m))
         parts["output"].append(xi * streams[1].standard_normal((m, d)))
         U = orthonormal(streams[2], d)
         to_basis = _basis(data)

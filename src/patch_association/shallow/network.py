@@ -263,7 +263,7 @@ def loss_and_slope(F, y, probability, loss: str = "hinge", margin: float = 1.0):
     yF = y * F
     if loss == "hinge":
         short = margin - yF
-        return (probability * short.clamp(min=0)).sum(-1), -y * probability * (short > 0)
+        return (probability * short.clamp(min=0)).sum(-1), -y * probability * (short > 0).to(short)
     if loss == "logistic":
         value = torch.nn.functional.softplus(-yF, threshold=60)
         return (probability * value).sum(-1), -y * probability * torch.sigmoid(-yF)

@@ -153,7 +153,8 @@ def _measure_part(weights, tokens, attention):
     F = forward(weights, tokens, attention).F
     yF = tokens.y * F
     risk, _ = loss_and_slope(F, tokens.y, tokens.probability)
-    error = (tokens.probability * ((yF < 0).to(yF) + 0.5 * (yF == 0))).sum(-1)
+    wrong = (yF < 0).to(yF) + 0.5 * (yF == 0).to(yF)
+    error = (tokens.probability * wrong).sum(-1)
     S = attention_map(weights, tokens.X, tokens.share, attention)
     # (R, n, L_key, L_query) times the shares of the queries: what an average query pays to each key.
     share = tokens.share if tokens.share.ndim == 3 else tokens.share[None]

@@ -263,7 +263,8 @@ def attention_share(bench: Bench, data) -> torch.Tensor:
     for X, shown in zip(drawn.X.split(_AT_ONCE), drawn.shown.split(_AT_ONCE)):
         relation = data.relation(shown)  # (part, D, D)
         S = bench.attention(X.expand(bench.seeds, *X.shape))  # (R, part or 1, D, D)
-        total += torch.stack([(S * (relation == k)).sum(dim=(1, 2, 3)) for k in kinds], dim=1)
+        shares = [(S * (relation == k).to(S)).sum(dim=(1, 2, 3)) for k in kinds]  # (R,) each
+        total += torch.stack(shares, dim=1)
     return total / (_LOOKED_AT * data.num_patches)
 
 

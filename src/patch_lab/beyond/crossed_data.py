@@ -15,7 +15,7 @@ import torch
 
 from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow import PatternData
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_coefficients, random_signs
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,9 @@ class CrossedData:
         # The order of independent uniforms is a uniform permutation; all groups and inputs at once.
         dealt = draw.random((n, G, width), dtype=np.float32).argsort(axis=2)
         keys = (dealt // self.set_size).reshape(n, D)  # (n, G, K C) -> (n, D)
-        y = draw.integers(0, 2, n) * 2.0 - 1.0
+        y = random_signs(draw, n)
         signal = draw.integers(0, self.num_sets, n)
-        u = draw.random((n, D))
-        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        s = random_coefficients(draw, self.q, (n, D))
         inside = self.groups * self.num_keys + keys == signal[:, None]  # (n, D)
         X = self.noise_std * draw.standard_normal((n, D, d), dtype=np.float32)
         X[:, :, 0] = np.where(inside, y[:, None], s)

@@ -115,7 +115,7 @@ def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -
     law = {name: np.zeros((2, size)) for name, size in sizes.items()}
     for deal, dealt in enumerate(deals):
         k = np.concatenate(dealt)
-        for signal, y in product(range(G * K), (1, -1)):
+        for signal, (label, y) in product(range(G * K), enumerate((1, -1))):
             inside = np.repeat(np.arange(G), K * C) * K + k == signal
             s = np.full((len(free), D), y, dtype=np.int64)
             s[:, ~inside] = free
@@ -123,5 +123,5 @@ def enumerated_errors(num_groups: int, num_keys: int, set_size: int, q: float) -
             unordered = np.sort(s + 1 + 3 * k, axis=1) @ (3 * K) ** places
             seen = {"places": sequence, "contents": unordered, "all": sequence * len(deals) + deal}
             for name, code in seen.items():
-                np.add.at(law[name][int(y < 0)], code, p)
+                np.add.at(law[name][label], code, p)
     return {name: float(mass.min(axis=0).sum() / mass.sum()) for name, mass in law.items()}

@@ -16,7 +16,8 @@ from patch_association.structure import Partition
 def set_masses(attention, partition: Partition) -> np.ndarray:
     """What each row pays each set, its own patch included: attention (..., D, D) to masses (..., D, L)."""
     S = np.asarray(attention, dtype=np.float64)
-    return S @ (partition.labels[:, None] == np.arange(partition.num_sets))  # (..., D, D) @ (D, L)
+    member = (partition.labels[:, None] == np.arange(partition.num_sets)).astype(np.float64)  # (D, L)
+    return S @ member  # (..., D, D) @ (D, L)
 
 
 def sets_read(masses: np.ndarray, least: float = 0.6) -> np.ndarray:
@@ -68,6 +69,7 @@ def hard_ends(num_patches: int, set_size: int, q: float) -> list[HardEnd]:
 
         best = np.asarray(fminbound(loss, 0, 1, xtol=1e-10)).item()
         F = margin(best)
-        error = law.probability @ ((F < 0) + (F == 0) / 2)
+        wrong = np.where(F == 0, 0.5, np.where(F < 0, 1.0, 0.0))
+        error = law.probability @ wrong
         ends.append(HardEnd(readers, blank, loss(best), float(error)))
     return ends

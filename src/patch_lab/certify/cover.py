@@ -152,10 +152,13 @@ def cover(
 
 
 def _halves(box, region, costs, problem):
-    shares = [(b - a) / (d - c) if d > c else 0.0 for (a, b), (c, d) in zip(box, region)]
-    # A cost that is not finite says nothing: go by the width.
-    keys = [(s > 2**-40, c if c < float("inf") else 1e300 * s) for s, c in zip(shares, costs)]
-    k = max(range(3), key=lambda i: keys[i])
+    keys = []
+    for (low, high), (least, most), cost in zip(box, region, costs):
+        share = (high - low) / (most - least) if most > least else 0.0
+        # A cost that is not finite says nothing: go by the width.
+        weight = cost if cost < float("inf") else 1e300 * share
+        keys.append((share > 2**-40, weight))
+    k = keys.index(max(keys))
     if not keys[k][0]:
         raise Undecided(f"{problem.target}: no sign on the smallest boxes, near {box}")
     low, high = box[k]

@@ -133,7 +133,10 @@ class End:
         low, high = a, b
         while high - low > _TIGHT / 8:  # a guess, on which nothing is built
             middle = (low + high) / 2
-            low, high = (middle, high) if at(middle, middle)[0] < 0 else (low, middle)
+            if at(middle, middle)[0] < 0:
+                low = middle
+            else:
+                high = middle
         pieces = {
             "falling": (a, low - _NEAR, lambda slope: slope[0] < 0),
             "rising": (low + _NEAR, b, lambda slope: slope[0] > 0),
@@ -142,7 +145,7 @@ class End:
         for name, (left, right, holds) in pieces.items():
             if not a <= left < right <= b:
                 raise Undecided(f"no zero of dL/dalpha well inside {(a, b)}")
-            _everywhere(name, left, right, lambda x, y, holds=holds: holds(at(x, y)))
+            _everywhere(name, left, right, at, holds)
         bracket = low - _TIGHT, low + _TIGHT
         _, _, inside = at(*bracket)
         if not (at(bracket[0], bracket[0])[0] < 0 < at(bracket[1], bracket[1])[0] and inside > 0):
@@ -163,11 +166,11 @@ class End:
         return k
 
 
-def _everywhere(name, left, right, holds):
+def _everywhere(name, left, right, at, holds):
     stack = [(left, right)]
     while stack:
         low, high = stack.pop()
-        if not holds(low, high):
+        if not holds(at(low, high)):
             middle = (low + high) / 2
             if high - low < _LEAST:
                 raise Undecided(f"on the face, {name}: undecided near alpha = {low:g}")

@@ -110,5 +110,8 @@ def _guess(law, beta: float, y: float, z: float) -> float:
     while high - low > 1e-12:
         middle = (low + high) / 2
         pull = (P * h) @ (1 / (1 + np.exp(np.clip(math.exp(law.degree * middle) * h, -700, 700))))
-        low, high = (middle, high) if pull > 0 else (low, middle)
+        if pull > 0:
+            low = middle
+        else:
+            high = middle
     return math.exp(low)

@@ -28,7 +28,10 @@ def sign_at(law, p: int) -> int:
     while high - low > 1e-9:
         middle = (low + high) / 2
         positive = (P * m) @ (1 / (1 + np.exp(np.clip(math.exp(middle) * m, -700, 700)))) > 0
-        low, high = (middle, high) if positive else (low, middle)
+        if positive:
+            low = middle
+        else:
+            high = middle
     weighted = np.array([float(M) ** (p - 2) * float(W.mid()) for M, _, W in law])
     wins = weighted @ (1 / (1 + np.exp(np.clip(math.exp(low) * m, -700, 700)))) > 0
     side = 1 if wins else -1

@@ -57,7 +57,10 @@ class VoteLaw:
         low, high = -70.0, 7.0
         while high - low > _STEP:
             middle = (low + high) / 2
-            low, high = (middle, high) if self.f(math.exp(middle)) > 0 else (low, middle)
+            if self.f(math.exp(middle)) > 0:
+                low = middle
+            else:
+                high = middle
         return math.exp(low)
 
     def _mean(self, u, column, power):
@@ -175,7 +178,10 @@ def _change(sums, cubes) -> float:
     for _ in range(60):
         middle = (low + high) / 2
         positive = sums @ (1 / (1 + np.exp(np.clip(math.exp(middle) * cubes, -700, 700)))) > 0
-        low, high = (middle, high) if positive else (low, middle)
+        if positive:
+            low = middle
+        else:
+            high = middle
     return math.exp(low)
 
 
@@ -191,7 +197,10 @@ def blocks_witness(num_patches: int, set_size: int, q: Fraction) -> tuple[int, i
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if pull(middle) > 0 else (low, middle)
+        if pull(middle) > 0:
+            low = middle
+        else:
+            high = middle
     y = 2 ** (30 - math.floor(math.log2(low)))
     x = math.floor(low * y)
     return x - 2, x + 3, y
@@ -261,7 +270,10 @@ def end_witness(num_patches: int, set_size: int, q: Fraction, linear: Fraction) 
     low, high = 0, ALONG
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if lift(middle / ALONG, middle / ALONG) > 0 else (low, middle)
+        if lift(middle / ALONG, middle / ALONG) > 0:
+            low = middle
+        else:
+            high = middle
     near = ALONG >> _CONVEX
     alphas = [0]
     while alphas[-1] < low - near:
@@ -324,7 +336,12 @@ def window_file() -> str:
         d = math.lcm(a.denominator, *(end.denominator for end, _ in witnesses))
         y = math.lcm(*(u.denominator for _, u in witnesses))
         rows = ";".join(f"({int(end * d)},{int(u * y)})" for end, u in witnesses)
-        kind, win = ("win", "true") if sign == 1 else ("lose", "false")
+        if sign == 1:
+            kind = "win"
+            win = "true"
+        else:
+            kind = "lose"
+            win = "false"
         between = f"{a.numerator} / {a.denominator} <= q <= {b.numerator} / {b.denominator}"
         at = f"({c.numerator} / {c.denominator})"
         lines += [

@@ -61,7 +61,7 @@ def draw_entries(ax: Axes, steps, entries, same_set, run) -> None:
         ax.plot(run.steps, getattr(run, name), label=f"{letter}, {where.sum()} entries", **marks)
     ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
     ax.set(xlabel="step of gradient descent", ylabel="score $A_{ij}$")
-    ax.legend(loc="upper left")
+    label_ends(ax)
 
 
 def draw_atoms(ax: Axes, sizes, counts: dict) -> None:
@@ -445,6 +445,41 @@ def draw_frames(axes, frames: dict, partition: Partition) -> None:
         image = draw_matrix(ax, scores, partition=partition, limit=1.5, title=title, colorbar=False)
         ax.set(xlabel="", ylabel="")
     axes[0].figure.colorbar(image, ax=list(axes), fraction=0.012, pad=0.01, label="score $A_{ij}$")
+
+
+def draw_overshooting(ax: Axes, paths: dict) -> None:
+    """What the model reads of v, step by step, at a few rates; the goal is 1.
+
+    Parameters
+    ----------
+    paths : dict
+        Rates, of which the inverse is a whole number -> (steps + 1,) values, the largest rate first.
+    """
+    for (rate, path), words, key in zip(
+        paths.items(), ("grows", "to and fro", "settles"), ("label", "noise", "feature")
+    ):
+        ax.plot(np.arange(len(path)), path, label=f"1/{round(1 / rate)}: {words}", **style_of(key))
+    last = max(map(len, paths.values())) - 1
+    ax.hlines(1, 0, last, color=INK, linewidth=0.8)  # it ends where the names of the curves begin
+    ax.set(xlabel="step", ylabel=r"$u = D\alpha$", xticks=range(last + 1))
+    ax.set_title("Large rates overshoot")
+    label_ends(ax)
+
+
+def draw_creeping(ax: Axes, value, score) -> None:
+    """What is read of v, ``value``, and a ``score`` at the same rate: (steps + 1,) each; the goal is 1."""
+    steps = np.arange(len(value))
+    for path, key, name in ((value, "feature", r"$u = D\alpha$"), (score, "same set", "score $a$")):
+        ax.plot(steps, path, label=name, **style_of(key))
+    ax.annotate(
+        r"$u = D\alpha$", (steps[-1] / 2, 1), (0, 9), textcoords="offset points", color=COLORS["feature"]
+    )
+    ax.annotate(
+        "score $a$", (steps[-1] / 2, score[len(score) // 2]), (4, -14), textcoords="offset points",
+        color=COLORS["same set"],
+    )  # fmt: skip
+    ax.axhline(1, color=INK, linewidth=0.8)
+    ax.set(xlabel="step", ylim=(0, 1.3), title="A small rate leaves the score behind")
 
 
 def draw_paths(ax: Axes, steps, ideal, runs, quantity: str, title: str) -> None:

@@ -119,7 +119,8 @@ class ScoreNoise:
         k, m = (x[None, :] for x in places)
         codes = np.zeros((len(places[0]),) * 2, dtype=np.int64)
         for a, b in combinations((i, j, k, m), 2):  # who is whom, and who shares a set with whom
-            codes = 3 * codes + (a == b) + (a // self.C == b // self.C)
+            same_set = a // self.C == b // self.C
+            codes = 3 * codes + np.where(a == b, 2, np.where(same_set, 1, 0))
         return np.unique(codes, return_inverse=True)[1].reshape(codes.shape)
 
     def _symmetrized(self, matrix: np.ndarray) -> np.ndarray:
@@ -130,10 +131,11 @@ class ScoreNoise:
 
     def _spread(self, vector: np.ndarray) -> np.ndarray:
         """The mean of a (P,) vector over those permutations."""
-        means = [
-            vector[self.inside == side].mean() if (self.inside == side).any() else 0.0 for side in (0, 1)
-        ]
-        return np.where(self.inside, means[1], means[0])
+        spread = np.zeros_like(vector)
+        for pairs in (self.inside, ~self.inside):
+            if pairs.any():
+                spread[pairs] = vector[pairs].mean()
+        return spread
 
     def moments(self, alpha: float, gamma: float, rho: float):
         """Gradients of each class of inputs, (n, P + 1) with alpha last, and the Hessian, (P + 1, P + 1)."""
@@ -251,7 +253,11 @@ class ScoreNoise:
 def _classes(C: int, L: int, q: float, numbers: int):
     """One input of each class, given y = +1 with the first set as signal, and the chances of the classes."""
     # How many patches of a set carry either sign: so many kinds of sets have a chance.
-    kinds = 1 if q == 0 else C + 1 if q == 1 else (C + 1) * (C + 2) // 2
+    kinds = (C + 1) * (C + 2) // 2
+    if q == 0:
+        kinds = 1
+    elif q == 1:
+        kinds = C + 1
     count = 1
     for k in range(L - 1):  # multisets of L - 1 kinds
         count = count * (kinds + k) // (k + 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association.checks import finite
+from patch_association.checks import finite, positive_int
 from patch_association.data import Law, SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.streams import Stream, generator
@@ -110,6 +110,29 @@ def train_setting(
 def frame_steps(setting: Setting) -> list[int]:
     """The steps at which A is shown."""
     return [round(setting.steps * share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+
+
+def scaled_descent(factor: float, rate: float, steps: int) -> np.ndarray:
+    """What descent on (u - 1)^2 / 2 makes of u = ``factor`` x, from x = 0: (steps + 1,) values of u.
+
+    A number that the loss sees ``factor`` times as large, as model (T) sees v; 1 for a score.
+
+    Parameters
+    ----------
+    factor, rate : float (the rate is that of x)
+    steps : int (at least 1)
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or there is no step.
+    """
+    factor, rate = finite("factor", factor), finite("rate", rate)
+    x = np.zeros(positive_int("steps", steps) + 1)
+    for step in range(steps):
+        slope = factor * (factor * x[step] - 1)
+        x[step + 1] = x[step] - rate * slope
+    return factor * x
 
 
 def perturbed_start(law: Law, seed: int, omega: float, alpha: float | None = None) -> Start:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
+from operator import methodcaller
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid, solve_ivp
@@ -183,10 +184,9 @@ def distance_bounds(risk: PopulationRisk, beta: float, line: FlowLine, kappa: fl
     are the largest of a sample of a tube as wide as the bound, see :func:`tube`. A bound is infinite where no
     tube up to a width of one holds it, or the rate is beyond one over the curvature there.
     """
-    return tuple(
-        _held(risk, beta, line, kappa, rate, lambda one, name=name: getattr(one, name)(kappa, rate))
-        for name in ("bound", "bound_along")
-    )
+    bound = _held(risk, beta, line, kappa, rate, methodcaller("bound", kappa, rate))
+    bound_along = _held(risk, beta, line, kappa, rate, methodcaller("bound_along", kappa, rate))
+    return bound, bound_along
 
 
 def _held(risk, beta, line, kappa, rate, bound_of):

@@ -64,13 +64,24 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
         for run in results
         if runs[run["model"], run["tile"]] > 1
     )
-    style = dict(hue="model", style="model", errorbar=_reach, err_style="bars", err_kws={"capsize": 3})
+    style = dict(
+        hue="model", style="model", legend=False, errorbar=_reach, err_style="bars", err_kws={"capsize": 3}
+    )
     sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_styles(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
     for (model, _), color in zip(MODELS.items(), CATEGORIES):
         own = [run for run in results if run["model"] == model]
         unshuffled = [run["test_accuracy"] for run in own if run["tile"] == tiles[-1]]
         ax.axhline(100 * float(np.mean(unshuffled)), color=color, linestyle=":", linewidth=1)
+    names = {
+        "small CNN": ("small_cnn", tiles[-1], (-10, 9), "right"),
+        "positional ViT": ("positional", 4, (10, 19), "right"),
+        "vanilla ViT": ("vanilla", tiles[-1], (-8, -12), "right"),
+    }
+    for name, (model, tile, offset, side) in names.items():
+        found = [run["test_accuracy"] for run in results if run["model"] == model and run["tile"] == tile]
+        point = (tile, 100 * float(np.mean(found)))
+        _name_curve(ax, name, point, offset, side, dict(zip(MODELS, CATEGORIES))[model])
     _label_shuffle(ax, tiles)
 
 
@@ -94,6 +105,13 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
         errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
         style = styles[model]
         ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **style)
+        offset, short = {
+            "residual_cnn": ((-20, 3), LARGER),
+            "positional": ((-4, 11), "positional ViT"),
+            "vanilla": ((-4, -12), "vanilla ViT"),
+        }[model]
+        end = (max(by_tile.index), np.asarray(by_tile["mean"])[-1])
+        _name_curve(ax, short, end, offset, "right", style["color"])
         if accuracies := [run["test_accuracy"] for run in longer if run["model"] == model]:
             color = styles[model]["color"]
             ends = [4, max(run["tile"] for run in runs)]
@@ -106,11 +124,15 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
     _label_shuffle(ax, sorted({run["tile"] for run in runs}))
 
 
+def _name_curve(ax: Axes, name: str, point, offset, side: str, color: str) -> None:
+    """A curve's name beside one of its points, ``offset`` in points of the page."""
+    ax.annotate(name, point, offset, textcoords="offset points", ha=side, va="center", color=color)
+
+
 def _label_shuffle(ax: Axes, tiles) -> None:
     ax.set_xscale("log", base=2)
     label_ticks(ax.xaxis, tiles)
     ax.set(xlabel="side of the shuffled tiles $s$ (pixels)", ylabel="test accuracy (%)")
-    ax.legend(loc="lower right")
 
 
 def plot_rows(upper, lower, chosen) -> Figure:
@@ -159,9 +181,12 @@ def draw_study_accuracy(ax: Axes, runs) -> None:
     for kind, line in _study_lines().items():
         curves = 100 * _by_epoch(runs, kind, "val_accuracy", GUESS)  # (runs, 1 + epochs)
         ax.plot(curves.T, linewidth=0.6, alpha=0.6, **line)
-        ax.plot(curves.mean(axis=0), linewidth=1.8, label=MODELS[kind], **line)
+        mean = curves.mean(axis=0)
+        ax.plot(mean, linewidth=1.8, label=MODELS[kind], **line)
+        at = min(8, len(mean) - 1)
+        offset, side = ((-14, 27), "left") if kind == "positional" else ((12, -12), "left")
+        _name_curve(ax, f"{kind} attention", (at, mean[at]), offset, side, line["color"])
     ax.set(xlabel="epoch", ylabel="validation accuracy (%)", ylim=(0, None))
-    ax.legend(loc="lower right")
 
 
 def draw_study_shares(ax: Axes, runs, chance: float, epochs: int) -> None:

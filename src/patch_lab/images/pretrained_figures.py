@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from patch_lab.kit.figures.patches import mark_patch
-from patch_lab.kit.figures.style import CATEGORIES, SCORES, new_figure, styles_of
+from patch_lab.kit.figures.style import CATEGORIES, COLORS, INK, PAPER, SCORES, new_figure, styles_of, tints
 
 #: Of the parts of the logits, in the order of the record.
 PART_LABELS = (
@@ -39,6 +41,43 @@ def plot_looks(rows: Mapping[str, np.ndarray], patch: int) -> Figure:
         mark_patch(ax, patch, grid)
         ax.set(xticks=[], yticks=[], title=title)
     return fig
+
+
+def draw_products(axes, products, patch: int) -> None:
+    """A grid of numbered patches, the table of all products, and one row of it folded back into the grid.
+
+    Parameters
+    ----------
+    axes : three Axes
+    products : (N, N) whole numbers from 0 on, N a square
+    patch : int (from 0: whose row is framed and folded)
+    """
+    products = np.asarray(products).astype(int)
+    N = len(products)
+    grid = round(N**0.5)
+    share = (np.arange(products.max() + 1) / products.max()) ** 1.7  # the largest stand out
+    shades = np.array(tints("same set", 25))[(24 * share).round().astype(int)].tolist()
+    row = products[patch]
+    folded = [(str(value), shades[value], INK if share[value] < 0.6 else PAPER) for value in row]
+    plain = [(str(k + 1), shades[0], INK) for k in range(N)]
+    for ax, cells in ((axes[0], plain), (axes[2], folded)):
+        for k, (words, ground, color) in enumerate(cells):
+            down, across = divmod(k, grid)
+            ax.add_patch(Rectangle((across, down), 1, 1, facecolor=ground, edgecolor=PAPER, linewidth=2))
+            ax.text(across + 0.5, down + 0.5, words, ha="center", va="center", color=color)
+        down, across = divmod(patch, grid)
+        ax.add_patch(
+            Rectangle((across, down), 1, 1, fill=False, edgecolor=COLORS["other sets"], linewidth=2.4)
+        )
+        ax.set(xlim=(-0.05, grid + 0.05), ylim=(grid + 0.05, -0.05))
+    axes[1].pcolormesh(np.arange(N + 1), np.arange(N + 1), products, cmap=ListedColormap(shades))
+    frame = {"fill": False, "edgecolor": COLORS["other sets"], "linewidth": 2.4, "clip_on": False}
+    axes[1].add_patch(Rectangle((0, patch), N, 1, **frame))
+    axes[1].set(xlim=(0, N), ylim=(N, 0))
+    titles = (f"{N} patches", "Products: near is large", f"Row {patch + 1} is high nearby")
+    for ax, title in zip(axes, titles):
+        ax.set(aspect="equal", title=title)
+        ax.axis("off")
 
 
 def plot_puzzle(picture: np.ndarray, places: Mapping[str, np.ndarray]) -> Figure:

@@ -84,7 +84,9 @@ def difference(first, second) -> Difference:
 
 
 def _verdict(held: bool, failed: bool) -> str:
-    return "held" if held else "failed" if failed else "undecided"
+    if held:
+        return "held"
+    return "failed" if failed else "undecided"
 
 
 def competes(differences) -> str:

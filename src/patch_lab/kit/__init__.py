@@ -10,8 +10,8 @@
 ``files``        files that are never half-written
 ``cli``          the command ``patch-association``
 
-The kit imports no part. It finds what a part brings by its name: ``claims.toml``, ``evidence``, ``records``
-and ``sweeps``.
+The kit imports no part. It finds what a part brings by its name: ``claims.toml``, ``evidence``, ``records``,
+``parameters`` and ``sweeps``.
 """
 
 #: The parts of the book, in reading order: each is a room of the laboratory and a folder of chapters.

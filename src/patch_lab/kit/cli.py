@@ -92,10 +92,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     again.add_argument("--overwrite", action="store_true", help="start again, whatever record there is")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells side by side (default: 1)")
     parser.add_argument(
-        "--backend", default="loky", choices=("loky", "dask"),
-        help="what runs them: processes, or a Dask cluster (default: loky, processes)",
-    )  # fmt: skip
-    parser.add_argument(
         "--minutes", type=float, metavar="M",
         help="make as many whole cells as fit into M minutes, going on with the record; never half a cell",
     )  # fmt: skip
@@ -127,7 +123,7 @@ def _sweep(arguments) -> int:
         print(f"{out} is finished: {len(record)} results; --overwrite makes it again")
         return 0
     print(f"{sweep.name}: {_size(sweep)}", flush=True)
-    options = {key: getattr(arguments, key) for key in ("resume", "overwrite", "jobs", "backend", "minutes")}
+    options = {key: getattr(arguments, key) for key in ("resume", "overwrite", "jobs", "minutes")}
     try:
         record = run_sweep(sweep, out, **options, progress=not arguments.quiet)
     except CellError as error:
@@ -145,10 +141,10 @@ def _size(sweep) -> str:
     from patch_lab.kit.records import load
 
     minutes = sweep.minutes
-    took = (
-        "no record yet" if minutes is None else f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
-    )
-    if sweep.grows and minutes is not None:
+    if minutes is None:
+        return f"{len(sweep.cells)} cells, no record yet"
+    took = f"{minutes:.0f} minutes" if minutes >= 1 else "under a minute"
+    if sweep.grows:
         took = f"{len(load(sweep.name))} of them recorded in {took}"
     return f"{len(sweep.cells)} cells, {took}"
 

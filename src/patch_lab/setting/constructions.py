@@ -107,7 +107,7 @@ def derangement_scores(partition: Partition, strength: float, shift: int = 1) ->
         raise ValueError(f"shift must not be a multiple of the {L} sets, got {shift}")
     fits_memory(f"the scores of {partition.num_patches:,} patches", 2 * partition.num_patches**2)
     target = (partition.labels + shift) % L
-    return finite("strength", strength) * (target[:, None] == partition.labels[None, :])
+    return np.where(target[:, None] == partition.labels[None, :], finite("strength", strength), 0.0)
 
 
 def violations(scores, partition: Partition, ties: str = "kind", diagonal: bool = True) -> np.ndarray:
@@ -193,7 +193,8 @@ def paired_encodings(
         raise ValueError(f"lift must be positive, got {lift}")
     fits_memory(f"the Gram matrix of {D:,} patches", 6 * D**2)
     pair = partition.labels // 2
-    gram = share * (pair[:, None] == pair[None, :]) + repel * (C * np.eye(D) - partition.same_set)
+    same_pair = (pair[:, None] == pair[None, :]).astype(np.float64)
+    gram = share * same_pair + repel * (C * np.eye(D) - partition.same_set.astype(np.float64))
     return np.linalg.cholesky(gram + lift * np.eye(D))
 
 

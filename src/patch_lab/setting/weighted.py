@@ -50,8 +50,10 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     laws = []
     for signal, row in enumerate(kinds):
         total = IntegerLaw(int(row.sum(dtype=np.int64)), np.ones(1))
-        for other, law in enumerate(sums):
-            total = total + law.times(int(counts[other]) - (other == signal))
+        others = counts.copy()
+        others[signal] -= 1
+        for count, law in zip(others, sums):
+            total = total + law.times(int(count))
         laws.append(total)
     return mixed_law(laws, counts / L)
 
@@ -60,8 +62,13 @@ def _row_law(row: np.ndarray, q: float) -> IntegerLaw:
     """The law of sum_j row_j delta_j."""
     total = IntegerLaw(0, np.ones(1))
     for weight, count in zip(*np.unique(row, return_counts=True)):
-        total = total + trinomial(int(count), q).map(lambda s, w=int(weight): w * s)
+        total = total + _scaled(trinomial(int(count), q), int(weight))
     return total
+
+
+def _scaled(law: IntegerLaw, weight: int) -> IntegerLaw:
+    """The law of ``weight`` times a number with this law."""
+    return law.map(lambda s: weight * s)
 
 
 def search_weights(
@@ -122,7 +129,7 @@ def threshold_error(law: IntegerLaw, threshold: float) -> float:
     at = finite("threshold", threshold)
     plus, minus = _both_labels(law)
     score = np.arange(plus.size) - plus.size // 2
-    below = (score < at) + (score == at) / 2
+    below = np.where(score == at, 0.5, np.where(score < at, 1.0, 0.0))
     return float(plus @ below + minus @ (1 - below)) / 2
 
 

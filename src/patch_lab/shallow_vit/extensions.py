@@ -18,7 +18,7 @@ from torch import nn
 from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow.network import Weights
 from patch_association.shallow.tokens import Tokens
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_signs
 
 
 class ExtendedViT(nn.Module):
@@ -53,7 +53,7 @@ class ExtendedViT(nn.Module):
         self.skip = bool(skip)
         a = starts[0].head[0]
         fits_memory(f"{c:,} outputs of {len(a):,} neurons", 3 * c * len(a))
-        signs = generator(seed, Stream.OUTPUT_SIGNS).integers(0, 2, (c - 1, len(a))) * 2.0 - 1.0
+        signs = random_signs(generator(seed, Stream.OUTPUT_SIGNS), (c - 1, len(a)))
         more = torch.from_numpy(signs).to(a) * a.abs()
         self.register_buffer("head", torch.cat([a[None], more]))  # (c, m)
         self.output = nn.Parameter(torch.cat([w.output[0] for w in starts], dim=1))  # (m, H ma)

@@ -25,10 +25,14 @@ def draw_tokens(ax, tokens) -> None:
         zip(tokens.pattern, tokens.relevant, tokens.confusion)
     ):
         for place, j in enumerate(pattern.tolist()):
-            role = "relevant" if relevant[place] else "confusion" if confusion[place] else "other"
-            shade = grays[j % 3] if role == "other" else COLORS[ROLES[role]]
+            if relevant[place]:
+                shade = COLORS[ROLES["relevant"]]
+            elif confusion[place]:
+                shade = COLORS[ROLES["confusion"]]
+            else:
+                shade = grays[j % 3]
             ax.add_patch(Rectangle((place, -row - 0.8), 0.94, 0.8, color=shade, linewidth=0))
-            ink = INK if role == "other" else PAPER
+            ink = PAPER if relevant[place] or confusion[place] else INK
             ax.text(place + 0.47, -row - 0.4, str(j + 1), ha="center", va="center", color=ink)
         ax.text(-0.4, -row - 0.4, f"$y = {int(tokens.y[row]):+d}$", ha="right", va="center")
     ax.set_xlim(-2.6, tokens.num_tokens)

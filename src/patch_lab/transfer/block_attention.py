@@ -75,13 +75,20 @@ class BlockAttention:
     def _set(self, partition, itself, same, other):
         self.partition = partition
         self.num_patches = partition.num_patches
-        self.itself, self.same, self.other = itself, same, other
+        self.itself = itself
+        self.same = same
+        self.other = other
         if partition.num_sets == 1:
             other = same  # nobody is in another set
         if partition.set_size == 1:
             same = itself  # nobody else is in the set
-        self._a, self._b, self._c = _difference(itself, same), _difference(same, other), other
-        self.level = "patch" if self._a else ("set" if self._b else "all")
+        self._a = _difference(itself, same)
+        self._b = _difference(same, other)
+        self._c = other
+        if self._a:
+            self.level = "patch"
+        else:
+            self.level = "set" if self._b else "all"
         D, L = partition.num_patches, partition.num_sets
         self.rows = {"patch": D, "set": L, "all": 1}[self.level]
         self.multiplicity = D // self.rows

@@ -66,7 +66,7 @@ def refined_feature(X, y, set_size: int) -> tuple[np.ndarray, float]:
 
     for _ in range(3):
         z, threshold = respond(w)
-        signs = np.sign(z) * (np.abs(z) > abs(threshold))
+        signs = np.where(np.abs(z) > abs(threshold), np.sign(z), 0.0)
         w = np.tensordot(signs, X, axes=2)  # (n, D), (n, D, d) -> (d,)
         w /= max(np.linalg.norm(w), 1e-300)
     return w, respond(w)[1]

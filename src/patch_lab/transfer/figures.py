@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from patch_lab.kit.figures.patches import draw_matrix
+from patch_association.structure import Partition
+from patch_lab.kit.figures.patches import draw_matrix, draw_patches
 from patch_lab.kit.figures.style import COLORS, INK, draw_means, label_ends, label_ticks, styles_of
 
 #: One look for each learner through the whole part. Those that know nothing of the sets are gray.
@@ -61,9 +62,9 @@ def draw_pretraining(axes, run, partition) -> None:
     np.fill_diagonal(scores, 0)
     draw_matrix(axes[0], scores, partition=partition, title="learned scores")
     axes[1].plot(run.steps, run.loss[:, 0], color=COLORS["label"], linestyle="--", label="training loss")
-    axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="recall of companions")
+    axes[1].plot(run.steps, run.recall[:, 0], color=COLORS["same set"], label="companions found")
     axes[1].set(xlabel="step of gradient descent", ylabel="loss, share", ylim=(0, 1.05))
-    axes[1].legend(loc="center right")
+    label_ends(axes[1])
 
 
 def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
@@ -116,6 +117,44 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
     ax.text(patches[-1], bound[-1] / 3, "too few without the sets", ha="right", va="top")
     ax.text(patches[0], 1.35 * limit[0], "enough for overlaps\nat large $D$", ha="left", va="bottom")
+
+
+def draw_samples(axes, coefficients, labels, signal, partition: Partition, width: int) -> None:
+    """Training samples, one a panel: what each patch shows, the signal set framed, and two sums below.
+
+    The sums are what a vector along the feature sees: of all patches under uniform attention; of the cubes
+    of the sets' sums where attention knows the sets. Each is red where its sign is not the label's.
+
+    Parameters
+    ----------
+    coefficients : (n, D) of -1, 0 and 1
+    labels : (n,) of -1 and 1
+    signal : (n,) integers (the signal set of each sample)
+    partition : Partition
+    width : int (patches in a row of the image)
+    """
+    shown: set[int] = set()
+    for number, (ax, s, label, own) in enumerate(zip(axes, coefficients, labels, signal), start=1):
+        height = partition.num_patches // width
+        draw_patches(ax, s, partition, height, width, signal=int(own), numbered=True)
+        again = " again" if int(own) in shown else ""
+        shown.add(int(own))
+        ax.set_title(f"Sample {number} shows set {own + 1}{again}")
+        sums = np.bincount(partition.labels, weights=s)  # (L,)
+        ax.set_ylim(height + 2.6, 0)
+        ax.text(0, height + 0.3, f"label {_signed(label)}", va="top", weight="bold")
+        seen = (("all patches", s.sum()), ("sets, cubed", (sums**3).sum()))
+        for row, (name, total) in enumerate(seen, start=1):
+            color = COLORS["signal" if total * label > 0 else "label"]
+            verdict = "right" if total * label > 0 else "wrong"
+            ax.text(
+                0, height + 0.3 + 0.75 * row, f"{name}: {_signed(total)}, {verdict}", va="top", color=color
+            )
+
+
+def _signed(value: float) -> str:
+    """A whole number with its sign."""
+    return f"{round(value):+d}".replace("-", "\N{MINUS SIGN}")
 
 
 def plot_limits(ax: Axes, per_set, errors: dict, target: float) -> None:

@@ -14,7 +14,7 @@ from patch_association.checks import (
     probability,
     seed_list,
 )
-from patch_association.streams import Stream, generator
+from patch_association.streams import Stream, generator, random_coefficients
 from patch_association.structure import Partition
 from patch_association.training.evaluate import error_rate
 from patch_lab.kit.conventions import TRANSFER
@@ -116,8 +116,7 @@ class SeveralFeatures:
         D = self.partitions[0].num_patches
         fits_memory(f"{n:,} inputs of {D:,} patches and {K} features", 2 * n * K * D)  # u and s
         draws = generator(seed, Stream.SEVERAL_COEFFICIENTS)
-        u = draws.random((n, K, D))
-        s = (u < self.q / 2).astype(np.float64) - (u >= 1 - self.q / 2)
+        s = random_coefficients(draws, self.q, (n, K, D))
         carrier = draws.integers(0, K, n)
         signal = draws.integers(0, self.partitions[0].num_sets, n)
         for k, partition in enumerate(self.partitions):

@@ -143,16 +143,14 @@ def _sweep(name: str, summary: str, cells, run, config: dict, law: str = "crosse
 
 
 _SIZE = dict(seeds=TURNED_SEEDS, set_size=3)
+_USUAL_LENGTH = dict(steps=4000, batch=128)
+_LENGTHS = {"rare": dict(steps=800, batch=64)}
 
 SWEEPS = (
     _sweep(
         "two-theories",
         "Attention to places, contents, both or neither, on data that need one or both.",
-        tuple(
-            dict(law=law, kind=kind, steps=800 if law == "rare" else 4000, batch=64 if law == "rare" else 128)
-            for law in LAWS
-            for kind in KINDS
-        ),
+        tuple(dict(law=law, kind=kind, **_LENGTHS.get(law, _USUAL_LENGTH)) for law in LAWS for kind in KINDS),
         bench_cell,
         dict(seeds=SEEDS, laws={name: repr(law) for name, law in LAWS.items()}, rate=0.02, diagonal=1.0),
     ),

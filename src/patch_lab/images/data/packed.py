@@ -73,7 +73,10 @@ def load_packed(path, train_size: int | None = None, test_size: int | None = Non
     a = prefix("train_size", train_size, n_train, path.name)
     b = prefix("test_size", test_size, n - n_train, path.name)
     train, test = (_decoded(arrays, "scan", path, first, n_, jpeg) for first, n_ in ((0, a), (n_train, b)))
-    name = "tiny-imagenet" if imagenet else "cifar100" if hundred else "cifar10"
+    if imagenet:
+        name = "tiny-imagenet"
+    else:
+        name = "cifar100" if hundred else "cifar10"
     origin = {
         "tiny-imagenet": f"100 classes of Tiny ImageNet ({path.name})",
         "cifar100": "JPEG re-encoded CIFAR-100",

@@ -163,7 +163,7 @@ SWEEPS = (
         },
         data=packed,
         device="cuda",
-        backends=(),
+        parallel=False,
         grows=True,
     ),
 )  # fmt: skip

@@ -48,10 +48,10 @@ from typing import Any
 import numpy as np
 
 from patch_lab.images.sweeps.images import SHA256, SOURCE
+from patch_lab.images.sweeps.side_by_side import SideBySide
 from patch_lab.images.sweeps.study import KINDS
 from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
-from patch_lab.kit.sweeps.timed import SideBySide
 
 SETS = ("cifar100", "cifar10")
 RATES = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3)
@@ -355,9 +355,9 @@ SWEEPS = (
         },
         data=data,
         device="cuda",
-        backends=(),
+        parallel=False,
         grows=True,
-        beside=SideBySide(alike, 10, ready, least),
+        scheduler=SideBySide(alike, 10, ready, least),
     ),
     Sweep(
         name="cifar100_positional_185",
@@ -367,6 +367,6 @@ SWEEPS = (
         config={"preset": "cifar100", "precision": "bf16", "compile": True},
         data=partial(one_file, "cifar100"),
         device="cuda",
-        backends=(),
+        parallel=False,
     ),
 )  # fmt: skip

@@ -227,7 +227,7 @@ def _on_gpu(name: str, pictures: str, cells, run, config: dict, source) -> Sweep
     common = {key: value for key, value in _CONFIG.items() if key not in _PER_SET}
     summary = f"Starts of a ViT of six layers on {pictures}, side by side on a GPU."
     config = {**common, **config, "seeds": SEEDS}
-    return Sweep(name, summary, cells, run, config, source, device="cuda", backends=(), grows=True)
+    return Sweep(name, summary, cells, run, config, source, device="cuda", parallel=False, grows=True)
 
 
 def _wide(data: str, name: str, pictures: str, source) -> Sweep:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
 from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import encodings_of
 from patch_lab.images.dissect import LOGIT_TERMS, Inside, logit_shares
+from patch_lab.images.picture_intervals import (
+    RESAMPLES,
+    mean_over_pictures,
+    ratio_over_pictures,
+    resampled_interval,
+)
 from patch_lab.images.sweeps.vit_interventions import changed_positions, corners
 from patch_lab.images.sweeps.vit_tiny import Subject, deit_encodings, file, of_vit_tiny, subject
 from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import grid
 
-_RESAMPLES = 1000
 # What needs mean maps or medians is resampled by groups of pictures, and less often.
 _GROUPS = 20
 _GROUP_RESAMPLES = 200
@@ -71,7 +78,7 @@ def attention(positions: str, seed: int) -> dict:
             x, _ = block(x, None, False)
         for name, shares in here.items():
             received[name].append(torch.stack(shares, dim=1))
-    return {f"to_{name}": _with_intervals(torch.cat(parts)) for name, parts in received.items()}
+    return {f"to_{name}": mean_over_pictures(torch.cat(parts)) for name, parts in received.items()}
 
 
 def _own(s: Subject) -> dict:
@@ -123,10 +130,11 @@ def _own(s: Subject) -> dict:
                 steps[layer].index_put_((at[:, None, None], head, query, top), one, accumulate=True)
     maps = (sums.sum(dim=1) / n).double().numpy()
     G = similarity(model.positions[0, :N])
-    result: dict = {"share": _ratio(energy - rest, energy)}
-    result |= {name: _ratio(part[..., :4], part[..., 4:]) for name, part in shares.items()}
-    result |= {"to_corners": _with_intervals(to_corners), "part_names": list(LOGIT_TERMS)}
-    result |= {f"recall_{k}": _each(sums, lambda S, k=k: neighbor_recall(S, grid, k)) for k in (4, 8)}
+    result: dict = {"share": ratio_over_pictures(energy - rest, energy)}
+    result |= {name: ratio_over_pictures(part[..., :4], part[..., 4:]) for name, part in shares.items()}
+    result |= {"to_corners": mean_over_pictures(to_corners), "part_names": list(LOGIT_TERMS)}
+    for k in (4, 8):
+        result[f"recall_{k}"] = _each(sums, partial(neighbor_recall, grid=grid, k=k))
     result["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
     top = [[_top_step(counts.numpy(), grid) for counts in layer] for layer in steps.sum(dim=1)]
     result["top_step"] = [[step for step, _ in row] for row in top]
@@ -155,28 +163,13 @@ def _each(by_group: torch.Tensor, measure, *more) -> dict:
             own = [layers[layer][head] for layers in more]
             by_layer.append([measure(S, *own) for S in (totals[head], *drawn[:, head])])
     values = np.reshape(np.array(by_layer, dtype=float), (len(by_group), -1, _GROUP_RESAMPLES + 1))
-    return _interval(values[..., 0], values[..., 1:], most=1.0)
+    return resampled_interval(values[..., 0], values[..., 1:], most=1.0)
 
 
 def _draws() -> np.ndarray:
     """(resamples, groups): how often each group of pictures is drawn."""
     share = np.full(_GROUPS, 1 / _GROUPS)
     return np.random.default_rng(0).multinomial(_GROUPS, share, size=_GROUP_RESAMPLES)
-
-
-def _interval(value, drawn, most: float = np.inf) -> dict:
-    """The percentile and the basic interval together, cut at ``most``.
-
-    Which keys come first changes more in a resample than from one sample to the next, so that percentiles
-    alone may leave out the value itself.
-    """
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
-    low, high = np.minimum(low, 2 * value - high), np.minimum(np.maximum(high, 2 * value - low), most)
-    return _with_ends(value, low, high)
-
-
-def _with_ends(value, low, high) -> dict:
-    return {"value": rounded(value, 4), "low": rounded(low, 4), "high": rounded(high, 4)}
 
 
 def _lengths(lengths, group, corners: list[int], inner: list[int]) -> dict:
@@ -187,7 +180,7 @@ def _lengths(lengths, group, corners: list[int], inner: list[int]) -> dict:
         drawn = [np.concatenate([parts[k] for k in np.repeat(np.arange(_GROUPS), at)]) for at in _draws()]
         by_layer.append([[x[:, corners].mean(), np.median(x[:, inner])] for x in (layer.numpy(), *drawn)])
     values = np.moveaxis(np.array(by_layer, dtype=float), 1, -1)  # (L, 2, resamples + 1)
-    return _interval(values[..., 0], values[..., 1:])
+    return resampled_interval(values[..., 0], values[..., 1:])
 
 
 def _correlation(A, B) -> float:
@@ -230,25 +223,6 @@ def _profile(S, grid):
     return total / count
 
 
-def _resampled(values: torch.Tensor) -> torch.Tensor:
-    """Sums over bootstrap resamples of the pictures, (resamples, ...)."""
-    n = len(values)
-    draws = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
-    flat = torch.from_numpy(draws).double() @ values.double().flatten(1)
-    return flat.reshape(_RESAMPLES, *values.shape[1:])
-
-
-def _ratio(part: torch.Tensor, total: torch.Tensor) -> dict:
-    """Sum of ``part`` over sum of ``whole`` over pictures, with a 95% bootstrap interval."""
-    value = part.double().sum(0) / total.double().sum(0)
-    low, high = np.quantile((_resampled(part) / _resampled(total)).numpy(), [0.025, 0.975], axis=0)
-    return _with_ends(value, low, high)
-
-
-def _with_intervals(values: torch.Tensor) -> dict:
-    return _ratio(values, torch.ones_like(values))
-
-
 SWEEPS = (
     of_vit_tiny(
         "vit_encodings",
@@ -267,7 +241,7 @@ SWEEPS = (
         attention,
         dict(
             **dict(pictures=1000, threads=1),
-            **dict(resamples=_RESAMPLES, groups=_GROUPS, group_resamples=_GROUP_RESAMPLES),
+            **dict(resamples=RESAMPLES, groups=_GROUPS, group_resamples=_GROUP_RESAMPLES),
         ),
     ),
 )

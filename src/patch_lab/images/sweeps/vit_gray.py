@@ -20,8 +20,8 @@ from scipy.stats import spearmanr
 
 from patch_association.images.vit import ViT
 from patch_lab.images.dissect import Inside, normalized, start, through
-from patch_lab.images.sweeps.vit_attention import _interval, _ratio, _with_intervals
-from patch_lab.images.sweeps.vit_interventions import _four_keys, corners
+from patch_lab.images.picture_intervals import mean_over_pictures, ratio_over_pictures, resampled_interval
+from patch_lab.images.sweeps.vit_interventions import corners, four_keys
 from patch_lab.images.sweeps.vit_tiny import Subject, of_vit_tiny, subject
 from patch_lab.kit.records import rounded
 from patch_lab.kit.records.codec import bits
@@ -147,7 +147,7 @@ def gray(s: Subject) -> dict:
         mean = torch.stack([r for name, r in rest.items() if name.partition(", ")[0] == kind]).mean(0)
         drawn[kind] = 1 - np.tensordot(draws, mean.numpy(), 1) / np.tensordot(draws, total.numpy(), 1)
         value = (1 - mean.sum(0) / total.sum(0)).numpy()
-        share[kind] = _interval(value, np.moveaxis(drawn[kind], 0, -1), most=1.0)
+        share[kind] = resampled_interval(value, np.moveaxis(drawn[kind], 0, -1), most=1.0)
     sharp = {name: sharpness(M) for name, M in maps.items() if M is not None and "picture" not in name}
     scaled = maps["gray 0.0"] / maps["gray 0.0"].sum(dim=-1, keepdim=True)
     sharp |= {"gray 0.0, rows to one": sharpness(scaled), "all pictures": energy.mean(0)}
@@ -174,7 +174,7 @@ def _ranks(sharp: dict, energy: np.ndarray, share: np.ndarray, drawn: np.ndarray
     for name, s in ((name, s.numpy().ravel()) for name, s in sharp.items()):
         over_heads = [against(s[at], share.ravel()[at]) for at in heads]
         over_pictures = np.array([against(s, resample) for resample in drawn])
-        correlations[name] = _interval(np.array(against(s, share)), over_pictures, most=1.0) | {
+        correlations[name] = resampled_interval(np.array(against(s, share)), over_pictures, most=1.0) | {
             "heads": rounded(np.quantile(over_heads, [0.025, 0.975]), 4),
             "six": six(s, share),
             "six_least": int(np.quantile([six(s, resample) for resample in drawn], 0.025, method="lower")),
@@ -205,7 +205,9 @@ def channels(s: Subject) -> dict:
         parts.append(torch.stack(of, dim=-1))
     every = torch.stack(parts, dim=1)  # (n, L, 6)
     names = ("share", "second_share", "share_elsewhere")
-    return result | {name: _ratio(every[..., k], every[..., 3 + k]) for k, name in enumerate(names)}
+    return result | {
+        name: ratio_over_pictures(every[..., k], every[..., 3 + k]) for k, name in enumerate(names)
+    }
 
 
 def overwritten(x: torch.Tensor, grid: int, change: str, first: int, second: int, seed: int) -> torch.Tensor:
@@ -218,7 +220,7 @@ def overwritten(x: torch.Tensor, grid: int, change: str, first: int, second: int
     """
     x = x.clone()
     at = corners(grid)
-    others = _four_keys(grid, seed)
+    others = four_keys(grid, seed)
     medians = x[:, [k for k in range(grid * grid) if k not in at]].median(dim=1, keepdim=True).values
     draw = np.random.default_rng(seed).permutation(x.shape[-1])
     chosen = {"largest": first, "second": second, "random": int(draw[~np.isin(draw, (first, second))][0])}
@@ -247,9 +249,9 @@ def overwrite(s: Subject, change: str, seed: int) -> dict:
     """
     right, received = _from_layer_nine(s, change, seed)
     result = {"right": bits(right), "n": len(right)}
-    for name, keys in {"corners": corners(s.grid), "others": _four_keys(s.grid, seed)}.items():
-        result[f"to_{name}"] = _with_intervals(received[..., keys].sum(dim=-1))
-        result[f"to_{name}_gain"] = _with_intervals((received - _own()[1])[..., keys].sum(dim=-1))
+    for name, keys in {"corners": corners(s.grid), "others": four_keys(s.grid, seed)}.items():
+        result[f"to_{name}"] = mean_over_pictures(received[..., keys].sum(dim=-1))
+        result[f"to_{name}_gain"] = mean_over_pictures((received - _own()[1])[..., keys].sum(dim=-1))
     return result
 
 

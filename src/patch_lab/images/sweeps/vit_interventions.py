@@ -103,7 +103,7 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
         "position-position only": lambda layer: parts_only(means[layer], LOGIT_TERMS[:1]),
         "without position-position": lambda layer: parts_only(means[layer], LOGIT_TERMS[1:]),
         "corners masked": lambda layer: without_keys(corners(s.grid)),
-        "four keys masked": lambda layer: without_keys(_four_keys(s.grid, seed)),
+        "four keys masked": lambda layer: without_keys(four_keys(s.grid, seed)),
     }
     if change in simple:
         return {layer: simple[change](layer) for layer in layers}
@@ -186,7 +186,8 @@ def corners(grid: int) -> list[int]:
     return [0, grid - 1, grid * (grid - 1), grid * grid - 1]
 
 
-def _four_keys(grid, seed):
+def four_keys(grid: int, seed: int) -> list[int]:
+    """Four patches that are no corners, drawn at random: the control of a change to the corners."""
     inner = [k for k in range(grid * grid) if k not in corners(grid)]
     return np.random.default_rng(seed).choice(inner, 4, replace=False).tolist()
 

@@ -66,7 +66,7 @@ class Rows:
         self.type = precision_type(self.config, self.device)
         self.tokens = tokens if self.type != torch.float32 else torch.float32
         c = self.shape
-        N = (c.image_size // c.patch_size) ** 2 + (c.pooling == "cls")
+        N = c.num_tokens
         self.fused = fused.fits(self.device, self.type, N, c.width // c.heads)
         self.flat = torch.stack([self._row(model) for model in models]).to(self.device).requires_grad_()
         self.mean = torch.zeros_like(self.flat)

@@ -43,21 +43,22 @@ class Table:
     def _row(self, row: list[str]) -> str:
         cells = []
         for place, (text, numeric) in enumerate(zip(row, self.numeric)):
-            tag, scope = ("th", ' scope="row"') if place < self.row_headers else ("td", "")
-            cells.append(f"<{tag}{scope}{_kind(numeric)}>{rich(text)}</{tag}>")
+            if place < self.row_headers:
+                cells.append(f'<th scope="row"{_kind(numeric)}>{rich(text)}</th>')
+            else:
+                cells.append(f"<td{_kind(numeric)}>{rich(text)}</td>")
         return "".join(cells)
 
     def __repr__(self) -> str:
         lines = [self.header, *self.rows]
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.header))]
-        text = [
-            "  ".join(
-                cell.rjust(width) if numeric else cell.ljust(width)
-                for cell, width, numeric in zip(line, widths, self.numeric)
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([self.caption, *text] if self.caption else text)
+        text = [self.caption] if self.caption else []
+        for line in lines:
+            cells = []
+            for cell, width, numeric in zip(line, widths, self.numeric):
+                cells.append(cell.rjust(width) if numeric else cell.ljust(width))
+            text.append("  ".join(cells).rstrip())
+        return "\n".join(text)
 
 
 def table(
@@ -166,10 +167,13 @@ def _floats(values, digits: int) -> list[str]:
     # Trailing zeros that no value needs say nothing.
     while decimals and all(float(f"{v:.{decimals}f}") == float(f"{v:.{decimals - 1}f}") for v in sizes):
         decimals -= 1
-    return [
-        _text(v, digits) if _missing(v) or not np.isfinite(v) else typeset(f"{v + 0.0:,.{decimals}f}")
-        for v in values
-    ]
+    texts = []
+    for value in values:
+        if _missing(value) or not np.isfinite(value):
+            texts.append(_text(value, digits))
+        else:
+            texts.append(typeset(f"{value + 0.0:,.{decimals}f}"))
+    return texts
 
 
 def _align(texts: list[str]) -> list[str]:
@@ -183,12 +187,11 @@ def _align(texts: list[str]) -> list[str]:
     if not any(rests):
         return padded
     longest = max(map(len, rests))
-    return [
-        value
-        + (f"\u00a0[{rest.replace(' ', chr(0xA0))}" if rest else _DIGIT * 2)
-        + _DIGIT * (longest - len(rest))
-        for value, rest in zip(padded, rests)
-    ]
+    aligned = []
+    for value, rest in zip(padded, rests):
+        interval = "\u00a0[" + rest.replace(" ", "\u00a0") if rest else _DIGIT * 2
+        aligned.append(value + interval + _DIGIT * (longest - len(rest)))
+    return aligned
 
 
 def _kind(numeric: bool) -> str:

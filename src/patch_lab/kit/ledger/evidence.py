@@ -191,12 +191,10 @@ def read_run(path: Path) -> ChapterRun | None:
             raise ValueError("it must hold parameters and claims, and nothing else")
         if not all(isinstance(part, dict) for part in (*content.values(), *content["claims"].values())):
             raise ValueError("parameters, claims and the numbers of a claim must be objects")
-    numbers = {
-        claim: {
-            key: _number(entry, f"{path}, claim {claim!r}, number {key!r}") for key, entry in kept.items()
-        }
-        for claim, kept in content["claims"].items()
-    }
+    numbers = {}
+    for claim, entries in content["claims"].items():
+        place = f"{path}, claim {claim!r}"
+        numbers[claim] = {key: _number(entry, f"{place}, number {key!r}") for key, entry in entries.items()}
     return ChapterRun(content["parameters"], numbers)
 
 
@@ -218,12 +216,10 @@ def write_run(path: Path, run: ChapterRun) -> None:
     def text(value) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
-    claims = [
-        f"  {text(claim)}: {{\n"
-        + ",\n".join(f"   {text(key)}: {text(one.as_dict())}" for key, one in numbers.items())
-        + "\n  }"
-        for claim, numbers in run.numbers.items()
-    ]
+    claims = []
+    for claim, numbers in run.numbers.items():
+        lines = [f"   {text(key)}: {text(number.as_dict())}" for key, number in numbers.items()]
+        claims.append(f"  {text(claim)}: {{\n" + ",\n".join(lines) + "\n  }")
     body = ",\n".join(claims)
     write_atomically(path, f'{{\n "parameters": {text(run.parameters)},\n "claims": {{\n{body}\n }}\n}}\n')
 

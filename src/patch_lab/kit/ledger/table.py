@@ -58,13 +58,8 @@ VERDICTS = {
 #: The verdict words of what has a proof; only the first two are theorems.
 PROVED = ("proved here", "proved by computer", "observation")
 
-#: The one word that other ledgers use as well, and what it says here.
-OUTCOMES = {
-    "verified": "proved, or held wherever the statement itself says that it was tried",
-    "toy": "seen to hold at sizes or lengths far below those that the statement is about",
-    "falsified": "false as stated, though it may hold under a condition, which then stands with the verdict",
-    "inconclusive": "tried or not, nothing was decided",
-}
+#: The one word that other ledgers use as well; the page on the claims says what each means.
+OUTCOMES = ("verified", "toy", "falsified", "inconclusive")
 _OUTCOME_OF = {
     "proved here": "verified",
     "proved by computer": "verified",
@@ -298,9 +293,9 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
-    conditions = _list("requires", entry.get("requires", []), str)
-    knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict)))
-    rests_on = _list("rests_on", entry.get("rests_on", []), str)
+    conditions = _list("requires", entry.get("requires", []), str, "expressions")
+    knobs = tuple(map(_knob, _list("knobs", entry.get("knobs", []), dict, "tables")))
+    rests_on = _list("rests_on", entry.get("rests_on", []), str, "ids")
     lists = ("requires", "knobs", "rests_on")
     texts: dict = {key: _text(key, value) for key, value in entry.items() if key not in lists}
     missing = [key for key in ("id", "source", "where", "statement", "chapter") if key not in texts]
@@ -315,10 +310,9 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
     return claim
 
 
-def _list(key: str, value, of: type) -> list:
+def _list(key: str, value, of: type, called: str) -> list:
     if not isinstance(value, list) or not all(isinstance(one, of) for one in value):
-        kind = "tables" if of is dict else "ids" if key == "rests_on" else "expressions"
-        raise ValueError(f"{key} must be a list of {kind}, got {value!r}")
+        raise ValueError(f"{key} must be a list of {called}, got {value!r}")
     return value
 
 

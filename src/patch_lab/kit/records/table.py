@@ -153,7 +153,9 @@ def flattened(row: dict, before: str = "") -> dict:
 def _fits(value, wanted) -> bool:
     if callable(wanted):
         return bool(wanted(value))
-    return any(value == one for one in (wanted if isinstance(wanted, tuple | set | range) else [wanted]))
+    if isinstance(wanted, tuple | set | range):
+        return any(value == one for one in wanted)
+    return value == wanted
 
 
 def _said(value) -> str:

@@ -4,7 +4,7 @@
 that is stopped goes on where it stopped with ``--resume`` and ends with the same results as one that was not.
 
 ``sweep``     what a sweep is, and running it
-``outcomes``  cells one by one or side by side: joblib, or a Dask cluster
+``outcomes``  cells one by one or side by side, in processes of joblib
 ``journal``   the finished cells of a sweep under way
 ``catalog``   every sweep by name
 

@@ -1,4 +1,4 @@
-"""Cells run one by one or side by side, here or on a Dask cluster; each on one thread, none raising."""
+"""Cells run one by one or side by side, in processes; each on one thread, none raising."""
 
 from __future__ import annotations
 
@@ -9,40 +9,29 @@ import time
 import traceback
 import warnings
 from collections.abc import Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-BACKENDS = ("loky", "dask")
-
 
 @contextmanager
-def outcomes(run, cells: list[dict], jobs: int, backend: str):
+def outcomes(run, cells: list[dict], jobs: int):
     """The outcomes of cells in the order in which they finish: (cell, result, None) or (cell, None, error).
 
     An error is a pair: what went wrong in words, and the traceback. Leaving the context stops the cells that
     are still running.
-
-    Raises
-    ------
-    ValueError
-        If Dask is asked for and not installed, or its workers have more than one thread.
     """
-    from joblib import Parallel, delayed, parallel_config
+    from joblib import Parallel, delayed
 
-    cluster = _dask_client(jobs) if backend == "dask" else nullcontext()
-    with cluster as client, parallel_config(backend=backend, n_jobs=jobs):
-        if client and max(client.nthreads().values(), default=1) > 1:
-            raise ValueError("cells need Dask workers of one thread each (threads_per_worker=1)")
-        parent = os.getpid() if backend == "loky" else None
-        tasks = [delayed(_measured)(run, cell, parent) for cell in cells]
-        finishing: Any = Parallel(return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
-        try:
-            yield finishing
-        finally:
-            with warnings.catch_warnings():  # joblib says that cells were stopped: that is what was asked
-                warnings.simplefilter("ignore", UserWarning)
-                finishing.close()
+    tasks = [delayed(_measured)(run, cell, os.getpid()) for cell in cells]
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)  # pyright: ignore
+    finishing: Any = parallel(tasks)
+    try:
+        yield finishing
+    finally:
+        with warnings.catch_warnings():  # joblib says that cells were stopped: that is what was asked
+            warnings.simplefilter("ignore", UserWarning)
+            finishing.close()
 
 
 def measure(run, cell: dict) -> dict:
@@ -82,9 +71,9 @@ def as_json(value, what: str) -> Any:
     raise ValueError(f"{what} must hold numbers, texts, lists or dicts, got {type(value).__name__}")
 
 
-def _measured(run, cell: dict, parent: int | None) -> tuple[dict, dict | None, tuple[str, str] | None]:
+def _measured(run, cell: dict, parent: int) -> tuple[dict, dict | None, tuple[str, str] | None]:
     """A cell with its result, or with what went wrong."""
-    if parent not in (None, os.getpid()):
+    if parent != os.getpid():
         _end_with(parent)
     try:
         return cell, measure(run, cell), None
@@ -117,18 +106,3 @@ def _one_thread():
             yield
     finally:
         torch.set_num_threads(before)
-
-
-def _dask_client(jobs: int) -> Any:
-    """The client that is active or that Dask's configuration names; else one of ``jobs`` local processes."""
-    try:
-        import dask.config
-        from distributed import Client, get_client
-    except ImportError as error:
-        raise ValueError(f"the backend dask needs distributed: pip install distributed ({error})") from error
-    try:
-        return nullcontext(get_client())
-    except ValueError:  # none is active
-        if dask.config.get("scheduler-address", None):
-            return Client()
-        return Client(n_workers=jobs, threads_per_worker=1, dashboard_address=None)

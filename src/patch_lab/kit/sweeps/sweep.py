@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Protocol
 
 from tqdm import tqdm
 
 from patch_association.checks import finite, positive_int
 from patch_lab.kit.records import Record, load, names, provenance, read
 from patch_lab.kit.sweeps.journal import Journal
-from patch_lab.kit.sweeps.outcomes import BACKENDS, as_json, outcomes
-from patch_lab.kit.sweeps.timed import SideBySide, fitting
+from patch_lab.kit.sweeps.outcomes import as_json, outcomes
 
 
 class CellError(RuntimeError):
     """A cell failed; the message names it. The cause holds the traceback, from whatever process it came."""
+
+
+class Scheduler(Protocol):
+    """Runs as many whole cells as end in time, in what groups it likes."""
+
+    def outcomes(
+        self,
+        cells: Sequence[dict],
+        done: Sequence[dict],
+        seconds_left: Callable[[], float],
+        say: Callable[[str], None],
+    ) -> Iterator[tuple[dict, dict | None, tuple[str, str] | None]]:
+        """(cell, result, None) or (cell, None, error) for each cell that fits.
+
+        ``done`` holds the cells that were finished before, each with its result; ``say`` prints a line.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,13 +67,13 @@ class Sweep:
         Where the cells run, for the record's line on hardware.
     packages : tuple of str
         What the results depend on beyond the packages that every record names.
-    backends : tuple of str
-        How cells may run side by side; none where they are timings.
+    parallel : bool
+        Whether cells may run side by side, in processes: not where one fills a GPU, or is timed.
     grows : bool
         For a sweep of many hours: its record holds the cells that are finished, and resuming one goes on with
         the rest.
-    beside : SideBySide, optional
-        How cells run beside each other on one device, and how long they take: such a sweep takes minutes.
+    scheduler : Scheduler, optional
+        What runs the cells, where it is not one after the other: such a sweep takes minutes.
 
     Examples
     --------
@@ -72,9 +90,9 @@ class Sweep:
     data: Callable[[], dict] | str = "nothing but its settings"
     device: str = "cpu"
     packages: tuple[str, ...] = ()
-    backends: tuple[str, ...] = BACKENDS
+    parallel: bool = True
     grows: bool = False
-    beside: SideBySide | None = None
+    scheduler: Scheduler | None = None
 
     def __post_init__(self):
         cells = tuple(as_json(cell, f"a cell of sweep {self.name!r}") for cell in self.cells)
@@ -109,11 +127,10 @@ def grid(**axes) -> tuple[dict, ...]:
     >>> grid(k=[1, 2], q=0.5)
     ({'k': 1, 'q': 0.5}, {'k': 2, 'q': 0.5})
     """
-    several = (tuple, list, range)
-    values = [
-        axis if isinstance(axis, several) or getattr(axis, "ndim", 0) == 1 else (axis,)
-        for axis in axes.values()
-    ]
+    values = []
+    for axis in axes.values():
+        is_list = isinstance(axis, (tuple, list, range)) or getattr(axis, "ndim", 0) == 1
+        values.append(axis if is_list else (axis,))
     return tuple(as_json(dict(zip(axes, chosen)), "a cell") for chosen in product(*values))
 
 
@@ -123,7 +140,6 @@ def run_sweep(
     resume: bool = False,
     overwrite: bool = False,
     jobs: int = 1,
-    backend: str = "loky",
     progress: bool = True,
     limit: int | None = None,
     minutes: float | None = None,
@@ -143,9 +159,6 @@ def run_sweep(
         either is an error: nothing is thrown away unasked.
     jobs : int
         How many cells run side by side, each on one thread. The record is the same whatever the number.
-    backend : "loky" or "dask"
-        What joblib runs them on: processes of this machine, or a cluster. Dask uses the client that is active
-        or the scheduler that its configuration names, else ``jobs`` local workers.
     limit : int, optional
         Stop after this many new cells, leaving the rest to ``resume``.
     minutes : float, optional
@@ -158,8 +171,8 @@ def run_sweep(
     ------
     ValueError
         If something would be overwritten or cannot be resumed, if ``out`` is a folder, if two cells have the
-        same settings, if minutes are given to a sweep that cannot tell how long its cells take, if the
-        backend is none of the sweep's, or if its data are not at hand.
+        same settings, if minutes are given to a sweep that cannot tell how long its cells take, if
+        its cells cannot run side by side, or if its data are not at hand.
     CellError
         If a cell fails. The cells before it are kept.
 
@@ -175,13 +188,13 @@ def run_sweep(
     out = Path(out)
     began = clock()
     if minutes is not None:
-        if sweep.beside is None or not sweep.grows:
+        if sweep.scheduler is None or not sweep.grows:
             raise ValueError(
                 f"sweep {sweep.name!r} takes no minutes: its cells do not say how long they take"
             )
         finite("minutes", minutes, minimum=0)
         resume = not overwrite
-    keys = _checked(sweep, out, resume and overwrite, jobs, backend, limit)
+    keys = _checked(sweep, out, resume and overwrite, jobs, limit)
     journal = _opened(sweep, out, len(keys), resume, overwrite)
     begun, data = journal.before or (None, {})
     if begun is not None and len(begun) == len(keys):
@@ -203,12 +216,13 @@ def run_sweep(
     saved = False
 
     record = partial(_made, sweep, keys, journal, data, jobs, earlier)
-    if sweep.beside is None:
-        running = outcomes(sweep.run, waiting, jobs, backend)
+    if sweep.scheduler is None:
+        running = outcomes(sweep.run, waiting, jobs)
     else:
         say = bar.write if progress else lambda said: None
         before = [{**json.loads(key), **result} for key, result in journal.done.items()]
-        running = nullcontext(fitting(sweep.beside, waiting, minutes, clock, say, began, before))
+        end = math.inf if minutes is None else began + 60 * minutes
+        running = nullcontext(sweep.scheduler.outcomes(waiting, before, lambda: end - clock(), say))
     try:
         with bar, running as finishing:
             for cell, result, error in finishing:
@@ -294,16 +308,16 @@ def _cell_of(sweep: Sweep, row: Mapping) -> dict | None:
     return next((cell for cell in cells if cell.items() <= row.items()), None)
 
 
-def _checked(sweep, out, both, jobs, backend, limit) -> list[str]:
+def _checked(sweep, out, both, jobs, limit) -> list[str]:
     """The cells as JSON, after everything that can be refused before any of them is run."""
     if out.is_dir():
         raise ValueError(f"out must be the file of the record, got the folder {out}")
     if both:
         raise ValueError("resume goes on with what is there and overwrite throws it away: give one of them")
-    if (positive_int("jobs", jobs) > 1 or backend != "loky") and backend not in sweep.backends:
-        allowed = f"its backends are {', '.join(sweep.backends)}" if sweep.backends else "they are timings"
-        raise ValueError(f"the cells of {sweep.name!r} cannot run side by side on {backend!r}: {allowed}")
-    if backend == "loky" and jobs > (most := max(64, os.cpu_count() or 1)):
+    if positive_int("jobs", jobs) > 1 and not sweep.parallel:
+        raise ValueError(f"the cells of {sweep.name!r} cannot run side by side: jobs must be 1, got {jobs}")
+    most = max(64, os.cpu_count() or 1)
+    if jobs > most:
         raise ValueError(f"jobs must be at most {most} here, got {jobs}")  # thousands end in a crash
     if limit is not None:
         positive_int("limit", limit, minimum=0)

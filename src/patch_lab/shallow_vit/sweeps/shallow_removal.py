@@ -11,7 +11,7 @@ from patch_association.shallow import PatternData, Sgd, Tokens, initial_weights,
 from patch_association.shallow.tokens import alike
 from patch_association.streams import TEST
 from patch_lab.kit.records import drawn, rounded
-from patch_lab.kit.sweeps.sweep import Sweep
+from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 from patch_lab.shallow_vit.sweeps.shallow_vit import BATCH, FEWER_NEURONS, FEWER_TESTS, TRIALS, ends
 
@@ -94,22 +94,18 @@ SWEEPS = (
         name="shallow-removal",
         summary="Figures 5, 8: test loss when irrelevant, noisy, random or unattended tokens go.",
         cells=(
-            *(
-                dict(num_patterns=5, noisy="none", kind=kind, share=share)
-                for kind in ("irrelevant", "random", "attended at the start", "attended when trained")
-                for share in (0.0, 0.25, 0.5, 0.75)
-                if share or kind == "irrelevant"
+            *grid(num_patterns=5, noisy="none", kind="irrelevant", share=(0.0, 0.25, 0.5, 0.75)),
+            *grid(
+                num_patterns=5,
+                noisy="none",
+                kind=("random", "attended at the start", "attended when trained"),
+                share=(0.25, 0.5, 0.75),
             ),
-            *(
-                dict(num_patterns=5, noisy=noisy, kind=kind, share=share)
-                for noisy in ("half of each pattern", "half")
-                for kind, share in (("noisy", 0.0), ("noisy", 1.0), ("random", 1.0))
-            ),
-            *(
-                dict(num_patterns=M, noisy="none", kind="irrelevant", share=share)
-                for M in (10, 15, 20)
-                for share in (0.0, 0.25, 0.5, 0.75)
-            ),
+            *grid(num_patterns=5, noisy="half of each pattern", kind="noisy", share=(0.0, 1.0)),
+            *grid(num_patterns=5, noisy="half of each pattern", kind="random", share=1.0),
+            *grid(num_patterns=5, noisy="half", kind="noisy", share=(0.0, 1.0)),
+            *grid(num_patterns=5, noisy="half", kind="random", share=1.0),
+            *grid(num_patterns=(10, 15, 20), noisy="none", kind="irrelevant", share=(0.0, 0.25, 0.5, 0.75)),
         ),
         run=removal_cell,
         data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
@@ -118,11 +114,7 @@ SWEEPS = (
     Sweep(
         name="shallow-removal-noisy",
         summary="Figure 8 for noisy tokens: test loss with and without them, M = 10, 15, 20.",
-        cells=tuple(
-            dict(num_patterns=M, noisy="half of each pattern", kind="noisy", share=share)
-            for M in (10, 15, 20)
-            for share in (0.0, 1.0)
-        ),
+        cells=grid(num_patterns=(10, 15, 20), noisy="half of each pattern", kind="noisy", share=(0.0, 1.0)),
         run=removal_cell,
         data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,

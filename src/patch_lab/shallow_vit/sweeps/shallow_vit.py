@@ -196,12 +196,10 @@ _SMALLER = dict(batch=SMALLER_BATCH, test_inputs=FEWER_TESTS)
 _SLOWER = ((1.0, 4500), (0.3, 15_000))
 #: The same for one head, beside rate 0.1 and 8,000 steps.
 _SHARED_RATES = ((0.3, 2667), (0.03, 26_667))
-_VARIANTS = tuple(
-    dict(head=head, relevant=a, variant=variant, N=N)
-    for head, sizes in (("shared", (2, 8, 32)), ("per position", (8, 32, 128)))
-    for a in ((0.08, 0.16, 0.32) if head == "shared" else (0.08, 0.32))
-    for variant in (*VARIANTS, "convolution")
-    for N in sizes
+_NETWORKS = (*VARIANTS, "convolution")
+_VARIANTS = (
+    *grid(head="shared", relevant=(0.08, 0.16, 0.32), variant=_NETWORKS, N=(2, 8, 32)),
+    *grid(head="per position", relevant=(0.08, 0.32), variant=_NETWORKS, N=(8, 32, 128)),
 )
 #: How the five networks are trained, at whatever rates.
 _VARIANTS_ARE: dict = dict(
@@ -210,40 +208,65 @@ _VARIANTS_ARE: dict = dict(
     config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
 )
 
+
+def _samples_sweep(name: str, summary: str, cells) -> Sweep:
+    """Success over the fraction and the number of inputs, with one head or a head per position."""
+    return Sweep(
+        name=name,
+        summary=f"Figure 1(a) {summary}.",
+        cells=cells,
+        run=samples_cell,
+        data=lambda: drawn(designed("few", 0.32), 0),
+        config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
+    )
+
+
+def _positions_at_other_rates() -> tuple[dict, ...]:
+    cells = []
+    for rate, steps in _SLOWER:
+        for cell in grid(head="per position", relevant=(0.28, 0.32), N=(8, 32, 128)):
+            cells.append({**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS, "trials": 10})
+    return tuple(cells)
+
+
+def _variants_at_other_rates() -> tuple[dict, ...]:
+    """The middle rate for all; the smallest with one head, and with a head per position where it is needed.
+
+    There a run takes longest: it is tried at the most inputs alone.
+    """
+    cells = []
+    for speed in (0, 1):
+        for cell in _VARIANTS:
+            shared = cell["head"] == "shared"
+            needed = cell["N"] == 128 and cell["variant"] != "identity"
+            if speed == 0 or shared or needed:
+                rate, steps = _SHARED_RATES[speed] if shared else _SLOWER[speed]
+                cells.append({**cell, "rate": rate, "steps": steps})
+    return tuple(cells)
+
+
 SWEEPS = (
-    *(
-        Sweep(
-            name=name,
-            summary=f"Figure 1(a) {summary}.",
-            cells=cells,
-            run=samples_cell,
-            data=lambda: drawn(designed("few", 0.32), 0),
-            config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
-        )
-        for name, summary, cells in (
-            (
-                "shallow-samples",
-                "at full size: success over alpha_* and N, one a for all positions",
-                grid(head="shared", relevant=HALF, N=_COUNTS, rate=0.3, steps=3000, neurons=NEURONS),
-            ),
-            (
-                "shallow-positions",
-                "with an a of its own for every position, at a smaller size",
-                grid(
-                    **dict(head="per position", relevant=(0.28, 0.32, 0.4, 0.5), N=(8, 32, 128, 512)),
-                    **dict(rate=3.0, steps=1500, neurons=FEWER_NEURONS),
-                ),
-            ),
-            (
-                "shallow-positions-rates",
-                "with an a of its own for every position, small alpha_*, at smaller rates",
-                tuple(
-                    {**cell, "rate": rate, "steps": steps, "neurons": FEWER_NEURONS, "trials": 10}
-                    for rate, steps in _SLOWER
-                    for cell in grid(head="per position", relevant=(0.28, 0.32), N=(8, 32, 128))
-                ),
-            ),
-        )
+    _samples_sweep(
+        "shallow-samples",
+        "at full size: success over alpha_* and N, one a for all positions",
+        grid(head="shared", relevant=HALF, N=_COUNTS, rate=0.3, steps=3000, neurons=NEURONS),
+    ),
+    _samples_sweep(
+        "shallow-positions",
+        "with an a of its own for every position, at a smaller size",
+        grid(
+            head="per position",
+            relevant=(0.28, 0.32, 0.4, 0.5),
+            N=(8, 32, 128, 512),
+            rate=3.0,
+            steps=1500,
+            neurons=FEWER_NEURONS,
+        ),
+    ),
+    _samples_sweep(
+        "shallow-positions-rates",
+        "with an a of its own for every position, small alpha_*, at smaller rates",
+        _positions_at_other_rates(),
     ),
     Sweep(
         name="shallow-start",
@@ -260,11 +283,9 @@ SWEEPS = (
     Sweep(
         name="shallow-times",
         summary="Figure 2 on the exact population: steps to a hinge of zero, two designs, four attentions.",
-        cells=tuple(
-            dict(design=design, relevant=a, variant=variant)
-            for design, values in (("half", HALF), ("few", FEW))
-            for a in values
-            for variant in VARIANTS
+        cells=(
+            *grid(design="half", relevant=HALF, variant=tuple(VARIANTS)),
+            *grid(design="few", relevant=FEW, variant=tuple(VARIANTS)),
         ),
         run=times_cell,
         config=dict(rate=0.1, few_confusion=FEW_CONFUSION, num_neurons=NEURONS, trials=TRIALS),
@@ -286,15 +307,7 @@ SWEEPS = (
     Sweep(
         name="shallow-variants-rates",
         summary="The same five networks at other rates, both heads; rate times steps stays.",
-        cells=tuple(
-            {**cell, "rate": rate, "steps": steps}
-            for slower in (0, 1)
-            for cell in _VARIANTS
-            for rate, steps in [(_SHARED_RATES if cell["head"] == "shared" else _SLOWER)[slower]]
-            # The smallest rate with a head per position, where a run takes longest, at the most inputs alone.
-            if not (slower and cell["head"] != "shared")
-            or (cell["N"] == 128 and cell["variant"] != "identity")
-        ),
+        cells=_variants_at_other_rates(),
         **_VARIANTS_ARE,
     ),
     Sweep(

@@ -100,13 +100,13 @@ def _choices(sizes) -> dict[str, tuple[float, float]]:
 
 
 def _discovery_cells():
-    return tuple(
-        {"num_patches": D, "dim": 32, "learner": learner, "samples": int(k * D / SET_SIZE), "seeds": 24}
-        for learner, grids in _DISCOVERY.items()
-        for D in _PATCHES
-        if D in grids or None in grids
-        for k in grids.get(D, grids.get(None))
-    )
+    cells = []
+    for learner, grids in _DISCOVERY.items():
+        for D in _PATCHES:
+            for samples_per_set in grids.get(D, grids.get(None, ())):
+                samples = int(samples_per_set * D / SET_SIZE)
+                cells.append(dict(num_patches=D, dim=32, learner=learner, samples=samples, seeds=24))
+    return tuple(cells)
 
 
 def _law(dim: int, num_patches: int = 36, seed: int = 0):

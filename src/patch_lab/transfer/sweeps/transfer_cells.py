@@ -189,8 +189,9 @@ def trained_from_scratch(
     if diagonal is None or ratio is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
-    outcomes = [
-        learners.from_scratch(
+    outcomes = []
+    for seed in range(first_seed, first_seed + seeds):
+        outcome = learners.from_scratch(
             data,
             samples,
             seed,
@@ -201,8 +202,7 @@ def trained_from_scratch(
             diagonal=diagonal,
             dtype=getattr(torch, dtype),
         )
-        for seed in range(first_seed, first_seed + seeds)
-    ]
+        outcomes.append(outcome)
     return {
         "errors": _rounded([f.error for f in outcomes]),
         "recall": _mean(outcomes, "recall"),
