@@ -214,7 +214,7 @@
           levels: [{ y: 1 }],
           curves: [
             share("accuracy", "pa-label", "the answers", { at: 8, below: 22 }),
-            share("recall", "pa-same", "the map", { at: 5, below: -13 }),
+            share("recall", "pa-same", "the map", { at: 5, below: -18 }),
           ],
         });
       }
