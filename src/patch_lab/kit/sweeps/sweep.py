@@ -18,7 +18,7 @@ from typing import Protocol
 from tqdm import tqdm
 
 from patch_association.checks import finite, positive_int
-from patch_lab.kit.records import Record, load, names, provenance, read
+from patch_lab.kit.records import Record, load, provenance, read, record_names
 from patch_lab.kit.sweeps.journal import Journal
 from patch_lab.kit.sweeps.outcomes import as_json, outcomes
 
@@ -105,7 +105,7 @@ class Sweep:
     @property
     def minutes(self) -> float | None:
         """How long its record took, wall time; None where no record ships."""
-        return load(self.name).provenance["wall_s"] / 60 if self.name in names() else None
+        return load(self.name).provenance["wall_s"] / 60 if self.name in record_names() else None
 
     def settings(self) -> str:
         """A hash of the name, the configuration and the cells: what must agree for cells to be resumed."""
@@ -258,7 +258,7 @@ def _opened(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) 
             )
         if out.exists() and not resume and not overwrite:
             raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
+        begun = finished_record(sweep, out) if resume and not interrupted and out.exists() else None
         if isinstance(sweep.data, str) or (begun is not None and len(begun) == cells):
             return begun, {"source": sweep.data, "sha256": None}
         return begun, sweep.data()
@@ -290,7 +290,7 @@ def _machines(earlier: str, here: str) -> str:
     return earlier if here in earlier.split(" and ") else " and ".join(filter(None, (earlier, here)))
 
 
-def finished(sweep: Sweep, out) -> Record:
+def finished_record(sweep: Sweep, out) -> Record:
     """The record of this sweep in ``out``; ValueError where it is another's, or has other settings."""
     record = read(out)
     theirs = [_cell_of(sweep, row) for row in record]
