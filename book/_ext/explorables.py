@@ -142,10 +142,11 @@ class Scene(SphinxDirective):
             still = drawn(name, here)
         start = (
             f'<section class="pa-scene" data-scene="{name}" aria-label="{SCENES[name]}">'
+            f'<a class="pa-skip" href="#past-{name}">Past the picture: {SCENES[name]}</a>'
             f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
             f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
         )
-        scene = around(self, start, "</div></section>")
+        scene = around(self, start, f'</div><span id="past-{name}" tabindex="-1"></span></section>')
         if name != "heap" or here == "book/index":
             return scene
         ways = "{doc}`The book </book/index>` · {doc}`All that can be moved </book/explore/gallery>`"

@@ -26,6 +26,8 @@ INDEX = "_static/page-index.js"
 #: without a name, a name that is not the text shown, a part outside of all landmarks, heads of no column, and
 #: roles of a publisher that are no longer used.
 UNHEARD = (
+    (r'(<a\b[^>]*>(?:[\dA-Z]+\. )?)([^<]*)(</a><details[^>]*>)<summary(?: aria-label="Notes")?>',
+     r'\1\2\3<summary aria-label="Notes on \2">'),
     (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Notes">'),
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     (r'<div class="sidebar-primary-item">(?=\s*<a class="navbar-brand)',
@@ -34,6 +36,19 @@ UNHEARD = (
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     (r' role="doc-biblioentry"', ""),
 )  # fmt: skip
+#: A work in a sentence, whose link is its year; and the ways on below a scene, whose links all read the same.
+CITED = re.compile(
+    r'(?P<names><span[^>]* id="id\d+">(?:(?!</span>|<a\b).)*?)\[<a (?P<to>class="reference internal" '
+    r'href="[^"]*references\.html#[^"]*")(?P<title>[^>]*)>(?P<year>\d{4}\w?)</a>'
+)
+WAYS = re.compile(
+    r'<section class="pa-scene" data-scene="\w+" aria-label="(?P<scene>[^"]+)">'
+    r'.*?<div class="pa-ways">.*?</section>',
+    re.S,
+)
+WAY = re.compile(
+    r'<a (class="[^"]*" href="[^"]*")>(?P<said>(?:<span[^>]*>)?(?:the theorem|the notebook)(?:</span>)?)</a>'
+)
 CLAIMS = "book/claims"
 NOTATION = "book/letters"
 
@@ -92,6 +107,23 @@ def about(page: str) -> str:
         return asked
     first = FIRST.search(page)
     return SENTENCES.split(flowing(first[1]))[0] if first else ""
+
+
+def named(page: str) -> str:
+    """The page with a name for each link that says too little by itself."""
+
+    def cited(match: re.Match) -> str:
+        name = f"{words(match['names'])} {match['year']}"
+        link = f'<a {match["to"]} aria-label="{html.escape(name)}"{match["title"]}>{match["year"]}</a>'
+        return f"{match['names']}[{link}"
+
+    def ways(match: re.Match) -> str:
+        def way(link: re.Match) -> str:
+            return f'<a {link[1]} aria-label="{words(link["said"])}: {match["scene"]}">{link["said"]}</a>'
+
+        return WAY.sub(way, match[0])
+
+    return WAYS.sub(ways, CITED.sub(cited, page))
 
 
 def neighbors(name: str, page: str, sentences: dict[str, str]) -> str:
@@ -202,6 +234,7 @@ def guide(app, error: Exception | None) -> None:
         page = new = path.read_text(encoding="utf-8")
         for pattern, better in UNHEARD:
             new = re.sub(pattern, better, new)
+        new = named(new)
         if new != page:
             path.write_text(new, encoding="utf-8")
     entries = json.dumps(index(pages, titles), ensure_ascii=False)

@@ -6,8 +6,9 @@ import re
 
 import pytest
 from browser import SITE, page_names
+from bs4 import BeautifulSoup
+from page_visits import EXPLORE, PHONE, open_page, set_theme, shown
 from page_visits import _axe_findings as axe_findings
-from page_visits import open_page, set_theme, shown
 
 pytestmark = pytest.mark.slow
 
@@ -91,3 +92,53 @@ def test_the_list_for_language_models_has_every_page_and_a_sentence():
     lines = re.findall(r"^- \[(.+)\]\(https://\S+/(book/\S+\.html)\): (.+)$", text, re.M)
     assert {address for _, address, _ in lines} == set(page_names()) - {"book/index.html", "search.html"}
     assert all(len(sentence.split()) > 2 and "<" not in sentence for _, _, sentence in lines)
+
+
+@pytest.mark.parametrize("page", ["book/index.html", "book/next_to.html"])
+def test_links_that_read_the_same_lead_to_the_same_place(page):
+    """Whoever hears the links alone, one after the other, can tell them apart."""
+    soup = BeautifulSoup((SITE / page).read_text(encoding="utf-8"), "html.parser")
+    places: dict[str, set[str]] = {}
+    for link in soup.select("article a[href]:not(.headerlink)"):
+        picture = link.select_one("img[alt]")
+        text = picture["alt"] if picture else " ".join(link.get_text(" ").split())
+        name = link.get("aria-label") or text
+        places.setdefault(name, set()).add(link["href"])
+    assert {name: to for name, to in places.items() if len(to) > 1 or len(name) < 5} == {}
+    toggles = [one["aria-label"] for one in soup.select(".bd-sidebar-primary summary")]
+    assert len(set(toggles)) == len(toggles) > 20
+
+
+#: The smaller side of what can be tapped in an explorable, in pixels.
+TAPPED = """() => [...document.querySelectorAll('.pa-explorable :is(button, select, summary, input)')]
+  .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect())
+  .map(box => Math.round(Math.min(box.width, box.height)))"""
+
+
+@pytest.mark.parametrize("name", ["paint", "look", "descent"])
+def test_a_finger_finds_what_it_taps(browser, name):
+    with shown(browser, f"{EXPLORE}/{name}.html", viewport=PHONE, has_touch=True) as page:
+        page.evaluate("() => window.explorable.ready")
+        assert min(page.evaluate(TAPPED)) >= 32
+
+
+#: Words inside the axes of a figure that a curve runs through: how far along it, in steps of two pixels.
+STRUCK = """figure => [...document.querySelectorAll(`#${figure} .pa-word`)].filter(word => {
+  const box = word.getBoundingClientRect();
+  return [...word.closest('svg').querySelectorAll('path')].some(path => {
+    if (!/fill: none;.*stroke: /.test(path.getAttribute('style')) || path.closest('defs')) return false;
+    const [to, whole] = [path.getScreenCTM(), path.getTotalLength()];
+    for (let at = 0; at < whole; at += 2) {
+      const { x, y } = path.getPointAtLength(at).matrixTransform(to);
+      if (x > box.left && x < box.right && y > box.top && y < box.bottom) return true;
+    }
+  });
+}).length"""
+
+
+def test_no_curve_runs_through_a_word_on_a_phone(browser):
+    with shown(browser, "book/dynamics/idealized.html", viewport=PHONE) as page:
+        page.wait_for_selector(".pa-panel[data-drawn]")
+        for figure in ("fig-idealized-feedback", "fig-idealized-loud"):
+            assert page.locator(f"#{figure} .pa-word").count() > 2
+            assert page.evaluate(STRUCK, figure) == 0

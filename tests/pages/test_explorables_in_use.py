@@ -217,6 +217,44 @@ def test_what_would_answer_the_guess_is_not_drawn(browser):
         page.wait_for_function(f"before => ({far})() > 2 * before", arg=before)
 
 
+def test_a_verdict_is_one_on_the_setting_for_which_it_was_guessed(browser):
+    """Another setting clears it, also one that is chosen while the answer is played."""
+    marked = ".pa-guess :is(.pa-right, [aria-pressed=true])"
+    told = f"() => /guess/.test({SENTENCE})"
+    with opened(browser, "descent", reduced_motion="reduce") as page:
+        guess = page.locator(".pa-guess button").first
+        link = page.get_by_role("link", name="Nothing moves")
+        guess.click()
+        page.wait_for_function(told)
+        assert page.locator(marked).count() == 2  # one that was pressed, and the right one
+        page.locator(SLIDER).first.press("ArrowLeft")
+        page.wait_for_function(f"() => !({told})()")
+        assert page.locator(marked).count() == 0
+        guess.click()
+        page.wait_for_function(told)
+        guess.click()
+        link.click()
+        page.wait_for_function("() => location.hash.includes('diagonal=0')")
+        page.wait_for_timeout(2000)  # the answer would have been played by now
+        assert page.locator(marked).count() == 0 and not page.evaluate(told)
+
+
+#: How many starts of the valleys lie under a word of the plane.
+HIDDEN = """() => {
+  const boxes = of => [...document.querySelectorAll(of)].map(e => e.getBoundingClientRect());
+  const meet = (a, b) => a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
+  const words = boxes('.pa-side-name:not([transform])');
+  const hidden = boxes('.pa-start, .pa-kept').filter(dot => words.some(word => meet(dot, word)));
+  return [words.length, hidden.length];
+}"""
+
+
+@pytest.mark.parametrize("start", ["", "#D=8&C=2&gamma=1.6&rho=-0.65", "#D=8&C=2&gamma=-1.9&rho=2.6"])
+def test_no_word_of_the_valleys_hides_a_start(browser, start):
+    with opened(browser, "valleys", start, viewport=PHONE) as page:
+        assert page.evaluate(HIDDEN) == [2, 0]
+
+
 def test_a_curve_is_dragged_along(browser):
     with opened(browser, "descent", "#steps=100", reduced_motion="reduce") as page:
         box = page.locator(".pa-shown .pa-chart svg").first.bounding_box()

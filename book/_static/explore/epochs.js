@@ -209,12 +209,12 @@
         curves.draw({
           x: [0, LAST],
           at: seen.epoch,
-          range: [0, 1.1],
+          range: [0, 1.3],
           format: percent,
           levels: [{ y: 1 }],
           curves: [
             share("accuracy", "pa-label", "the answers", { at: 8, below: 22 }),
-            share("recall", "pa-same", "the map", { at: 2, below: -8 }),
+            share("recall", "pa-same", "the map", { at: 5, below: -13 }),
           ],
         });
       }

@@ -731,11 +731,12 @@
       ]
         .filter(([y]) => Number.isFinite(y))
         .sort(([a], [b]) => a - b);
-      for (const [y, name, look, x] of ends) {
-        // a name goes along with a curve that is still on its way
-        below = Math.max(y + 4, below + 15);
-        parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(below) }, name]);
-      }
+      // a name goes along with a curve that is still on its way; none stands in another, or in the scale below
+      const places = ends.map(([y]) => (below = Math.max(y + 4, below + 15)));
+      ends.forEach(([, name, look, x], k) => {
+        const y = Math.min(places[k], bottom - 1 - 15 * (ends.length - 1 - k));
+        parts.push(["text", { class: look, x: pixel(x + 7), y: pixel(y) }, name]);
+      });
       for (const { x, y, look } of data.spots ?? [])
         parts.push(["circle", { class: `pa-dot ${look}`, cx: pixel(X(x)), cy: pixel(Y(y)), r: 5 }]);
       if (data.at != null) parts.push(upright(data.at, "pa-now"));
@@ -920,6 +921,7 @@
       const sentence = h("p", { class: "pa-sentence" });
       const spoken = h("p", { class: "pa-spoken", role: "status" }); // the sentence, once it stands still
       let speaking = null;
+      let touched = false; // what plays by itself is not told to who listens to something else
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
@@ -941,7 +943,7 @@
           sentence.textContent = text;
           clearTimeout(speaking);
           speaking = setTimeout(() => {
-            spoken.textContent = text;
+            if (touched || refused) spoken.textContent = text;
           }, QUIET);
         }
         sentence.classList.toggle("pa-refused", refused);
@@ -951,10 +953,19 @@
       let explorable = null;
       // On a phone the place of a longer sentence is kept only once the reader has begun, or where it plays by itself.
       const begin = () => stage.classList.add("pa-begun");
-      for (const type of ["click", "input", "pointerup", "moved"]) stage.addEventListener(type, begin);
-      stage.addEventListener("keydown", ({ key }) => {
-        if (!/^(Tab|Shift)$/.test(key)) begin();
-      });
+      const take = () => {
+        touched = true;
+        begin();
+      };
+      for (const type of ["click", "input", "pointerup", "moved"])
+        stage.addEventListener(type, take, { capture: true });
+      stage.addEventListener(
+        "keydown",
+        ({ key }) => {
+          if (!/^(Tab|Shift)$/.test(key)) take();
+        },
+        { capture: true },
+      );
       let setting = null;
       let queued = false;
       let written = -Infinity;
@@ -1155,7 +1166,7 @@
           return say(notice, true);
         }
         if (byReader) {
-          begin();
+          take();
           told = "";
           if (answering) forget();
           unveil();

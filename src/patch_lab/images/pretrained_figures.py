@@ -74,7 +74,7 @@ def draw_products(axes, products, patch: int) -> None:
     frame = {"fill": False, "edgecolor": COLORS["other sets"], "linewidth": 2.4, "clip_on": False}
     axes[1].add_patch(Rectangle((0, patch), N, 1, **frame))
     axes[1].set(xlim=(0, N), ylim=(N, 0))
-    titles = (f"{N} patches", "All products", f"Row {patch + 1} is high nearby")
+    titles = (f"{N} patches", "Products: near is large", f"Row {patch + 1} is high nearby")
     for ax, title in zip(axes, titles):
         ax.set(aspect="equal", title=title)
         ax.axis("off")
