@@ -94,10 +94,10 @@ class _Shown:
 
     def words(self) -> str:
         other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
-        said = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
+        text = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
-        return f"{mark}\n\n{said}" if mark and said[0] in "|-<$`" else mark + said
+        return f"{mark}\n\n{text}" if mark and text[0] in "|-<$`" else mark + text
 
     def write(self) -> None:
         """Show it, or write it again where it stands; a plain script prints it once it is complete."""

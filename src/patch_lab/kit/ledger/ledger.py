@@ -349,13 +349,13 @@ def _check_keys(claim_id: str, evidence: Mapping[str, Number]) -> None:
 
 
 def _differences(fresh: Mapping[str, Number], recorded: Mapping[str, Number]) -> list[str]:
-    said = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
-    said += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
+    differences = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
+    differences += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
     for key in fresh:
         difference = fresh[key].differs_from(recorded[key]) if key in recorded else None
         if difference:
-            said.append(f"{key!r} {difference}")
-    return said
+            differences.append(f"{key!r} {difference}")
+    return differences
 
 
 def _listed(parameters: Mapping) -> str:

@@ -88,10 +88,10 @@ class Card:
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet_requirements:
             names = {key: f"“{one.name}”" for key, one in {**self.claim.evidence, **self.yours}.items()}
-            asked = re.sub(
+            required = re.sub(
                 r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet_requirements)
             )
-            notes.append(("The verdict asks for more than your run gives:", f"{asked}."))
+            notes.append(("The verdict asks for more than your run gives:", f"{required}."))
         return notes
 
     def _rows(self) -> list[list[str]]:
