@@ -239,10 +239,10 @@ def run_sweep(
             record.save(out)
             saved = True
     except (KeyboardInterrupt, CellError, OSError) as stop:
-        kept_cells = (
-            f"{len(journal.done)} of {len(keys)} cells are kept in {journal.path}, and --resume goes on"
-        )
-        outlook = kept_cells if journal.done else "no cell was finished, so that there is nothing to resume"
+        outlook = "no cell was finished, so that there is nothing to resume"
+        if journal.done:
+            kept = f"{len(journal.done)} of {len(keys)} cells are kept"
+            outlook = f"{kept} in {journal.path}, and --resume goes on"
         raise type(stop)(f"{str(stop) or 'stopped'}; {outlook}") from stop.__cause__
     finally:
         journal.close(remove=saved or not journal.done)
