@@ -248,6 +248,6 @@ def cards_in(cell) -> list[tuple]:
     for output in cell.get("outputs", ()):
         shown = output.get("data", {}).get("text/markdown", "")
         if "pa-verdict" in shown:
-            heads = {f"{escaped(card.claim.where)}, {escaped(card.claim.whose)}\n": card for card in cards}
+            heads = {f"{escaped(card.claim.where)}, {escaped(card.claim.author)}\n": card for card in cards}
             outputs.append((output, next((heads[head] for head in heads if head in shown), cards[-1])))
     return outputs

@@ -18,7 +18,7 @@ from patch_lab.kit.ledger.table import tomllib
 from patch_lab.kit.prose import number, percent
 from patch_lab.setting.costs import positional_attention_flops, self_attention_flops
 from patch_lab.transfer.complexity import sample_complexity
-from patch_lab.transfer.recorded import averaged_by_patches, by_patches
+from patch_lab.transfer.recorded import averaged_by_patches, errors_by_patches
 
 SOURCE = Path(__file__).resolve().parent.parent / "criteria.toml"
 
@@ -48,7 +48,7 @@ def computed() -> dict[str, object]:
         "slow": records.load("idealized").one(part="single rate", diagonal=1.0),
         "certified_rate": float(RUNS["single-rate"].rate),
         "thrice": number(sample_complexity(*after[250][36]).value, 2),
-        "tuned": number(sample_complexity(*by_patches(records.load("transfer-scratch"))[36]).value),
+        "tuned": number(sample_complexity(*errors_by_patches(records.load("transfer-scratch"))[36]).value),
         "one_layer": number(positional_attention_flops(*layer) / self_attention_flops(*layer), 2),
         "attention_alone": number(positional / vanilla, 2),
         "held": held,

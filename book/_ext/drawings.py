@@ -23,7 +23,7 @@ from panels import Figure, Panel, written
 from PIL import Image
 
 from patch_lab.kit.figures.style import DARK, PAPER
-from patch_lab.kit.figures.tables import rich
+from patch_lab.kit.figures.tables import html_with_formulas
 
 #: Points: panels of which two stand beside one another on a phone.
 PAIR = 162
@@ -92,7 +92,7 @@ def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> 
     size = f"--order:{order};--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
     place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
     spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
-    title = f'<b class="pa-panel-title">{rich(panel.title)}</b>' if panel.title else ""
+    title = f'<b class="pa-panel-title">{html_with_formulas(panel.title)}</b>' if panel.title else ""
     return (
         f'<span class="pa-panel" style="{size};{place}">{title}<svg aria-hidden="true" '
         f'viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" width="{on_desk[0]}" height="{on_desk[1]}" '

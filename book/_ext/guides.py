@@ -199,7 +199,7 @@ def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
                 "page": CLAIMS,
                 "id": f"claim-{claim.id}",
                 "of": SOURCES[claim.source],
-                "text": f"{claim.standing}: {without_tex(claim.statement.replace('$', ''))}"[:260],
+                "text": f"{claim.current_verdict}: {without_tex(claim.statement.replace('$', ''))}"[:260],
             }
         )
     return entries

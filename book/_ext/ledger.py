@@ -87,7 +87,7 @@ def slug(verdict: str) -> str:
 def choices_of(claim) -> set[str]:
     """The filter's choices that leave a claim."""
     papers = set() if claim.source == "ours" else {"papers"}
-    return papers | {slug(claim.standing), claim.source, claim.chapter.partition("/")[0]}
+    return papers | {slug(claim.current_verdict), claim.source, claim.chapter.partition("/")[0]}
 
 
 @cache
@@ -143,8 +143,8 @@ class LedgerDirective(SphinxDirective):
 
     def verdict(self, claim) -> list[nodes.paragraph]:
         """The verdict's badge, and the condition where there is one."""
-        badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
-        condition = claim.heading[len(claim.standing) :]
+        badge = nodes.inline("", claim.current_verdict, classes=["pa-badge", f"pa-{claim.family}"])
+        condition = claim.heading[len(claim.current_verdict) :]
         parts = [nodes.paragraph("", "", badge)]
         return parts + ([self.paragraph(condition, "pa-condition")] if condition else [])
 
@@ -215,8 +215,8 @@ class ClaimsCards(LedgerDirective):
         box += self.parse_text_to_nodes(card.statement)
         fold = Fold("", label="Reason and evidence" if claim.kind == "claim" else "How it is read")
         fold += self.parse_text_to_nodes(card.reasons)
-        if claim.turned:
-            tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
+        if claim.filled_knobs:
+            tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.filled_knobs)
             fold += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
         if claim.outcome:
             fold += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
@@ -229,7 +229,7 @@ class ClaimsCards(LedgerDirective):
 
     def _rests(self, claim) -> list[nodes.paragraph]:
         """What a proof uses, and what falls if it falls."""
-        falls = shipped().falls_with(claim.id)
+        falls = shipped().dependents(claim.id)
         line = nodes.paragraph("", classes=["pa-knobs"])
         for title, ids in (("Rests on ", claim.rests_on), ("If it falls, so do ", falls)):
             for number, one in enumerate(ids):
@@ -291,7 +291,7 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
     where = without_markup(claim.where.replace("$", ""))
     short = len(where) <= NAMED and "\\" not in where  # no formula that would stand there as TeX
     name = (where if short else "claim") + ": "
-    verdict = CHIPS.get(claim.standing, claim.standing)
+    verdict = CHIPS.get(claim.current_verdict, claim.current_verdict)
     word = nodes.inline("", f"{name if named else ''}{verdict}", classes=["pasted-text"])
     condition = without_markup(claim.heading.replace("$", ""))
     classes = ["verdict", "pa-chip", f"pa-{claim.family}"]
@@ -352,7 +352,7 @@ class ClaimsTrust(LedgerDirective):
         said = []
         for engine, name in ENGINES.items():
             checked = sum(claim.checked_by == engine for claim in claims)
-            rest = len(shipped().trusting(engine)) - checked
+            rest = len(shipped().relying_on(engine)) - checked
             more = f", and {rest} more rest on these" if rest else ""
             said.append(f"{checked} proofs were checked by {name}{more}.")
         return [self.paragraph(" ".join(said))]
@@ -372,8 +372,8 @@ class ClaimsHeadlines(LedgerDirective):
             except ValueError as error:
                 raise self.error(str(error)) from None
             line = self.paragraph(f"{claim.where}, {SOURCES[claim.source]}: {claim.statement} ")
-            badge = nodes.inline("", claim.standing, classes=["pa-badge", f"pa-{claim.family}"])
-            condition = self.paragraph(claim.heading[len(claim.standing) :]).children
+            badge = nodes.inline("", claim.current_verdict, classes=["pa-badge", f"pa-{claim.family}"])
+            condition = self.paragraph(claim.heading[len(claim.current_verdict) :]).children
             link = card_link(self.env.app.builder, self.env.docname, claim, [nodes.Text("why")])
             line += [badge, *condition, nodes.Text(" \u00b7 "), link]
             items.append(nodes.list_item("", line))
@@ -392,12 +392,12 @@ class ClaimsFalls(LedgerDirective):
         ledger = shipped()
         claims = {claim.id: claim for claim in self.claims()}
         carrying = sorted(
-            (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.falls_with(one))
+            (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.dependents(one))
         )
         rows = []
         for one in carrying:
             claim = claims[one]
-            falls = ledger.falls_with(one)
+            falls = ledger.dependents(one)
             line = nodes.paragraph("")
             for number, other in enumerate(falls):
                 line += nodes.Text(", " if number else "")
@@ -459,10 +459,10 @@ class ClaimsMap(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
-        words = [word for word in VERDICTS if any(claim.standing == word for claim in claims)]
+        words = [word for word in VERDICTS if any(claim.current_verdict == word for claim in claims)]
         rows = []
         for part in dict.fromkeys(claim.chapter.partition("/")[0] for claim in claims):
-            own = [claim.standing for claim in claims if claim.chapter.startswith(f"{part}/")]
+            own = [claim.current_verdict for claim in claims if claim.chapter.startswith(f"{part}/")]
             counts = [own.count(word) for word in words]
             cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
             rows.append(self.row([[nodes.paragraph("", PART_NAMES[part])], *cells]))
@@ -511,8 +511,8 @@ class ClaimsTotals(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
-        papers = [claim.standing for claim in claims if "papers" in choices_of(claim)]
-        ours = [claim.standing for claim in claims if "ours" in choices_of(claim)]
+        papers = [claim.current_verdict for claim in claims if "papers" in choices_of(claim)]
+        ours = [claim.current_verdict for claim in claims if "ours" in choices_of(claim)]
         lines = [
             self._line("The papers\u2019", "papers", papers),
             self._line("The book\u2019s own", "ours", ours),

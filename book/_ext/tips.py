@@ -17,7 +17,7 @@ from docutils import nodes
 from notation import SOURCE, Symbol, spoken, written
 from sphinx_proof.nodes import proof_node
 
-from patch_lab.kit.figures.tables import rich
+from patch_lab.kit.figures.tables import html_with_formulas
 
 BEGIN, END = "<!-- tips -->", "<!-- /tips -->"
 
@@ -121,8 +121,8 @@ def _meanings(name: str, text: str):
 def meaning(symbol: Symbol) -> str:
     """A symbol's tip: itself, what it is, its name in the code, its shape."""
     code = "" if symbol.code == "–" else f" In the code <code>{html.escape(symbol.code)}</code>;"
-    kind = f"{code} {rich(symbol.kind)}." if code or symbol.value or symbol.shape else ""
-    return f"<p>{rich(f'${symbol.colored}$: {symbol.means}.')}{kind}</p>"
+    kind = f"{code} {html_with_formulas(symbol.kind)}." if code or symbol.value or symbol.shape else ""
+    return f"<p>{html_with_formulas(f'${symbol.colored}$: {symbol.means}.')}{kind}</p>"
 
 
 @cache

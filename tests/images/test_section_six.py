@@ -43,18 +43,25 @@ def apart(mean, error=0.5, freedom=4.0):
 
 def test_the_rules():
     """At four degrees of freedom 97.5% is 2.776 errors, 95% is 2.132: here 1.388 and 1.066 points."""
-    assert registered.competes([apart(-1.6), apart(0.5)]) == "held"
-    assert registered.competes([apart(-1.7), apart(0.5)]) == "undecided"
-    assert registered.competes([apart(-4.5), apart(0.5)]) == "failed"
+    assert registered.judge_competitive([apart(-1.6), apart(0.5)]) == "held"
+    assert registered.judge_competitive([apart(-1.7), apart(0.5)]) == "undecided"
+    assert registered.judge_competitive([apart(-4.5), apart(0.5)]) == "failed"
     few = registered.Difference(0.0, 0.1, 100.0, seeds=2)
-    assert registered.competes([]) == registered.competes([few]) == registered.nearly(few) == "undecided"
-    assert registered.nearly(apart(-0.6)) == "held" and registered.nearly(apart(-0.7)) == "undecided"
-    assert registered.nearly(apart(-3.5)) == registered.nearly(apart(3.5)) == "failed"
-    assert registered.sensitive([apart(6.5), apart(9)], [0.009, 0.001]) == "held"
-    assert registered.sensitive([], []) == registered.sensitive([apart(9)], []) == "undecided"
-    assert registered.sensitive([apart(6.5), apart(9)], [0.011, 0.001]) == "undecided"
-    assert registered.sensitive([apart(6.3), apart(9)], [0.001, 0.001]) == "undecided"
-    assert registered.sensitive([apart(3), apart(9)], [0.001, 0.001]) == "failed"
+    assert (
+        registered.judge_competitive([])
+        == registered.judge_competitive([few])
+        == registered.judge_equal(few)
+        == "undecided"
+    )
+    assert (
+        registered.judge_equal(apart(-0.6)) == "held" and registered.judge_equal(apart(-0.7)) == "undecided"
+    )
+    assert registered.judge_equal(apart(-3.5)) == registered.judge_equal(apart(3.5)) == "failed"
+    assert registered.judge_sensitive([apart(6.5), apart(9)], [0.009, 0.001]) == "held"
+    assert registered.judge_sensitive([], []) == registered.judge_sensitive([apart(9)], []) == "undecided"
+    assert registered.judge_sensitive([apart(6.5), apart(9)], [0.011, 0.001]) == "undecided"
+    assert registered.judge_sensitive([apart(6.3), apart(9)], [0.001, 0.001]) == "undecided"
+    assert registered.judge_sensitive([apart(3), apart(9)], [0.001, 0.001]) == "failed"
     assert registered.performs_equally(apart(-1.9), apart(10)) == "held"
     assert registered.performs_equally(apart(-1.9), apart(9)) == "undecided"  # more than a fifth
     assert registered.performs_equally(apart(-2), apart(30)) == "undecided"

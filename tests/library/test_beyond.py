@@ -22,10 +22,10 @@ from patch_lab.beyond import (
     PartlyInformed,
     RarePatterns,
     blind_error,
-    examine,
     interactions,
     null_recall,
     p_value,
+    probe_functions,
     shuffled_inputs,
 )
 from patch_lab.beyond.least_errors import enumerated_errors, subset_score
@@ -234,7 +234,7 @@ def _starting_vit(seed):
 def test_the_probe_raises_no_more_alarms_than_it_says(name):
     """An exact p-value: of 100 at most 0.1 with chance 0.1 each, 32 or more have a chance below 1e-8."""
     data = SpatialData(Partition.random(12, 3, seed=1), 2, 0.5)
-    _, p = examine(IGNORANT[name], data, draws=100, n_inputs=10, n_partitions=19)
+    _, p = probe_functions(IGNORANT[name], data, draws=100, n_inputs=10, n_partitions=19)
     assert (p <= 0.1).sum() < 32
 
 
@@ -242,5 +242,5 @@ def test_the_probe_finds_who_knows():
     data = SpatialData(Partition.random(12, 3, seed=1), 2, 0.5)
     for make in (lambda sets, seed: PartlyInformed(sets, 1.0, seed),
                  lambda sets, seed: SpatialData(sets, 2, 0.5).labeling_function):  # fmt: skip
-        recall, p = examine(make, data, draws=5, n_inputs=20)
+        recall, p = probe_functions(make, data, draws=5, n_inputs=20)
         assert recall.min() > 0.9 and (p == 1 / 200).all()

@@ -168,9 +168,11 @@ def test_what_falls_with_a_claim(tmp_path):
         for name, ground in (("second", "first"), ("third", "second"))
     )
     mine = Ledger.at(write(tmp_path / "mine.toml", three, ENTRY | {"checked_by": "flint"}, two))
-    assert mine.falls_with("ours-first") == ["ours-third", "ours-second"]
-    assert mine.falls_with("ours-third") == []
-    assert mine.trusting("flint") == ["ours-third", "ours-first", "ours-second"] and not mine.trusting("coq")
+    assert mine.dependents("ours-first") == ["ours-third", "ours-second"]
+    assert mine.dependents("ours-third") == []
+    assert mine.relying_on("flint") == ["ours-third", "ours-first", "ours-second"] and not mine.relying_on(
+        "coq"
+    )
     assert [one["rests_on"] for one in mine.entries()][1] == []
     assert mine.carries("ours-first") == ["ours-second"] and mine.entries()[1]["carries"] == ["ours-second"]
     header, first, *_ = as_csv(mine).splitlines()

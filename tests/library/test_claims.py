@@ -60,8 +60,8 @@ def recorded(path):
 def test_a_claim_without_evidence_is_unexamined_and_cannot_be_replayed(path):
     ledger = Ledger.at(path)
     first, second = ledger
-    assert (first.standing, first.reason, first.family) == ("not examined yet", "", "untested")
-    assert (second.standing, second.reason, second.family) == ("definition", "Always.", "used")
+    assert (first.current_verdict, first.reason, first.family) == ("not examined yet", "", "untested")
+    assert (second.current_verdict, second.reason, second.family) == ("definition", "Always.", "used")
     assert ledger.totals() == {"not examined yet": 1, "definition": 1}
     with pytest.raises(AssertionError, match="'ours-first' has no recorded evidence yet: record it"):
         give(ledger)

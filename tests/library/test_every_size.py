@@ -14,7 +14,14 @@ from scipy.stats import poisson
 from patch_association.defaults import DEFAULT
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
-from patch_lab.dynamics.every_size import RowRates, Sparse, derivative_bounds, horizon, lone, wider
+from patch_lab.dynamics.every_size import (
+    RowRates,
+    Sparse,
+    count_minimal,
+    derivative_bounds,
+    dominates,
+    horizon,
+)
 from patch_lab.dynamics.lifetime import ScoreNoise
 from patch_lab.dynamics.valley import score_drift
 
@@ -156,13 +163,13 @@ def test_a_kind_is_left_out_as_often_as_it_is_alone():
     """E P[no seen kind is below a fresh one] = E[U] / (N + 1), every sample of every order, in fractions."""
     kinds = [(1, 2, 0), (1, 2, 1), (1, 3, 1), (-1, 2, 0)]
     chances = [Fraction(k, 10) for k in (1, 2, 3, 4)]
-    for below in (wider, lambda a, b: a == b):
+    for below in (dominates, lambda a, b: a == b):
         for N in (1, 2, 3):
             fresh = alone = Fraction(0)
             for drawn in product(range(4), repeat=N + 1):
                 chance, seen = prod((chances[k] for k in drawn), start=Fraction(1)), [kinds[k] for k in drawn]
                 fresh += chance * (not any(below(kind, seen[-1]) for kind in seen[:-1]))
-                alone += chance * lone(seen, below)
+                alone += chance * count_minimal(seen, below)
             assert fresh == alone / (N + 1)
 
 
@@ -172,7 +179,12 @@ def test_the_widest_set_of_incomparable_kinds(tokens):
     for y in (1, -1):
         own = [kind for kind in kinds if kind[0] == y]
         widest = max(
-            (len(some) for r in range(1, 5) for some in combinations(own, r) if lone(some, wider) == r),
+            (
+                len(some)
+                for r in range(1, 5)
+                for some in combinations(own, r)
+                if count_minimal(some, dominates) == r
+            ),
             default=0,
         )
         assert widest == (tokens + 1) // 2

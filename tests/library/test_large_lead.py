@@ -15,7 +15,7 @@ from scipy.stats import poisson, skellam
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.every_size import Sparse
-from patch_lab.dynamics.large_lead import LoudSets, trapped
+from patch_lab.dynamics.large_lead import LoudSets, follow_into_trap
 from patch_lab.dynamics.valley import score_drift
 
 shapes, means = st.sampled_from([(2, 3), (3, 3), (4, 3), (2, 5)]), st.floats(0.2, 12.0)
@@ -187,7 +187,7 @@ def test_exact_sums_tend_to_the_limit_law(E, lam):
 
 
 def test_gamma_overshoots_by_an_amount_that_is_linear_in_the_size():
-    peaks = {D: trapped(2, 3.6, 3, 0.05, D, np.geomspace(1, 300, 50)) for D in (24, 96)}
+    peaks = {D: follow_into_trap(2, 3.6, 3, 0.05, D, np.geomspace(1, 300, 50)) for D in (24, 96)}
     limit = LoudSets(2, 3.6)
     assert peaks[24].line.gamma.max() == pytest.approx(2.37, abs=0.02)
     assert peaks[96].line.gamma.max() == pytest.approx(7.17, abs=0.01)

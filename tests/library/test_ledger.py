@@ -43,7 +43,11 @@ def test_a_claim_is_whole(claim):
     assert claim.chapter in CHAPTERS
     if claim.kind == "claim":
         assert claim.evidence and claim.requires and (claim.knobs or not claim.measured)
-        assert claim.reason and claim.heading and claim.unmet(claim.evidence, claim.parameters) == []
+        assert (
+            claim.reason
+            and claim.heading
+            and claim.unmet_requirements(claim.evidence, claim.parameters) == []
+        )
     assert typed_numbers(f"{claim.because} {claim.reading} {claim.condition}") == []
 
 
@@ -51,7 +55,9 @@ def test_no_evidence_is_of_a_claim_that_is_not_there_and_totals_add_up():
     ledger = shipped()
     assert set(recorded()) <= {(claim.chapter, claim.id) for claim in ledger}
     assert sum(ledger.totals().values()) == len(ledger) > 0
-    assert all(count == sum(c.standing == word for c in ledger) for word, count in ledger.totals().items())
+    assert all(
+        count == sum(c.current_verdict == word for c in ledger) for word, count in ledger.totals().items()
+    )
 
 
 def test_a_placeholder_that_nothing_fills_fails():

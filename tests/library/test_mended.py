@@ -41,7 +41,7 @@ MENDED = [
 @pytest.mark.parametrize(("claim", "verdict", "shown"), MENDED, ids=[row[0] for row in MENDED])
 def test_a_claim_that_fell_stands_as_it_was_mended(claim, verdict, shown):
     entry = shipped()[claim]
-    assert entry.standing == verdict
+    assert entry.current_verdict == verdict
     for condition in shown.split(" and "):
         assert holds(condition, entry.evidence, entry.parameters), condition
 
@@ -69,7 +69,7 @@ TRAINED = re.compile(
 
 
 def test_one_liners_and_textbook_facts_are_no_theorems():
-    words = [claim.standing for claim in shipped()]
+    words = [claim.current_verdict for claim in shipped()]
     assert words.count("observation") == OBSERVATIONS and words.count("proved here") > 50
 
 

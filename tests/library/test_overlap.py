@@ -10,9 +10,9 @@ from scipy.stats import poisson
 from patch_lab.transfer.overlap import overlap_rule
 from patch_lab.transfer.sample_bounds import genie_error
 from patch_lab.transfer.sample_limits import (
-    all_sets_told,
+    all_sets_known,
     elementary_symmetric,
-    far_sets_told,
+    far_sets_known,
     small_errors,
     weights_by_count,
 )
@@ -65,7 +65,7 @@ def test_no_rule_beats_the_best_over_all_partitions():
     assert ours < best + 0.02
 
 
-@pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_told, True)])
+@pytest.mark.parametrize(("law", "told"), [(weights_by_count, False), (far_sets_known, True)])
 def test_the_limit_is_the_error_at_many_patches(law, told):
     """An input at D = 4000 with the real counts around its patches; false alarm below 1e-6, and bias 1/D."""
     D, C, t, rng = 4000, 4, 0.8, np.random.default_rng(1)
@@ -140,7 +140,7 @@ def test_small_errors_lie_between_their_bounds(lam, t):
     low, high = small_errors(2, lam / 2, t)
     assert cut < 0.05 * error
     assert low < np.exp(-t) * error < high
-    assert low <= all_sets_told(2, lam / 2, t) < np.exp(-t) * (error + cut)
+    assert low <= all_sets_known(2, lam / 2, t) < np.exp(-t) * (error + cut)
     if t == 2:
         sampled = weights_by_count(2, lam / 2, t, 400_000)
         assert abs(sampled.value - np.exp(-t) * error) < 2 * (sampled.high - sampled.low)

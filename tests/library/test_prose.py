@@ -63,8 +63,8 @@ def test_shown_prose_takes_the_live_number_and_else_the_recorded_one(capsys):
         show("«prose_none»")
 
 
-CHAPTER = """from patch_lab.kit.prose import follow, glue, show
-follow({changed})"""
+CHAPTER = """from patch_lab.kit.prose import begin_chapter, glue, show
+begin_chapter({changed})"""
 SHOW = 'show("It is «prose_x», and «prose_y».", prose_x="1", prose_y="7")'
 
 
@@ -85,10 +85,10 @@ def test_a_sentence_takes_the_number_that_is_computed_below_it(changed, then):
 
 
 def test_words_of_the_record_say_so_and_what_they_claim_is_judged():
-    say = "from patch_lab.kit.prose import judged, show\n"
+    say = "from patch_lab.kit.prose import note_requirement, show\n"
     said = say + 'show("First.", "a")\nshow("Second.", "a", "b")\nshow("| Third. |")'
     said += '\nshow("Of q and N.", "a", follows=["q", "N"])\nshow("Of N.", "a", follows=["N"])'
-    verdict = say + "judged('a', True)\njudged('b', False)"
+    verdict = say + "note_requirement('a', True)\nnote_requirement('b', False)"
     there, here = (
         run_cells(CHAPTER.format(changed=changed), said, verdict)[1] for changed in ({}, {"q": (0.6, 0.3)})
     )

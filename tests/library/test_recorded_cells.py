@@ -24,7 +24,7 @@ from patch_association.training import (
 from patch_lab.dynamics.realistic import perturbed_start
 from patch_lab.dynamics.sweeps import coupling
 from patch_lab.kit import ledger, records
-from patch_lab.kit.records import load, names
+from patch_lab.kit.records import load, record_names
 from patch_lab.kit.records.table import flattened
 from patch_lab.kit.sweeps import registry, rerun
 from patch_lab.kit.sweeps.catalog import ROOMS
@@ -62,7 +62,7 @@ UNDRAWN = {
 
 def test_every_record_says_what_data_it_was_made_from():
     """Drawn data come out again, bit for bit up to three decimals; a source without a hash says why."""
-    for name in records.names():
+    for name in records.record_names():
         ours = records.load(name).data
         assert ours["source"] and set(ours) == {"source", "sha256"}, name
         if "drawn" in ours["source"]:
@@ -93,7 +93,8 @@ def test_every_other_record_names_a_commit_of_the_history():
         pytest.skip("not compared: a shallow clone, without its history")
     history = set(subprocess.run([*git, "rev-list", "HEAD"], capture_output=True, text=True).stdout.split())
     named = {
-        name: records.load(name).provenance["commit"].removesuffix("+changes") for name in records.names()
+        name: records.load(name).provenance["commit"].removesuffix("+changes")
+        for name in records.record_names()
     }
     lost = {name for name, commit in named.items() if not any(one.startswith(commit) for one in history)}
     assert lost == ADRIFT, "a record that is made again leaves the list; no other joins it"
@@ -169,14 +170,14 @@ def test_every_registered_sweep_can_be_run_and_recorded():
         keys = [json.dumps(dict(cell), sort_keys=True) for cell in entry.cells]
         assert len(set(keys)) == len(keys) > 0
         json.dumps(dict(entry.config))
-        if name in names():
+        if name in record_names():
             assert entry.minutes == pytest.approx(load(name).provenance["wall_s"] / 60)
         else:
             assert entry.minutes is None
 
 
 def test_every_record_that_ships_is_its_sweeps():
-    for name in names():
+    for name in record_names():
         entry, record = registry()[name], load(name)
         assert record.config == json.loads(json.dumps(dict(entry.config)))
         assert len(record) == len(entry.cells) or (entry.grows and 0 < len(record) < len(entry.cells))

@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 import patch_lab
 from patch_lab.kit import files
 from patch_lab.kit.files import write_atomically
-from patch_lab.kit.records import Record, decode, encode, fingerprint, load, names, parse, provenance, read
+from patch_lab.kit.records import (
+    Record,
+    decode,
+    encode,
+    fingerprint,
+    load,
+    parse,
+    provenance,
+    read,
+    record_names,
+)
 
 LABORATORY = Path(patch_lab.__file__).parent
 RECORD = Record(
@@ -48,7 +58,7 @@ def test_damaged_records(tmp_path, text):
 
 
 def test_every_record_that_ships_is_whole():
-    for name in names():
+    for name in record_names():
         record = load(name)
         assert record.name == name and record.results and record.command == f"patch-association sweep {name}"
         # "jobs" came later: how many cells ran side by side.

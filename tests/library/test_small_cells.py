@@ -16,7 +16,7 @@ from patch_lab.kit import records
 from patch_lab.kit.records.codec import decode, is_encoded
 from patch_lab.kit.records.table import flattened
 from patch_lab.kit.sweeps import registry
-from patch_lab.kit.sweeps.outcomes import measure
+from patch_lab.kit.sweeps.outcomes import run_cell
 from patch_lab.shallow_vit.sweeps import shallow_removal, shallow_vit
 from patch_lab.transfer.sweeps import transfer_cells
 
@@ -124,7 +124,7 @@ def numbers(result) -> dict[str, list]:
 def run_small(name, monkeypatch):
     module, constants, cell = SMALL[name]
     smaller(monkeypatch, module, constants)
-    return json.loads(json.dumps(measure(registry()[name].run, cell), allow_nan=False))
+    return json.loads(json.dumps(run_cell(registry()[name].run, cell), allow_nan=False))
 
 
 @pytest.mark.slow

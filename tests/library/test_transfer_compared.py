@@ -24,12 +24,12 @@ DATA = SpatialData(SCATTERED, 6, 0.3, feature=random_feature(6, 1))
 
 def test_hard_attention_to_the_right_sets_is_measured_exactly_and_others_by_draws():
     hard = BlockAttention.hard(SCATTERED)
-    found = learners.with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
+    found = learners.learn_with_fixed_attention(DATA, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
     noise = DATA.noise_std * np.abs(found.alpha) * np.sqrt(1 / found.cosine**2 - 1)
     for alpha, tau, error in zip(found.alpha.ravel(), noise.ravel(), found.errors.ravel()):
         assert error == pytest.approx(exact_error(hard, DATA.q, alpha, max(tau, 0.02 * abs(alpha))), abs=1e-9)
     moved = SpatialData(Partition(np.roll(SCATTERED.labels, 1)), 6, 0.3, feature=DATA.feature)
-    other = learners.with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
+    other = learners.learn_with_fixed_attention(moved, hard, [2, 5], [0, 1, 2], steps=60, draws=2000)
     # counts of 2000 draws, ties by half
     assert np.allclose(other.errors * 4000, np.round(other.errors * 4000))
 
@@ -38,7 +38,9 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
     """One law drawn in two ways: mean errors over 40 seeds differ by less than 6 standard errors."""
     scores = np.where(SCATTERED.same_set, 2.5, 0.0)
     ways = [
-        learners.with_fixed_attention(DATA, attention, [4], range(40), steps=150, draws=4000).errors[:, 0]
+        learners.learn_with_fixed_attention(DATA, attention, [4], range(40), steps=150, draws=4000).errors[
+            :, 0
+        ]
         for attention in (BlockAttention(SCATTERED, 2.5, 2.5), DenseAttention(scores))
     ]
     spread = math.sqrt(sum(w.var(ddof=1) / len(w) for w in ways) + 2 * 0.25 / 4000)
@@ -49,7 +51,7 @@ def test_block_and_dense_attention_of_the_same_scores_transfer_alike():
 def test_searching_learners_find_the_sets_with_many_samples_and_not_with_few(search):
     """At N = 600 every companion is told apart. (The last of six sets need not be named.)"""
     data = SpatialData(Partition.random(24, 4, seed=2), 16, 0.15, feature=random_feature(16, 2))
-    many, few = learners.by_search(data, 600, 3, search), learners.by_search(data, 3, 3, search)
+    many, few = learners.learn_by_search(data, 600, 3, search), learners.learn_by_search(data, 3, 3, search)
     assert many.recall >= (0.8 if search == "likelihood" else 1) and many.error < 0.01
     assert few.recall < 0.5 and few.error > many.error
 
@@ -63,12 +65,12 @@ def test_the_error_of_a_searching_learner_is_that_on_whole_images(search):
     X, y = (t.numpy() for t in DATA.sample(20_000, 99))
     z = 16 * (X @ w * 1.5 / 16) @ S.T  # (n, D, d) @ (d,) -> (n, D), then S over patches
     wrong = (y * (z**3 + 0.1 * z).sum(axis=1) < 0).mean()
-    outcome = learners.by_search(DATA, 1, 2, search, draws=20_000)
+    outcome = learners.learn_by_search(DATA, 1, 2, search, draws=20_000)
     assert abs(outcome.error - wrong) < 6 * math.sqrt(2 * 0.25 / 20_000)
 
 
 def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
-    outcome = learners.by_logistic(DATA, 60, 6, validation=40, draws=4000)
+    outcome = learners.learn_by_logistic_regression(DATA, 60, 6, validation=40, draws=4000)
     (X, y), (X_val, y_val) = DATA.sample(60, 6), DATA.sample(40, 10_006)
     W, penalty = tuned_logistic(X.numpy(), y.numpy(), X_val.numpy(), y_val.numpy())
     assert outcome.penalty == penalty and outcome.error == linear_test_error(W, DATA, 4000, 20_006)
@@ -80,7 +82,7 @@ def test_logistic_regression_beats_chance_and_not_the_linear_optimum():
 @settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(0, 10**6))
 def test_the_plain_sum_is_measured_exactly(samples, seed):
-    outcome = learners.by_plain_sum(DATA, samples, seed)
+    outcome = learners.learn_plain_sum(DATA, samples, seed)
     X, y = (t.numpy() for t in DATA.sample(samples, seed))
     w = (y[:, None] * X.sum(axis=1)).sum(axis=0)
     w /= np.linalg.norm(w)

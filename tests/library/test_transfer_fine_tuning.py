@@ -18,7 +18,7 @@ from patch_association.training import Constant, HeldOut
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune
-from patch_lab.transfer.many_values import errors_under, two_numbers
+from patch_lab.transfer.many_values import errors_under, feature_and_rest
 from patch_lab.transfer.pulls import pulls
 
 SHUFFLED = Partition([2, 0, 1, 1, 0, 2, 0, 2, 1, 0, 1, 2])  # D = 12, C = 4, not in order
@@ -180,16 +180,16 @@ def test_the_two_numbers_are_the_parts_of_the_value_vector(dim, seed, noise_std)
         Partition([0, 0, 1, 1]), dim, 0.3, noise_std=noise_std, feature=random_feature(dim, seed)
     )
     value = torch.from_numpy(np.random.default_rng(seed).standard_normal((3, 2, dim)))
-    alpha, tau = two_numbers(value, data)
+    alpha, tau = feature_and_rest(value, data)
     assert alpha.shape == tau.shape == (3, 2)
     # Pythagoras, and: without its part along w* only the noise is left.
     assert np.allclose(alpha**2 + (tau / noise_std) ** 2, (value**2).sum(dim=-1).numpy())
     off = value - torch.from_numpy(alpha)[..., None] * data.feature
-    assert np.allclose(two_numbers(off, data)[0], 0, atol=1e-12) and np.allclose(
-        two_numbers(off, data)[1], tau
+    assert np.allclose(feature_and_rest(off, data)[0], 0, atol=1e-12) and np.allclose(
+        feature_and_rest(off, data)[1], tau
     )
     with pytest.raises(ValueError, match=f"law's {dim} dimensions"):
-        two_numbers(value[..., :-1], data)
+        feature_and_rest(value[..., :-1], data)
 
 
 def test_two_pulls_are_those_of_vectors_with_orthogonal_noise():

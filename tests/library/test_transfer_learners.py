@@ -24,7 +24,7 @@ from patch_lab.transfer.discovery import (
     likelihood_sets,
     refined_feature,
 )
-from patch_lab.transfer.learners import without_the_sets
+from patch_lab.transfer.learners import errors_without_the_sets
 from patch_lab.transfer.logistic import fit_logistic, linear_test_error, tuned_logistic
 from patch_lab.transfer.many_values import errors_under
 from patch_lab.transfer.mismatch import (
@@ -243,10 +243,10 @@ def test_one_sample_is_enough_with_the_sets(D, d):
 
 
 def test_learners_without_the_sets_share_out_their_seeds():
-    found = without_the_sets(SpatialData(Partition(np.arange(12) // 4), 16, 0.3), 24)
+    found = errors_without_the_sets(SpatialData(Partition(np.arange(12) // 4), 16, 0.3), 24)
     assert {name: errors.shape for name, (_, errors) in found.items()} == {
         "likelihood of sets": (3, 4), "from scratch": (1, 3), "logistic regression": (1, 2),
     }  # fmt: skip
     assert found["likelihood of sets"][0] == [6, 9, 12, 18]
     with pytest.raises(ValueError, match="seeds"):
-        without_the_sets(SpatialData(Partition(np.arange(12) // 4), 16, 0.3), 23)
+        errors_without_the_sets(SpatialData(Partition(np.arange(12) // 4), 16, 0.3), 23)

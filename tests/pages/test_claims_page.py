@@ -62,7 +62,7 @@ def test_the_search_leaves_what_it_finds(browser):
 CHOICES = {
     "paper": {p: lambda c, p=p: c.source == p or (p == "papers" and c.source != "ours") for p in PAPER_NAMES},
     "part": {part: lambda c, p=part: c.chapter.startswith(f"{p}/") for part in PART_NAMES},
-    "verdict": {slug(word): lambda c, word=word: c.standing == word for word in VERDICTS},
+    "verdict": {slug(word): lambda c, word=word: c.current_verdict == word for word in VERDICTS},
 }
 
 

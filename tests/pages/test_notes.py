@@ -81,12 +81,12 @@ def spaced(text: str) -> str:
 def test_every_claim_has_a_card_with_its_evidence_and_a_chip(claim):
     card = page(f"claims/{claim.chapter.partition('/')[0]}").find(id=claim.id)
     rows = [[spaced(cell.get_text(" ")) for cell in row.select("td")] for row in card.select("tbody tr")]
-    shown = [[spaced(n.show()), spaced(n.show_basis())] for n in claim.evidence.values()]
+    shown = [[spaced(n.show()), spaced(n.basis())] for n in claim.evidence.values()]
     assert [row[1:] for row in rows] == shown
     if claim.kind == "claim":
-        assert card.select_one(".pa-verdict-head strong").get_text() == claim.standing
+        assert card.select_one(".pa-verdict-head strong").get_text() == claim.current_verdict
         shown = chips(claim.id)
-        assert shown and all(claim.standing in chip["title"] for chip in shown)
+        assert shown and all(claim.current_verdict in chip["title"] for chip in shown)
         assert all(chip["href"].endswith(f"#{claim.id}") for chip in shown)
         assert len([chip for chip in shown if not chip.find_parent(class_="paper")]) <= 1
 

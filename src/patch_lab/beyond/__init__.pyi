@@ -26,7 +26,7 @@ from .readers import (
 )
 from .set_knowledge import (
     PartlyInformed as PartlyInformed,
-    examine as examine,
+    probe_functions as probe_functions,
     interactions as interactions,
     null_recall as null_recall,
     p_value as p_value,

@@ -137,7 +137,7 @@ class PartlyInformed:
         return k**0.5 * self._cubes(s) / self._spread[0] + (1 - k) ** 0.5 * self._random(s) / self._spread[1]
 
 
-def examine(
+def probe_functions(
     make, data: SpatialData, draws: int, n_inputs: int = 10, n_partitions: int = 199
 ) -> tuple[np.ndarray, np.ndarray]:
     """The probe on many functions, each with sets, inputs and random partitions of its own.

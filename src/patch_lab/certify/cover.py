@@ -18,6 +18,9 @@ from patch_association.checks import listed, positive_int, readable
 from patch_lab.certify.descent import SCALARS, Undecided
 from patch_lab.certify.polynomials import CHARTS
 
+#: Seconds between two checkpoints.
+_EVERY = 60.0
+
 
 @dataclass(frozen=True)
 class Inequality:
@@ -98,9 +101,7 @@ def code_version() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
-def cover(
-    problem: Inequality, field, *, checkpoint: Path | None = None, most=5_000_000, every=60.0, tell=None
-):
+def cover(problem: Inequality, field, *, checkpoint: Path | None = None, most=5_000_000, tell=None):
     """Prove ``problem`` on its whole region; returns :class:`Covered`.
 
     Raises
@@ -136,7 +137,7 @@ def cover(
                 raise Undecided(f"{problem.target}: {most:,} boxes, and {box} is undecided")
             stack.extend(_halves(box, region, costs, problem))
         now = time.perf_counter()
-        if now - last > every:
+        if now - last > _EVERY:
             last = now
             state["seconds"] = before + now - start
             if checkpoint is not None:

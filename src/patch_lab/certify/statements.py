@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from flint import ctx
 
-from patch_association.checks import finite, made_of
+from patch_association.checks import made_of
 from patch_lab.certify import signs
 from patch_lab.certify.blocks import two_inequalities
 from patch_lab.certify.descent import Undecided
@@ -183,17 +183,11 @@ STATEMENTS = {
 }
 
 
-def quick(together: float = QUICK) -> tuple:
-    """The names of the statements that are proved by default: the fastest, ``together`` seconds in all.
+def quick() -> tuple:
+    """The names of the statements that are proved by default: the fastest, :data:`QUICK` seconds in all.
 
     Seconds are those of the record ``certified``. A statement that is not recorded yet is not quick.
-
-    Raises
-    ------
-    ValueError
-        If ``together`` is negative or not finite.
     """
-    finite("together", together, minimum=0)
     seconds = {
         row["statement"]: row["seconds"] for row in records.load("certified").where(arithmetic="double")
     }
@@ -201,7 +195,7 @@ def quick(together: float = QUICK) -> tuple:
     total = 0.0
     for name in sorted(STATEMENTS.keys() & seconds.keys(), key=lambda name: seconds[name]):
         total += seconds[name]
-        if total >= together:
+        if total >= QUICK:
             break
         chosen.add(name)
     return tuple(name for name in STATEMENTS if name in chosen)

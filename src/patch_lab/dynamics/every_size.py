@@ -268,12 +268,12 @@ def horizon(noise: ScoreNoise, path, gap: float) -> Horizon:
     return Horizon(stretch, reach / (2 * stretch), inputs)
 
 
-def lone(kinds: Sequence, below: Callable[[object, object], bool]) -> int:
+def count_minimal(kinds: Sequence, below: Callable[[object, object], bool]) -> int:
     """How many of the kinds have no other one of them (an equal one counts) below them.
 
     Examples
     --------
-    >>> lone([2, 5, 5, 2, 1], lambda a, b: a <= b), lone("abca", lambda a, b: a == b)
+    >>> count_minimal([2, 5, 5, 2, 1], lambda a, b: a <= b), count_minimal("abca", lambda a, b: a == b)
     (1, 2)
     """
     return sum(
@@ -281,6 +281,6 @@ def lone(kinds: Sequence, below: Callable[[object, object], bool]) -> int:
     )
 
 
-def wider(few: tuple[int, int, int], many: tuple[int, int, int]) -> bool:
+def dominates(few: tuple[int, int, int], many: tuple[int, int, int]) -> bool:
     """Whether kinds (label, relevant, confusion) are ordered: no fewer relevant tokens, no more confusion."""
     return few[0] == many[0] and few[1] <= many[1] and few[2] >= many[2]

@@ -330,7 +330,9 @@ class Trapped:
     lam: np.ndarray
 
 
-def trapped(set_size: int, features: float, degree: int, diagonal: float, num_patches: int, times) -> Trapped:
+def follow_into_trap(
+    set_size: int, features: float, degree: int, diagonal: float, num_patches: int, times
+) -> Trapped:
     """Follow scores from zero with alpha at its best, to each of ``times``, with scores at the rate D^2.
 
     Parameters

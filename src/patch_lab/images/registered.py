@@ -89,7 +89,7 @@ def _verdict(held: bool, failed: bool) -> str:
     return "failed" if failed else "undecided"
 
 
-def competes(differences) -> str:
+def judge_competitive(differences) -> str:
     """Positional minus vanilla attention, a difference for each set: "held", "failed" or "undecided".
 
     Held where every one-sided bound at 97.5% is above -3 points; failed where one of them is surely below.
@@ -101,7 +101,7 @@ def competes(differences) -> str:
     return _verdict(held, any(difference.bound(0.975) < -COMPETES for difference in every))
 
 
-def nearly(apart: Difference) -> str:
+def judge_equal(apart: Difference) -> str:
     """Held where the interval at 95% lies within 2 points; failed where it lies outside."""
     if apart.seeds < LEAST_SEEDS:
         return "undecided"
@@ -109,7 +109,7 @@ def nearly(apart: Difference) -> str:
     return _verdict(-NEARLY < low and high < NEARLY, high < -NEARLY or low > NEARLY)
 
 
-def sensitive(falls, trends) -> str:
+def judge_sensitive(falls, trends) -> str:
     """Figure 5a for convolutional networks: whole pictures minus tiles of two pixels.
 
     Parameters

@@ -41,8 +41,8 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError) as error:
-        said = " ".join(str(error).split())  # one line, whatever stands in a damaged file
-        print(f"patch-association: {said}", file=sys.stderr)
+        message = " ".join(str(error).split())  # one line, whatever stands in a damaged file
+        print(f"patch-association: {message}", file=sys.stderr)
         return 2
     except MemoryError as error:
         print(f"patch-association: not enough memory: {error}", file=sys.stderr)

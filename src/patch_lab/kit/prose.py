@@ -63,7 +63,7 @@ FIXED = "▣ *Nothing in this figure follows what you changed.* "
 class _Shown:
     """A text on the page, and how to write it again when one of its numbers is computed anew."""
 
-    #: The parameters that are not as recorded; :func:`follow` says so.
+    #: The parameters that are not as recorded; :func:`begin_chapter` says so.
     changed: ClassVar[set[str]] = set()
     all: ClassVar[list[_Shown]] = []
 
@@ -94,10 +94,10 @@ class _Shown:
 
     def words(self) -> str:
         other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
-        said = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
+        text = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
-        return f"{mark}\n\n{said}" if mark and said[0] in "|-<$`" else mark + said
+        return f"{mark}\n\n{text}" if mark and text[0] in "|-<$`" else mark + text
 
     def write(self) -> None:
         """Show it, or write it again where it stands; a plain script prints it once it is complete."""
@@ -116,7 +116,7 @@ class _Shown:
             self.handle.update(Markdown(words))
 
 
-def judged(claim: str, holds: bool) -> None:
+def note_requirement(claim: str, holds: bool) -> None:
     """Note whether what a claim requires holds at a reader's setting, and mark the sentences that say it."""
     _JUDGED[claim] = holds
     for one in _Shown.all:
@@ -142,7 +142,7 @@ def show(text: str, *claims: str, follows: Collection[str] | None = None, **reco
     one.write()
 
 
-def follow(changed: dict[str, tuple]) -> None:
+def begin_chapter(changed: dict[str, tuple]) -> None:
     """Say that a chapter begins: numbers of an earlier run of it are forgotten.
 
     Parameters
@@ -162,7 +162,7 @@ def follow(changed: dict[str, tuple]) -> None:
     if not changed:
         return
     listed = ", ".join(
-        f"`{name} = {as_typed(value)}` (recorded: `{as_typed(old)}`)"
+        f"`{name} = {parameter_text(value)}` (recorded: `{parameter_text(old)}`)"
         for name, (value, old) in changed.items()
     )
     words = (
@@ -176,7 +176,7 @@ def follow(changed: dict[str, tuple]) -> None:
     display(Markdown(words)) if get_ipython() else print(words)
 
 
-def as_typed(value) -> str:
+def parameter_text(value) -> str:
     """A parameter as its cell has it: records keep tuples as lists."""
     return repr(tuple(value) if isinstance(value, list) else value)
 

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from patch_association.checks import positive_int, real_array
-from patch_lab.transfer.overlap import SetRule, yes_or_no
+from patch_lab.transfer.overlap import SetRule, boolean_table
 from patch_lab.transfer.sample_bounds import binomial_ratio
 
 # Two samples that share more active patches than this offer too many candidate sets to try them all.
@@ -30,7 +30,7 @@ def first_moment(X, y) -> np.ndarray:
     ValueError
         If the shapes do not fit, a number is not finite, or a label is neither -1 nor +1.
     """
-    X, y = labeled(X, y)
+    X, y = checked_samples(X, y)
     w = np.tensordot(y, X.sum(axis=1), axes=1)  # (n,), (n, d) -> (d,)
     return w / max(np.linalg.norm(w), 1e-300)
 
@@ -54,7 +54,7 @@ def refined_feature(X, y, set_size: int) -> tuple[np.ndarray, float]:
     ValueError
         As :func:`first_moment`; if there are fewer than C patches.
     """
-    X, y = labeled(X, y)
+    X, y = checked_samples(X, y)
     C = positive_int("set_size", set_size)
     if C > X.shape[1]:
         raise ValueError(f"set_size must be at most the {X.shape[1]} patches, got {C}")
@@ -80,7 +80,7 @@ def coactivation(X, y, w) -> np.ndarray:
     ValueError
         As :func:`first_moment`; if w is no vector of d finite numbers.
     """
-    X, y = labeled(X, y)
+    X, y = checked_samples(X, y)
     w = real_array("w", w)
     if w.shape != X.shape[2:]:
         raise ValueError(f"w must have shape {X.shape[2:]}, as the patches of X have, got {w.shape}")
@@ -155,7 +155,7 @@ def likelihood_sets(active, set_size: int) -> FoundSets:
     ValueError
         If ``active`` is no table of booleans, or C does not divide D.
     """
-    active = yes_or_no("active", active)
+    active = boolean_table("active", active)
     D = active.shape[1]
     C = positive_int("set_size", set_size)
     if D % C:
@@ -248,7 +248,7 @@ def _candidates(active, C):
     return candidates, full
 
 
-def labeled(X, y) -> tuple[np.ndarray, np.ndarray]:
+def checked_samples(X, y) -> tuple[np.ndarray, np.ndarray]:
     """Samples (n, D, d) and their labels (n,), checked."""
     X, y = real_array("X", X), real_array("y", y)
     if X.ndim != 3 or y.shape != (X.shape[0],) or X.shape[0] == 0:

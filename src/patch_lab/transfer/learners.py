@@ -35,7 +35,7 @@ from patch_lab.transfer.discovery import (
 )
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune, usual_step
 from patch_lab.transfer.logistic import PENALTIES, linear_test_error, tuned_logistic
-from patch_lab.transfer.many_values import errors_under, two_numbers
+from patch_lab.transfer.many_values import errors_under, feature_and_rest
 from patch_lab.transfer.overlap import OverlapRule, overlap_rule
 
 _SEARCHES = ("likelihood", "overlap", "overlap, equal weights", "coactivation", "coactivation, refined")
@@ -89,12 +89,11 @@ class Outcome:
     penalty: float | None = None
 
 
-def with_fixed_attention(
+def learn_with_fixed_attention(
     data: SpatialData,
     attention,
     sizes,
     seeds,
-    step: Constant | None = None,
     *,
     steps: int,
     linear: float = TRANSFER.linear,
@@ -110,7 +109,7 @@ def with_fixed_attention(
     sizes : list of K int
         Training-set sizes, nested in each seed.
     seeds : list of S int
-    step, steps, linear
+    steps, linear
         As :func:`~patch_lab.transfer.fine_tuning.fine_tune` takes them.
     draws : int
         Test draws, common to all. Hard attention to the data's own sets needs none: its error is exact.
@@ -123,8 +122,8 @@ def with_fixed_attention(
     sizes = int_list("sizes", sizes)
     draws = positive_int("draws", draws)
     reads = draw_reads(data, attention, max(sizes), seeds)
-    tuned = fine_tune(reads, attention, sizes, seeds, step, steps=steps, linear=linear)
-    alpha, tau = two_numbers(tuned.value, data)
+    tuned = fine_tune(reads, attention, sizes, seeds, steps=steps, linear=linear)
+    alpha, tau = feature_and_rest(tuned.value, data)
     test = HeldOut(data, draws, TEST)
     # w* itself comes last: alpha at its median, and no noise.
     measured = np.append(alpha, np.median(alpha[:, -1])), np.append(tau, 0.0)
@@ -190,7 +189,7 @@ def train_from_scratch(
     )
 
 
-def from_scratch(
+def learn_from_scratch(
     data: SpatialData, samples: int, seed: int, draws: int = 10_000, validation: bool = False, **training
 ) -> Outcome:
     """What :func:`train_from_scratch` reaches on test draws, or on validation draws.
@@ -204,13 +203,13 @@ def from_scratch(
     (error,) = errors_under(
         test,
         attention,
-        *two_numbers(run.final.value.double(), data),
+        *feature_and_rest(run.final.value.double(), data),
         linear=training.get("linear", TRANSFER.linear),
     )
     return Outcome(float(error), float(run.recall[-1, 0]), loss=float(run.loss[-1, 0]))
 
 
-def by_search(
+def learn_by_search(
     data: SpatialData, samples: int, seed: int, search: str = "likelihood", draws: int = 4000
 ) -> Outcome:
     """A learner without the sets (:mod:`patch_lab.transfer.discovery`, ``.overlap``).
@@ -241,7 +240,7 @@ def by_search(
     if search == "coactivation":
         w = first_moment(X, y)
     A = coactivation_rows(coactivation(X, y, w), C)
-    alpha, noise = two_numbers(torch.from_numpy(w), data)
+    alpha, noise = feature_and_rest(torch.from_numpy(w), data)
     # nu only breaks ties here: the length of v is free, so it takes the value that fine-tuning ends at.
     scale = 1.5 / D
     error = errors_under(
@@ -254,7 +253,7 @@ def by_search(
     return Outcome(float(error), float(association(A, data.partition).recall))
 
 
-def by_logistic(
+def learn_by_logistic_regression(
     data: SpatialData, samples: int, seed: int, validation: int = 1000, draws: int = 4000, penalties=PENALTIES
 ) -> Outcome:
     """Logistic regression on all D d inputs, its penalty chosen on ``validation`` samples of their own."""
@@ -264,15 +263,15 @@ def by_logistic(
     return Outcome(linear_test_error(W, data, draws=draws, seed=seed + TEST), penalty=penalty)
 
 
-def by_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
+def learn_plain_sum(data: SpatialData, samples: int, seed: int) -> Outcome:
     """The sign of <w, sum_j X_j>, w the first moment of the samples: no sets, no attention; exact."""
     X, y = (t.numpy() for t in data.sample(samples, seed))
-    alpha, noise = two_numbers(torch.from_numpy(first_moment(X, y)), data)
+    alpha, noise = feature_and_rest(torch.from_numpy(first_moment(X, y)), data)
     # Uniform attention reads the plain sum, and the activation keeps its sign.
     return Outcome(exact_error(BlockAttention.uniform(data.partition), data.q, float(alpha), float(noise)))
 
 
-def without_the_sets(data: SpatialData, seeds: int, *, linear: float = TRANSFER.linear) -> dict:
+def errors_without_the_sets(data: SpatialData, seeds: int, *, linear: float = TRANSFER.linear) -> dict:
     """Errors of three learners that are not told the sets: name -> (sizes (K,), errors (S, K)).
 
     The likelihood of sets has an eighth of the ``seeds``, the two that are trained a 24th. Training from
@@ -281,11 +280,15 @@ def without_the_sets(data: SpatialData, seeds: int, *, linear: float = TRANSFER.
     seeds = positive_int("seeds", seeds, minimum=24)
     D = data.partition.num_patches
     step = Clipped(0.5 / D**2, score_rate=512 * 0.5)
-    scratch = partial(from_scratch, step=step, steps=250, diagonal=3.0, linear=linear, draws=4000)
+    scratch = partial(learn_from_scratch, step=step, steps=250, diagonal=3.0, linear=linear, draws=4000)
     learners = {
-        "likelihood of sets": (by_search, [D // 2, 3 * D // 4, D, 3 * D // 2], seeds // 8),
+        "likelihood of sets": (learn_by_search, [D // 2, 3 * D // 4, D, 3 * D // 2], seeds // 8),
         "from scratch": (scratch, [200, 400, 800], seeds // 24),
-        "logistic regression": (partial(by_logistic, penalties=(1e-2, 1e-1, 1.0)), [32, 128], seeds // 24),
+        "logistic regression": (
+            partial(learn_by_logistic_regression, penalties=(1e-2, 1e-1, 1.0)),
+            [32, 128],
+            seeds // 24,
+        ),
     }
     return {
         name: (sizes, error_table(learner, data, sizes, range(count)))
@@ -310,7 +313,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
 
 def _set_rule_error(rule: FoundSets | OverlapRule, w, threshold, data, draws, seed) -> float:
     assumption_one("data", data)
-    alpha, noise = two_numbers(torch.from_numpy(w), data)
+    alpha, noise = feature_and_rest(torch.from_numpy(w), data)
     s, y, _ = data.sample_coefficients(draws, seed)
     u = alpha * s + noise * generator(seed, Stream.SET_RULE_NOISE).standard_normal(s.shape)
     margin = y * rule.score(u > threshold, u < -threshold)

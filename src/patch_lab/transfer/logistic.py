@@ -8,7 +8,7 @@ from scipy.special import expit, ndtr
 
 from patch_association.checks import finite, listed, positive_int, real_array
 from patch_association.data import SpatialData, assumption_one
-from patch_lab.transfer.discovery import labeled
+from patch_lab.transfer.discovery import checked_samples
 
 #: The L2 penalties among which the validation set chooses.
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -25,7 +25,7 @@ def fit_logistic(X, y, penalty: float) -> np.ndarray:
     ValueError
         If the shapes do not fit, a label is neither -1 nor +1, or the penalty is not positive.
     """
-    X, y = labeled(X, y)
+    X, y = checked_samples(X, y)
     if finite("penalty", penalty) <= 0:
         raise ValueError(f"penalty must be positive, got {penalty}")
     n = len(y)
@@ -59,8 +59,8 @@ def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray,
     ValueError
         Where :func:`fit_logistic` refuses; if there is no penalty, or the two sets differ in shape.
     """
-    X, y = labeled(X, y)
-    X_val, y_val = labeled(X_val, y_val)
+    X, y = checked_samples(X, y)
+    X_val, y_val = checked_samples(X_val, y_val)
     if X_val.shape[1:] != X.shape[1:]:
         raise ValueError(f"X_val must have inputs of shape {X.shape[1:]}, as X has, got {X_val.shape[1:]}")
 

@@ -14,7 +14,7 @@ from patch_association.streams import Stream, generator
 from patch_association.training.evaluate import HeldOut, error_rate
 
 
-def two_numbers(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.ndarray]:
+def feature_and_rest(value: torch.Tensor, law: SpatialData) -> tuple[np.ndarray, np.ndarray]:
     """(alpha, tau) of value vectors (..., d): <v, w*> and sigma |v - alpha w*|, each of shape (...).
 
     Parameters
@@ -47,7 +47,7 @@ def errors_under(test: HeldOut, attention, alpha, tau, linear=DEFAULT.linear) ->
     test : HeldOut (inputs of Assumption 1)
     attention : BlockAttention or DenseAttention
     alpha, tau : arrays of one shape
-        As :func:`two_numbers` gives them.
+        As :func:`feature_and_rest` gives them.
     linear : float
         nu of the activation.
 

@@ -22,7 +22,7 @@ from patch_lab.transfer.sample_bounds import binomial_ratio
 from patch_lab.transfer.sample_limits import elementary_symmetric
 
 
-def yes_or_no(name: str, values) -> np.ndarray:
+def boolean_table(name: str, values) -> np.ndarray:
     """``values`` as an (n, D) array of booleans, n >= 1, of booleans or of zeros and ones."""
     table = real_array(name, values)
     if table.ndim != 2 or table.shape[0] == 0 or not np.isin(table, (0, 1)).all():
@@ -98,7 +98,7 @@ def overlap_rule(active, set_size: int, equal_weights: bool = False) -> OverlapR
     >>> rule.score([[True, True, False, False, False, False]], [[False, False, True, True, True, False]])
     array([0.06666667])
     """
-    active = yes_or_no("active", active)
+    active = boolean_table("active", active)
     D, C, L = divides(active.shape[1], set_size)
     weights = np.ones(D)
     clutter = active.sum(axis=1).mean() - C

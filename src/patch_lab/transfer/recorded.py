@@ -38,7 +38,7 @@ def errors_by_size(cells) -> tuple[np.ndarray, np.ndarray]:
     return np.array(sizes, dtype=np.int64), np.array([columns[size] for size in sizes]).T
 
 
-def by_patches(cells) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+def errors_by_patches(cells) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """:func:`errors_by_size` for every number of patches, in order.
 
     Raises
@@ -52,7 +52,7 @@ def by_patches(cells) -> dict[int, tuple[np.ndarray, np.ndarray]]:
 
 
 def averaged_by_patches(cells, over: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """:func:`by_patches` with the cells that differ in ``over`` alone averaged, seed by seed.
+    """:func:`errors_by_patches` with the cells that differ in ``over`` alone averaged, seed by seed.
 
     Such cells share their downstream seeds (several pre-trainings, say): put below one another they
     would look like more seeds than there are.
@@ -64,7 +64,7 @@ def averaged_by_patches(cells, over: str) -> dict[int, tuple[np.ndarray, np.ndar
     """
     cells = _with_keys(cells, over)
     values = sorted({cell[over] for cell in cells})
-    tables = [by_patches([cell for cell in cells if cell[over] == value]) for value in values]
+    tables = [errors_by_patches([cell for cell in cells if cell[over] == value]) for value in values]
     averaged = {}
     for D in sorted({D for table in tables for D in table}):
         sizes, errors = zip(*(table[D] for table in tables if D in table))

@@ -12,10 +12,10 @@ e_C the elementary symmetric polynomial. Learners differ in their weights alone:
 - ``equal_weights``: w = 1. An upper bound on the least error, and so is
 - ``weights_by_count``: w = 1 / (1 + k C e^t / lambda) after k activations in samples whose signal set no
   other sample has, and 0 in a set that two samples share.
-- ``far_sets_told``: a lower bound, for a learner that is told every signal set but those of the samples
+- ``far_sets_known``: a lower bound, for a learner that is told every signal set but those of the samples
   that share a patch with the input. Then w = 1 / (1 + sum_n C / b_n) over these samples, where C - 1 + b_n
   further patches of n may be its signal.
-- ``all_sets_told``: a lower bound. w = 1 in unseen sets and 0 elsewhere.
+- ``all_sets_known``: a lower bound. w = 1 in unseen sets and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def equal_weights(set_size: int, ratio: float, per_set: float) -> float:
     return math.exp(-t) * _plain_sum(C, clutter)
 
 
-def all_sets_told(set_size: int, ratio: float, per_set: float) -> float:
+def all_sets_known(set_size: int, ratio: float, per_set: float) -> float:
     """e^-t e(lambda e^-t): the limit of the least error of a learner that is told all signal sets."""
     C, clutter, t = _checked(set_size, ratio, per_set)
     return math.exp(-t) * _plain_sum(C, clutter * math.exp(-t))
@@ -73,7 +73,7 @@ def weights_by_count(set_size: int, ratio: float, per_set: float, draws: int = 1
     return _error(C, clutter, t, odds, draws)
 
 
-def far_sets_told(set_size: int, ratio: float, per_set: float, draws: int = 100_000) -> Estimate:
+def far_sets_known(set_size: int, ratio: float, per_set: float, draws: int = 100_000) -> Estimate:
     """The limit of the least error when all is told but the signal sets of samples that meet the input."""
     C, clutter, t = _checked(set_size, ratio, per_set)
 
@@ -106,7 +106,7 @@ def small_errors(set_size: int, ratio: float, per_set: float) -> tuple[float, fl
     return scale * math.exp(-2 * x) / 2, scale * (0.5 + x * (1 + t) ** C * (t + (1 + t) / (C + 1)))
 
 
-def children(set_size: int, ratio: float, per_set: float) -> float:
+def mean_offspring(set_size: int, ratio: float, per_set: float) -> float:
     """How many patches, on average, the next step along samples leads to: t x (1 + (1 + t) x / C).
 
     Here x = lambda e^-t. A patch is clutter of t x / C samples whose set no other sample has. Each of these

@@ -30,7 +30,7 @@ from patch_lab.beyond import (
     shuffled_inputs,
     train_together,
 )
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 SEEDS = 10
@@ -345,7 +345,7 @@ def _sweep(name: str, summary: str, cells, run, config: dict) -> Sweep:
     """A sweep on inputs of Assumption 1; ``cells`` are settings, or settings by name."""
     if isinstance(cells, dict):
         cells = tuple(dict(name=key, **settings) for key, settings in cells.items())
-    return Sweep(name, summary, cells, run, config, data=lambda: drawn(SpatialData(SETS, D, Q), 0))
+    return Sweep(name, summary, cells, run, config, data=lambda: sample_source(SpatialData(SETS, D, Q), 0))
 
 
 def _designs(name: str, summary: str, designs: dict) -> Sweep:

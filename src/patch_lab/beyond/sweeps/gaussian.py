@@ -10,7 +10,7 @@ from patch_lab.beyond.adam import error_on, test_inputs, train_learner
 from patch_lab.beyond.gaussian_data import GaussianData
 from patch_lab.beyond.gaussian_learners import RECIPES, make_learner
 from patch_lab.beyond.set_knowledge import row_separation
-from patch_lab.kit.records import drawn
+from patch_lab.kit.records import sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 DIM = 8
@@ -164,7 +164,7 @@ SWEEPS = (
             "loss": "logistic, fresh inputs in every step",
             "recipes": {kind: [r.title, r.learning_rate, r.batch] for kind, r in RECIPES.items()},
         },
-        data=lambda: drawn(gaussian_data(16, 4, "shared"), 0),
+        data=lambda: sample_source(gaussian_data(16, 4, "shared"), 0),
     ),
     Sweep(
         name="gaussian-partial",
@@ -172,6 +172,6 @@ SWEEPS = (
         cells=grid(seed=range(4), steps=2500, learning_rate=1e-3),
         run=partial_cell,
         config={"dim": DIM, "n_test": N_FRESH, "n_probe": N_PROBE, "filter_seed": 0, "D": 16, "C": 4},
-        data=lambda: drawn(gaussian_data(16, 4, "shared"), 0),
+        data=lambda: sample_source(gaussian_data(16, 4, "shared"), 0),
     ),
 )

@@ -9,7 +9,7 @@ import torch
 from patch_association.defaults import DEFAULT
 from patch_association.structure import Partition, association
 from patch_lab.beyond import KINDS, Bench, CrossedData, RarePatterns, follow_bench, gathered
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep
 
 SEEDS = 10
@@ -139,7 +139,7 @@ _TRAINED = dict(
 
 
 def _sweep(name: str, summary: str, cells, run, config: dict, law: str = "crossed") -> Sweep:
-    return Sweep(name, summary, cells, run, {**config, **_TRAINED}, data=lambda: drawn(LAWS[law], 0))
+    return Sweep(name, summary, cells, run, {**config, **_TRAINED}, data=lambda: sample_source(LAWS[law], 0))
 
 
 _SIZE = dict(seeds=TURNED_SEEDS, set_size=3)

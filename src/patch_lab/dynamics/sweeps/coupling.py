@@ -13,7 +13,7 @@ from patch_association.structure import Partition
 from patch_association.training import Constant, Descent, Samples, descend, idealized_start
 from patch_association.training.population import descend_population
 from patch_lab.dynamics.realistic import perturbed_start
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 D = 16
@@ -106,7 +106,7 @@ SWEEPS = (
         ),
         run=coupling_cell,
         config=_CONFIG,
-        data=lambda: drawn(LAW, 100),
+        data=lambda: sample_source(LAW, 100),
     ),
     Sweep(
         name="coupling-turned",
@@ -121,6 +121,6 @@ SWEEPS = (
         ),
         run=coupling_cell,
         config=_CONFIG,
-        data=lambda: drawn(LAW, 100),
+        data=lambda: sample_source(LAW, 100),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from patch_association.exact.risk import PopulationRisk
-from patch_lab.dynamics.large_lead import trapped
+from patch_lab.dynamics.large_lead import follow_into_trap
 from patch_lab.dynamics.slow_scores import flow_line
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
@@ -31,7 +31,7 @@ def large_lead_cell(part: str, D: int, features: float, diagonal: float) -> dict
 
     ``part`` says what it is for: "trap" (scores in the trap) or "border" (beside the condition's border).
     """
-    line = trapped(SET_SIZE, features, DEGREE, diagonal, D, TIMES).line
+    line = follow_into_trap(SET_SIZE, features, DEGREE, diagonal, D, TIMES).line
     risk = PopulationRisk(D, SET_SIZE, features / (D - SET_SIZE), DEGREE, 0.0, prune=PRUNE)
     top = int(line.gamma.argmax())
     peak = float(line.gamma[top])

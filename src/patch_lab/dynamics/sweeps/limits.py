@@ -11,7 +11,7 @@ from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
 from patch_association.training.population import descend_population
 from patch_lab.dynamics.valley import best_alpha, curvature, follow_valley, score_drift
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 C = DEFAULT.set_size
@@ -118,7 +118,7 @@ SWEEPS = (
             "fall_steps": FALL_STEPS,
             "lifetime": LIFETIME,
         },
-        data=lambda: drawn(LAW, 200),
+        data=lambda: sample_source(LAW, 200),
     ),
     Sweep(
         name="zero-diagonal",
@@ -127,7 +127,7 @@ SWEEPS = (
         cells=grid(seed=range(300, 310), n=20_000, diagonal=0.0),
         run=zero_cell,
         config={key: value for key, value in LIFETIME.items() if key != "every"},
-        data=lambda: drawn(LAW, 300),
+        data=lambda: sample_source(LAW, 300),
     ),
     Sweep(
         name="zero-diagonal-turned",
@@ -139,6 +139,6 @@ SWEEPS = (
         ),
         run=zero_cell,
         config={key: value for key, value in LIFETIME.items() if key != "every"},
-        data=lambda: drawn(LAW, 300),
+        data=lambda: sample_source(LAW, 300),
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from patch_association.defaults import DEFAULT
 from patch_lab.dynamics.realistic import SET_SIZE, SETTINGS, Setting, make_law, train_setting
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep
 
 #: Steps per step of Figure 4: half as many again, for whoever comes late.
@@ -55,6 +55,6 @@ REACH = Sweep(
             for name in COUNTS
         },
     },
-    data=lambda: drawn(make_law(SETTINGS["D16"]), 0),
+    data=lambda: sample_source(make_law(SETTINGS["D16"]), 0),
 )
 SWEEPS = (REACH,)

@@ -14,7 +14,7 @@ from patch_lab.dynamics.realistic import (
     make_law,
     train_setting,
 )
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 COLUMNS = (
@@ -59,6 +59,6 @@ SWEEPS = (
             "random_sets_seed": 1,
             "settings": {name: asdict(setting) for name, setting in SETTINGS.items() if name != "D196"},
         },
-        data=lambda: drawn(make_law(SETTINGS["D16"]), 0),
+        data=lambda: sample_source(make_law(SETTINGS["D16"]), 0),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from patch_association.data import SpatialData
 from patch_association.structure import Partition
 from patch_association.training import Constant, HeldOut, Samples, descend, realistic_start
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps import Sweep
 
 PARTITION = Partition.blocks(4, 4, 2, 2)
@@ -49,6 +49,6 @@ TRANSIENCE = Sweep(
     cells=tuple(dict(q=q, n=n) for n in COUNTS for q in QS if q * n <= 4000),
     run=transience_cell,
     config={**SETTING, "degree": 3, "linear": 0.01, "diagonal": 1.0, "init_std": 0.01, "seeds": SEEDS},
-    data=lambda: drawn(SpatialData(PARTITION, 16, QS[0]), SEEDS[0]),
+    data=lambda: sample_source(SpatialData(PARTITION, 16, QS[0]), SEEDS[0]),
 )
 SWEEPS = (TRANSIENCE,)

@@ -29,9 +29,9 @@ class Table:
     caption: str | None
 
     def _repr_html_(self) -> str:
-        caption = f"<caption>{rich(self.caption)}</caption>" if self.caption else ""
+        caption = f"<caption>{html_with_formulas(self.caption)}</caption>" if self.caption else ""
         head = "".join(
-            f'<th scope="col"{_kind(numeric)}>{rich(text)}</th>'
+            f'<th scope="col"{_kind(numeric)}>{html_with_formulas(text)}</th>'
             for text, numeric in zip(self.header, self.numeric)
         )
         body = "\n".join(f"<tr>{self._row(row)}</tr>" for row in self.rows)
@@ -44,9 +44,9 @@ class Table:
         cells = []
         for place, (text, numeric) in enumerate(zip(row, self.numeric)):
             if place < self.row_headers:
-                cells.append(f'<th scope="row"{_kind(numeric)}>{rich(text)}</th>')
+                cells.append(f'<th scope="row"{_kind(numeric)}>{html_with_formulas(text)}</th>')
             else:
-                cells.append(f"<td{_kind(numeric)}>{rich(text)}</td>")
+                cells.append(f"<td{_kind(numeric)}>{html_with_formulas(text)}</td>")
         return "".join(cells)
 
     def __repr__(self) -> str:
@@ -198,7 +198,7 @@ def _kind(numeric: bool) -> str:
     return ' class="pa-number"' if numeric else ""
 
 
-def rich(text: str) -> str:
+def html_with_formulas(text: str) -> str:
     """Escape text for HTML, and hand what stands between dollars to the page's typesetter."""
     pieces = re.split(r"\$([^$]+)\$", text)
     pieces[::2] = map(html.escape, pieces[::2])

@@ -58,8 +58,8 @@ def as_csv(ledger: Ledger) -> str:
     writer.writerow([*COLUMNS, "rests_on", "carries", "knobs", "evidence"])
     for claim in ledger:
         row = claim.as_dict()
-        evidence = "; ".join(f"{n.name}: {n.show()} ({n.show_basis()})" for n in claim.evidence.values())
-        knobs = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.turned)
+        evidence = "; ".join(f"{n.name}: {n.show()} ({n.basis()})" for n in claim.evidence.values())
+        knobs = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.filled_knobs)
         ways = " ".join(claim.rests_on), " ".join(ledger.carries(claim.id))
         writer.writerow([*(row[column] for column in COLUMNS), *ways, knobs, evidence])
     return out.getvalue()

@@ -105,7 +105,7 @@ class Number:
             )
         return None
 
-    def settled(self, recorded: Number | None) -> Number:
+    def or_recorded(self, recorded: Number | None) -> Number:
         """The recorded number where this one differs by rounding alone: recording again changes nothing."""
         if recorded is None:
             return self
@@ -133,7 +133,7 @@ class Number:
             text = number(self.value, self.digits)
         return f"{text} {self.unit}".strip()
 
-    def show_basis(self) -> str:
+    def basis(self) -> str:
         """How it was obtained: the word for its kind, or interval, n and seeds."""
         if self.kind != "sampled":
             return KINDS[self.kind]

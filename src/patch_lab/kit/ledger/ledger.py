@@ -17,7 +17,7 @@ from patch_lab.kit.ledger.evidence import ChapterRun, Number, read_run, write_ru
 from patch_lab.kit.ledger.parameters import refuse_nonsense
 from patch_lab.kit.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
 from patch_lab.kit.ledger.verdict import Card
-from patch_lab.kit.prose import follow, judged
+from patch_lab.kit.prose import begin_chapter, note_requirement
 
 #: The laboratory, whose rooms hold the book's claims and evidence, a room a part.
 LABORATORY = Path(__file__).resolve().parents[2]
@@ -121,7 +121,7 @@ class Ledger:
             and part in (None, claim.chapter.split("/")[0])
         ]
 
-    def falls_with(self, claim_id: str) -> list[str]:
+    def dependents(self, claim_id: str) -> list[str]:
         """The ids of all that would lose its proof or its reason with this claim, in the table's order.
 
         Raises
@@ -145,12 +145,12 @@ class Ledger:
             claim.as_dict()
             | {
                 "carries": self.carries(claim.id),
-                "falls_with_it": self.falls_with(claim.id),
+                "falls_with_it": self.dependents(claim.id),
             }
             for claim in self
         ]
 
-    def trusting(self, engine: str) -> list[str]:
+    def relying_on(self, engine: str) -> list[str]:
         """The ids of the claims that an engine checked and of all that rest on these, in order."""
         checked = {one for one, claim in self._claims.items() if claim.checked_by == engine}
         return [one for one in self._claims if one in checked or checked.intersection(self._grounds(one))]
@@ -182,7 +182,7 @@ class Ledger:
 
     def totals(self) -> dict[str, int]:
         """How many claims have each verdict, definitions and assumptions last; zeros are left out."""
-        standings = [claim.standing for claim in self]
+        standings = [claim.current_verdict for claim in self]
         words = (*VERDICTS, UNEXAMINED, "definition", "assumption")
         return {word: standings.count(word) for word in words if word in standings}
 
@@ -249,7 +249,7 @@ class Ledger:
     def _write(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
         """Write the evidence of a claim into its chapter's file, which holds one run alone."""
         old = self._before.numbers.get(claim.id, {})
-        kept = {key: one.settled(old.get(key)) for key, one in evidence.items()}
+        kept = {key: one.or_recorded(old.get(key)) for key, one in evidence.items()}
         fresh = replace(claim, evidence=kept, parameters=run.parameters)
         undefined = [number.name for number in evidence.values() if not number.is_finite]
         if undefined:
@@ -270,8 +270,8 @@ class Ledger:
             raise AssertionError(f"{setting}: recorded with {_listed(claim.parameters)}; record it again")
         if run.parameters != claim.parameters:
             changed = {key: value for key, value in run.parameters.items() if value != claim.parameters[key]}
-            unmet = tuple(claim.unmet(evidence, run.parameters))
-            judged(claim.id, not unmet)
+            unmet = tuple(claim.unmet_requirements(evidence, run.parameters))
+            note_requirement(claim.id, not unmet)
             return Card(claim, dict(evidence), changed, unmet)
         differences = _differences(evidence, claim.evidence)
         if differences:
@@ -285,7 +285,7 @@ class Ledger:
         return os.environ.get(RECORD) == "1" if self._record is None else self._record
 
     def _refuse_unmet(self, claim: Claim) -> None:
-        unmet = claim.unmet(claim.evidence, claim.parameters)
+        unmet = claim.unmet_requirements(claim.evidence, claim.parameters)
         if unmet:
             values = ", ".join(f"{key} = {number.value!r}" for key, number in claim.evidence.items())
             raise AssertionError(
@@ -328,7 +328,7 @@ def chapter(name: str, /, **parameters) -> None:
     before = ledger.recorded(name)
     refuse_nonsense(name, before.parameters if before else {}, **parameters)
     ledger.chapter(name, **parameters)
-    follow(ledger.changed())
+    begin_chapter(ledger.changed())
 
 
 def check(claim_id: str, evidence: Mapping[str, Number]) -> Card:
@@ -349,13 +349,13 @@ def _check_keys(claim_id: str, evidence: Mapping[str, Number]) -> None:
 
 
 def _differences(fresh: Mapping[str, Number], recorded: Mapping[str, Number]) -> list[str]:
-    said = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
-    said += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
+    differences = [f"{key!r} was recorded and is missing now" for key in recorded if key not in fresh]
+    differences += [f"{key!r} is new: it was not recorded" for key in fresh if key not in recorded]
     for key in fresh:
         difference = fresh[key].differs_from(recorded[key]) if key in recorded else None
         if difference:
-            said.append(f"{key!r} {difference}")
-    return said
+            differences.append(f"{key!r} {difference}")
+    return differences
 
 
 def _listed(parameters: Mapping) -> str:

@@ -24,7 +24,7 @@ PRESETS = ("reader", "full")
 class Kind(NamedTuple):
     """What a parameter must be: in words, as a test, and values that it is not."""
 
-    said: str
+    words: str
     holds: Callable[[Any], bool]
     nonsense: tuple = ()
 
@@ -35,7 +35,7 @@ class Relation(NamedTuple):
     Each with values that break it while all others stand at their defaults.
     """
 
-    said: str
+    words: str
     holds: Callable[[Mapping[str, Any]], bool]
     nonsense: Mapping[str, tuple]
 
@@ -55,32 +55,32 @@ def is_among(x, values: tuple) -> bool:
     return any(type(x) is type(value) and x == value for value in values)
 
 
-def number(said: str, holds: Callable[[Any], bool], *nonsense) -> Kind:
+def number(words: str, holds: Callable[[Any], bool], *nonsense) -> Kind:
     """A finite number with a property."""
-    return Kind(said, lambda x: is_number(x) and holds(x), (*nonsense, float("nan"), "some"))
+    return Kind(words, lambda x: is_number(x) and holds(x), (*nonsense, float("nan"), "some"))
 
 
-def integer(said: str, holds: Callable[[Any], bool], *nonsense) -> Kind:
+def integer(words: str, holds: Callable[[Any], bool], *nonsense) -> Kind:
     """An integer with a property."""
-    return Kind(said, lambda x: is_integer(x) and holds(x), (*nonsense, 3.5, "some"))
+    return Kind(words, lambda x: is_integer(x) and holds(x), (*nonsense, 3.5, "some"))
 
 
 def integer_from(least: int, most: int | None = None) -> Kind:
     """An integer in a range."""
     if most is None:
         return integer(f"a whole number of at least {least}", lambda x: x >= least, least - 1)
-    said = f"a whole number from {least} to {most}"
-    return integer(said, lambda x: least <= x <= most, least - 1, most + 1)
+    words = f"a whole number from {least} to {most}"
+    return integer(words, lambda x: least <= x <= most, least - 1, most + 1)
 
 
 def multiple(of: int, least: int, most: float = math.inf) -> Kind:
     """A multiple of an integer in a range."""
-    said = f"a multiple of {of}, at least {least}"
+    words = f"a multiple of {of}, at least {least}"
     nonsense = [least - of, least + 1]
     if most < math.inf:
-        said += f" and at most {most}"
+        words += f" and at most {most}"
         nonsense.append(int(most) + of)
-    return integer(said, lambda x: least <= x <= most and x % of == 0, *nonsense)
+    return integer(words, lambda x: least <= x <= most and x % of == 0, *nonsense)
 
 
 def one_of(*words) -> Kind:
@@ -88,7 +88,7 @@ def one_of(*words) -> Kind:
     return Kind(" or ".join(map(repr, words)), lambda x: is_among(x, words), ("neither", 7))
 
 
-def tuple_of(said: str, entries: tuple[Kind, ...], holds: Callable[..., bool] | None, *nonsense) -> Kind:
+def tuple_of(words: str, entries: tuple[Kind, ...], holds: Callable[..., bool] | None, *nonsense) -> Kind:
     """A tuple with an entry of each kind, and a property, ``holds(*entries)``."""
 
     def fits(x) -> bool:
@@ -98,19 +98,19 @@ def tuple_of(said: str, entries: tuple[Kind, ...], holds: Callable[..., bool] | 
             return False
         return holds is None or holds(*x)
 
-    return Kind(said, fits, (7, *nonsense))
+    return Kind(words, fits, (7, *nonsense))
 
 
-def positive_numbers(said: str, holds: Callable[[list], bool], *nonsense) -> Kind:
+def positive_numbers(words: str, holds: Callable[[list], bool], *nonsense) -> Kind:
     """Positive numbers, however many, with a property of their list."""
 
     def fits(x) -> bool:
         return isinstance(x, (tuple, list)) and all(map(POSITIVE.holds, x)) and holds(list(x))
 
-    return Kind(said, fits, (7.0, (), (1.0, -1.0), *nonsense))
+    return Kind(words, fits, (7.0, (), (1.0, -1.0), *nonsense))
 
 
-def fraction(said: str, holds: Callable[[Fraction], bool], *nonsense) -> Kind:
+def fraction(words: str, holds: Callable[[Fraction], bool], *nonsense) -> Kind:
     """An integer or the text of a fraction: ball arithmetic begins from exact numbers."""
 
     def fits(x) -> bool:
@@ -119,7 +119,7 @@ def fraction(said: str, holds: Callable[[Fraction], bool], *nonsense) -> Kind:
         except (ValueError, ZeroDivisionError):
             return False
 
-    return Kind(f"{said}, as text such as '3/10'", fits, (0.3, "1/0", "some", *nonsense))
+    return Kind(f"{words}, as text such as '3/10'", fits, (0.3, "1/0", "some", *nonsense))
 
 
 POSITIVE = number("a number above 0", lambda x: x > 0, 0.0, -1.0)
@@ -215,15 +215,15 @@ def refuse_nonsense(chapter: str, usual: Mapping[str, Any], /, **parameters) -> 
     for name, value in parameters.items():
         kind = kind_of(chapter, name)
         if not kind.holds(value):
-            raise ValueError(f"{name} must be {kind.said}, got {brief(value)}")
-    for said, holds, names in _relations(chapter):
+            raise ValueError(f"{name} must be {kind.words}, got {brief(value)}")
+    for words, holds, names in _relations(chapter):
         if names.keys() <= parameters.keys() and not holds(parameters):
             name, *others = sorted(
                 names, key=lambda one: parameters[one] == _like(parameters[one], usual.get(one))
             )
             beside = ", ".join(f"{one} = {brief(parameters[one])}" for one in others)
             raise ValueError(
-                f"{name} must be such that {said}, got {brief(parameters[name])} beside {beside}"
+                f"{name} must be such that {words}, got {brief(parameters[name])} beside {beside}"
             )
 
 

@@ -138,12 +138,12 @@ class Claim:
     cited: str = ""
 
     @property
-    def whose(self) -> str:
+    def author(self) -> str:
         """Who makes the claim, in words."""
         return self.cited or SOURCES[self.source]
 
     @property
-    def standing(self) -> str:
+    def current_verdict(self) -> str:
         """The verdict; for a definition or assumption its kind; "not examined yet" without evidence."""
         if self.kind != "claim":
             return self.kind
@@ -152,20 +152,20 @@ class Claim:
     @property
     def family(self) -> str:
         """One of "holds", "conditional", "fails", "untested"; "used" for a definition or assumption."""
-        return "used" if self.kind != "claim" else VERDICTS.get(self.standing, "untested")
+        return "used" if self.kind != "claim" else VERDICTS.get(self.current_verdict, "untested")
 
     @property
     def reason(self) -> str:
         """``because``, or ``reading``, with its numbers filled in; nothing for an unexamined claim."""
-        if self.standing == UNEXAMINED:
+        if self.current_verdict == UNEXAMINED:
             return ""
         return self._fill(self.because or self.reading)
 
     @property
     def heading(self) -> str:
         """The verdict with its condition: "holds only if $q$ is small"."""
-        filled = self.standing != UNEXAMINED and self._fill(self.condition)
-        return f"{self.standing} {filled}" if filled else self.standing
+        filled = self.current_verdict != UNEXAMINED and self._fill(self.condition)
+        return f"{self.current_verdict} {filled}" if filled else self.current_verdict
 
     @property
     def outcome(self) -> str | None:
@@ -174,25 +174,25 @@ class Claim:
         What a paper says of growing sizes and "held in every run" held at ours: "toy". The book's own
         measured claims name their sizes.
         """
-        if self.kind != "claim" or self.standing == UNEXAMINED:
+        if self.kind != "claim" or self.current_verdict == UNEXAMINED:
             return None
         if self.given_outcome:
             return self.given_outcome
         if self.verdict == "held in every run within its hypotheses":
             return "verified" if self.source == "ours" else "toy"
-        return _OUTCOME_OF.get(self.standing, "inconclusive")
+        return _OUTCOME_OF.get(self.current_verdict, "inconclusive")
 
     @property
     def horizon(self) -> str:
         """What was tested, in words: beyond it a verdict that rests on runs claims nothing."""
-        if self.standing == UNEXAMINED or self.kind != "claim":
+        if self.current_verdict == UNEXAMINED or self.kind != "claim":
             return "used, not tested" if self.kind != "claim" else ""
         if self.given_horizon:
             return self._fill(self.given_horizon)
         if self.verdict in PROVED:
             return "all that the statement names: a proof"
         if self.knobs:
-            return "; ".join(f"{knob.name}: {knob.tried}" for knob in self.turned)
+            return "; ".join(f"{knob.name}: {knob.tried}" for knob in self.filled_knobs)
         given = ", ".join(f"{key} = {value}" for key, value in self.parameters.items() if key != "PRESET")
         return f"the setting of its chapter alone ({given})" if given else "the setting of its chapter alone"
 
@@ -205,13 +205,13 @@ class Claim:
         return judged and any(number.kind == "sampled" for number in self.evidence.values())
 
     @property
-    def turned(self) -> tuple[Knob, ...]:
+    def filled_knobs(self) -> tuple[Knob, ...]:
         """The knobs, with their numbers filled in; nothing for an unexamined claim."""
-        if self.standing == UNEXAMINED:
+        if self.current_verdict == UNEXAMINED:
             return ()
         return tuple(Knob(one.name, self._fill(one.tried), self._fill(one.moved)) for one in self.knobs)
 
-    def unmet(self, evidence: Mapping[str, Number], parameters: Mapping) -> list[str]:
+    def unmet_requirements(self, evidence: Mapping[str, Number], parameters: Mapping) -> list[str]:
         """The requirements of the verdict that these numbers do not meet."""
         try:
             return [text for text in self.requires if not requires.holds(text, evidence, parameters)]
@@ -224,12 +224,12 @@ class Claim:
         values = {name.name: getattr(self, name.name) for name in fields(self) if name.name not in unsaid}
         numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
         return values | {
-            "verdict": self.verdict if self.standing == self.verdict else None,
-            "condition": self.heading[len(self.standing) :].strip(),
+            "verdict": self.verdict if self.current_verdict == self.verdict else None,
+            "condition": self.heading[len(self.current_verdict) :].strip(),
             "because": self.reason if self.because else "",
             "reading": self.reason if self.reading else "",
             "requires": list(self.requires),
-            "knobs": [vars(knob) for knob in self.turned],
+            "knobs": [vars(knob) for knob in self.filled_knobs],
             "rests_on": list(self.rests_on),
             "outcome": self.outcome,
             "horizon": self.horizon,

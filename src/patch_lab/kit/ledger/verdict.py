@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from patch_lab.kit.ledger.evidence import Number
 from patch_lab.kit.ledger.table import ENGINES, Claim, escaped
-from patch_lab.kit.prose import as_typed, without_markup
+from patch_lab.kit.prose import parameter_text, without_markup
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,18 @@ class Card:
         What was measured at another setting.
     changed : dict
         The parameters that differ there.
-    unmet : tuple of str
+    unmet_requirements : tuple of str
         The requirements of the verdict that do not hold there.
     """
 
     claim: Claim
     yours: Mapping[str, Number] | None = None
     changed: Mapping = field(default_factory=dict)
-    unmet: tuple[str, ...] = ()
+    unmet_requirements: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         claim = self.claim
-        lines = [f"{claim.where} ({claim.whose}): {claim.heading}", claim.reason]
+        lines = [f"{claim.where} ({claim.author}): {claim.heading}", claim.reason]
         lines += [f"{title} {text}" for title, text in self._notes()]
         header, *rows = self._rows()
         if self.yours is not None:
@@ -44,7 +44,7 @@ class Card:
 
     def _repr_markdown_(self) -> str:
         """Markdown, so that mathematics is typeset wherever the notebook is read."""
-        family = "fails" if self.unmet else self.claim.family
+        family = "fails" if self.unmet_requirements else self.claim.family
         head = f'<div class="pa-verdict pa-{family}">\n<div class="pa-verdict-head">'
         return "\n\n".join([head, self.head, "</div>", self.statement, self.reasons, self.table, "</div>"])
 
@@ -52,9 +52,9 @@ class Card:
     def head(self) -> str:
         """The verdict with its condition, where the claim is stated, and whose it is."""
         claim = self.claim
-        verdict = claim.standing if claim.kind == "claim" else f"{claim.kind}, as used here"
-        condition = escaped(claim.heading[len(claim.standing) :])
-        return f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.whose)}"
+        verdict = claim.current_verdict if claim.kind == "claim" else f"{claim.kind}, as used here"
+        condition = escaped(claim.heading[len(claim.current_verdict) :])
+        return f"**{verdict}**{condition} · {escaped(claim.where)}, {escaped(claim.author)}"
 
     @property
     def statement(self) -> str:
@@ -82,21 +82,23 @@ class Card:
             return notes
         recorded = self.claim.parameters
         listed = ", ".join(
-            f"{key} = {as_typed(value)} (recorded: {as_typed(recorded[key])})"
+            f"{key} = {parameter_text(value)} (recorded: {parameter_text(recorded[key])})"
             for key, value in self.changed.items()
         )
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
-        if self.unmet:
+        if self.unmet_requirements:
             names = {key: f"“{one.name}”" for key, one in {**self.claim.evidence, **self.yours}.items()}
-            asked = re.sub(r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet))
-            notes.append(("The verdict asks for more than your run gives:", f"{asked}."))
+            required = re.sub(
+                r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet_requirements)
+            )
+            notes.append(("The verdict asks for more than your run gives:", f"{required}."))
         return notes
 
     def _rows(self) -> list[list[str]]:
         """The header and a row for each number: its name, its value or values, and how it was obtained."""
         recorded = self.claim.evidence
         if self.yours is None:
-            rows = [[one.name, one.show(), one.show_basis()] for one in recorded.values()]
+            rows = [[one.name, one.show(), one.basis()] for one in recorded.values()]
             return [["evidence", "value", "basis"], *rows]
         rows = []
         for key in dict.fromkeys((*self.yours, *recorded)):
@@ -104,7 +106,7 @@ class Card:
             old = recorded.get(key)
             shown = self.yours[key] if key in self.yours else recorded[key]
             values = [one.show() if one else "–" for one in (yours, old)]
-            rows.append([shown.name, *values, shown.show_basis()])
+            rows.append([shown.name, *values, shown.basis()])
         return [["evidence", "yours", "recorded", "basis"], *rows]
 
 

@@ -14,22 +14,22 @@ the hardware, the wall time and the results. Records of finished runs ship with 
 ``codec``   one rounding, one form for arrays, one hash for drawn data
 """
 
-from patch_lab.kit.records.codec import decode, drawn, encode, fingerprint, rounded
-from patch_lab.kit.records.record import Record, hardware, load, names, parse, provenance, read
+from patch_lab.kit.records.codec import decode, encode, fingerprint, rounded, sample_source
+from patch_lab.kit.records.record import Record, hardware, load, parse, provenance, read, record_names
 from patch_lab.kit.records.table import Cells
 
 __all__ = [
     "Cells",
     "Record",
     "decode",
-    "drawn",
     "encode",
     "fingerprint",
     "hardware",
     "load",
-    "names",
     "parse",
     "provenance",
     "read",
+    "record_names",
     "rounded",
+    "sample_source",
 ]

@@ -115,7 +115,7 @@ def fingerprint(*arrays) -> str:
     return sha.hexdigest()
 
 
-def drawn(law, seed: int) -> dict:
+def sample_source(law, seed: int) -> dict:
     """What a record says of data that a law draws: where they come from, a hash of 100 inputs.
 
     Its ``sample`` or ``draw`` gives (inputs, labels), or an object that holds them as ``X`` and ``y``.

@@ -103,7 +103,7 @@ def load(name: str) -> Record:
     """
     shipped = _shipped()
     if name not in shipped:
-        there = ", ".join(names()) or "none"
+        there = ", ".join(record_names()) or "none"
         raise ValueError(f"there is no recorded run {name!r}; the package ships {there}")
     return parse(shipped[name].read_text(encoding="utf-8"), origin=f"{name}.json")
 
@@ -131,7 +131,7 @@ def _refuse(constant: str):
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def names() -> list[str]:
+def record_names() -> list[str]:
     """The records that ship with the package."""
     return sorted(_shipped())
 

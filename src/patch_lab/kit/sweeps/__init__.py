@@ -13,6 +13,6 @@ The cells of a part's sweeps stand in the part's own ``sweeps``. What they recor
 """
 
 from patch_lab.kit.sweeps.catalog import registry, rerun
-from patch_lab.kit.sweeps.sweep import CellError, Sweep, finished, grid, run_sweep
+from patch_lab.kit.sweeps.sweep import CellError, Sweep, finished_record, grid, run_sweep
 
-__all__ = ["CellError", "Sweep", "finished", "grid", "registry", "rerun", "run_sweep"]
+__all__ = ["CellError", "Sweep", "finished_record", "grid", "registry", "rerun", "run_sweep"]

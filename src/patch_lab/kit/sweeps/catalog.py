@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
-from patch_lab.kit.sweeps.outcomes import measure
+from patch_lab.kit.sweeps.outcomes import run_cell
 from patch_lab.kit.sweeps.sweep import Sweep
 
 #: The rooms that have sweeps, in the order of the book.
@@ -14,7 +14,7 @@ ROOMS = ("dynamics", "certify", "transfer", "images", "shallow_vit", "beyond")
 
 
 @cache
-def files() -> dict[str, str]:
+def sweep_modules() -> dict[str, str]:
     """The module of each sweep by the sweep's name, as the rooms' ``sweeps.FILES`` have them."""
     modules = {}
     for room in ROOMS:
@@ -28,14 +28,14 @@ class Registry(Mapping[str, Sweep]):
     """The sweeps by name, in the order of the book."""
 
     def __getitem__(self, name: str) -> Sweep:
-        sweeps = import_module(files()[name]).SWEEPS
+        sweeps = import_module(sweep_modules()[name]).SWEEPS
         return next(sweep for sweep in sweeps if sweep.name == name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(files())
+        return iter(sweep_modules())
 
     def __len__(self) -> int:
-        return len(files())
+        return len(sweep_modules())
 
 
 def registry() -> Mapping[str, Sweep]:
@@ -63,4 +63,4 @@ def rerun(name: str, row: Mapping) -> dict:
     fits = [cell for cell in sweep.cells if all(row.get(key, cell[key]) == cell[key] for key in cell)]
     if len(fits) != 1:
         raise ValueError(f"{len(fits)} cells of sweep {name!r} fit {dict(row)!r}, not one")
-    return measure(sweep.run, dict(fits[0]))
+    return run_cell(sweep.run, dict(fits[0]))

@@ -34,7 +34,7 @@ def outcomes(run, cells: list[dict], jobs: int):
             finishing.close()
 
 
-def measure(run, cell: dict) -> dict:
+def run_cell(run, cell: dict) -> dict:
     """The result of a cell, run on one thread, as a record gives it back."""
     with _one_thread():
         return as_recorded(run(**cell))
@@ -76,7 +76,7 @@ def _measured(run, cell: dict, parent: int) -> tuple[dict, dict | None, tuple[st
     if parent != os.getpid():
         _end_with(parent)
     try:
-        return cell, measure(run, cell), None
+        return cell, run_cell(run, cell), None
     except Exception as error:
         return cell, None, (" ".join(f"{type(error).__name__}: {error}".split()), traceback.format_exc())
 

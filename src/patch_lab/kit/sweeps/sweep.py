@@ -18,7 +18,7 @@ from typing import Protocol
 from tqdm import tqdm
 
 from patch_association.checks import finite, positive_int
-from patch_lab.kit.records import Record, load, names, provenance, read
+from patch_lab.kit.records import Record, load, provenance, read, record_names
 from patch_lab.kit.sweeps.journal import Journal
 from patch_lab.kit.sweeps.outcomes import as_json, outcomes
 
@@ -105,7 +105,7 @@ class Sweep:
     @property
     def minutes(self) -> float | None:
         """How long its record took, wall time; None where no record ships."""
-        return load(self.name).provenance["wall_s"] / 60 if self.name in names() else None
+        return load(self.name).provenance["wall_s"] / 60 if self.name in record_names() else None
 
     def settings(self) -> str:
         """A hash of the name, the configuration and the cells: what must agree for cells to be resumed."""
@@ -195,7 +195,7 @@ def run_sweep(
         finite("minutes", minutes, minimum=0)
         resume = not overwrite
     keys = _checked(sweep, out, resume and overwrite, jobs, limit)
-    journal = _opened(sweep, out, len(keys), resume, overwrite)
+    journal = _open_journal(sweep, out, len(keys), resume, overwrite)
     begun, data = journal.before or (None, {})
     if begun is not None and len(begun) == len(keys):
         journal.close(remove=True)
@@ -215,11 +215,11 @@ def run_sweep(
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
     saved = False
 
-    record = partial(_made, sweep, keys, journal, data, jobs, earlier)
+    record_so_far = partial(_record_of, sweep, keys, journal, data, jobs, earlier)
     if sweep.scheduler is None:
         running = outcomes(sweep.run, waiting, jobs)
     else:
-        say = bar.write if progress else lambda said: None
+        say = bar.write if progress else lambda line: None
         before = [{**json.loads(key), **result} for key, result in journal.done.items()]
         end = math.inf if minutes is None else began + 60 * minutes
         running = nullcontext(sweep.scheduler.outcomes(waiting, before, lambda: end - clock(), say))
@@ -233,21 +233,23 @@ def run_sweep(
                 journal.add(cell, result or {}, earlier_s + time.perf_counter() - started)
                 bar.update()
                 if sweep.grows:
-                    record().save(out)
-        made = record()
-        if len(made) == len(keys):
-            made.save(out)
+                    record_so_far().save(out)
+        record = record_so_far()
+        if len(record) == len(keys):
+            record.save(out)
             saved = True
     except (KeyboardInterrupt, CellError, OSError) as stop:
-        kept = f"{len(journal.done)} of {len(keys)} cells are kept in {journal.path}, and --resume goes on"
-        said = kept if journal.done else "no cell was finished, so that there is nothing to resume"
-        raise type(stop)(f"{str(stop) or 'stopped'}; {said}") from stop.__cause__
+        outlook = "no cell was finished, so that there is nothing to resume"
+        if journal.done:
+            kept = f"{len(journal.done)} of {len(keys)} cells are kept"
+            outlook = f"{kept} in {journal.path}, and --resume goes on"
+        raise type(stop)(f"{str(stop) or 'stopped'}; {outlook}") from stop.__cause__
     finally:
         journal.close(remove=saved or not journal.done)
-    return made
+    return record
 
 
-def _opened(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) -> Journal:
+def _open_journal(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) -> Journal:
     """The journal of a sweep; its ``before`` is the record that is gone on with, and what the data are."""
     waiting = out.with_name(out.name + ".partial")
 
@@ -258,7 +260,7 @@ def _opened(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) 
             )
         if out.exists() and not resume and not overwrite:
             raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        begun = finished(sweep, out) if resume and not interrupted and out.exists() else None
+        begun = finished_record(sweep, out) if resume and not interrupted and out.exists() else None
         if isinstance(sweep.data, str) or (begun is not None and len(begun) == cells):
             return begun, {"source": sweep.data, "sha256": None}
         return begun, sweep.data()
@@ -266,7 +268,9 @@ def _opened(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) 
     return Journal(waiting, sweep.settings(), resume, allowed)
 
 
-def _made(sweep: Sweep, keys: list[str], journal: Journal, data: dict, jobs: int, earlier: str) -> Record:
+def _record_of(
+    sweep: Sweep, keys: list[str], journal: Journal, data: dict, jobs: int, earlier: str
+) -> Record:
     """The record of the cells that are finished; ``earlier`` names the machines of those before."""
     origin = provenance(journal.wall_s, sweep.device, sweep.packages)
     return Record(
@@ -290,7 +294,7 @@ def _machines(earlier: str, here: str) -> str:
     return earlier if here in earlier.split(" and ") else " and ".join(filter(None, (earlier, here)))
 
 
-def finished(sweep: Sweep, out) -> Record:
+def finished_record(sweep: Sweep, out) -> Record:
     """The record of this sweep in ``out``; ValueError where it is another's, or has other settings."""
     record = read(out)
     theirs = [_cell_of(sweep, row) for row in record]

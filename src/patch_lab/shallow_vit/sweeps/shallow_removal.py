@@ -10,7 +10,7 @@ import torch
 from patch_association.shallow import PatternData, Sgd, Tokens, initial_weights, train
 from patch_association.shallow.tokens import alike
 from patch_association.streams import TEST
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 from patch_lab.shallow_vit.sweeps.shallow_vit import BATCH, FEWER_NEURONS, FEWER_TESTS, TRIALS, ends
@@ -108,7 +108,7 @@ SWEEPS = (
             *grid(num_patterns=(10, 15, 20), noisy="none", kind="irrelevant", share=(0.0, 0.25, 0.5, 0.75)),
         ),
         run=removal_cell,
-        data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
+        data=lambda: sample_source(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
     Sweep(
@@ -116,7 +116,7 @@ SWEEPS = (
         summary="Figure 8 for noisy tokens: test loss with and without them, M = 10, 15, 20.",
         cells=grid(num_patterns=(10, 15, 20), noisy="half of each pattern", kind="noisy", share=(0.0, 1.0)),
         run=removal_cell,
-        data=lambda: drawn(PatternData(50, 0.3, 0.1), 0),
+        data=lambda: sample_source(PatternData(50, 0.3, 0.1), 0),
         config=_CONFIG,
     ),
 )

@@ -22,7 +22,7 @@ from patch_association.shallow import (
 )
 from patch_association.shallow.training import VARIANTS
 from patch_association.streams import TEST
-from patch_lab.kit.records import drawn, rounded
+from patch_lab.kit.records import rounded, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.assumption import check_assumption, cut
 from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors
@@ -204,7 +204,7 @@ _VARIANTS = (
 #: How the five networks are trained, at whatever rates.
 _VARIANTS_ARE: dict = dict(
     run=variants_cell,
-    data=lambda: drawn(designed("few", 0.32, num_tokens=50), 0),
+    data=lambda: sample_source(designed("few", 0.32, num_tokens=50), 0),
     config={"num_tokens": 50, "confusion": FEW_CONFUSION, **_SIZE, **_SMALLER, "num_neurons": 100},
 )
 
@@ -216,7 +216,7 @@ def _samples_sweep(name: str, summary: str, cells) -> Sweep:
         summary=f"Figure 1(a) {summary}.",
         cells=cells,
         run=samples_cell,
-        data=lambda: drawn(designed("few", 0.32), 0),
+        data=lambda: sample_source(designed("few", 0.32), 0),
         config={"num_tokens": 100, "discriminative": 0.5, **_SIZE, **_SMALLER},
     )
 
@@ -277,7 +277,7 @@ SWEEPS = (
             *grid(longest=None, value_error=(0.2, 0.8), score_error=0.2, N=2),
         ),
         run=start_cell,
-        data=lambda: drawn(PatternData(50, 0.3, 0.2), 0),
+        data=lambda: sample_source(PatternData(50, 0.3, 0.2), 0),
         config=dict(num_tokens=50, relevant=0.3, confusion=0.2, **(_SIZE | _NARROW)),
     ),
     Sweep(
@@ -295,7 +295,7 @@ SWEEPS = (
         summary="Figures 4 and 7: attention to label-relevant tokens over training, M = 5 to 20.",
         cells=grid(num_patterns=(5, 10, 15, 20), head=("shared", "per position"), counts="fixed"),
         run=attention_cell,
-        data=lambda: drawn(PatternData(100, 0.5, 0.05), 0),
+        data=lambda: sample_source(PatternData(100, 0.5, 0.05), 0),
         config=dict(num_tokens=100, relevant=0.5, confusion=0.05, N=200, **_SIZE),
     ),
     Sweep(
@@ -315,7 +315,7 @@ SWEEPS = (
         summary="The exact population risk after training on N inputs with multinomial counts.",
         cells=grid(N=(4, 8, 16, 32, 64, 128, 256, 512)),
         run=multinomial_cell,
-        data=lambda: drawn(EVERY_COUNT, 0),
+        data=lambda: sample_source(EVERY_COUNT, 0),
         config=dict(
             num_tokens=20, relevant=0.4, confusion=0.15, num_patterns=3, num_neurons=100, trials=TRIALS
         ),

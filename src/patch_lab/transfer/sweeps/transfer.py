@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from patch_association.structure import Partition
-from patch_lab.kit.records import drawn, fingerprint
+from patch_lab.kit.records import fingerprint, sample_source
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.transfer.mismatch import SeveralFeatures
 from patch_lab.transfer.sweeps.transfer_cells import (
@@ -15,14 +15,14 @@ from patch_lab.transfer.sweeps.transfer_cells import (
     SCRATCH_STEPS,
     SET_SIZE,
     STEPS,
-    discovered_sets,
-    downstream,
-    fine_tuned_under,
-    logistic_regression,
-    mismatched_sets,
+    discovery_cell,
+    downstream_data,
+    fine_tuning_cell,
+    heads_cell,
+    logistic_cell,
+    mismatch_cell,
     pretrained_attention,
-    several_heads,
-    trained_from_scratch,
+    scratch_cell,
 )
 
 _SIZES = [1, 2, 3, 4, 6, 8, 12, 16]
@@ -111,7 +111,7 @@ def _discovery_cells():
 
 def _law(dim: int, num_patches: int = 36, seed: int = 0):
     """What a sweep's first cell draws, for the record."""
-    return lambda: drawn(downstream(num_patches, dim), seed)
+    return lambda: sample_source(downstream_data(num_patches, dim), seed)
 
 
 def _several() -> dict:
@@ -125,7 +125,7 @@ SWEEPS = (
         "transfer-fixed-attention",
         "Error against downstream samples with the attention fixed: strong, weaker and hard blocks.",
         _fine_tuning_cells(),
-        fine_tuned_under,
+        fine_tuning_cell,
         {**COMMON, "test_draws": 50_000, "error_of_hard_attention": "exact"},
         data=_law(64),
     ),
@@ -153,7 +153,7 @@ SWEEPS = (
             seeds=40,
             linear=(0.1, 0.02, 0.004),
         ),
-        fine_tuned_under,
+        fine_tuning_cell,
         {**{key: value for key, value in COMMON.items() if key != "linear"}, "test_draws": 50_000},
         data=_law(64, 64),
     ),
@@ -161,7 +161,7 @@ SWEEPS = (
         "transfer-discovery",
         "Learners without the sets: overlaps with the samples, likelihood of sets, co-activation of patches.",
         _discovery_cells(),
-        discovered_sets,
+        discovery_cell,
         {**COMMON, "test_draws": 4000},
         data=_law(32),
     ),
@@ -175,7 +175,7 @@ SWEEPS = (
             sizes=([4, 8, 16, 32, 64, 128],),
             seeds=24,
         ),
-        fine_tuned_under,
+        fine_tuning_cell,
         {**COMMON, "test_draws": 50_000},
         data=_law(64, 64),
     ),
@@ -183,7 +183,7 @@ SWEEPS = (
         "transfer-logistic",
         "Logistic regression on all inputs, its penalty chosen on 1000 validation samples.",
         grid(num_patches=(64, 144), dim=32, samples=(128, 256, 512, 1024), seeds=20),
-        logistic_regression,
+        logistic_cell,
         {**COMMON, "test_draws": 4000, "validation": 1000},
         data=_law(32, 64),
     ),
@@ -193,7 +193,7 @@ SWEEPS = (
         _tuning_cells(_TUNING_SIZES, (3.0, 4.0, 5.0), (256.0, 512.0, 1024.0, 2048.0))
         + _tuning_cells(_WIDER_TUNING_SIZES, (2.0,), (128.0, 256.0, 512.0, 1024.0))
         + _tuning_cells(_WIDER_TUNING_SIZES, (3.0,), (128.0,)),
-        trained_from_scratch,
+        scratch_cell,
         {**COMMON, "steps": SCRATCH_STEPS, "validation": 2000},
         data=_law(32, seed=1000),
     ),
@@ -201,7 +201,7 @@ SWEEPS = (
         "transfer-scratch-large-tuning",
         "The same at 256 and 400 patches, where larger diagonals and ratios are better.",
         _tuning_cells(_LARGE_TUNING_SIZES, (4.0, 4.5, 5.0, 6.0), (1024.0, 2048.0, 4096.0)),
-        partial(trained_from_scratch, **LARGE),
+        partial(scratch_cell, **LARGE),
         {**COMMON, **LARGE, "validation": 2000},
         data=_law(32, 256, 1000),
     ),
@@ -209,7 +209,7 @@ SWEEPS = (
         "transfer-scratch",
         "Model (T) from scratch, A and v trained, as tuned on the validation sets.",
         _scratch_cells(_SCRATCH_SIZES),
-        trained_from_scratch,
+        scratch_cell,
         {**COMMON, "steps": SCRATCH_STEPS, "choice": _choices(_SCRATCH_SIZES), "test_draws": 10_000},
         data=_law(32),
     ),
@@ -217,7 +217,7 @@ SWEEPS = (
         "transfer-scratch-large",
         "The same at 256 and 400 patches, with 500 steps in single precision.",
         _scratch_cells(_SCRATCH_LARGE_SIZES),
-        partial(trained_from_scratch, **LARGE),
+        partial(scratch_cell, **LARGE),
         {**COMMON, **LARGE, "choice": _choices(_SCRATCH_LARGE_SIZES), "test_draws": 10_000},
         data=_law(32, 256),
     ),
@@ -231,7 +231,7 @@ SWEEPS = (
             sizes=([8, 32, 128],),
             seeds=24,
         ),
-        mismatched_sets,
+        mismatch_cell,
         {**COMMON, "test_draws": 10_000},
         data=_law(64, 64),
     ),
@@ -243,7 +243,7 @@ SWEEPS = (
             for K in (1, 2, 3)
             for H in sorted({1, K})
         ),
-        several_heads,
+        heads_cell,
         {**COMMON, "q": "16 / num_patches / features", "test_draws": 4000},
         data=_several,
     ),

@@ -20,7 +20,7 @@ from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer import learners
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune, usual_step
-from patch_lab.transfer.many_values import errors_under, two_numbers
+from patch_lab.transfer.many_values import errors_under, feature_and_rest
 from patch_lab.transfer.mismatch import (
     Heads,
     SeveralFeatures,
@@ -60,14 +60,14 @@ SCRATCH_STEPS = 250
 LARGE = {"steps": 500, "dtype": "float32"}
 
 
-def downstream(num_patches: int, dim: int, partition: Partition | None = None) -> SpatialData:
+def downstream_data(num_patches: int, dim: int, partition: Partition | None = None) -> SpatialData:
     """The downstream distribution; contiguous sets unless told otherwise."""
     if partition is None:
         partition = Partition(np.repeat(np.arange(num_patches // SET_SIZE), SET_SIZE))
     return SpatialData(partition, dim, 16 / num_patches)
 
 
-def fixed_attention(name: str, partition: Partition):
+def fixed_attention_cell(name: str, partition: Partition):
     """The fixed attentions that are compared, by name."""
     D = partition.num_patches
     if name == "uniform":
@@ -82,12 +82,12 @@ def fixed_attention(name: str, partition: Partition):
 
 
 @lru_cache(maxsize=1)
-def pretrained(num_patches: int, samples: int, seed: int, steps: int) -> tuple[torch.Tensor, dict]:
+def pretrained_cell(num_patches: int, samples: int, seed: int, steps: int) -> tuple[torch.Tensor, dict]:
     """A after pre-training (section 4.2): model (T) from scratch on another feature, and what A is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
     """
-    sets = downstream(num_patches, 32).partition
+    sets = downstream_data(num_patches, 32).partition
     feature = random_feature(32, seed)
     data = SpatialData(sets, 32, 16 / num_patches, feature=feature)
     step = usual_step(num_patches, min(1024.0, num_patches**2 / 4))
@@ -98,7 +98,9 @@ def pretrained(num_patches: int, samples: int, seed: int, steps: int) -> tuple[t
     inside = A.numpy()[same & off]
     outside = A.numpy()[~same]
     test = HeldOut(data, 10_000, seed + TEST)
-    own = errors_under(test, DenseAttention(A), *two_numbers(run.final.value, data), linear=TRANSFER.linear)
+    own = errors_under(
+        test, DenseAttention(A), *feature_and_rest(run.final.value, data), linear=TRANSFER.linear
+    )
     return A, {
         "gamma": [float(inside.mean()), float(inside.std())],
         "rho": [float(outside.mean()), float(outside.std())],
@@ -119,24 +121,26 @@ def _rounded(errors, digits: int = 4) -> list:
     return np.round(np.asarray(errors), digits).tolist()
 
 
-def fine_tuned_under(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
+def fine_tuning_cell(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
     """Fine-tuning with a fixed attention; errors (seeds, sizes)."""
-    data = downstream(num_patches, dim)
-    model = fixed_attention(attention, data.partition)
+    data = downstream_data(num_patches, dim)
+    model = fixed_attention_cell(attention, data.partition)
     return {**_fine_tuned(data, model, sizes, seeds, linear), "in_set_mass": model.in_set_mass}
 
 
 def pretrained_attention(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
     """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
-    A, described = pretrained(num_patches, pretraining_samples(num_patches), pretraining, steps)
+    A, described = pretrained_cell(num_patches, pretraining_samples(num_patches), pretraining, steps)
     return {
-        **_fine_tuned(downstream(num_patches, dim), DenseAttention(A), sizes, seeds, TRANSFER.linear),
+        **_fine_tuned(downstream_data(num_patches, dim), DenseAttention(A), sizes, seeds, TRANSFER.linear),
         **described,
     }
 
 
 def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
-    outcome = learners.with_fixed_attention(data, model, sizes, range(seeds), steps=STEPS, linear=linear)
+    outcome = learners.learn_with_fixed_attention(
+        data, model, sizes, range(seeds), steps=STEPS, linear=linear
+    )
     return {
         "errors": _rounded(outcome.errors),
         "wrong_sign": _rounded(outcome.wrong_sign),
@@ -152,11 +156,11 @@ def _mean(outcomes: list[learners.Outcome], name: str) -> float | None:
     return None if None in values else float(np.mean(values))
 
 
-def discovered_sets(num_patches, dim, learner, samples, seeds) -> dict:
+def discovery_cell(num_patches, dim, learner, samples, seeds) -> dict:
     """The learners that look for the sets, each seed with a partition of its own; one error per seed."""
     outcomes = [
-        learners.by_search(
-            downstream(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
+        learners.learn_by_search(
+            downstream_data(num_patches, dim, Partition.random(num_patches, SET_SIZE, seed)),
             samples,
             seed,
             learner,
@@ -166,13 +170,16 @@ def discovered_sets(num_patches, dim, learner, samples, seeds) -> dict:
     return {"errors": _rounded([f.error for f in outcomes]), "recall": _mean(outcomes, "recall")}
 
 
-def logistic_regression(num_patches, dim, samples, seeds) -> dict:
+def logistic_cell(num_patches, dim, samples, seeds) -> dict:
     """Logistic regression on all inputs, its penalty chosen on 1000 validation samples."""
-    outcomes = [learners.by_logistic(downstream(num_patches, dim), samples, seed) for seed in range(seeds)]
+    outcomes = [
+        learners.learn_by_logistic_regression(downstream_data(num_patches, dim), samples, seed)
+        for seed in range(seeds)
+    ]
     return {"errors": _rounded([f.error for f in outcomes]), "penalties": [f.penalty for f in outcomes]}
 
 
-def trained_from_scratch(
+def scratch_cell(
     num_patches,
     dim,
     samples,
@@ -185,13 +192,13 @@ def trained_from_scratch(
     dtype="float64",
 ) -> dict:
     """Model (T) from scratch; errors on fresh draws, or on 2000 validation draws."""
-    data = downstream(num_patches, dim)
+    data = downstream_data(num_patches, dim)
     if diagonal is None or ratio is None:
         diagonal, ratio = SCRATCH_CHOICE[num_patches]
     # One seed at a time: at these sizes a batch of seeds no longer fits the cache and gains nothing.
     outcomes = []
     for seed in range(first_seed, first_seed + seeds):
-        outcome = learners.from_scratch(
+        outcome = learners.learn_from_scratch(
             data,
             samples,
             seed,
@@ -210,18 +217,18 @@ def trained_from_scratch(
     }
 
 
-def mismatched_sets(num_patches, dim, fraction, sizes, seeds) -> dict:
+def mismatch_cell(num_patches, dim, fraction, sizes, seeds) -> dict:
     """Fixed attention to sets of which a fraction of the patches has moved, another draw per seed."""
-    upstream = downstream(num_patches, dim).partition
-    model = fixed_attention("gamma = log D", upstream)
-    moved = [downstream(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
+    upstream = downstream_data(num_patches, dim).partition
+    model = fixed_attention_cell("gamma = log D", upstream)
+    moved = [downstream_data(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
     tuned = fine_tune(reads, model, sizes, range(seeds), steps=STEPS)
     errors = [
         errors_under(
             HeldOut(data, 10_000, TEST + seed),
             model,
-            *two_numbers(tuned.value[seed], data),
+            *feature_and_rest(tuned.value[seed], data),
             linear=TRANSFER.linear,
         )
         for seed, data in enumerate(moved)
@@ -230,13 +237,13 @@ def mismatched_sets(num_patches, dim, fraction, sizes, seeds) -> dict:
     return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
 
 
-def several_heads(num_patches, dim, features, heads, sizes, seeds) -> dict:
+def heads_cell(num_patches, dim, features, heads, sizes, seeds) -> dict:
     """K features on K random partitions; heads fixed to the first ``heads`` of them."""
     errors = []
     for seed in range(seeds):
         partitions = [Partition.random(num_patches, SET_SIZE, 100 * seed + k) for k in range(features)]
         data = SeveralFeatures(partitions, dim, 16 / num_patches / features)
-        model = Heads([fixed_attention("gamma = log D", partition) for partition in partitions[:heads]])
+        model = Heads([fixed_attention_cell("gamma = log D", partition) for partition in partitions[:heads]])
         reads = draw_several(data, model, max(sizes), [seed])
         tuned = fine_tune(reads, model, sizes, [seed], steps=STEPS)
         errors.append(several_errors(tuned.value[0], model, data, draws=4000, seed=TEST + seed))
