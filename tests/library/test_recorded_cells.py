@@ -197,7 +197,7 @@ def test_every_file_of_sweeps_is_registered():
     for room in ROOMS:
         sweeps = import_module(f"patch_lab.{room}.sweeps")
         found = {path.stem for path in (laboratory / room / "sweeps").glob("*.py")}
-        assert found - {"__init__", "transfer_cells", "vit_tiny"} == set(sweeps.FILES)
+        assert found - {"__init__", "side_by_side", "transfer_cells", "vit_tiny"} == set(sweeps.FILES)
         for file, ours in sweeps.FILES.items():
             assert all(registry()[name].name == name for name in ours)
             module = sys.modules[f"{sweeps.__name__}.{file}"]
