@@ -29,18 +29,20 @@ from patch_lab.kit.figures.tables import html_with_formulas
 PAIR = 162
 #: By how much red, green and blue of a raster may differ that has no colors.
 GRAY = 6
+#: The class of an image that stays one picture on a phone.
+WHOLE = "pa-whole"
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
 
-def draw(svg: str, prefix: str, alt: str) -> str:
-    """The HTML of a stored drawing: its panels, each an SVG, where they stood."""
+def draw(svg: str, prefix: str, alt: str, whole: bool = False) -> str:
+    """The HTML of a stored drawing: its panels, each an SVG, where they stood; if ``whole``, uncut."""
     if re.search(r"<svg\b[^>]*>.*</svg>", svg, re.DOTALL) is None:
         raise ValueError("not an SVG: it has no <svg> element")
     if re.search(r'viewBox="[\d.\s-]+"', svg) is None:
         raise ValueError("an SVG without a viewBox cannot be fitted to the page")
     figure = Figure(svg)
-    rows = figure.rows()
+    rows = figure.rows(whole)
     bodies = [["".join(map(written, panel.parts)) for panel in row] for row in rows]
     bodies[0][0] = "".join(map(written, figure.root.findall("defs"))) + bodies[0][0]
     mark = "\0"  # where one panel ends, so that all share their names and colors
@@ -68,9 +70,10 @@ def draw(svg: str, prefix: str, alt: str) -> str:
             panels.append(_panel(panel, next(parts), figure.wide, reached, order))
             reached = panel.box[2]
         drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
+    classes = f"pa-drawing{pairs}{f' {WHOLE}' if whole else ''}"
     wide = round(figure.wide * _PIXELS_PER_POINT)
     return (
-        f'<span class="pa-drawing{pairs}" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
+        f'<span class="{classes}" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
         f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{''.join(drawn)}</span>"
     )
 
@@ -228,8 +231,9 @@ def inline(app, doctree: nodes.document, docname: str) -> None:
         svg = Path(app.srcdir, image["uri"].lstrip("/")).read_text(encoding="utf-8")
         if 'id="figure_1"' not in svg:  # a badge, with colors of its own
             continue
-        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""))
-        image.replace_self(nodes.raw("", content, format="html", classes=image.get("classes", [])))
+        classes = image.get("classes", [])
+        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""), whole=WHOLE in classes)
+        image.replace_self(nodes.raw("", content, format="html", classes=classes))
 
 
 def setup(app) -> dict:

@@ -83,8 +83,8 @@ class Figure:
         self.named = {one.attrib["id"]: one for one in elements(self.root) if "id" in one.attrib}
         self._kept: dict[int, Box] = {}
 
-    def rows(self) -> list[list[Panel]]:
-        """The panels of each row."""
+    def rows(self, whole: bool = False) -> list[list[Panel]]:
+        """The panels of each row; ``whole`` keeps a drawing that has no scale uncut."""
         for text in elements(self.root):
             if text.get("id", "").startswith("text"):
                 enlarge(text)
@@ -99,7 +99,7 @@ class Figure:
                 box = (max(left, ink[0] - 1.5), top, min(right, ink[2] + 1.5), bottom)
                 row.append(Panel([part for item in group for part in item.parts], box))
             panels.append(row)
-        if len(panels) == len(panels[0]) == 1:
+        if len(panels) == len(panels[0]) == 1 and not whole:
             panels[0] = self._halves(panels[0][0])
         for row in panels:
             for panel in row:
@@ -301,7 +301,9 @@ class Figure:
                 if text is part:
                     text.set("class", "pa-word")
         for text in [one for one in axes if one.get("class") == "pa-word"]:
-            if not self._on_ground(axes, self.ink(text)):
+            if self._on_ground(axes, self.ink(text)):
+                text.set("data-stays", "")  # in its cell, its bar or its disc
+            else:
                 halo = Element("use", {"class": "pa-halo", "href": f"#{text.attrib['id']}"})
                 axes.insert(list(axes).index(text), halo)
         return titles

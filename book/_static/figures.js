@@ -107,7 +107,7 @@
   };
 
   // A word that no curve, marker or word touches on a desk stands clear of them on a phone, too: it goes to the
-  // nearest place that is free.
+  // nearest place that is free. What stands on a ground of its own, as in a cell or a disc, stays there.
   const words = (svg) => [...svg.querySelectorAll(".pa-word")];
   const movedBy = (word) => (word.getAttribute("transform")?.match(/-?[\d.]+/g) ?? [0, 0]).map(Number);
   const boxOf = (word) => {
@@ -160,6 +160,7 @@
     new Set([...drawn(svg, word)].filter(([, meets]) => meets(box)).map(([one]) => one));
 
   const clear = (svg, word, known, [left, top, right, bottom]) => {
+    if ("stays" in word.dataset) return; // it names what it stands on
     const box = boxOf(word);
     const now = [...struck(svg, word)];
     if (!now.length) return;

@@ -13,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
+from matplotlib.patches import Rectangle
 
 from patch_lab.kit.figures import new_figure
 
@@ -54,6 +55,23 @@ def test_a_panel_is_as_large_as_its_part_of_the_drawing():
         assert [int(svg[side]) for side in ("width", "height")] == [round(x * 4 / 3) for x in desk[2:]]
         told = [int(x) for x in re.findall(r"--[wh]:(\d+)px", panel["style"])]
         np.testing.assert_allclose(told, np.multiply(phone[2:], 4 / 3), atol=0.6)
+
+
+def test_a_drawing_in_two_halves_is_cut_unless_it_is_to_stay_whole():
+    fig, ax = new_figure(width="wide", height=2)
+    for left in (0, 6):
+        ax.add_patch(Rectangle((left, 0), 4, 1))
+    ax.text(2, 0.5, "in its cell")
+    ax.text(5, 0.5, "free")
+    ax.set(xlim=(-0.1, 10.1), ylim=(-0.1, 1.1))
+    ax.axis("off")
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    count = {whole: len(panels.Figure(file.getvalue()).rows(whole)[0]) for whole in (False, True)}
+    assert count == {False: 2, True: 1}
+    soup = BeautifulSoup(drawings.draw(file.getvalue(), "p", "Two halves.", whole=True), "html.parser")
+    # What stands on a ground is not moved where a phone has less room.
+    assert ["data-stays" in word.attrs for word in soup.select(".pa-word")] == [True, False]
 
 
 def test_a_color_is_named_as_each_theme_shows_it():

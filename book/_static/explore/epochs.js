@@ -195,11 +195,7 @@
     function draw() {
       for (const [kind, { canvas, curves }] of Object.entries(boards)) {
         paint(canvas, cosinesAt(kind, seen.epoch), around(kind, seen.epoch, seen.patch - 1).near);
-        const until = playing
-          ? seen.epoch
-          : stage.classList.contains("pa-guessing")
-            ? Math.max(1, seen.epoch)
-            : LAST;
+        const until = playing ? seen.epoch : stage.classList.contains("pa-guessing") ? seen.epoch : LAST;
         const share = (what, look, name, beside) => ({
           y: epochs[kind][what].map((y, epoch) => (epoch <= until ? y / epochs[kind][what][LAST] : NaN)),
           look,
@@ -213,8 +209,8 @@
           format: percent,
           levels: [{ y: 1 }],
           curves: [
-            share("accuracy", "pa-label", "the answers", { at: 8, below: 22 }),
-            share("recall", "pa-same", "the map", { at: 5, below: -18 }),
+            share("accuracy", "pa-label", "the answers", { x: 9, y: 0.3 }),
+            share("recall", "pa-same", "the map", { x: 5, y: 1.12 }),
           ],
         });
       }
@@ -251,8 +247,7 @@
         right: 2,
         free: ["patch", "epoch"],
         before: () =>
-          "Before training, the places most similar to a patch lie anywhere. One epoch is drawn. Guess, or " +
-          "play the other 39.",
+          "Before training, the places most similar to a patch lie anywhere. Guess, or play what follows.",
         after: async () => {
           playing = true;
           await time.play(HALF);

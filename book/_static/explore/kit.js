@@ -244,6 +244,7 @@
       if (still.matches) {
         // no motion: a still on the way, where it would stay or in the middle, then the end
         const from = step >= last ? 0 : step;
+        button.textContent = "Pause";
         go(hold.seconds && from < hold.at ? hold.at : Math.round((from + until) / 2));
         return after(
           setTimeout(
@@ -713,10 +714,9 @@
             { class: `pa-dot ${look}`, cx: pixel(X(data.at)), cy: pixel(Y(y[now])), r: 4.5 },
           ]);
       }
-      for (const { name, look, y, beside } of data.curves) {
+      for (const { name, look, beside } of data.curves) {
         if (!name || !beside) continue;
-        const k = Math.min(beside.at, end(y));
-        const at = { x: pixel(X(x0 + k) + 7), y: pixel(Y(y[k]) + beside.below), "text-anchor": "start" };
+        const at = { x: pixel(X(beside.x) + 7), y: pixel(Y(beside.y)), "text-anchor": "start" };
         parts.push(["text", { class: `pa-name ${look}`, ...at }, name]);
       }
       let below = -Infinity; // the place of the name above

@@ -235,14 +235,16 @@ def draw_loudness(ax: Axes, vote: float, diagonal: float, title: str) -> None:
     x = np.linspace(-reach, reach, 201)
     ax.plot(x, x**3, color=COLORS["noise"], linewidth=1.2)
     way = np.sign(vote)
-    signs = ((-1, "label", "shows −1"), (0, "noise", "shows nothing"), (1, "signal", "shows +1"))
+    signs = ((-1, "label", "shows −1"), (0, "noise", "shows\nnothing"), (1, "signal", "shows +1"))
     for sign, key, words in signs:
         heard = vote + diagonal * sign
         slope = 3 * heard**2
         ends = heard + np.array([-0.3, 0.3]) / np.hypot(1, slope / _ASPECT)  # equally long on the page
         ax.plot(ends, heard**3 + slope * (ends - heard), color=COLORS[key], linewidth=3.5)
         ax.plot(heard, heard**3, marker="o", markersize=7, color=COLORS[key])
-        offset = {1: (-10 * way, 2 * way), 0: (11, -8), -1: (4 * way, -14 * way)}[int(sign * way)]
+        offset = {1: (-10 * way, 2 * way), 0: (-17 * way, 12 * way), -1: (4 * way, -14 * way)}[
+            int(sign * way)
+        ]
         side = "left" if offset[0] > 0 else "right"
         place: dict = {"textcoords": "offset points", "va": "center", "ha": side, "color": COLORS[key]}
         ax.annotate(words, (heard, heard**3), offset, **place)
