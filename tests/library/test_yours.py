@@ -10,7 +10,7 @@ import pytest
 from strategies import write_pictures
 from test_quickstart import PAGE, PROGRAMS
 
-from patch_lab.kit.cli import main
+from patch_lab.cli import main
 
 LAW, NETWORK, CLAIM = re.findall(
     r"^```python\n(.*?)^```", PAGE.read_text("utf-8").partition("\n## Yours\n")[2], re.M | re.S
