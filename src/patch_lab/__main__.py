@@ -2,7 +2,7 @@
 
 import sys
 
-from patch_lab.kit.cli import main
+from patch_lab.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -24,10 +24,10 @@ from patch_association.images import (
     positional_share,
 )
 from patch_association.images.weights import given
+from patch_lab.cli import main
 from patch_lab.images.data.packed import load_crops
 from patch_lab.images.looking import picture_size, read_pictures, tables
 from patch_lab.images.sweeps import vit_tiny
-from patch_lab.kit.cli import main
 from patch_lab.kit.records import load
 
 GRID, SIZE = (3, 4), (24, 32)

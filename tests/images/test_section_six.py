@@ -50,22 +50,22 @@ def test_the_rules():
     assert (
         registered.judge_competitive([])
         == registered.judge_competitive([few])
-        == registered.judge_equal(few)
+        == registered.judge_nearly(few)
         == "undecided"
     )
     assert (
-        registered.judge_equal(apart(-0.6)) == "held" and registered.judge_equal(apart(-0.7)) == "undecided"
+        registered.judge_nearly(apart(-0.6)) == "held" and registered.judge_nearly(apart(-0.7)) == "undecided"
     )
-    assert registered.judge_equal(apart(-3.5)) == registered.judge_equal(apart(3.5)) == "failed"
+    assert registered.judge_nearly(apart(-3.5)) == registered.judge_nearly(apart(3.5)) == "failed"
     assert registered.judge_sensitive([apart(6.5), apart(9)], [0.009, 0.001]) == "held"
     assert registered.judge_sensitive([], []) == registered.judge_sensitive([apart(9)], []) == "undecided"
     assert registered.judge_sensitive([apart(6.5), apart(9)], [0.011, 0.001]) == "undecided"
     assert registered.judge_sensitive([apart(6.3), apart(9)], [0.001, 0.001]) == "undecided"
     assert registered.judge_sensitive([apart(3), apart(9)], [0.001, 0.001]) == "failed"
-    assert registered.performs_equally(apart(-1.9), apart(10)) == "held"
-    assert registered.performs_equally(apart(-1.9), apart(9)) == "undecided"  # more than a fifth
-    assert registered.performs_equally(apart(-2), apart(30)) == "undecided"
-    assert registered.performs_equally(apart(-4.1), apart(30)) == "failed"
+    assert registered.judge_performs_equally(apart(-1.9), apart(10)) == "held"
+    assert registered.judge_performs_equally(apart(-1.9), apart(9)) == "undecided"  # more than a fifth
+    assert registered.judge_performs_equally(apart(-2), apart(30)) == "undecided"
+    assert registered.judge_performs_equally(apart(-4.1), apart(30)) == "failed"
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 2, 3), (2, 2, 2), (3, 1, 2)])

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from patch_lab.cli import main
 from patch_lab.images.data import load
 from patch_lab.images.training.config import TrainConfig, with_settings
 from patch_lab.images.training.run import begun
-from patch_lab.kit.cli import main
 
 TINY = ["train_size=120", "test_size=40", "val_size=40", "batch_size=40"]
 SMOKE = ["train", "--preset", "smoke", "--epochs", "2", "--set", *TINY]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from patch_lab.kit.cli import main
+from patch_lab.cli import main
 from patch_lab.kit.ledger import Ledger, exact
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.ledger.requires import holds, parse

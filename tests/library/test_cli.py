@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import patch_association
+from patch_lab.cli import COMMANDS, main
 from patch_lab.kit import sweeps
-from patch_lab.kit.cli import COMMANDS, main
 from patch_lab.kit.ledger import OUTCOMES, VERDICTS, shipped
 from patch_lab.kit.sweeps import Sweep
 
@@ -106,7 +106,5 @@ def test_what_ends_before_it_begins(capsys, arguments, status, said):
 def test_help_imports_nothing_that_takes_seconds():
     heavy = "{'torch', 'scipy.stats', 'pandas', 'matplotlib'} & set(sys.modules)"
     for words in (["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)):
-        code = (
-            f"import sys; from patch_lab.kit.cli import main\ntry: main({words})\nfinally: assert not {heavy}"
-        )
+        code = f"import sys; from patch_lab.cli import main\ntry: main({words})\nfinally: assert not {heavy}"
         assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0

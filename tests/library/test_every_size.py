@@ -82,8 +82,17 @@ def test_the_second_variation_at_equal_scores(C, L, q, nu, alpha):
         )  # fmt: skip
         entries = B[rows, columns]
         assert entries @ H @ entries == pytest.approx(told, abs=1e-12)
-    down = (D - 1) * (L * (C - 1) * (mu > 0) + (L - 1) * (lam > 0))
-    down += L * (C - 1) * (D * mu_all < mu) + (L - 1) * (D * lam_all < lam)
+    within = L * (C - 1)  # how many directions differ inside sets
+    between = L - 1
+    down = 0
+    if mu > 0:
+        down += (D - 1) * within
+    if lam > 0:
+        down += (D - 1) * between
+    if D * mu_all < mu:
+        down += within
+    if D * lam_all < lam:
+        down += between
     assert (np.linalg.eigvalsh(H) < -1e-13).sum() == down
 
 

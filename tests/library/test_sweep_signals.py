@@ -21,7 +21,8 @@ SEEDS = tuple({"seed": seed} for seed in range(12))
 STOPPED = """
 import os, signal, sys, time
 from pathlib import Path
-from patch_lab.kit import cli, sweeps
+from patch_lab import cli
+from patch_lab.kit import sweeps
 
 WHAT, NUMBER, MAIN = int(sys.argv[1]), int(sys.argv[2]), os.getpid()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_sweeps import CELLS, measure, run_quietly, sweep
+from small_sweeps import CELLS, kept, measure, run_quietly, sweep
 
 from patch_lab.images.sweeps.side_by_side import SideBySide
 from patch_lab.kit.records import read
@@ -27,6 +27,27 @@ def counting():
     return lambda **cell: calls.append(cell) or measure(**cell), calls
 
 
+def stopped_after(count, one, out, **options):
+    """Run a sweep until so many of its cells are made; the next one fails."""
+    made = []
+
+    def run(**cell):
+        if len(made) == count:
+            raise RuntimeError("stopped here")
+        made.append(cell)
+        return one.run(**cell)
+
+    with pytest.raises(CellError, match="stopped here"):
+        run_quietly(replace(one, run=run), out, **options)
+
+
+def resumed(partial):
+    """The journal of a sweep under way, gone on with."""
+    one = journal.Journal(partial)
+    one.begin(sweep().settings(), resume=True)
+    return one
+
+
 def test_an_uninterrupted_sweep(tmp_path, out):
     record = run_quietly(sweep(draws=1), out)
     assert [(r["seed"], r["q"]) for r in record.results] == [(c["seed"], c["q"]) for c in CELLS]
@@ -40,8 +61,12 @@ def test_an_uninterrupted_sweep(tmp_path, out):
 def test_stopped_after_k_cells_and_resumed(tmp_path, out, k):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
     counted, calls = counting()
-    first = run_quietly(sweep(counted), out, limit=k)
-    assert first.results == whole.results[:k] and not out.exists()
+    stopped_after(k, sweep(counted), out)
+    assert not out.exists()
+    if k == 0:
+        assert not Path(f"{out}.partial").exists()
+    else:
+        assert kept(out) == list(CELLS[:k])
     second = run_quietly(sweep(counted), out, resume=True)
     assert second.results == whole.results == read(out).results
     assert calls == list(CELLS)  # no cell twice
@@ -52,16 +77,16 @@ def test_stopped_after_k_cells_and_resumed(tmp_path, out, k):
 def test_wherever_the_file_of_cells_is_torn_the_sweep_goes_on(tmp_path, out):
     """As after a kill in the middle of a write: every length that the file can have."""
     whole = run_quietly(sweep(), tmp_path / "whole.json").results
-    run_quietly(sweep(), out, limit=2)
-    partial, settings = Path(f"{out}.partial"), sweep().settings()
+    stopped_after(2, sweep(), out)
+    partial = Path(f"{out}.partial")
     content, counts = partial.read_bytes(), []
     for length in range(len(content) + 1):
         partial.write_bytes(content[:length])
-        torn = journal.Journal(partial, settings, resume=True)
+        torn = resumed(partial)
         counts.append(len(torn.done))
         torn.add({"seed": 9}, {"error": 0.5}, 3.0)
         torn.close(remove=False)
-        again = journal.Journal(partial, settings, resume=True)
+        again = resumed(partial)
         assert again.done == torn.done and again.wall_s == 3.0
         again.close(remove=True)
     assert counts == sorted(counts) and set(counts) == {0, 1, 2}
@@ -81,7 +106,8 @@ def fails(seed, q):
 @pytest.mark.slow
 def test_two_workers_give_the_results_of_one(tmp_path, out):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
-    run_quietly(sweep(), out, jobs=2, limit=3)
+    with pytest.raises(CellError, match="out of memory"):
+        run_quietly(sweep(fails), out, jobs=2)
     assert run_quietly(sweep(), out, jobs=2, resume=True).results == whole.results
 
 
@@ -98,8 +124,10 @@ def test_a_sweep_that_grows(tmp_path, out):
     whole = run_quietly(sweep(), tmp_path / "whole.json")
     counted, calls = counting()
     growing = replace(sweep(counted), grows=True)
-    assert run_quietly(growing, out, limit=2) == read(out) and len(read(out)) == 2
-    assert run_quietly(growing, out, resume=True, limit=1).results == whole.results[:3] == read(out).results
+    stopped_after(2, growing, out)
+    assert read(out).results == whole.results[:2]
+    stopped_after(1, growing, out, resume=True)
+    assert read(out).results == whole.results[:3]
     Path(f"{out}.partial").unlink()  # another machine has the record alone
     with pytest.raises(ValueError, match="holds a record already"):
         run_quietly(growing, out)
@@ -115,7 +143,7 @@ def test_a_sweep_that_grows(tmp_path, out):
 
 @pytest.mark.parametrize("other", [sweep(draws=2), sweep(cells=CELLS[:-1]), sweep(name="other", draws=1)])
 def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
-    run_quietly(sweep(draws=1), out, limit=2)
+    stopped_after(2, sweep(draws=1), out)
     with pytest.raises(ValueError, match=r"\.partial holds cells of other settings"):
         run_quietly(other, out, resume=True)
     run_quietly(sweep(draws=1), out, resume=True)
@@ -127,8 +155,8 @@ def test_cells_and_records_of_other_settings_are_not_resumed(out, other):
 
 
 def test_one_process_at_a_time_writes_a_record(out):
-    run_quietly(sweep(), out, limit=1)
-    other = journal.Journal(Path(f"{out}.partial"), sweep().settings(), resume=True)
+    stopped_after(1, sweep(), out)
+    other = resumed(Path(f"{out}.partial"))
     with pytest.raises(ValueError, match=r"\.partial is being written by another process"):
         run_quietly(sweep(), out, resume=True)
     other.close(remove=False)
@@ -212,7 +240,9 @@ class Ticking:
 
     def go(self, out, minutes):
         began, self.finished = self.now, 0
-        record = run_quietly(self.sweep, out, minutes=minutes, clock=self.clock)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sweeps_engine, "monotonic", self.clock)
+            record = run_quietly(self.sweep, out, minutes=minutes)
         assert self.now - began <= 60 * minutes + 10
         return [(row["kind"], row["seed"]) for row in record.results]
 

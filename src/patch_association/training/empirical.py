@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -162,8 +162,22 @@ class EmpiricalRun:
         return said + ")"
 
 
-#: The columns of shape (R, S).
-COLUMNS = tuple(field.name for field in fields(EmpiricalRun))[:13]
+#: What is recorded of every seed at a step: the columns of shape (R, S).
+COLUMNS = (
+    "loss",
+    "train_error",
+    "test_error",
+    "exact",
+    "recall",
+    "margin",
+    "alpha",
+    "orthogonal",
+    "cosine",
+    "inside_mean",
+    "inside_std",
+    "outside_mean",
+    "outside_std",
+)
 
 
 @dataclass(frozen=True)
@@ -285,8 +299,9 @@ def descend(
     diverged_at = np.full(len(seeds), -1)
 
     def finish() -> EmpiricalRun:
-        table = np.array(rows).reshape(-1, len(COLUMNS), len(seeds)).transpose(1, 0, 2)  # (columns, R, S)
-        columns = dict(zip(COLUMNS, table))
+        columns = {}
+        for name in COLUMNS:
+            columns[name] = np.array([row[name] for row in rows]).reshape(-1, len(seeds))  # (R, S)
         columns["exact"] = columns["exact"] == 1
         at = np.array(recorded, dtype=np.int64)
         return EmpiricalRun(
@@ -322,7 +337,7 @@ def descend(
 
 
 class _Measure:
-    """One row of the record: (columns, S) float64."""
+    """One row of the record: (S,) float64 by the name of the column."""
 
     def __init__(self, samples, test: Any, form):
         test = HeldOut.of(*test) if isinstance(test, tuple) and len(test) == 2 else test
@@ -341,30 +356,41 @@ class _Measure:
         self.inside = same & ~np.eye(len(same), dtype=bool)
         self.outside = ~same
 
-    def __call__(self, loss, wrong, S, A, v) -> np.ndarray:
+    def __call__(self, loss, wrong, S, A, v) -> dict[str, np.ndarray]:
         alpha = v @ self.feature  # (S,)
         orthogonal = (v - alpha[:, None] * self.feature).norm(dim=1)
         test_error = torch.full_like(alpha, float("nan"))
         if self.test is not None:
             errors = self.test.errors_of(S, v, *self.activation)
             test_error = torch.where(torch.isfinite(v).all(dim=1), errors, float("nan"))
-        rows = [loss, wrong, test_error, alpha, orthogonal, alpha / v.norm(dim=1)]
-        loss, wrong, test_error, *value = (x.double().cpu().numpy() for x in rows)
-        exact, recall, margin, *spread = self._structure(A.double().cpu().numpy())
-        return np.array([loss, wrong, test_error, exact, recall, margin, *value, *spread])
+        measured = {
+            "loss": loss,
+            "train_error": wrong,
+            "test_error": test_error,
+            "alpha": alpha,
+            "orthogonal": orthogonal,
+            "cosine": alpha / v.norm(dim=1),
+        }
+        row = {name: x.double().cpu().numpy() for name, x in measured.items()}
+        return row | self._structure(A.double().cpu().numpy())
 
-    def _structure(self, A: np.ndarray) -> np.ndarray:
-        """(7, S): association, mean and spread of the scores inside and outside; NaN for lost seeds."""
-        table = np.full((7, len(A)), np.nan)
+    def _structure(self, A: np.ndarray) -> dict[str, np.ndarray]:
+        """Association, mean and spread of the scores inside and outside, each (S,); NaN for lost seeds."""
+        names = ("exact", "recall", "margin", "inside_mean", "inside_std", "outside_mean", "outside_std")
+        row = {name: np.full(len(A), np.nan) for name in names}
         ok = np.isfinite(A).all(axis=(1, 2))
-        if ok.any():
-            structure = association(A[ok], self.law.partition)
-            table[:3, ok] = structure.exact, structure.recall, structure.margin
-            for row, where in ((3, self.inside), (5, self.outside)):
-                if where.any():
-                    chosen = A[ok][:, where]  # (S, pairs)
-                    table[row : row + 2, ok] = chosen.mean(axis=1), chosen.std(axis=1)
-        return table
+        if not ok.any():
+            return row
+        found = association(A[ok], self.law.partition)
+        row["exact"][ok] = found.exact
+        row["recall"][ok] = found.recall
+        row["margin"][ok] = found.margin
+        for side, pairs in (("inside", self.inside), ("outside", self.outside)):
+            if pairs.any():
+                chosen = A[ok][:, pairs]  # (S, pairs)
+                row[f"{side}_mean"][ok] = chosen.mean(axis=1)
+                row[f"{side}_std"][ok] = chosen.std(axis=1)
+        return row
 
 
 def _check_start(samples, start):

@@ -2,6 +2,14 @@
 
 Right and wrong answers are arrays (seeds, pictures) of 0 and 1; those of two networks are paired by seed and
 picture. Differences are in points, hundredths of the test pictures.
+
+The sweep "section-six" has no record yet. When it has one, these claims are judged by
+
+``judge_competitive``       jelassi2022-competitive, in the chapter images/laptop
+``judge_nearly``            jelassi2022-figure-7-cifar10 and jelassi2022-figure-7-cifar100, there
+``judge_sensitive``         jelassi2022-figure-5, in the chapter images/permuted: the convolutional networks
+``judge_performs_equally``  the same claim: the ViT
+``places``                  jelassi2022-figure-5c, there
 """
 
 from __future__ import annotations
@@ -101,7 +109,7 @@ def judge_competitive(differences) -> str:
     return _verdict(held, any(difference.bound(0.975) < -COMPETES for difference in every))
 
 
-def judge_equal(apart: Difference) -> str:
+def judge_nearly(apart: Difference) -> str:
     """Held where the interval at 95% lies within 2 points; failed where it lies outside."""
     if apart.seeds < LEAST_SEEDS:
         return "undecided"
@@ -125,7 +133,7 @@ def judge_sensitive(falls, trends) -> str:
     return _verdict(held, any(fall.bound(0.975) < FALLS for fall in falls))
 
 
-def performs_equally(apart: Difference, fall: Difference) -> str:
+def judge_performs_equally(apart: Difference, fall: Difference) -> str:
     """Figure 5a for the ViT: its own difference, beside the fall of ResNet-18.
 
     Held where the interval at 90% lies within 3 points and the mean is under a fifth of the fall; failed

@@ -8,7 +8,6 @@
 ``estimates``    fits and ratios that several chapters take
 ``conventions``  the named settings of the chapters
 ``files``        files that are never half-written
-``cli``          the command ``patch-association``
 
 The kit imports no part. It finds what a part brings by its name: ``claims.toml``, ``evidence``, ``records``,
 ``parameters`` and ``sweeps``.

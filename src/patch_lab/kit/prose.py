@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,19 +32,13 @@ def glue(**texts) -> None:
             )
         shown = f"{text:,}" if is_count else str(text)
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
-        _GLUED[name] = shown
+        _SESSION.glued[name] = shown
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
         # "4,000" as a pair and "0.150" as 0.15.
         display({prefix + "text/plain": repr(shown)}, raw=True, metadata=metadata)
-    for one in _Shown.all:
+    for one in _SESSION.shown:
         if not texts.keys().isdisjoint(one.names):
             one.write()
-
-
-#: What this session has glued, by name.
-_GLUED: dict[str, str] = {}
-#: Whether what a claim requires holds in this session, by its name, away from the recorded setting.
-_JUDGED: dict[str, bool] = {}
 
 
 #: What stands for a number that this run has not computed, once its setting is not the recorded one.
@@ -63,10 +57,6 @@ FIXED = "▣ *Nothing in this figure follows what you changed.* "
 class _Shown:
     """A text on the page, and how to write it again when one of its numbers is computed anew."""
 
-    #: The parameters that are not as recorded; :func:`begin_chapter` says so.
-    changed: ClassVar[set[str]] = set()
-    all: ClassVar[list[_Shown]] = []
-
     def __init__(self, text: str, claims: tuple[str, ...], recorded: dict[str, str], follows):
         self.text = text
         self.claims = claims
@@ -79,22 +69,23 @@ class _Shown:
     @property
     def complete(self) -> bool:
         """Whether this session has computed each of its numbers."""
-        return all(name in _GLUED for name in self.names)
+        return all(name in _SESSION.glued for name in self.names)
 
     def mark(self) -> str:
         """What is said of the words themselves."""
-        if not _Shown.changed:
+        if not _SESSION.changed:
             return ""
-        if self.follows is not None and _Shown.changed.isdisjoint(self.follows):
+        if self.follows is not None and _SESSION.changed.isdisjoint(self.follows):
             return FIXED
-        judged = [_JUDGED.get(claim) for claim in self.claims]
+        judged = [_SESSION.judged.get(claim) for claim in self.claims]
         if False in judged:
             return FAILS
         return HOLDS if judged and all(judged) else WRITTEN
 
     def words(self) -> str:
-        other = dict.fromkeys(self.names, UNKNOWN) if _Shown.changed else self.recorded
-        text = re.sub("«([^»]*)»", lambda match: _GLUED.get(match[1], other[match[1]]), self.text)
+        numbers = dict.fromkeys(self.names, UNKNOWN) if _SESSION.changed else self.recorded
+        numbers = numbers | _SESSION.glued
+        text = re.sub("«([^»]*)»", lambda match: numbers[match[1]], self.text)
         mark = self.mark()
         # a table, a list, a fold, an equation begin a line of their own
         return f"{mark}\n\n{text}" if mark and text[0] in "|-<$`" else mark + text
@@ -116,10 +107,31 @@ class _Shown:
             self.handle.update(Markdown(words))
 
 
+@dataclass
+class _Session:
+    """What a kernel holds of the chapter that it runs.
+
+    Attributes
+    ----------
+    glued : dict (the text of each number that was computed, by name)
+    judged : dict (whether what a claim requires holds, by its id, away from the recorded setting)
+    changed : set (the parameters that are not as recorded)
+    shown : list of _Shown (the texts on the page)
+    """
+
+    glued: dict[str, str] = field(default_factory=dict)
+    judged: dict[str, bool] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+    shown: list[_Shown] = field(default_factory=list)
+
+
+_SESSION = _Session()
+
+
 def note_requirement(claim: str, holds: bool) -> None:
     """Note whether what a claim requires holds at a reader's setting, and mark the sentences that say it."""
-    _JUDGED[claim] = holds
-    for one in _Shown.all:
+    _SESSION.judged[claim] = holds
+    for one in _SESSION.shown:
         if claim in one.claims:
             one.write()
 
@@ -138,7 +150,7 @@ def show(text: str, *claims: str, follows: Collection[str] | None = None, **reco
     one = _Shown(text, claims, recorded, follows)
     if unknown := [name for name in one.names if name not in recorded]:
         raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
-    _Shown.all.append(one)
+    _SESSION.shown.append(one)
     one.write()
 
 
@@ -154,10 +166,10 @@ def begin_chapter(changed: dict[str, tuple]) -> None:
     from IPython import get_ipython
     from IPython.display import Markdown, display
 
-    _Shown.changed = set(changed)
-    _GLUED.clear()
-    _JUDGED.clear()
-    for one in _Shown.all:
+    _SESSION.changed = set(changed)
+    _SESSION.glued.clear()
+    _SESSION.judged.clear()
+    for one in _SESSION.shown:
         one.write()
     if not changed:
         return
@@ -173,7 +185,10 @@ def begin_chapter(changed: dict[str, tuple]) -> None:
         f"what you left alone and stay as they were, as does what is called *recorded* and what a sentence "
         f"says of a setting that it names."
     )
-    display(Markdown(words)) if get_ipython() else print(words)
+    if get_ipython() is None:
+        print(words)
+    else:
+        display(Markdown(words))
 
 
 def parameter_text(value) -> str:

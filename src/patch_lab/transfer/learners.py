@@ -127,8 +127,11 @@ def learn_with_fixed_attention(
     alpha, tau = feature_and_rest(tuned.value, data)
     test = HeldOut(data, draws, TEST)
     # w* itself comes last: alpha at its median, and no noise.
-    measured = np.append(alpha, np.median(alpha[:, -1])), np.append(tau, 0.0)
-    *errors, best = errors_under(test, attention, *measured, linear=linear)
+    alphas = np.append(alpha, np.median(alpha[:, -1]))
+    noises = np.append(tau, 0.0)
+    all_errors = errors_under(test, attention, alphas, noises, linear=linear)
+    best_direction = float(all_errors[-1])
+    errors = all_errors[:-1].reshape(alpha.shape)
     if (
         isinstance(attention, BlockAttention)
         and attention.is_hard
@@ -137,15 +140,16 @@ def learn_with_fixed_attention(
         # Below tau = 0.02 alpha the quadrature stops; there the error no longer depends on tau to four
         # digits.
         floored = np.maximum(tau, 0.02 * np.abs(alpha))
-        errors = np.vectorize(lambda a, t: exact_error(attention, data.q, a, t, linear=linear))(
-            alpha, floored
-        )
+        for place in np.ndindex(alpha.shape):
+            a = float(alpha[place])
+            noise = float(floored[place])
+            errors[place] = exact_error(attention, data.q, a, noise, linear=linear)
     return FixedAttentionFit(
-        np.reshape(errors, alpha.shape),
-        alpha,
-        alpha / np.hypot(alpha, tau / data.noise_std),
-        tuned.loss.numpy(),
-        float(best),
+        errors=errors,
+        alpha=alpha,
+        cosine=alpha / np.hypot(alpha, tau / data.noise_std),
+        loss=tuned.loss.numpy(),
+        best_direction=best_direction,
     )
 
 

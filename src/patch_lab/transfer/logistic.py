@@ -64,16 +64,16 @@ def tuned_logistic(X, y, X_val, y_val, penalties=PENALTIES) -> tuple[np.ndarray,
     if X_val.shape[1:] != X.shape[1:]:
         raise ValueError(f"X_val must have inputs of shape {X.shape[1:]}, as X has, got {X_val.shape[1:]}")
 
-    def validated(penalty):
+    fits = {}
+    errors = {}
+    for penalty in listed("penalties", penalties, "numbers"):
         W = fit_logistic(X, y, penalty)
         margin = y_val * np.einsum("njd,jd->n", X_val, W)  # (n, D, d), (D, d) -> (n,)
-        return float((margin <= 0).mean()), -penalty, W
-
-    _, penalty, W = min(
-        (validated(penalty) for penalty in listed("penalties", penalties, "numbers")),
-        key=lambda fit: fit[:2],
-    )
-    return W, -penalty
+        fits[penalty] = W
+        errors[penalty] = float((margin <= 0).mean())
+    least = min(errors.values())
+    chosen = max(penalty for penalty, error in errors.items() if error == least)
+    return fits[chosen], chosen
 
 
 def linear_test_error(W, data: SpatialData, draws: int = 4000, seed: int = 0) -> float:

@@ -58,7 +58,7 @@ def reassign(partition: Partition, fraction: float, seed: int = 0) -> Partition:
     return Partition(labels)
 
 
-def overlap(first: Partition, second: Partition) -> float:
+def pairs_kept(first: Partition, second: Partition) -> float:
     """The share of same-set pairs of the first partition that are same-set pairs of the second."""
     if first.num_patches != second.num_patches or first.set_size < 2:
         raise ValueError(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -77,68 +77,133 @@ def encodings_in(model, name: str, grid: Any = None, about=None, images=None, se
         return Encodings(P, (side, side), "positions", other_tokens(tensors), 0)
     tensors = tensors_of(model)
     if "pos" in tensors:
-        P = tensors["pos"]
-        called = "pos"
-        (before,) = _counts(tensors, "n_prefix", [0], name)
-        own = tuple(_counts(tensors, "grid", [0, 0], name)) if "grid" in tensors else None
-        P = P[None] if P.ndim == 3 and len(P) > 1 else P
-        tokens = {"n_prefix": before} if before else {}
-        cuts = {(before, 0)}
+        found = _stored(tensors, name)
     else:
-        if patch_projection(tensors) is None and any(WORDS.search(key) for key in tensors):
+        found = _of_a_model(model, tensors, name, grid, about)
+    found = _as_rows(found, tensors, name)
+    said = None if grid is None else grid_sides(grid, 1)
+    own = found.grid
+    if said and own and said != own and images is None:
+        raise ValueError(f"{name} says that its patches are {own[0]} x {own[1]}, got grid={said}")
+    fit = _fit(found, said, seen, name)
+    before = fit.before
+    others = fit.before + fit.behind
+    stranger = isinstance(model, nn.Module) and type(model).__module__.split(".")[0] not in KNOWN
+    if stranger and others:
+        before = _ahead(model, found.P, others, fit.grid, images, name)
+    N = math.prod(fit.grid)
+    return Encodings(found.P[before : before + N].float(), fit.grid, found.called, found.tokens, before)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A tensor of encodings, before it is known which of its rows are those of patches.
+
+    Attributes
+    ----------
+    P : tensor
+    called : str (its name)
+    tokens : dict (how many tokens that are no patches, by name)
+    cuts : set of pairs of int (how many rows may stand before the patches' and behind them)
+    grid : pair of int, or None (rows and columns, where the model says them)
+    """
+
+    P: torch.Tensor
+    called: str
+    tokens: dict[str, int]
+    cuts: set[tuple[int, int]]
+    grid: tuple[int, int] | None
+
+
+class _Fit(NamedTuple):
+    """How many rows stand before the patches' and behind them, and the grid that these fill."""
+
+    before: int
+    behind: int
+    grid: tuple[int, int]
+
+
+def _stored(tensors, name: str) -> _Candidate:
+    """The encodings of an array, "pos"; a file may say the tokens before them and the grid."""
+    P = tensors["pos"]
+    if P.ndim == 3 and len(P) > 1:
+        P = P[None]
+    (before,) = _counts(tensors, "n_prefix", [0], name)
+    grid = None
+    if "grid" in tensors:
+        rows, columns = _counts(tensors, "grid", [0, 0], name)
+        grid = (rows, columns)
+    tokens = {"n_prefix": before} if before else {}
+    return _Candidate(P, "pos", tokens, {(before, 0)}, grid)
+
+
+def _of_a_model(model, tensors, name: str, grid, about) -> _Candidate:
+    """The encodings of a module, or of tensors under the names of one."""
+    if patch_projection(tensors) is None:
+        if any(WORDS.search(key) for key in tensors):
             raise ValueError(f"{name} embeds words and no patches: its encodings are of places in a text")
-        if patch_projection(tensors) is None and grid is None and any(x.ndim == 5 for x in tensors.values()):
+        if grid is None and any(x.ndim == 5 for x in tensors.values()):
             raise ValueError(
                 f"{name} embeds pieces of films, and its encodings may be of frames, too: say "
                 "grid=(rows, columns) if they are of one picture"
             )
-        P, called = _positions(tensors, name)
-        own = grid_of(model, about)
-        tokens = other_tokens(tensors)
-        ahead = {token: count for token, count in tokens.items() if token != BEHIND}
-        first = sum(count for token, count in ahead.items() if not token.startswith(("reg", "storage")))
-        behind = {0, tokens.get(BEHIND, 0)}
-        cuts = {(k, e) for k in (0, first, sum(ahead.values())) for e in behind}
+    P, called = _positions(tensors, name)
+    tokens = other_tokens(tensors)
+    ahead = {token: count for token, count in tokens.items() if token != BEHIND}
+    without_registers = {
+        token: count for token, count in ahead.items() if not token.startswith(("reg", "storage"))
+    }
+    cuts = set()
+    for before in (0, sum(without_registers.values()), sum(ahead.values())):
+        cuts.add((before, 0))
+        cuts.add((before, tokens.get(BEHIND, 0)))
+    return _Candidate(P, called, tokens, cuts, grid_of(model, about))
+
+
+def _as_rows(found: _Candidate, tensors, name: str) -> _Candidate:
+    """The same with P as (rows, width); a P of four axes says the grid."""
+    P = found.P
+    grid = found.grid
     if P.ndim == 4:  # (1, rows, columns, width)
         width = (patch_projection(tensors) or P.shape[3:])[0]
         if P.shape[3] != width == P.shape[1]:
-            came = f"{called!r} of shape {tuple(P.shape)}"
+            came = f"{found.called!r} of shape {tuple(P.shape)}"
             raise ValueError(f"{name} has encodings {came}, not (1, rows, columns, {width}) as its patches")
-        own = (P.shape[1], P.shape[2])
+        grid = (P.shape[1], P.shape[2])
         P = P.flatten(1, 2)
     P = P.detach()[0] if P.ndim == 3 else P.detach()
     if P.ndim != 2 or not P.numel():
-        raise ValueError(f"{name} has encodings {called!r} of shape {tuple(P.shape)}, not (tokens, width)")
-    said = None if grid is None else grid_sides(grid, 1)
-    if said and own and said != own and images is None:
-        raise ValueError(f"{name} says that its patches are {own[0]} x {own[1]}, got grid={said}")
-    known = [sides for sides in (own, said, seen) if sides]
-    if not own and not said:
+        raise ValueError(
+            f"{name} has encodings {found.called!r} of shape {tuple(P.shape)}, not (tokens, width)"
+        )
+    return replace(found, P=P, grid=grid)
+
+
+def _fit(found: _Candidate, said, seen, name: str) -> _Fit:
+    """The one cut after which the rows fill a grid: the model's own, the one said, the one seen, a square."""
+    known = [grid for grid in (found.grid, said, seen) if grid]
+    if not found.grid and not said:
         known.append(None)  # a square
     fits = []
-    for sides in known:
-        for cut in cuts:
-            N = len(P) - sum(cut)
+    for grid in known:
+        for before, behind in found.cuts:
+            N = len(found.P) - before - behind
             root = math.isqrt(max(N, 0))
-            rows, columns = sides or (root, root)
+            rows, columns = grid or (root, root)
             if N > 0 and rows * columns == N:
-                fits.append((cut, (rows, columns)))
+                fits.append(_Fit(before, behind, (rows, columns)))
         if fits:
             break
-    if len(fits) != 1:
-        sides = own or said or seen
-        patches = f"{sides[0]} x {sides[1]} patches" if sides else "the patches of a square"
-        others = ", ".join(f"{count} {token}" for token, count in tokens.items()) or "no other tokens"
-        raise ValueError(
-            f"{name} has {len(P)} encodings in {called!r}, and {others}: which of them belong to {patches} "
-            f"is not known{'' if own or said else '; say grid=(rows, columns)'}"
-        )
-    (((before, behind), sides),) = fits
-    stranger = isinstance(model, nn.Module) and type(model).__module__.split(".")[0] not in KNOWN
-    if stranger and before + behind:
-        before = _ahead(model, P, before + behind, sides, images, name)
-    N = math.prod(sides)
-    return Encodings(P[before : before + N].float(), sides, called, tokens, before)
+    if len(fits) == 1:
+        return fits[0]
+    grid = found.grid or said or seen
+    patches = f"{grid[0]} x {grid[1]} patches" if grid else "the patches of a square"
+    others = ", ".join(f"{count} {token}" for token, count in found.tokens.items()) or "no other tokens"
+    hint = "" if found.grid or said else "; say grid=(rows, columns)"
+    raise ValueError(
+        f"{name} has {len(found.P)} encodings in {found.called!r}, and {others}: which of them belong to "
+        f"{patches} is not known{hint}"
+    )
 
 
 def _ahead(model, P, others: int, sides, images, name: str) -> int:

@@ -34,7 +34,7 @@ class Record(Cells):
     name : str
         What ``patch-association sweep NAME`` or the run is called.
     command : str
-        The command that makes it again.
+        The command that reproduces it.
     config : dict
         Every setting that the results depend on, seeds included.
     results : list of dict
@@ -75,7 +75,7 @@ class Record(Cells):
         return (
             f"Recorded run “{self.name}”: {len(self._whole)} results, made on {p['date']} in {took}, "
             f"on {p['hardware']} (PyTorch {p['versions']['torch']}){data}. "
-            f"The command “{self.command}” makes it again."
+            f"The command “{self.command}” reproduces it."
         )
 
     def to_json(self) -> str:

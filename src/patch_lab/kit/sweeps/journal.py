@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,22 +14,17 @@ class Journal:
     """Finished cells on the disk, each written before the next is counted.
 
     The first line says whose cells these are; every other is ``{"cell": ..., "result": ..., "wall_s": ...}``.
-    A kill can tear the last line at most, and a torn line is dropped.
+    A kill can tear the last line at most, and a torn line is dropped. The file is locked from the start, and
+    changed only by :meth:`begin` and :meth:`add`.
 
     Parameters
     ----------
     path : path
-    settings : str
-        What tells this sweep from others.
-    resume : bool
-        Go on with the cells that are there. Otherwise the file begins anew.
-    allowed : callable, optional
-        ``allowed(interrupted)`` raises what forbids to begin. It is asked once the file is locked, before
-        anything in it is changed; ``interrupted`` says whether a sweep under way has left something. What it
-        returns is kept as ``before``.
 
     Attributes
     ----------
+    interrupted : bool
+        Whether a sweep under way has left something.
     done : dict
         Results by cell, both as JSON.
     wall_s : float
@@ -39,27 +33,39 @@ class Journal:
     Raises
     ------
     ValueError
-        If the cells belong to other settings, the file is damaged, or another process is writing it.
+        If another process is writing the file.
     OSError
-        If it cannot be written: said before any cell is run.
+        If it cannot be opened.
     """
 
-    def __init__(self, path: Path, settings: str, resume: bool, allowed: Callable | None = None):
+    def __init__(self, path: Path):
         self.path = path
         self.done = {}
         self.wall_s = 0.0
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._locked()
-        interrupted = self._file.seek(0, os.SEEK_END) > 0
-        try:
-            self.before = None if allowed is None else allowed(interrupted)
-            size = self._read(settings) if resume else 0
-            self._file.truncate(size)
-            if size == 0:
-                self._append({"settings": settings})
-        except BaseException:
-            self.close(remove=not interrupted)
-            raise
+        self.interrupted = self._file.seek(0, os.SEEK_END) > 0
+
+    def begin(self, settings: str, resume: bool) -> None:
+        """Go on with the cells that are there, or begin the file anew.
+
+        Parameters
+        ----------
+        settings : str
+            What tells this sweep from others.
+        resume : bool
+
+        Raises
+        ------
+        ValueError
+            If the cells belong to other settings, or the file is damaged.
+        OSError
+            If it cannot be written: said before any cell is run.
+        """
+        size = self._read(settings) if resume else 0
+        self._file.truncate(size)
+        if size == 0:
+            self._append({"settings": settings})
 
     def _locked(self):
         while True:

@@ -6,13 +6,13 @@ import hashlib
 import json
 import math
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
+from time import monotonic, perf_counter
 from typing import Protocol
 
 from tqdm import tqdm
@@ -141,9 +141,7 @@ def run_sweep(
     overwrite: bool = False,
     jobs: int = 1,
     progress: bool = True,
-    limit: int | None = None,
     minutes: float | None = None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Record:
     """Run a sweep's cells and write its record to ``out``.
 
@@ -159,13 +157,9 @@ def run_sweep(
         either is an error: nothing is thrown away unasked.
     jobs : int
         How many cells run side by side, each on one thread. The record is the same whatever the number.
-    limit : int, optional
-        Stop after this many new cells, leaving the rest to ``resume``.
     minutes : float, optional
         Make as many whole cells as fit into these minutes, for a sweep that says how its cells run side by
         side; a record that is there is gone on with. No cell is shortened, and none begun that cannot end.
-    clock : callable
-        The seconds that count.
 
     Raises
     ------
@@ -186,7 +180,7 @@ def run_sweep(
     [1, 4, 9]
     """
     out = Path(out)
-    began = clock()
+    began = monotonic()
     if minutes is not None:
         if sweep.scheduler is None or not sweep.grows:
             raise ValueError(
@@ -194,9 +188,8 @@ def run_sweep(
             )
         finite("minutes", minutes, minimum=0)
         resume = not overwrite
-    keys = _checked(sweep, out, resume and overwrite, jobs, limit)
-    journal = _open_journal(sweep, out, len(keys), resume, overwrite)
-    begun, data = journal.before or (None, {})
+    keys = _checked(sweep, out, resume and overwrite, jobs)
+    journal, begun, data = _begin(sweep, out, len(keys), resume, overwrite)
     if begun is not None and len(begun) == len(keys):
         journal.close(remove=True)
         return begun
@@ -208,9 +201,9 @@ def run_sweep(
             cell = _cell_of(sweep, row) or {}
             result = {key: value for key, value in row.items() if key not in cell}
             journal.add(cell, result, begun.provenance["wall_s"])
-    started = time.perf_counter()
+    started = perf_counter()
     earlier_s = journal.wall_s
-    waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done][:limit]
+    waiting = [dict(cell) for cell, key in zip(sweep.cells, keys) if key not in journal.done]
     earlier = read(out).provenance["hardware"] if sweep.grows and resume and out.exists() else ""
     bar = tqdm(total=len(keys), initial=len(journal.done), desc=sweep.name, unit="cell", disable=not progress)
     saved = False
@@ -222,7 +215,7 @@ def run_sweep(
         say = bar.write if progress else lambda line: None
         before = [{**json.loads(key), **result} for key, result in journal.done.items()]
         end = math.inf if minutes is None else began + 60 * minutes
-        running = nullcontext(sweep.scheduler.outcomes(waiting, before, lambda: end - clock(), say))
+        running = nullcontext(sweep.scheduler.outcomes(waiting, before, lambda: end - monotonic(), say))
     try:
         with bar, running as finishing:
             for cell, result, error in finishing:
@@ -230,7 +223,7 @@ def run_sweep(
                     raise CellError(
                         f"cell {json.dumps(cell)} of sweep {sweep.name!r} failed: {error[0]}"
                     ) from (RuntimeError(error[1]))
-                journal.add(cell, result or {}, earlier_s + time.perf_counter() - started)
+                journal.add(cell, result or {}, earlier_s + perf_counter() - started)
                 bar.update()
                 if sweep.grows:
                     record_so_far().save(out)
@@ -249,23 +242,35 @@ def run_sweep(
     return record
 
 
-def _open_journal(sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool) -> Journal:
-    """The journal of a sweep; its ``before`` is the record that is gone on with, and what the data are."""
-    waiting = out.with_name(out.name + ".partial")
-
-    def allowed(interrupted: bool) -> tuple[Record | None, dict]:
-        if interrupted and not resume and not overwrite:
-            raise ValueError(
-                f"{waiting} holds an interrupted sweep: resume it, or overwrite it to start again"
-            )
-        if out.exists() and not resume and not overwrite:
-            raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
-        begun = finished_record(sweep, out) if resume and not interrupted and out.exists() else None
+def _begin(
+    sweep: Sweep, out: Path, cells: int, resume: bool, overwrite: bool
+) -> tuple[Journal, Record | None, dict]:
+    """The journal of a sweep, the record that is gone on with, and what the data are."""
+    journal = Journal(out.with_name(out.name + ".partial"))
+    try:
+        if not resume and not overwrite:
+            _refuse_to_overwrite(journal, out)
+        begun = None
+        if resume and not journal.interrupted and out.exists():
+            begun = finished_record(sweep, out)
         if isinstance(sweep.data, str) or (begun is not None and len(begun) == cells):
-            return begun, {"source": sweep.data, "sha256": None}
-        return begun, sweep.data()
+            data = {"source": sweep.data, "sha256": None}
+        else:
+            data = sweep.data()
+        journal.begin(sweep.settings(), resume)
+    except BaseException:
+        journal.close(remove=not journal.interrupted)
+        raise
+    return journal, begun, data
 
-    return Journal(waiting, sweep.settings(), resume, allowed)
+
+def _refuse_to_overwrite(journal: Journal, out: Path) -> None:
+    if journal.interrupted:
+        raise ValueError(
+            f"{journal.path} holds an interrupted sweep: resume it, or overwrite it to start again"
+        )
+    if out.exists():
+        raise ValueError(f"{out} holds a record already: overwrite it, or choose another file")
 
 
 def _record_of(
@@ -312,7 +317,7 @@ def _cell_of(sweep: Sweep, row: Mapping) -> dict | None:
     return next((cell for cell in cells if cell.items() <= row.items()), None)
 
 
-def _checked(sweep, out, both, jobs, limit) -> list[str]:
+def _checked(sweep, out, both, jobs) -> list[str]:
     """The cells as JSON, after everything that can be refused before any of them is run."""
     if out.is_dir():
         raise ValueError(f"out must be the file of the record, got the folder {out}")
@@ -323,8 +328,6 @@ def _checked(sweep, out, both, jobs, limit) -> list[str]:
     most = max(64, os.cpu_count() or 1)
     if jobs > most:
         raise ValueError(f"jobs must be at most {most} here, got {jobs}")  # thousands end in a crash
-    if limit is not None:
-        positive_int("limit", limit, minimum=0)
     keys = [json.dumps(dict(cell), sort_keys=True) for cell in sweep.cells]
     if len(set(keys)) < len(keys):
         twice = max(keys, key=keys.count)

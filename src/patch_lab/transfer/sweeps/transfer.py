@@ -21,7 +21,7 @@ from patch_lab.transfer.sweeps.transfer_cells import (
     heads_cell,
     logistic_cell,
     mismatch_cell,
-    pretrained_attention,
+    pretrained_attention_cell,
     scratch_cell,
 )
 
@@ -133,7 +133,7 @@ SWEEPS = (
         "transfer-pretrained",
         "The same with the attention of models that were pre-trained on another feature.",
         _pretrained_cells(),
-        pretrained_attention,
+        pretrained_attention_cell,
         {
             **{key: value for key, value in COMMON.items() if key != "steps"},
             "fine_tuning_steps": STEPS,

@@ -25,7 +25,7 @@ from patch_lab.transfer.mismatch import (
     Heads,
     SeveralFeatures,
     draw_several,
-    overlap,
+    pairs_kept,
     reassign,
     several_errors,
 )
@@ -67,7 +67,7 @@ def downstream_data(num_patches: int, dim: int, partition: Partition | None = No
     return SpatialData(partition, dim, 16 / num_patches)
 
 
-def fixed_attention_cell(name: str, partition: Partition):
+def attention_called(name: str, partition: Partition):
     """The fixed attentions that are compared, by name."""
     D = partition.num_patches
     if name == "uniform":
@@ -82,7 +82,7 @@ def fixed_attention_cell(name: str, partition: Partition):
 
 
 @lru_cache(maxsize=1)
-def pretrained_cell(num_patches: int, samples: int, seed: int, steps: int) -> tuple[torch.Tensor, dict]:
+def pretrained_scores(num_patches: int, samples: int, seed: int, steps: int) -> tuple[torch.Tensor, dict]:
     """A after pre-training (section 4.2): model (T) from scratch on another feature, and what A is like.
 
     Diagonal 4; the scores move min(1024, D^2 / 4) times faster than D v. Above 1024 the steps of A overshoot.
@@ -124,13 +124,13 @@ def _rounded(errors, digits: int = 4) -> list:
 def fine_tuning_cell(num_patches, dim, attention, sizes, seeds, linear=TRANSFER.linear) -> dict:
     """Fine-tuning with a fixed attention; errors (seeds, sizes)."""
     data = downstream_data(num_patches, dim)
-    model = fixed_attention_cell(attention, data.partition)
+    model = attention_called(attention, data.partition)
     return {**_fine_tuned(data, model, sizes, seeds, linear), "in_set_mass": model.in_set_mass}
 
 
-def pretrained_attention(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
+def pretrained_attention_cell(num_patches, dim, sizes, seeds, pretraining, steps) -> dict:
     """Fine-tuning with the attention that a pre-training of this seed and so many steps left."""
-    A, described = pretrained_cell(num_patches, pretraining_samples(num_patches), pretraining, steps)
+    A, described = pretrained_scores(num_patches, pretraining_samples(num_patches), pretraining, steps)
     return {
         **_fine_tuned(downstream_data(num_patches, dim), DenseAttention(A), sizes, seeds, TRANSFER.linear),
         **described,
@@ -220,7 +220,7 @@ def scratch_cell(
 def mismatch_cell(num_patches, dim, fraction, sizes, seeds) -> dict:
     """Fixed attention to sets of which a fraction of the patches has moved, another draw per seed."""
     upstream = downstream_data(num_patches, dim).partition
-    model = fixed_attention_cell("gamma = log D", upstream)
+    model = attention_called("gamma = log D", upstream)
     moved = [downstream_data(num_patches, dim, reassign(upstream, fraction, seed)) for seed in range(seeds)]
     reads = torch.cat([draw_reads(data, model, max(sizes), [seed]) for seed, data in enumerate(moved)])
     tuned = fine_tune(reads, model, sizes, range(seeds), steps=STEPS)
@@ -233,7 +233,7 @@ def mismatch_cell(num_patches, dim, fraction, sizes, seeds) -> dict:
         )
         for seed, data in enumerate(moved)
     ]
-    shared = [overlap(upstream, data.partition) for data in moved]
+    shared = [pairs_kept(upstream, data.partition) for data in moved]
     return {"errors": _rounded(errors), "shared_pairs": float(np.mean(shared))}
 
 
@@ -243,7 +243,7 @@ def heads_cell(num_patches, dim, features, heads, sizes, seeds) -> dict:
     for seed in range(seeds):
         partitions = [Partition.random(num_patches, SET_SIZE, 100 * seed + k) for k in range(features)]
         data = SeveralFeatures(partitions, dim, 16 / num_patches / features)
-        model = Heads([fixed_attention_cell("gamma = log D", partition) for partition in partitions[:heads]])
+        model = Heads([attention_called("gamma = log D", partition) for partition in partitions[:heads]])
         reads = draw_several(data, model, max(sizes), [seed])
         tuned = fine_tune(reads, model, sizes, [seed], steps=STEPS)
         errors.append(several_errors(tuned.value[0], model, data, draws=4000, seed=TEST + seed))
