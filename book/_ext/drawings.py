@@ -30,7 +30,7 @@ PAIR = 162
 #: By how much red, green and blue of a raster may differ that has no colors.
 GRAY = 6
 #: The class of an image that stays one picture on a phone.
-WHOLE = "pa-whole"
+WHOLE = "pa-uncut"
 _PIXELS_PER_POINT = 96 / 72
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
