@@ -288,23 +288,14 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
 
     A bare verdict behind a sentence would seem to judge that sentence.
     """
-    verdict = claim.current_verdict or ""
-    verdict = CHIPS.get(verdict, verdict)
-    word = nodes.inline("", "", classes=["pasted-text"])
-    if named:
-        pieces = enumerate(_called(claim.where).split("$"))  # every other one is a formula
-        word += [nodes.math("", one) if k % 2 else nodes.Text(one) for k, one in pieces]
-        word += nodes.Text(": ")
-    word += nodes.Text(verdict)
+    where = without_markup(claim.where.replace("$", ""))
+    short = len(where) <= NAMED and "\\" not in where  # no formula that would stand there as TeX
+    name = (where if short else "claim") + ": "
+    verdict = CHIPS.get(claim.current_verdict, claim.current_verdict)
+    word = nodes.inline("", f"{name if named else ''}{verdict}", classes=["pasted-text"])
     condition = without_markup(claim.heading.replace("$", ""))
     classes = ["verdict", "pa-chip", f"pa-{claim.family}"]
     return card_link(builder, docname, claim, [word], classes=classes, reftitle=condition)
-
-
-def _called(where: str) -> str:
-    """What a claim is called beside the sentence that it judges: a long one without its kind."""
-    kind = re.match(r"(?:Theorem|Corollary|Propositions?)(?:: | on )", where)
-    return where[kind.end() :].split(", ")[0] if kind and len(where) > NAMED else where
 
 
 class Chips(SphinxPostTransform):
