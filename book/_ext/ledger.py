@@ -67,13 +67,6 @@ CHIPS = {
     "not run at this size": "not run at its size",
 }
 
-#: The verdicts as a count says them.
-COUNTED = {
-    "observation": "proved in a line or two",
-    "holds only if": "under a condition",
-    "fails as stated": "not as stated",
-}
-
 
 #: The page of the table, whose address may ask for some of the claims.
 TABLE = "book/claims"
@@ -530,7 +523,7 @@ class ClaimsTotals(LedgerDirective):
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
                 if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
-                counted = f"{standings.count(word)} {COUNTED.get(word, word)}"
+                counted = f"{standings.count(word)} {word}"
                 address = f"{table}#paper={paper}&verdict={slug(word)}"
                 line += [nodes.reference("", counted, refuri=address, internal=True, classes=badge)]
         return line
