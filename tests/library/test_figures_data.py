@@ -117,6 +117,13 @@ def test_a_dot_marks_the_first_time_that_a_curve_is_halfway():
     assert dots == [[[pytest.approx(0.5), 50]], [[pytest.approx(1 + 1 / 3), 50]]]
 
 
+def test_a_patch_is_drawn_as_the_sum_of_its_row_and_its_column():
+    rows, columns = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 20.0], [30.0, 40.0]])
+    whole = np.arange(16.0).reshape(4, 4)
+    maps = [ax.images[0].get_array().tolist() for ax in pretrained.plot_sum(rows, columns, whole, 2).axes]
+    assert maps == [[[3, 3], [4, 4]], [[10, 20], [10, 20]], [[13, 23], [14, 24]], [[8, 9], [10, 11]]]
+
+
 def test_dashes_tell_what_is_reached_from_what_bounds_and_one_head_from_many():
     _, (left, right) = plt.subplots(1, 2)
     transfer.plot_limits(left, [1, 2], {name: [0.4, 0.2] for name in "abc"}, 0.05)
