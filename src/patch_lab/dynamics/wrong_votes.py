@@ -55,13 +55,13 @@ def share_widening(risk: PopulationRisk, alpha: float, diagonal: float, gamma: f
 
 
 def widening_along(
-    risk: PopulationRisk, run: PopulationRun, diagonal: float, points: int = 60
+    risk: PopulationRisk, run: PopulationRun, points: int = 60
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lead gamma - rho and :func:`share_widening` at ``points`` of a run, spread over its record."""
     some = np.unique(np.linspace(0, len(run.steps) - 1, points).astype(int))
-    path = zip(run.alpha[some], run.gamma[some], run.rho[some])
     shares = [
-        share_widening(risk, float(alpha), diagonal, float(gamma), float(rho)) for alpha, gamma, rho in path
+        share_widening(risk, float(run.alpha[k]), run.diagonal, float(run.gamma[k]), float(run.rho[k]))
+        for k in some
     ]
     return run.gamma[some] - run.rho[some], np.array(shares)
 
