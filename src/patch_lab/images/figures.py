@@ -55,8 +55,7 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     Parameters
     ----------
     results : list of dict
-        Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
-        its accuracy is drawn through as a thin line.
+        Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled.
     """
     runs = Counter((run["model"], run["tile"]) for run in results)
     frame = pd.DataFrame(
@@ -69,10 +68,6 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     )
     sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_styles(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
-    for (model, _), color in zip(MODELS.items(), CATEGORIES):
-        own = [run for run in results if run["model"] == model]
-        unshuffled = [run["test_accuracy"] for run in own if run["tile"] == tiles[-1]]
-        ax.axhline(100 * float(np.mean(unshuffled)), color=color, linestyle=":", linewidth=1)
     names = {
         "small CNN": ("small_cnn", tiles[-1], (-10, 9), "right"),
         "positional ViT": ("positional", 4, (10, 19), "right"),
