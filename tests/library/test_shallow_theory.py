@@ -143,24 +143,6 @@ def test_training_of_the_extended_network_is_that_of_model_1_with_one_head_and_o
     assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
 
 
-@given(
-    weights=st.lists(st.floats(-3, 3), min_size=1, max_size=8).filter(lambda a: max(map(abs, a)) > 0.1),
-    chance=st.floats(0.05, 0.95),
-    height=st.floats(0, 12),
-)
-def test_hoeffding_holds_with_the_stated_constant(weights, chance, height):
-    """All outcomes of a few two-point variables, whose norm is taken over a grid of moments up to 60."""
-    values, odds = np.array([1 - chance, -chance]), np.array([chance, 1 - chance])
-    moments = np.linspace(1, 60, 600)
-    K = max((odds @ np.abs(values) ** p) ** (1 / p) / p**0.5 for p in moments)
-    sums, weight = np.zeros(1), np.ones(1)
-    for a in weights:
-        sums = (sums[:, None] + a * values).ravel()
-        weight = (weight[:, None] * odds).ravel()
-    tail = weight[np.abs(sums) >= height].sum()
-    assert tail <= 2 * math.exp(-(height**2) / (32 * K**2 * np.square(weights).sum())) + 1e-12
-
-
 @given(mean=st.floats(0.01, 0.9), failure=st.floats(1e-6, 0.5))
 def test_averages_need_no_square(mean, failure):
     """Bernoulli fractions, exactly: near the mean at the upper number, zero below the lower one."""

@@ -1,6 +1,6 @@
-"""Ten programs of somebody who brings a law, labels, attention, weights, a sweep, a claim or pictures.
+"""Programs of somebody who brings a law, labels, attention, weights, a sweep or pictures.
 
-Three of them stand on the page `quickstart`, under "Yours"; all run as they stand.
+Two of them stand on the page `quickstart`, under "Yours"; all run as they stand.
 """
 
 import re
@@ -12,7 +12,7 @@ from test_quickstart import PAGE, PROGRAMS
 
 from patch_lab.cli import main
 
-LAW, NETWORK, CLAIM = re.findall(
+LAW, NETWORK = re.findall(
     r"^```python\n(.*?)^```", PAGE.read_text("utf-8").partition("\n## Yours\n")[2], re.M | re.S
 )
 
@@ -58,9 +58,8 @@ def here(tmp_path, monkeypatch):
         (LABELS, r"step 20: loss 0\.\d+, test error nan"),
         (ATTENTION, r"\(5, 2\)"),
         (SWEEP, r"\[1\.\s+1\.\s+1\.414\d+\s+4\.\s+1\.732\d+\s+9\.\s*\]"),
-        (CLAIM, r"Theorem 1 \(Doe \(2024\)\): proved here"),
     ],
-    ids=["law", "labels", "attention", "sweep", "claim"],
+    ids=["law", "labels", "attention", "sweep"],
 )
 def test_a_program_of_ones_own(program, says, here, capsys):
     assert len(program.strip().splitlines()) <= 25
