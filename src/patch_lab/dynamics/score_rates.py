@@ -27,6 +27,8 @@ class ScoreRates(NamedTuple):
         |outside| / (alpha^p (1 + Gamma G^(p-1)) / D), which it bounds by polylog(d).
     slope : float
         E[w] with w = 1 / (1 + exp(y F)), the mean derivative of the loss.
+    feedback : float
+        Gamma G^(p-1).
     """
 
     inside: float
@@ -34,6 +36,7 @@ class ScoreRates(NamedTuple):
     constant_inside: float
     constant_outside: float
     slope: float
+    feedback: float
 
 
 def own_gain(num_patches: int, set_size: int, beta, gamma, rho):
@@ -57,14 +60,15 @@ def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, r
     inside = -by_gamma / (D * (C - 1))
     outside = -by_rho / (D * (D - C))
     _, Gamma, _ = attention_values(D, C, beta, gamma, rho)
-    growth = Gamma * own_gain(D, C, beta, gamma, rho) ** (p - 1)
+    feedback = Gamma * own_gain(D, C, beta, gamma, rho) ** (p - 1)
     yF, probability = risk.predictions(alpha, beta, gamma, rho)
     return ScoreRates(
         float(inside),
         float(outside),
-        float(inside / (alpha**p * growth)),
-        float(abs(outside) / (abs(alpha) ** p * (1 + growth) / D)),
+        float(inside / (alpha**p * feedback)),
+        float(abs(outside) / (abs(alpha) ** p * (1 + feedback) / D)),
         float(probability @ expit(-yF)),
+        float(feedback),
     )
 
 
