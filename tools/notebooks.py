@@ -137,7 +137,7 @@ def followed(notebook) -> dict[str, set[str]]:
     Names are followed from statement to statement, by reading alone; rather too many parameters than too few.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    flow = _Flow()
+    flow = _Dependence()
     parameters = {}
     for _ in range(2):  # a function reads what is assigned below it, so a second reading knows more
         for cell in code:
@@ -152,7 +152,7 @@ def followed(notebook) -> dict[str, set[str]]:
     return parameters
 
 
-class _Flow:
+class _Dependence:
     """Which parameters each name may depend on."""
 
     def __init__(self) -> None:

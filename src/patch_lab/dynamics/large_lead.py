@@ -314,25 +314,9 @@ class LoudSets(Sparse):
         return math.exp(root_scalar(gap, bracket=(0.0, 40.0), xtol=1e-14).root)
 
 
-@dataclass(frozen=True)
-class Trapped:
-    """A line of the reduced flow, in the two ratios of the trap; arrays of shape (R,).
-
-    Attributes
-    ----------
-    line : FlowLine
-    b : D exp(-p (gamma - rho))
-    lam : exp(beta - gamma)
-    """
-
-    line: FlowLine
-    b: np.ndarray
-    lam: np.ndarray
-
-
 def follow_into_trap(
     set_size: int, features: float, degree: int, diagonal: float, num_patches: int, times
-) -> Trapped:
+) -> FlowLine:
     """Follow scores from zero with alpha at its best, to each of ``times``, with scores at the rate D^2.
 
     Parameters
@@ -343,5 +327,4 @@ def follow_into_trap(
     """
     D, C = positive_int("num_patches", num_patches), positive_int("set_size", set_size)
     risk = PopulationRisk(D, C, features / (D - C), degree, 0.0, prune=1e-13)
-    line = flow_line(risk, diagonal, D**2 * np.asarray(times, dtype=np.float64))
-    return Trapped(line, D * np.exp(-degree * (line.gamma - line.rho)), np.exp(diagonal - line.gamma))
+    return flow_line(risk, diagonal, D**2 * np.asarray(times, dtype=np.float64))

@@ -31,7 +31,7 @@ def large_lead_cell(part: str, D: int, features: float, diagonal: float) -> dict
 
     ``part`` says what it is for: "trap" (scores in the trap) or "border" (beside the condition's border).
     """
-    line = follow_into_trap(SET_SIZE, features, DEGREE, diagonal, D, TIMES).line
+    line = follow_into_trap(SET_SIZE, features, DEGREE, diagonal, D, TIMES)
     risk = PopulationRisk(D, SET_SIZE, features / (D - SET_SIZE), DEGREE, 0.0, prune=PRUNE)
     top = int(line.gamma.argmax())
     peak = float(line.gamma[top])
