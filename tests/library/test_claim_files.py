@@ -2,12 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from ledgers import SmallLedger
 
-from patch_lab.cli import main
-from patch_lab.kit.ledger import Ledger, exact
+from patch_lab.kit.ledger import exact
 from patch_lab.kit.ledger.cli import as_csv
 from patch_lab.kit.ledger.requires import holds, parse
 
@@ -72,7 +71,7 @@ def test_a_damaged_table(tmp_path, change, message):
     }
     file = write(tmp_path / "mine.toml", ENTRY, entry)
     with pytest.raises(ValueError, match=re.escape(message)) as refused:
-        Ledger.at(file)
+        SmallLedger(file)
     assert str(file) in str(refused.value) and "\n" not in str(refused.value)
     assert "claim 2 (" in str(refused.value) or "stated twice" in str(refused.value)
 
@@ -100,7 +99,7 @@ def damaged(number) -> str:
     ],
 )
 def test_damaged_evidence(tmp_path, content, message):
-    ledger = Ledger.at(write(tmp_path / "mine.toml", ENTRY))
+    ledger = SmallLedger(write(tmp_path / "mine.toml", ENTRY))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.json").write_text(content)
     with pytest.raises(ValueError, match=message) as refused:
@@ -141,21 +140,9 @@ def test_what_is_no_evidence_has_no_interval():
         holds("q.low > 0", NUMBERS, {"q": 0.3})
 
 
-def test_the_pages_own_ledger_works_as_printed(tmp_path, monkeypatch, capsys):
-    """The TOML and the three lines of the page `claims`; once recording, once comparing."""
-    page = (Path(__file__).resolve().parents[2] / "book" / "claims.md").read_text(encoding="utf-8")
-    blocks = dict(re.findall(r"```(toml|python)\n(.*?)```", page, re.DOTALL))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "squares.toml").write_text(blocks["toml"])
-    exec(compile(blocks["python"], "claims.md", "exec"), {})
-    exec(compile(blocks["python"].replace(", record=True", ""), "claims.md", "exec"), {})
-    assert main(["claims", "--ledger", "squares.toml"]) == 0
-    assert "By induction. The sum is 385." in capsys.readouterr().out
-
-
 def test_knobs_are_filled_and_listed(tmp_path):
     entry = ENTRY | {"verdict": "seen in one network", "knobs": [KNOB]}
-    mine = Ledger.at(write(tmp_path / "mine.toml", entry), record=True)
+    mine = SmallLedger(write(tmp_path / "mine.toml", entry), record=True)
     mine.chapter("notes")
     mine.check("ours-first", {"x": exact("x", 1), "seeds": exact("seeds", 5)})
     claim = mine["ours-first"]
@@ -167,7 +154,7 @@ def test_what_falls_with_a_claim(tmp_path):
         ENTRY | {"id": f"ours-{name}", "rests_on": [f"ours-{ground}"]}
         for name, ground in (("second", "first"), ("third", "second"))
     )
-    mine = Ledger.at(write(tmp_path / "mine.toml", three, ENTRY | {"checked_by": "flint"}, two))
+    mine = SmallLedger(write(tmp_path / "mine.toml", three, ENTRY | {"checked_by": "flint"}, two))
     assert mine.dependents("ours-first") == ["ours-third", "ours-second"]
     assert mine.dependents("ours-third") == []
     assert mine.relying_on("flint") == ["ours-third", "ours-first", "ours-second"] and not mine.relying_on(
@@ -182,7 +169,7 @@ def test_what_falls_with_a_claim(tmp_path):
 def test_a_claim_has_one_word_of_the_common_vocabulary_and_a_horizon(tmp_path):
     def one(verdict, **more):
         entry = ENTRY | {"verdict": verdict, "knobs": [KNOB]} | more
-        mine = Ledger.at(write(tmp_path / "mine.toml", entry), record=True)
+        mine = SmallLedger(write(tmp_path / "mine.toml", entry), record=True)
         mine.chapter("notes")
         mine.check("ours-first", {"x": exact("x", 1), "seeds": exact("seeds", 5)})
         return mine["ours-first"].outcome, mine["ours-first"].horizon
@@ -210,35 +197,4 @@ def test_a_claim_that_rests_on_nothing(tmp_path):
             for name, ground in (("first", first), ("second", second))
         ]
         with pytest.raises(ValueError, match=message):
-            Ledger.at(write(tmp_path / "mine.toml", *entries))
-
-
-CLAIM = """
-sources = {"Doe2024:grid" = "Doe & Münster (2024)"}
-[[claim]]
-id = "Doe2024:grid-theorem-1"
-source = "Doe2024:grid"
-where = "Theorem 1"
-chapter = "notes"
-statement = "It is two."
-verdict = "proved here"
-because = "It is {total}."
-"""
-
-
-def test_a_claim_of_ones_own_paper(tmp_path):
-    (tmp_path / "mine.toml").write_text(CLAIM, encoding="utf-8")
-    mine = Ledger.at(tmp_path / "mine.toml", record=True)
-    mine.chapter("notes")
-    card = mine.check("Doe2024:grid-theorem-1", {"total": exact("sum", 2)})
-    assert "Theorem 1 (Doe & Münster (2024)): proved here" in repr(card)
-    assert [claim.id for claim in mine.select(source="Doe2024:grid")] == ["Doe2024:grid-theorem-1"]
-    first, _, claims = CLAIM.lstrip().partition("\n")
-    for given, message in (
-        ("", "source must be one of .*, got 'Doe2024:grid'; .* sources = "),
-        ("sources = 'Doe'\n", "sources must be a table of keys and who they are, got 'Doe'"),
-        (first.replace("Doe & Münster (2024)", " "), "source Doe2024:grid must be a text"),
-    ):
-        (tmp_path / "mine.toml").write_text(given + "\n" + claims, encoding="utf-8")
-        with pytest.raises(ValueError, match=message):
-            Ledger.at(tmp_path / "mine.toml")
+            SmallLedger(write(tmp_path / "mine.toml", *entries))

@@ -4,9 +4,10 @@ import json
 import math
 
 import pytest
+from ledgers import SmallLedger
 
 from patch_association.intervals import Estimate, proportion
-from patch_lab.kit.ledger import Ledger, exact, sampled
+from patch_lab.kit.ledger import exact, sampled
 
 TABLE = """
 [[claim]]
@@ -53,12 +54,12 @@ def give(ledger, claim="ours-first", n=3, **evidence):
 @pytest.fixture
 def recorded(path):
     """The same table with the first claim's evidence on record."""
-    give(Ledger.at(path, record=True))
+    give(SmallLedger(path, record=True))
     return path
 
 
 def test_a_claim_without_evidence_is_unexamined_and_cannot_be_replayed(path):
-    ledger = Ledger.at(path)
+    ledger = SmallLedger(path)
     first, second = ledger
     assert (first.current_verdict, first.reason, first.family) == ("not examined yet", "", "untested")
     assert (second.current_verdict, second.reason, second.family) == ("definition", "Always.", "used")
@@ -68,7 +69,7 @@ def test_a_claim_without_evidence_is_unexamined_and_cannot_be_replayed(path):
 
 
 def test_recording_then_replaying(recorded):
-    ledger = Ledger.at(recorded)
+    ledger = SmallLedger(recorded)
     claim = ledger["ours-first"]
     assert claim.evidence["largest"] == exact("largest", 3) and claim.parameters == {"n": 3, "sizes": [1, 2]}
     assert claim.heading == "holds only if $q$ is at most 3" and claim.family == "conditional"
@@ -83,23 +84,26 @@ def test_recording_again_changes_nothing_but_what_has_changed(path, relative, ke
     """Another machine rounds differently: the file stays as it is, and a real change is written."""
     path.write_text(TABLE + TABLE[: TABLE.index('[[claim]]\nid = "jel')].replace("ours-first", "ours-later"))
     for scale in (1, 1 + relative):
-        estimate, ledger = Estimate(0.1 * scale, 0.05 * scale, 0.15 * scale, 3), Ledger.at(path, record=True)
+        estimate, ledger = (
+            Estimate(0.1 * scale, 0.05 * scale, 0.15 * scale, 3),
+            SmallLedger(path, record=True),
+        )
         give(ledger, share=sampled("share", estimate, seeds=3))
         numbers = {
             "good": sampled("share of good runs", proportion(5, 10), seeds=10),
             "largest": exact("l", 3),
         }
         ledger.check("ours-later", numbers | {"x": exact("x", scale / 3)})
-    first, later = (Ledger.at(path)[claim].evidence for claim in ("ours-first", "ours-later"))
+    first, later = (SmallLedger(path)[claim].evidence for claim in ("ours-first", "ours-later"))
     assert (later["x"] == exact("x", 1 / 3)) == (first["share"].low == 0.05) == kept
-    give(Ledger.at(path, record=True), x=exact("renamed", 1 / 3))
-    assert Ledger.at(path)["ours-first"].evidence["x"].name == "renamed"
+    give(SmallLedger(path, record=True), x=exact("renamed", 1 / 3))
+    assert SmallLedger(path)["ours-first"].evidence["x"].name == "renamed"
 
 
 @pytest.mark.parametrize("change", [4e-10, 0.0, -4e-10])
 def test_evidence_within_its_tolerance_passes(path, change):
-    give(Ledger.at(path, record=True), extra=exact("extra", 0.5))
-    give(Ledger.at(path), extra=exact("extra", 0.5 + change))
+    give(SmallLedger(path, record=True), extra=exact("extra", 0.5))
+    give(SmallLedger(path), extra=exact("extra", 0.5 + change))
 
 
 @pytest.mark.parametrize(
@@ -116,19 +120,19 @@ def test_evidence_within_its_tolerance_passes(path, change):
 def test_what_differs_at_the_recorded_setting_stops_the_chapter(recorded, evidence, message):
     setting = r"setting/first at n = 3, sizes = \[1, 2\]: claim 'ours-first': "
     with pytest.raises(AssertionError, match=setting + ".*" + message):
-        give(Ledger.at(recorded), **evidence)
+        give(SmallLedger(recorded), **evidence)
 
 
 def test_other_parameters_than_the_recorded_ones_are_not_taken_for_a_setting(recorded):
     """A chapter with a new parameter must be recorded again: else nothing would be compared any more."""
-    ledger = Ledger.at(recorded)
+    ledger = SmallLedger(recorded)
     ledger.chapter("setting/first", n=3)
     with pytest.raises(AssertionError, match=r"recorded with n = 3, sizes = \[1, 2\]; record it again"):
         ledger.check("ours-first", {"largest": exact("largest", 3)})
 
 
 def test_at_another_setting_nothing_stops_and_both_are_shown(recorded):
-    card = give(Ledger.at(recorded), n=4, largest=exact("largest at 4", 40), extra=exact("extra", 2))
+    card = give(SmallLedger(recorded), n=4, largest=exact("largest at 4", 40), extra=exact("extra", 2))
     markdown = card._repr_markdown_()
     assert "**Your setting: this is not the recorded run.** n = 4 (recorded: 3)." in markdown
     assert "**The verdict asks for more than your run gives:** abs(“largest at 4” - n) &lt;= 1." in markdown
@@ -146,7 +150,7 @@ def test_a_verdict_that_its_numbers_do_not_support_stops_the_chapter(recorded, r
     """Recorded or not: with the requirement sharpened, the same numbers no longer do."""
     recorded.write_text(TABLE.replace("good.high > 0.4", "good.low > 0.4"))
     with pytest.raises(AssertionError, match=r"requires good.low > 0.4 and has good = 0.5, largest = 3"):
-        give(Ledger.at(recorded, record=record))
+        give(SmallLedger(recorded, record=record))
 
 
 UNDEFINED = [exact("largest", math.nan), sampled("largest", Estimate(1.0, 0.0, math.inf, 3), n=3)]
@@ -155,11 +159,11 @@ UNDEFINED = [exact("largest", math.nan), sampled("largest", Estimate(1.0, 0.0, m
 @pytest.mark.parametrize("number", UNDEFINED, ids=["nan", "an endless interval"])
 def test_what_is_not_defined_is_shown_at_a_readers_setting_alone(recorded, number):
     with pytest.raises(AssertionError, match="'largest'"):
-        give(Ledger.at(recorded), largest=number)
+        give(SmallLedger(recorded), largest=number)
     with pytest.raises(ValueError, match="'ours-first': 'largest' is not finite and cannot be recorded"):
-        give(Ledger.at(recorded, record=True), largest=number)
+        give(SmallLedger(recorded, record=True), largest=number)
     shown = "not defined" if math.isnan(number.value) else "1"
-    assert f"| largest | {shown} | 3 |" in give(Ledger.at(recorded), n=4, largest=number)._repr_markdown_()
+    assert f"| largest | {shown} | 3 |" in give(SmallLedger(recorded), n=4, largest=number)._repr_markdown_()
 
 
 def test_what_is_drawn_may_differ_by_half_its_interval_and_no_more():

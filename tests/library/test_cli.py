@@ -76,14 +76,12 @@ def test_sweep_writes_its_record(demo, capsys):
         (["sweep", "demo", "--out", "."], "out must be the file of the record, got the folder ."),
         (["sweep", "demo", "--quiet"], "holds an interrupted sweep: resume it"),
         (["sweep", "demo", "--out", "file/demo.json", "--quiet"], "file"),
-        (["claims", "--ledger", "mine.toml"], "mine.toml, claim 1 (ours-a): where is missing"),
     ],
 )
 def test_errors_are_a_sentence_and_exit_2(demo, capsys, arguments, sentence):
     (demo / "runs").mkdir()
     (demo / "runs" / "demo.json.partial").write_text("{}")
     (demo / "file").write_text("no folder")
-    (demo / "mine.toml").write_text('[[claim]]\nid = "ours-a"\nsource = "ours"\n')
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert err.startswith("patch-association: ") and sentence in err and len(err.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Attacks on the statements of the chapter on companions, by enumeration and search without the library."""
+"""Attacks on the statements of the chapter on companions, by enumeration and search."""
 
 import math
 from fractions import Fraction
@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from enumeration import consecutive_sets, inputs, positive_inputs, predictions
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from enumeration import consecutive_sets, inputs, positive_inputs
 
 from patch_association.data import random_feature
 from patch_association.exact.risk import PopulationRisk
@@ -67,70 +65,6 @@ def test_the_window_closes_where_it_says(C, p):
         assert first_move(D, C, 1.1 * edge, p) < 0
 
 
-@pytest.mark.parametrize(("C", "lam"), [(4, 4.8), (2, 0.3)])
-def test_a_linear_part_closes_the_window(C, lam):
-    # n Delta at the best alpha by convolutions, against the limit as a sum over two Poisson variables.
-    k = np.arange(60)
-    poisson = np.exp(-lam / 2 + k * math.log(lam / 2) - np.cumsum(np.log(np.maximum(k, 1))))
-    chance = np.convolve(poisson, poisson[::-1])  # of the difference, from -59 to 59
-    M = C + np.arange(-59, 60.0)
-
-    def zero(f, low, high):  # of a falling function
-        for _ in range(200):
-            middle = (low + high) / 2
-            low, high = (middle, high) if f(middle) > 0 else (low, middle)
-        return low
-
-    def slope(x):
-        return 0.5 * (1 - np.tanh(0.5 * np.clip(x, -600, 600)))
-
-    limit = -2 * chance @ (slope(zero(lambda x: chance @ (slope(x * M) * M), 1e-6, 50.0) * M) * M**2)
-    found = []
-    for D in (60, 240):
-        n, q = D - C, lam / (D - C)
-        plain, turned = np.ones(1), np.convolve([q, 1 - q], [q, 1 - q])
-        for _ in range(n - 2):
-            plain, turned = (np.convolve(law, [q / 2, 1 - q, q / 2]) for law in (plain, turned))
-        for _ in range(2):
-            plain = np.convolve(plain, [q / 2, 1 - q, q / 2])
-        turned = np.pad(turned, (0, plain.size - turned.size))
-        votes = np.arange(C - n, C + n + 1.0)
-
-        def loss_falls(alpha, nu, votes=votes, plain=plain, D=D):
-            z = alpha * votes
-            return plain @ (slope(D * (z**3 + nu * z)) * (3 * alpha**2 * votes**3 + nu * votes))
-
-        alpha = zero(lambda a: loss_falls(a, 1.0), 1e-7, 1.0)
-        z = alpha * votes
-        found.append(n * turned @ (slope(D * (z**3 + z)) * votes))
-        alpha = zero(lambda a: loss_falls(a, 1e-6), 1e-7, 1.5)
-        z = alpha * votes
-        assert turned @ (slope(D * (z**3 + 1e-6 * z)) * votes) > 0  # hardly any linear part
-    assert limit < 0 and abs(found[1] / limit - 1) < min(0.02, abs(found[0] / limit - 1))
-
-
-@pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (6, 3, 0.9), (8, 2, 0.9), (9, 3, 1.0)])
-def test_attention_evens_out_inside_a_set(D, C, q):
-    s, chance = positive_inputs(D, C, q, anywhere=False)
-    n = s.reshape(-1, D // C, C).sum(2).repeat(C, axis=1)
-    G = np.random.default_rng(1)
-    for _ in range(40):
-        p, nu, beta = int(G.choice([3, 5])), float(G.choice([0.0, 0.5])), float(G.normal())
-        alpha, gamma = (
-            float(10 ** G.uniform(-2, -0.2)),
-            float(beta + G.choice([-1, 1]) * 10 ** G.uniform(-1, 0.7)),
-        )
-
-        def loss(x, p=p, nu=nu, beta=beta, alpha=alpha):
-            own = 1 / (1 + (C - 1) * math.exp(x - beta))
-            z = D * alpha * (own * s + (1 - own) / (C - 1) * (n - s))
-            return chance @ np.logaddexp(0, -(z**p + nu * z).sum(1))
-
-        slope = (loss(gamma + 1e-5) - loss(gamma - 1e-5)) / 2e-5
-        if abs(slope) > 1e-9:
-            assert (slope < 0) == (gamma < beta), (p, nu, beta, alpha, gamma)
-
-
 @pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.3), (6, 2, 0.1)])
 def test_no_attention_beats_the_blocks(D, C, q):
     # Adversary: Adam on every entry of A, the diagonal too, and the strength, from random starts.
@@ -159,53 +93,6 @@ def test_no_attention_beats_the_blocks(D, C, q):
 
 D, C, Q, BETA = 6, 2, 0.4, 1.0
 S, CHANCE = positive_inputs(D, C, Q, anywhere=False)
-
-
-def loss(alpha, gamma, rho):
-    return CHANCE @ np.logaddexp(0, -predictions(S, C, alpha, (BETA, gamma, rho)))
-
-
-def slope(k, *point, h=1e-5):
-    ahead, behind = ([x + sign * h * (i == k) for i, x in enumerate(point)] for sign in (1, -1))
-    return (loss(*ahead) - loss(*behind)) / (2 * h)
-
-
-def settled(gamma, rho):
-    return math.exp(brentq(lambda x: slope(0, math.exp(x), gamma, rho, h=1e-6), -4.0, 1.0, xtol=1e-10))
-
-
-def velocity(_, point):
-    gamma, rho = point
-    alpha = settled(gamma, rho)
-    by_gamma, by_rho = (slope(k, alpha, gamma, rho, h=1e-3) for k in (1, 2))
-    return -by_gamma / (D * (C - 1)), -by_rho / (D * (D - C))
-
-
-def test_descent_comes_to_the_flow_in_proportion_to_the_rate_of_the_scores():
-    tau = 20.0
-    path = solve_ivp(velocity, (0, tau), (0.0, 0.0), method="LSODA", rtol=1e-8, atol=1e-10)
-    gamma_end, rho_end = path.y[:, -1]
-    assert gamma_end > 0.05 > -0.005 > rho_end  # it has moved
-    gaps = []
-    for kappa in (8.0, 4.0, 2.0):
-        eta, x = 0.05, [settled(0.0, 0.0), 0.0, 0.0]
-        for _ in range(round(tau / (kappa * eta))):
-            rates = (eta, kappa * eta / (D * (C - 1)), kappa * eta / (D * (D - C)))
-            x = [value - rate * slope(k, *x) for k, (value, rate) in enumerate(zip(x, rates))]
-        gaps.append(math.hypot(x[1] - gamma_end, x[2] - rho_end))
-    assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.2) and gaps[1] / gaps[2] == pytest.approx(2, rel=0.2)
-
-
-def test_strangers_die_out_like_one_over_time():
-    taus = np.array([1e5, 1e6, 1e7])
-    path = solve_ivp(velocity, (0, taus[-1]), (0.5, -0.5), method="LSODA", t_eval=taus, rtol=1e-7, atol=1e-9)
-    gamma, rho = path.y
-    deep = -8.0
-    k = slope(2, settled(BETA, deep), BETA, deep, h=1e-3) / math.exp(deep)
-    constant = math.log(D * (D - C) / k)
-    off = np.abs(rho + np.log(taus) - constant)
-    assert off[0] > off[2] and off[2] < 0.02
-    assert abs(gamma[2] - BETA) < abs(gamma[0] - BETA) and abs(gamma[2] - BETA) < 0.02
 
 
 def test_every_outcome_is_listed_once_with_its_chance():

@@ -2,52 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
-import numpy as np
 import pytest
 import torch
 from risk_enumeration import enumerated, outcomes
 
 from patch_association.structure import Partition
 from patch_lab.setting import constructions
-
-
-def log_odds_of_the_own_set(A: np.ndarray, labels: np.ndarray) -> float:
-    """The mean over rows of log(m / (1 - m)), m the softmax mass on the own set, written as sums."""
-    rows = []
-    for i, row in enumerate(A):
-        own = sum(math.exp(a) for j, a in enumerate(row) if labels[j] == labels[i])
-        rows.append(math.log(own / sum(math.exp(a) for j, a in enumerate(row) if labels[j] != labels[i])))
-    return float(np.mean(rows))
-
-
-def most_for_gram(L: int, beta: float) -> float:
-    return L / (L - 1) * beta - math.log(L - 1)
-
-
-@pytest.mark.parametrize(("L", "C", "beta"), [(2, 3, 0.5), (3, 2, 2.0), (5, 2, 6.0)])
-def test_encodings_of_one_length_cannot_concentrate_more_than_a_simplex_of_sets(L, C, beta):
-    draw, labels = np.random.default_rng([L, C]), np.repeat(np.arange(L), C)
-    simplex = np.where(labels[:, None] == labels, beta, -beta / (L - 1))
-    assert np.linalg.eigvalsh(simplex).min() > -1e-9
-    assert log_odds_of_the_own_set(simplex, labels) == pytest.approx(most_for_gram(L, beta), abs=1e-9)
-    for spread, dim in itertools.product((0.0, 0.1, 1.0), (1, 2, 4, 8)):
-        for _ in range(20):
-            P = draw.standard_normal((L, dim))[labels] + spread * draw.standard_normal((L * C, dim))
-            P -= P.mean(axis=0)  # the bound is tightest around the origin
-            P *= math.sqrt(beta) / np.linalg.norm(P, axis=1, keepdims=True)
-            assert log_odds_of_the_own_set(P @ P.T, labels) <= most_for_gram(L, beta) + 1e-9
-
-
-@pytest.mark.parametrize("gamma", [0.9, 1.1])
-def test_no_gram_matrix_has_the_attention_of_companions_above_the_diagonal(gamma):
-    labels = np.repeat(np.arange(3), 2)
-    A = np.where(labels[:, None] == labels, gamma, -2.0)
-    np.fill_diagonal(A, 1.0)
-    shifted = [np.linalg.eigvalsh(A + c).min() for c in np.linspace(-5, 50, 111)]  # the same softmax
-    assert (max(shifted) > 0) == (gamma < 1)
 
 
 @pytest.mark.parametrize("q", [0.08, 0.1, 0.3])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from enumeration import consecutive_sets, error_of_sign, positive_inputs, set_sums
+from enumeration import consecutive_sets, error_of_sign, set_sums
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -225,22 +225,6 @@ def test_association_and_derangement_are_one_function(strength):
     assert torch.allclose(outputs[0], outputs[1], atol=1e-10) and torch.allclose(
         outputs[0], outputs[2], atol=1e-10
     )
-
-
-@pytest.mark.parametrize(
-    ("L", "C", "q", "own", "next_set"), [(4, 3, 0.8, 0.1012, 0.0844), (5, 2, 0.5, 0.1312, 0.1039)]
-)
-def test_with_the_diagonal_fixed_they_are_two_functions(L, C, q, own, next_set):
-    # sigma_A = 1, c = 16, input by input: a patch is read with weight e, a set that is looked at with e^16.
-    x, chance = positive_inputs(L * C, C, q, anywhere=False)
-    far, near, x = math.exp(16), math.e, x.reshape(-1, L, C)
-    n, M = x.sum(axis=2, keepdims=True), x.sum(axis=(1, 2), keepdims=True)
-    then = np.roll(n, -1, axis=1)
-    reads = {"own": near * x + far * (n - x) + M - n, "next": near * x + far * then + M - then - x}
-    for (name, z), error in zip(reads.items(), (own, next_set)):
-        output = ((z / far) ** 3).sum(axis=(1, 2))
-        found = chance @ np.where(abs(output) <= 1e-9, 0.5, output < 0)
-        assert found == pytest.approx(error, abs=5e-5), name
 
 
 @pytest.mark.parametrize(

@@ -50,52 +50,6 @@ def rates_of(s, chance, C, alpha, nu):
     return [alpha**2 * chance @ (weight * apart) for weight in (curved, steep) for apart in (within, between)]
 
 
-@pytest.mark.parametrize(
-    ("C", "L", "q", "nu", "alpha"),
-    [
-        (2, 2, 0.4, 0.0, 0.5),
-        (2, 3, 0.6, 0.3, 0.3),
-        (2, 3, 1.0, 0.0, 0.3),
-        (3, 2, 1.0, 0.0, 0.05),
-        (2, 3, 0.5, 0.0, 0.6),
-    ],
-)
-def test_the_second_variation_at_equal_scores(C, L, q, nu, alpha):
-    D = C * L
-    s, chance = positive_inputs(D, C, q)
-    loss = loss_at(s, chance, nu)
-    mu, lam, mu_all, lam_all = rates_of(s, chance, C, alpha, nu)
-    at = torch.zeros(D, D, dtype=torch.float64), torch.tensor(alpha, dtype=torch.float64)
-    (H, mixed), _ = torch.autograd.functional.hessian(loss, at)
-    assert abs(mixed).max() < 1e-14
-    rows, columns = np.nonzero(~np.eye(D, dtype=bool))
-    H = H.numpy()[rows, columns][:, rows, columns]
-    np.testing.assert_allclose(H, H.T, atol=1e-14)
-    P = np.kron(np.eye(L), np.full((C, C), 1 / C))  # onto vectors that are constant on sets
-    for B in np.random.default_rng(0).standard_normal((4, D, D)):
-        np.fill_diagonal(B, 0)
-        b = B - B.mean(axis=1, keepdims=True)
-        all_rows = b.sum(axis=0)
-        told = (
-            -mu * ((b - b @ P) ** 2).sum() - lam * ((b @ P) ** 2).sum()
-            + mu_all * ((all_rows - P @ all_rows) ** 2).sum() + lam_all * ((P @ all_rows) ** 2).sum()
-        )  # fmt: skip
-        entries = B[rows, columns]
-        assert entries @ H @ entries == pytest.approx(told, abs=1e-12)
-    within = L * (C - 1)  # how many directions differ inside sets
-    between = L - 1
-    down = 0
-    if mu > 0:
-        down += (D - 1) * within
-    if lam > 0:
-        down += (D - 1) * between
-    if D * mu_all < mu:
-        down += within
-    if D * lam_all < lam:
-        down += between
-    assert (np.linalg.eigvalsh(H) < -1e-13).sum() == down
-
-
 @pytest.mark.parametrize(("C", "L", "q"), [(2, 3, 0.4), (2, 4, 0.9), (3, 3, 0.2), (2, 3, 1.0)])
 def test_rates_of_rows_are_sums_over_all_inputs(C, L, q):
     D, rates = C * L, RowRates(C * L, C, q)

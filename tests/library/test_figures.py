@@ -22,6 +22,7 @@ from patch_lab.dynamics.figures import (
     draw_sketch,
     draw_trap,
     draw_turned_rows,
+    draw_widening,
 )
 from patch_lab.images.figures import montage
 from patch_lab.kit.figures import (
@@ -125,6 +126,17 @@ def test_the_feedback_is_drawn_relative_to_its_first_step():
     draw_feedback(ax, [100, 200, 400, 800], growth, slope, pace)
     assert np.allclose([line.get_ydata() for line in ax.lines[:3]], [growth / 2, slope / 0.5, pace])
     assert ax.get_ylabel() == "relative to step 100"
+
+
+def test_the_share_of_wrong_votes_is_drawn_for_each_diagonal_against_the_lead():
+    _, ax = new_figure()
+    lead = np.array([0.0, 0.5, 1.0, 2.0])
+    shares = {1.0: np.array([0.0, 0.2, 0.5, 0.9]), 4.0: np.array([0.9, 0.9, 1.0, 1.0])}
+    draw_widening(ax, {diagonal: (lead, share) for diagonal, share in shares.items()})
+    assert np.array_equal([line.get_xdata() for line in ax.lines], [lead, lead])
+    assert np.array_equal([line.get_ydata() for line in ax.lines], list(shares.values()))
+    assert {line.get_color() for line in ax.lines} == {COLORS["same set"]}
+    assert words(ax)[:2] == [r"$\beta = 1$", r"$\beta = 4$"]
 
 
 def test_the_lemma_runs_along_all_three_events():

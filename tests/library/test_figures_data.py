@@ -84,9 +84,8 @@ DRAWN = [
     (images.draw_study_shares,
      ([{"model": kind,
         "metrics": [{"val_accuracy": 0.2, "recall": 0.4}, {"val_accuracy": 0.3, "recall": top}]}
-       for kind, top in (("vanilla", 0.4), ("positional", 0.6))], 0.2, 1),
-     {"neighbors, vanilla": ([0, 1], [0, 100]), "neighbors, positional": ([0, 1], [0, 50]),
-      "classes, vanilla": ([0, 1], [0, 50]), "classes, positional": ([0, 1], [0, 50])}),
+       for kind, top in (("vanilla", 0.4), ("positional", 0.6))], "positional", 0.2, 1, 0.25),
+     {"neighbors": ([0, 1], [0, 50]), "classes": ([0, 1], [0, 50])}),
     (dynamics.draw_overshooting, ({1 / 7: [0, 3], 1 / 8: [0, 2, 0], 1 / 16: [0, 1]},),
      {"1/7: grows": ([0, 1], [0, 3]), "1/8: to and fro": ([0, 1, 2], [0, 2, 0]),
       "1/16: settles": ([0, 1], [0, 1])}),
@@ -108,6 +107,21 @@ def test_the_named_curves_run_through_their_numbers(draw, given, wanted):
         np.testing.assert_allclose(seen[name], points, atol=1e-9, err_msg=name)
     for name in constant:  # a level, across the whole panel
         assert len(set(seen[name][1])) == 1, name
+
+
+def test_a_dot_marks_the_first_time_that_a_curve_is_halfway():
+    _, ax = plt.subplots()
+    epochs = [{"val_accuracy": accuracy, "recall": recall} for accuracy, recall in ((0.2, 0.6), (0.5, 0.6))]
+    images.draw_study_shares(ax, [{"model": "vanilla", "metrics": epochs}], "vanilla", 0.2, 2, 0.5)
+    dots = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
+    assert dots == [[[pytest.approx(0.5), 50]], [[pytest.approx(1 + 1 / 3), 50]]]
+
+
+def test_a_patch_is_drawn_as_the_sum_of_its_row_and_its_column():
+    rows, columns = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 20.0], [30.0, 40.0]])
+    whole = np.arange(16.0).reshape(4, 4)
+    maps = [ax.images[0].get_array().tolist() for ax in pretrained.plot_sum(rows, columns, whole, 2).axes]
+    assert maps == [[[3, 3], [4, 4]], [[10, 20], [10, 20]], [[13, 23], [14, 24]], [[8, 9], [10, 11]]]
 
 
 def test_dashes_tell_what_is_reached_from_what_bounds_and_one_head_from_many():

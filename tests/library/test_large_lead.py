@@ -1,9 +1,7 @@
 """Companions lead at every large size: the lemmas and the limit, against arithmetic of their own."""
 
 import math
-from itertools import pairwise
 
-import mpmath
 import numpy as np
 import pytest
 from enumeration import positive_inputs
@@ -36,24 +34,6 @@ def best_by_bisection(psi, chance) -> np.ndarray:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if chance @ (expit(-middle * psi) * psi) > 0 else (low, middle)
     return expit(-math.sqrt(low * high) * psi)
-
-
-def test_ratios_of_bessel_functions_are_concave_and_log_odds_fall():
-    """Lemmas on Bessel functions, in forty digits; half of an odd number shifts as well as an integer."""
-    with mpmath.workdps(40):
-        for x in map(mpmath.mpf, ("0.01", "0.7", "3.6", "20", "150")):
-            logs = [mpmath.log(mpmath.besseli(j, x)) for j in range(45)]
-
-            def ratio(t, logs=logs):
-                return logs[int(t - 0.5)] - logs[int(t + 0.5)] if t > 0 else -ratio(-t)
-
-            for twice in range(1, 81, 2):
-                t = twice / 2
-                assert ratio(t + 1) - 2 * ratio(t) + ratio(t - 1) < 0
-            for k in (1, 1.5, 2, 2.5, 9, 12.5):
-                grid = [m for m in np.arange(0.5, 20, 0.5) if (m - k) % 1 == 0]
-                odds = [(logs[int(abs(m - k))] - logs[int(m + k)]) / mpmath.mpf(m) for m in grid]
-                assert min(odds) > 0 and all(a > b for a, b in pairwise(odds))
 
 
 @settings(max_examples=30)

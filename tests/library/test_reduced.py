@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training import Constant, descend_population
 from patch_lab.dynamics.draw_noise import draw_moments
-from patch_lab.dynamics.events import events
+from patch_lab.dynamics.events import events, overtaken
 from patch_lab.dynamics.score_rates import score_rates
 from patch_lab.dynamics.slow_scores import FlowLine, distance_bounds, flow_line, lag, portrait, tube, velocity
 from patch_lab.dynamics.valley import (
@@ -38,6 +38,7 @@ def test_it_is_the_gradient_of_the_reduced_risk():
     assert found[:2] == pytest.approx((-by_gamma / 18, -by_rho / 54), rel=1e-6)
     grid = portrait(RISK, 1.0, [gamma, 0.5], [rho])
     assert [part[0, 0] for part in grid] == pytest.approx(found) and grid[0].shape == (1, 2)
+    assert np.isnan(portrait(PopulationRisk(4, 2, 0.5), 0.0, [0.0], [0.0])).all()  # its vote is never wrong
 
 
 def test_slow_descent_follows_it():
@@ -200,6 +201,7 @@ def test_events_that_do_not_happen_are_none():
     short = run([1.0] * 3, [0, 0.2, 0.3], [0, -0.1, -0.15], [1] * 3)
     longer = run([1.0] * 4, [0, 0.2, 0.3, 0.5], [0, -0.1, -0.15, -0.4], [1] * 4)
     assert events(short, 1.0)["T1"] == 1 and events(longer, 1.0)["T1"] == 3
+    assert [overtaken(longer, last) for last in (2, 3)] == [1, 3]
 
 
 # --- What the chapters on the idealized process measure, against enumeration of every input

@@ -24,7 +24,7 @@ from patch_association.shallow import (
     train,
 )
 from patch_lab.shallow_vit.certificate import noise_bound
-from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.extensions import ExtendedViT, train_appendix_g, train_extended
 from patch_lab.shallow_vit.lucky import planted_lucky, still_lucky
 from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
 from patch_lab.shallow_vit.sparsify import (
@@ -141,24 +141,12 @@ def test_training_of_the_extended_network_is_that_of_model_1_with_one_head_and_o
     run = train_extended(model, law, law.y[:, None], law.relevant, steps=40, rate=0.3)
     assert (model.key[0] - ours.weights.key[0]).abs().max() < 1e-12
     assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
-
-
-@given(
-    weights=st.lists(st.floats(-3, 3), min_size=1, max_size=8).filter(lambda a: max(map(abs, a)) > 0.1),
-    chance=st.floats(0.05, 0.95),
-    height=st.floats(0, 12),
-)
-def test_hoeffding_holds_with_the_stated_constant(weights, chance, height):
-    """All outcomes of a few two-point variables, whose norm is taken over a grid of moments up to 60."""
-    values, odds = np.array([1 - chance, -chance]), np.array([chance, 1 - chance])
-    moments = np.linspace(1, 60, 600)
-    K = max((odds @ np.abs(values) ** p) ** (1 / p) / p**0.5 for p in moments)
-    sums, weight = np.zeros(1), np.ones(1)
-    for a in weights:
-        sums = (sums[:, None] + a * values).ravel()
-        weight = (weight[:, None] * odds).ravel()
-    tail = weight[np.abs(sums) >= height].sum()
-    assert tail <= 2 * math.exp(-(height**2) / (32 * K**2 * np.square(weights).sum())) + 1e-12
+    start = initial_weights(PatternData(20, 0.4, 0.1), [3], num_neurons=12)
+    first = train_appendix_g("model (1)", num_neurons=12, rate=0.3, seed=3, steps=1)
+    law = population(PatternData(20, 0.4, 0.1, noise=0.0))
+    assert first.mass[0] == pytest.approx(measure(start, law).mass[0], abs=1e-12)
+    with pytest.raises(ValueError, match="kind must be one of model .1., two heads, .*got 'three heads'"):
+        train_appendix_g("three heads", 12, 0.3, seed=3)
 
 
 @given(mean=st.floats(0.01, 0.9), failure=st.floats(1e-6, 0.5))

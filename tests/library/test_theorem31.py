@@ -8,11 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.optimize import linprog
 from scipy.stats import norm
 
 from patch_association.exact.integer_sums import trinomial
@@ -125,18 +123,6 @@ def test_unequal_weights_win_at_tiny_sizes():
     assert error < 1 / 8 < linear_error(8, 2, 0.5, "half")
 
 
-@pytest.mark.parametrize(("L", "C"), [(2, 1), (2, 2), (3, 1), (3, 2)])
-def test_no_weights_separate_the_data(L, C):
-    # Every input at label +1, its signs enumerated: a linear program finds no weights with a margin.
-    D, inputs = L * C, positive_inputs(L * C, C, 0.5)[0]
-    rule = np.c_[-inputs, np.ones(len(inputs))]  # margin <= <a, x>
-    box = [(-1, 1)] * D + [(None, None)]
-    found = linprog(np.r_[np.zeros(D), -1], rule, np.zeros(len(inputs)), bounds=box)
-    assert found.status == 0 and abs(found.fun) < 1e-9
-    alone = rule[: 3 ** (D - C)]  # one signal set alone is separable
-    assert linprog(np.r_[np.zeros(D), -1], alone, np.zeros(len(alone)), bounds=box).fun < -0.5
-
-
 def _law(weights: tuple[int, ...], C: int, q: Fraction) -> dict[int, Fraction]:
     """The law of y g for set weights, by visiting the sums of all sets."""
     sums, law = {}, {}
@@ -183,21 +169,6 @@ def test_unequal_weights_fall_below_an_eighth_where_equal_ones_do_not():
         least.append(min(errors))
         assert found == pytest.approx(least[-1], abs=1e-12)
     assert least[1] < 1 / 8 < least[0]
-
-
-@pytest.mark.parametrize(("L", "C"), [(3, 3), (3, 5), (3, 7), (3, 9), (5, 3), (5, 5)])
-def test_one_heavy_set_wins_what_the_formula_says(L, C):
-    def at(n, k):  # P[a sum of n fair signs is k]
-        return Fraction(math.comb(n, (n - k) // 2), 2**n) if k <= n else Fraction(0)
-
-    n, rest = (L - 1) * C, (L - 2) * C
-    won = (at(n, C + 1) - Fraction(L - 1, 2**C) * (at(rest, 1) - at(rest, 2 * C + 1))) / L
-    heavy, tied = _wrong_and_tied((C,) + (C - 1,) * (L - 1), C, Fraction(1))
-    equal, never = _wrong_and_tied((1,) * L, C, Fraction(1))
-    assert equal - heavy == won and tied == never == 0
-    assert (won > 0) == ((L, C) != (3, 3)) and won >= 0
-    if L == 3:
-        assert won == Fraction(math.comb(2 * C, C // 2) - 2 * math.comb(C, C // 2), 3 * 4**C)
 
 
 @given(weights=st.lists(st.integers(2, 5), min_size=2, max_size=6), C=st.integers(1, 4), q=st.floats(0.05, 1))

@@ -81,8 +81,9 @@
         [gamma, rho] = [last.gamma + stride * last.x, last.rho + stride * last.y];
         continue;
       }
-      if (speed < 1e-12 || (last && v.loss > last.loss * (1 + 1e-12))) break; // at rest, or on the floor
+      if (last && v.loss > last.loss * (1 + 1e-12)) break; // on the floor
       found.push({ gamma, rho, alpha: v.alpha, loss: v.loss, error: v.error, x, y });
+      if (speed < 1e-12) break; // at rest
       alpha = v.alpha * 1.02;
       stride = Math.min(longest, 1.5 * stride);
       gamma += stride * x;

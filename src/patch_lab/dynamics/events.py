@@ -38,14 +38,24 @@ def spread_steps(steps: int, count: int = 3000) -> list[int]:
     return (np.unique(np.geomspace(1, steps + 1, count).round().astype(int)) - 1).tolist()
 
 
+def steps_behind(run: PopulationRun) -> int:
+    """The number of recorded steps after the start at which companions are not ahead: gamma <= rho."""
+    return int((run.gamma[1:] <= run.rho[1:]).sum())
+
+
+def overtaken(run: PopulationRun, last: int) -> int | None:
+    """T1, the first step with gamma > max_t |rho|, of a run stopped at ``last``; None without one."""
+    ahead = run.gamma > np.abs(run.rho[run.steps <= last]).max()
+    return int(run.steps[ahead][0]) if ahead.any() else None
+
+
 def events(run: PopulationRun, alpha_star: float) -> dict:
     """The times of section 4.1 among the recorded steps of a run; None for what does not happen.
 
     T0 is the first step with alpha >= 0.95 ``alpha_star``, the best alpha at the starting scores. T1 is
     the first with gamma > max_t |rho|, the paper's definition, over this run. ``plateau`` is the first
     with a loss 10% below that at T0. ``alpha_T0``, ``alpha_T1`` and ``alpha_end`` are alpha there, and
-    ``alpha_late`` is its largest value from T1 on. ``companions_lose`` counts the recorded steps after
-    the start at which gamma <= rho.
+    ``alpha_late`` is its largest value from T1 on. ``companions_lose`` is :func:`steps_behind`.
     """
     late = np.flatnonzero(run.alpha >= 0.95 * alpha_star)
     ahead = np.flatnonzero(run.gamma > np.abs(run.rho).max())
@@ -64,5 +74,5 @@ def events(run: PopulationRun, alpha_star: float) -> dict:
         "alpha_T1": at(run.alpha, T1),
         "alpha_end": float(run.alpha[-1]),
         "alpha_late": None if T1 is None else float(run.alpha[T1:].max()),
-        "companions_lose": int((run.gamma[1:] <= run.rho[1:]).sum()),
+        "companions_lose": steps_behind(run),
     }

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import PercentFormatter
 
 from patch_association.structure import Partition
 from patch_lab.dynamics.optimality import cubic_form
@@ -311,6 +312,19 @@ def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
                     va="center", color=COLORS[key])  # fmt: skip
     ax.set(xscale="log", xlim=(steps[0], steps[-1]), ylim=(0, top), xlabel="step of gradient descent")
     ax.set_ylabel(f"relative to step {steps[0]:,}")
+
+
+def draw_widening(ax: Axes, curves: dict) -> None:
+    """Which wrong votes widen the lead: for each diagonal the lead and the share, arrays of one length."""
+    for (diagonal, (lead, share)), style in zip(curves.items(), ("-", "--")):
+        ax.plot(lead, share, style, color=COLORS["same set"])
+        middle = len(lead) // 3
+        ax.annotate(
+            rf"$\beta = {diagonal:g}$", (lead[middle], share[middle]), (6, -10), textcoords="offset points",
+            va="top", color=COLORS["same set"],
+        )  # fmt: skip
+    ax.set(xlabel=r"lead of companions, $\gamma - \rho$", ylim=(-0.03, 1.03))
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
 
 
 def draw_trap(ax: Axes, runs: dict, faces: tuple[float, float]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import expit
 
 from patch_association.attention import attention_values
 from patch_association.checks import made_of
 from patch_association.exact.risk import PopulationRisk
+from patch_association.training.population import PopulationRun
+from patch_lab.dynamics.valley import best_alpha
 
 
 class ScoreRates(NamedTuple):
@@ -24,6 +27,8 @@ class ScoreRates(NamedTuple):
         |outside| / (alpha^p (1 + Gamma G^(p-1)) / D), which it bounds by polylog(d).
     slope : float
         E[w] with w = 1 / (1 + exp(y F)), the mean derivative of the loss.
+    feedback : float
+        Gamma G^(p-1).
     """
 
     inside: float
@@ -31,6 +36,16 @@ class ScoreRates(NamedTuple):
     constant_inside: float
     constant_outside: float
     slope: float
+    feedback: float
+
+
+def own_gain(num_patches: int, set_size: int, beta, gamma, rho):
+    """G = D (Lambda + (C - 1) Gamma), what a patch gains on its own set: C if all attention is equal.
+
+    The scores are numbers, or arrays of one shape, which is that of the result.
+    """
+    Lambda, Gamma, _ = attention_values(num_patches, set_size, beta, gamma, rho)
+    return num_patches * (Lambda + (set_size - 1) * Gamma)
 
 
 def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, rho: float) -> ScoreRates:
@@ -44,13 +59,26 @@ def score_rates(risk: PopulationRisk, alpha: float, beta: float, gamma: float, r
     _, by_gamma, by_rho = risk.gradient(alpha, beta, gamma, rho)
     inside = -by_gamma / (D * (C - 1))
     outside = -by_rho / (D * (D - C))
-    Lambda, Gamma, _ = attention_values(D, C, beta, gamma, rho)
-    growth = Gamma * (D * (Lambda + (C - 1) * Gamma)) ** (p - 1)
+    _, Gamma, _ = attention_values(D, C, beta, gamma, rho)
+    feedback = Gamma * own_gain(D, C, beta, gamma, rho) ** (p - 1)
     yF, probability = risk.predictions(alpha, beta, gamma, rho)
     return ScoreRates(
         float(inside),
         float(outside),
-        float(inside / (alpha**p * growth)),
-        float(abs(outside) / (abs(alpha) ** p * (1 + growth) / D)),
+        float(inside / (alpha**p * feedback)),
+        float(abs(outside) / (abs(alpha) ** p * (1 + feedback) / D)),
         float(probability @ expit(-yF)),
+        float(feedback),
     )
+
+
+def plateau_rates(risk: PopulationRisk, beta: float) -> ScoreRates:
+    """The rates where alpha has settled and the scores have not moved: at alpha*, gamma = rho = 0."""
+    return score_rates(risk, best_alpha(risk, beta), beta, 0.0, 0.0)
+
+
+def rates_along(risk: PopulationRisk, run: PopulationRun, records) -> ScoreRates:
+    """The rates at some records of a run, by their indices ``records`` (n,): each field an array (n,)."""
+    points = zip(run.alpha[records], run.gamma[records], run.rho[records])
+    rates = [score_rates(risk, alpha, run.diagonal, gamma, rho) for alpha, gamma, rho in points]
+    return ScoreRates(*np.transpose(rates))

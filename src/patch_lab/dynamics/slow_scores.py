@@ -10,6 +10,7 @@ reduced flow" of the book). The derivatives of the reduced risk R = min over alp
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from operator import methodcaller
@@ -31,9 +32,16 @@ def velocity(risk: PopulationRisk, beta: float, gamma: float, rho: float):
 
 
 def portrait(risk: PopulationRisk, beta: float, gammas, rhos):
-    """(gamma_dot, rho_dot, alpha*): three (len(rhos), len(gammas)) arrays, the flow on a grid of scores."""
-    table = [[velocity(risk, beta, float(g), float(r)) for g in gammas] for r in rhos]
-    return tuple(np.moveaxis(np.array(table), 2, 0))
+    """(gamma_dot, rho_dot, alpha*): three (len(rhos), len(gammas)) arrays, the flow on a grid of scores.
+
+    NaN where no finite alpha is best.
+    """
+    table = np.full((3, len(rhos), len(gammas)), np.nan)
+    for row, rho in enumerate(rhos):
+        for column, gamma in enumerate(gammas):
+            with suppress(ValueError):
+                table[:, row, column] = velocity(risk, beta, float(gamma), float(rho))
+    return tuple(table)
 
 
 @dataclass(frozen=True)

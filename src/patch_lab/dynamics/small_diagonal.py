@@ -111,6 +111,14 @@ def first_lead(
     return float(x / L * (chance @ by_vote)), float(x / L * (chance @ by_features))
 
 
+def features_share(
+    num_patches: int, set_size: int, q: float, diagonal: float, degree=DEFAULT.degree
+) -> float:
+    """The share of :func:`first_lead` that features have, for a small alpha and nu = 0."""
+    by_vote, by_features = first_lead(num_patches, set_size, q, 1e-3, diagonal, degree, linear=0.0)
+    return by_features / (by_vote + by_features)
+
+
 def _signs_of(N: int, q: float):
     """How many of N random patches show +1, how many -1, and the chance of it: (cases,) each."""
     fits_memory(f"the sums of {N:,} random patches", 8 * (N + 1) ** 2)

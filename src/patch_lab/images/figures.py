@@ -55,8 +55,7 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     Parameters
     ----------
     results : list of dict
-        Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled, and
-        its accuracy is drawn through as a thin line.
+        Of the sweep ``cifar10_permuted``; the largest tile is the picture that is not shuffled.
     """
     runs = Counter((run["model"], run["tile"]) for run in results)
     frame = pd.DataFrame(
@@ -69,10 +68,6 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
     )
     sns.lineplot(frame, x="tile", y="accuracy", ax=ax, **style, **seaborn_styles(MODELS.values()))
     tiles = sorted(set(frame["tile"]))
-    for (model, _), color in zip(MODELS.items(), CATEGORIES):
-        own = [run for run in results if run["model"] == model]
-        unshuffled = [run["test_accuracy"] for run in own if run["tile"] == tiles[-1]]
-        ax.axhline(100 * float(np.mean(unshuffled)), color=color, linestyle=":", linewidth=1)
     names = {
         "small CNN": ("small_cnn", tiles[-1], (-10, 9), "right"),
         "positional ViT": ("positional", 4, (10, 19), "right"),
@@ -189,24 +184,31 @@ def draw_study_accuracy(ax: Axes, runs) -> None:
     ax.set(xlabel="epoch", ylabel="validation accuracy (%)", ylim=(0, None))
 
 
-def draw_study_shares(ax: Axes, runs, chance: float, epochs: int) -> None:
+def draw_study_shares(ax: Axes, runs, kind: str, chance: float, epochs: int, level: float) -> None:
     """Recall of neighbors and validation accuracy as shares of their way from chance to their last value.
 
     Parameters
     ----------
     runs : list of dict
-        As for :func:`draw_study_accuracy`. Means over the runs of a kind are drawn.
+        As for :func:`draw_study_accuracy`. Means over those of one kind are drawn.
+    kind : str
+        Of attention.
     chance : float
         Recall without structure.
     epochs : int
         How many are drawn.
+    level : float
+        The share at which a dot marks the first time that a curve is there.
     """
-    measures = {"neighbors": ("recall", chance, 1.8), "classes": ("val_accuracy", GUESS, 0.9)}
+    color = _study_lines()[kind]["color"]
+    measures = {"neighbors": ("recall", chance, 2.4), "classes": ("val_accuracy", GUESS, 0.9)}
     for name, (measure, start, width) in measures.items():
-        for kind, line in _study_lines().items():
-            curve = _by_epoch(runs, kind, measure, start).mean(axis=0)  # (1 + epochs,)
-            share = 100 * (curve - start) / (curve[-1] - start)
-            ax.plot(share[: epochs + 1], linewidth=width, label=f"{name}, {kind}", **line)
+        curve = _by_epoch(runs, kind, measure, start).mean(axis=0)  # (1 + epochs,)
+        reached = 100 * (curve - start) / (curve[-1] - start)
+        ax.plot(reached[: epochs + 1], linewidth=width, label=name, color=color)
+        after = int(np.argmax(reached >= 100 * level))  # the first epoch there; linear in between
+        part = (reached[after] - 100 * level) / (reached[after] - reached[after - 1])
+        ax.plot(after - part, 100 * level, "o", color=color, zorder=3)
     ax.text(2.6, 104, "neighbors", ha="left", va="bottom")
     ax.text(3.4, 52, "classes", ha="left", va="top")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -80,6 +80,36 @@ def draw_products(axes, products, patch: int) -> None:
         ax.axis("off")
 
 
+def plot_sum(rows, columns, similarities, patch: int) -> Figure:
+    """One patch's similarities to all others, beside the part of its row, of its column, and their sum.
+
+    Parameters
+    ----------
+    rows, columns : (g, g) arrays
+        Inner products of the vectors of rows, and of columns, each centered.
+    similarities : (g^2, g^2) array
+        Of the centered encodings.
+    patch : int
+        Whose similarities they are, from 0.
+    """
+    g = len(rows)
+    down, across = divmod(patch, g)
+    of_row, of_column = np.broadcast_arrays(rows[down][:, None], columns[across][None])  # (g, g) each
+    maps = {
+        "the row": of_row,
+        "+ the column": of_column,
+        "= their sum": of_row + of_column,
+        "the encodings": np.reshape(similarities[patch], (g, g)),
+    }
+    limit = np.abs(np.delete(similarities[patch], patch)).max()
+    fig, axes = new_figure(1, len(maps), width="wide", height=2.2)
+    for ax, (title, values) in zip(axes, maps.items()):
+        ax.imshow(values, cmap=SCORES, vmin=-limit, vmax=limit, interpolation="nearest")
+        mark_patch(ax, patch, g)
+        ax.set(xticks=[], yticks=[], title=title)
+    return fig
+
+
 def plot_puzzle(picture: np.ndarray, places: Mapping[str, np.ndarray]) -> Figure:
     """A picture cut into patches, and where each patch was put.
 

@@ -30,11 +30,11 @@ SETS = tuple_of(
 KINDS = {
     "sides": SIDES,
     "block": SIDES,
+    "images": COUNT,
     "large_sides": SIDES,
     "dim": COUNT,
     "grid_q": CHANCE,
     "grid_sets": multiple(2, 2, 12),  # |p|^2 grows 4.5 times a set: doubles have no more digits
-    "noise": POSITIVE,
     "score_rate": POSITIVE,
     "strength": POSITIVE,
     "wide": LAW,

@@ -7,7 +7,7 @@ holds what each chapter measured. A chapter says once what its parameters are, t
     check("ours-chance-levels", {"recall": sampled("off-diagonal recall", estimate, n=400)})
 
 At the recorded parameters a number that differs by more than its tolerance stops the notebook; at any others
-the card shows yours beside the recorded one. A ledger of one's own: :meth:`Ledger.at`.
+the card shows yours beside the recorded one.
 """
 
 from patch_lab.kit.ledger.evidence import Number, deterministic, exact, mean_of_runs, off_runs, sampled

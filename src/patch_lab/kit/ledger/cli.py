@@ -34,15 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as a JSON list")
     form.add_argument("--csv", action="store_true", help="as comma-separated values, one line a claim")
-    parser.add_argument(
-        "--ledger", metavar="FILE", help="a ledger of your own (a TOML file) in place of the book's"
-    )
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
     """Print the ledger in the form that was asked for; 0."""
-    ledger = Ledger.at(arguments.ledger) if arguments.ledger else shipped()
+    ledger = shipped()
     if arguments.json:
         print(json.dumps(ledger.entries(), indent=1))  # ASCII, whatever reads it
         return 0

@@ -25,7 +25,7 @@ RECORD = "PATCH_ASSOCIATION_RECORD"
 
 
 class Ledger:
-    r"""Claims with their evidence, in the order of the table.
+    """Claims with their evidence, in the order of the table.
 
     A chapter says once what its parameters are, then hands in its numbers, claim by claim. Where the
     parameters are the recorded ones a number that differs from the recorded one stops the notebook; at
@@ -35,45 +35,18 @@ class Ledger:
     ----------
     tables : list of Path
         The TOML files (see :mod:`~patch_lab.kit.ledger.table`).
-    evidence : Path or callable
-        The folder in which each chapter's run is recorded, as ``part/chapter.json``; or a function
-        of ``part/chapter`` that gives the file.
-    record : bool, optional
-        Write what is handed in instead of comparing it; by default, whether the environment says
-        ``PATCH_ASSOCIATION_RECORD=1``.
+    file_of : callable
+        The file in which a chapter's run is recorded, from ``part/chapter``. What is handed in is compared
+        with it, or written into it where the environment says ``PATCH_ASSOCIATION_RECORD=1``.
 
     Raises
     ------
     ValueError
         One line that names the file and the entry, if a file is damaged or an id is given twice.
-
-    Examples
-    --------
-    A ledger of one's own: a TOML file of ``[[claim]]`` entries, and three lines that record evidence in a
-    folder beside it. Without ``record=True`` the same lines compare.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from patch_lab.kit.ledger import exact
-    >>> entry = {"id": "ours-sum", "source": "ours", "where": "notes", "chapter": "notes",
-    ...          "statement": "1 + 4 = 5", "verdict": "proved here", "because": "It is {total}."}
-    >>> text = "[[claim]]\n" + "\n".join(f"{key} = {value!r}" for key, value in entry.items())
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "ours.toml").write_text(text)
-    ...     mine = Ledger.at(f"{folder}/ours.toml", record=True)
-    ...     mine.chapter("notes", n=2)
-    ...     card = mine.check("ours-sum", {"total": exact("sum", 1 + 4)})
-    >>> mine.totals()
-    {'proved here': 1}
     """
 
-    def __init__(
-        self,
-        tables: list[Path],
-        evidence: Path | Callable[[str], Path],
-        record: bool | None = None,
-    ):
-        self._file_of = evidence if callable(evidence) else lambda chapter: Path(evidence, f"{chapter}.json")
-        self._record = record
+    def __init__(self, tables: list[Path], file_of: Callable[[str], Path]):
+        self._file_of = file_of
         self._claims: dict[str, Claim] = {}
         self._recorded: dict[str, ChapterRun | None] = {}
         self._run: tuple[str, ChapterRun] | None = None  # the chapter that is being run, and what it measured
@@ -84,14 +57,6 @@ class Ledger:
                     raise ValueError(f"{path}: the claim {claim.id!r} is stated twice")
                 self._claims[claim.id] = claim
         self._order()
-
-    @classmethod
-    def at(cls, path, record: bool | None = None) -> Ledger:
-        """A ledger of one's own: the TOML file ``path``, with evidence in the folder named like it."""
-        path = Path(path)
-        if path.suffix != ".toml" or not path.is_file():
-            raise ValueError(f"path must be the TOML file of a ledger, got {path}")
-        return cls([path], path.with_suffix(""), record)
 
     def __iter__(self) -> Iterator[Claim]:
         return map(self.__getitem__, self._claims)
@@ -108,17 +73,14 @@ class Ledger:
             return claim
         return replace(claim, evidence=run.numbers[claim_id], parameters=run.parameters)
 
-    def select(self, source: str | None = None, chapter: str | None = None, part: str | None = None) -> list:
-        """The claims of one source, chapter or part, in the table's order."""
-        sources = dict.fromkeys([*SOURCES, *(claim.source for claim in self._claims.values())])
-        if source is not None and source not in sources:
-            raise ValueError(f"source must be one of {', '.join(sources)}, got {source!r}")
+    def select(self, source: str | None = None, part: str | None = None) -> list:
+        """The claims of one source or part, in the table's order."""
+        if source is not None and source not in SOURCES:
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
         return [
             claim
             for claim in self
-            if source in (None, claim.source)
-            and chapter in (None, claim.chapter)
-            and part in (None, claim.chapter.split("/")[0])
+            if source in (None, claim.source) and part in (None, claim.chapter.split("/")[0])
         ]
 
     def dependents(self, claim_id: str) -> list[str]:
@@ -282,7 +244,7 @@ class Ledger:
 
     @property
     def _recording(self) -> bool:
-        return os.environ.get(RECORD) == "1" if self._record is None else self._record
+        return os.environ.get(RECORD) == "1"
 
     def _refuse_unmet(self, claim: Claim) -> None:
         unmet = claim.unmet_requirements(claim.evidence, claim.parameters)
@@ -299,7 +261,7 @@ class Ledger:
         if self._recording and self._file_of is evidence_file and not checkout:
             raise ValueError(
                 f"{RECORD}=1 would overwrite the ledger of the installed package in {LABORATORY}: "
-                "run in a clone of the repository, or keep your own ledger with Ledger.at(path)"
+                "run in a clone of the repository"
             )
 
 

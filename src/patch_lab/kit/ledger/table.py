@@ -3,7 +3,7 @@
 An entry holds
 
 ``id``          source-place, such as ``jelassi2022-theorem-4.1``
-``source``      a key of :data:`SOURCES`, or of the ledger's own ``sources``
+``source``      a key of :data:`SOURCES`
 ``where``       where the source states it; for our own, where the book does
 ``chapter``     ``part/chapter``: who examines it
 ``statement``   in our own words, mathematics between dollar signs
@@ -19,8 +19,6 @@ An entry holds
 ``outcome``     of a claim: one of :data:`OUTCOMES` where it is not the one that :attr:`Claim.outcome` gives
 ``horizon``     of a claim: what was tested, in words, where the knobs do not say it
 ``rests_on``    the ids of the entries that its proof, or its verdict, uses
-
-A ledger of one's own may name its sources before its claims: ``sources = {doe2024 = "Doe (2024)"}``.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ import html
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from patch_association.checks import readable
@@ -135,12 +133,11 @@ class Claim:
     given_horizon: str = ""
     evidence: Mapping[str, Number] = field(default_factory=dict)
     parameters: Mapping = field(default_factory=dict)
-    cited: str = ""
 
     @property
     def author(self) -> str:
         """Who makes the claim, in words."""
-        return self.cited or SOURCES[self.source]
+        return SOURCES[self.source]
 
     @property
     def current_verdict(self) -> str:
@@ -220,7 +217,7 @@ class Claim:
 
     def as_dict(self) -> dict:
         """The claim with its evidence as JSON values, its reason filled in."""
-        unsaid = ("cited", "given_outcome", "given_horizon")
+        unsaid = ("given_outcome", "given_horizon")
         values = {name.name: getattr(self, name.name) for name in fields(self) if name.name not in unsaid}
         numbers = [{"key": key, **number.as_dict()} for key, number in self.evidence.items()]
         return values | {
@@ -274,21 +271,17 @@ def read_table(path: Path) -> list[Claim]:
     with readable(f"{path} is no TOML"):
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = content.pop("claim", [])
-    own = content.pop("sources", {})
-    if not isinstance(own, dict):
-        raise ValueError(f"{path}: sources must be a table of keys and who they are, got {own!r}")
-    sources = dict.fromkeys(SOURCES, "") | {key: _text(f"source {key}", said) for key, said in own.items()}
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{path} must hold [[claim]] entries alone, got {', '.join(content) or 'claim'}")
     claims = []
     for number, entry in enumerate(entries, start=1):
         with readable(f"{path}, claim {number} ({entry.get('id', 'without id')})"):
-            claims.append(_claim(entry, sources))
+            claims.append(_claim(entry))
     return claims
 
 
-def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
-    known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters", "cited")]
+def _claim(entry: dict) -> Claim:
+    known = [item.name for item in fields(Claim) if item.name not in ("evidence", "parameters")]
     known = [name.removeprefix("given_") for name in known]
     unknown = [key for key in entry if key not in known]
     if unknown:
@@ -305,8 +298,7 @@ def _claim(entry: dict, sources: Mapping[str, str]) -> Claim:
         requires.parse(condition)
     given = {f"given_{key}": texts.pop(key) for key in ("outcome", "horizon") if key in texts}
     claim = Claim(**texts, **given, requires=tuple(conditions), knobs=knobs, rests_on=tuple(rests_on))
-    _check_words(claim, sources)
-    claim = replace(claim, cited=sources[claim.source])
+    _check_words(claim)
     return claim
 
 
@@ -334,14 +326,11 @@ def _knob(entry: dict) -> Knob:
     return Knob(**{key: _text(f"{key} of a knob", value) for key, value in entry.items()})
 
 
-def _check_words(claim: Claim, sources: Mapping[str, str]) -> None:
+def _check_words(claim: Claim) -> None:
     """Refuse words that are none of ours, and fields that do not go together."""
-    for name, value, known in (("source", claim.source, sources), ("kind", claim.kind, KINDS)):
+    for name, value, known in (("source", claim.source, SOURCES), ("kind", claim.kind, KINDS)):
         if value not in known:
-            hint = ""
-            if name == "source" and len(known) == len(SOURCES):
-                hint = "; a key of your own stands before the claims: sources = {KEY = 'Author (year)'}"
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     if not re.fullmatch(rf"{re.escape(claim.source)}-[a-z0-9.-]+", claim.id):
         raise ValueError(f"the id must be {claim.source}-PLACE in small letters, digits, dots and hyphens")
     if not re.fullmatch(r"[a-z0-9_-]+(/[a-z0-9_-]+)*", claim.chapter):
