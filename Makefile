@@ -101,4 +101,4 @@ coverage: set-up  ## run the library's tests and say which lines and branches no
 	@.venv/bin/coverage report --skip-covered --show-missing --fail-under=95
 
 clean:  ## remove what was built (the set-up in .venv stays)
-	rm -rf _build screenshots
+	rm -rf _build

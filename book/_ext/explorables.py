@@ -13,6 +13,7 @@ On the page ``explore/descent`` it owns the page's address. Anywhere else it is 
 ``state``, and its link leads to its page with whatever the reader has set. What the directive contains is
 shown until the script takes over, and stays where there is none.
 
+``why`` is the paragraph that explains the answer to its question, ``setting/structure#anchor``.
 ``figure`` carries the message alone, and a click on it loads what it ``shows``. A figure ``of`` another
 chapter is shown small below, from that chapter's stored outputs; one of the same page stays where it is.
 """
@@ -74,7 +75,7 @@ class Explorable(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar = {"state": str, "figure": str, "of": str, "shows": str}
+    option_spec: ClassVar = {"state": str, "figure": str, "of": str, "shows": str, "why": str}
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
@@ -95,7 +96,12 @@ class Explorable(SphinxDirective):
         elif "figure" in self.options:
             still = self.still(name)
         note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
-        start = f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}'
+        why = ""
+        if "why" in self.options:
+            of, _, anchor = self.options["why"].partition("#")
+            there = relative_uri(f"{here}.html", f"book/{of}.html")
+            why = f'<a class="pa-why" href="{html.escape(f"{there}#{anchor}")}">Why</a>'
+        start = f'<div class="pa-explorable" data-explorable="{html.escape(name)}"{where}>{note}{why}'
         panel = around(self, start, f"{still}</div>")
         if here != page or "of" not in self.options:
             return panel

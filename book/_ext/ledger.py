@@ -1,7 +1,7 @@
 """Show the ledger of claims on a page, read while the book is built: no page can disagree with it.
 
 ``claims-totals``       how many claims have each verdict, those of the papers apart from the book's own
-``claims-table``        the claims of a part; options ``part``, ``chapter``, ``source``
+``claims-table``        the claims of a part; options ``part``, ``source``
 ``claims-definitions``  the definitions and assumptions, with the reading that the book chose
 ``claims-downloads``    the whole ledger as JSON and CSV
 ``claims-filter``       choices with their counts, and a search, that hide what is not asked for from a page
@@ -13,8 +13,7 @@
 ``claims-cards``        the claims of a part, each with reason, knobs and evidence; option ``part``
 
 The role ``claim`` is a chip: a claim's verdict in a word or two, its condition on hover and focus, which
-leads to the card. One that opens a numbered statement stands in its title. What a chapter examines without a
-chip is listed at its end.
+leads to the card. One that opens a numbered statement stands in its title.
 
 Pages that use them are built again when the ledger changes.
 """
@@ -93,7 +92,7 @@ def digest(ledger: Ledger) -> str:
 class LedgerDirective(SphinxDirective):
     """What the directives share: they note which ledger the page was built from."""
 
-    option_spec: ClassVar = {"part": str, "chapter": str, "source": str}
+    option_spec: ClassVar = {"part": str, "source": str}
 
     def claims(self) -> list:
         """The entries that the options select."""
@@ -266,9 +265,7 @@ class ClaimChip(SphinxRole):
             claim = shipped()[self.text]
         except (KeyError, ValueError):
             return [], [self.inliner.reporter.error(f"there is no claim {self.text!r}", line=self.lineno)]
-        about = self.env.metadata[self.env.docname]
-        about["ledger_digest"] = digest(shipped())
-        about["claims_shown"] = [*about.get("claims_shown", ()), claim.id]
+        self.env.metadata[self.env.docname]["ledger_digest"] = digest(shipped())
         return [Chip("", claim=claim.id)], []
 
 
@@ -292,14 +289,12 @@ def chip(builder, docname: str, claim, named: bool = False) -> nodes.reference:
 
 
 class Chips(SphinxPostTransform):
-    """Chips become links, those of a statement in its title; claims that have one nowhere are listed."""
+    """Chips become links, those of a statement in its title."""
 
     default_priority = 2
 
     def run(self, **kwargs) -> None:
         known = shipped()
-        pages = [about for page, about in self.env.metadata.items() if page != "book/paper"]
-        shown = {claim for about in pages for claim in about.get("claims_shown", ())}
         for place in list(self.document.findall(Chip)):
             claim = known[place["claim"]]
             title = _title_above(place)
@@ -309,23 +304,6 @@ class Chips(SphinxPostTransform):
             else:
                 title += [nodes.Text(" "), made]
                 place.parent.remove(place)
-        rest = [c for c in known if f"book/{c.chapter}" == self.env.docname and c.kind == "claim"]
-        rest = [claim for claim in rest if claim.id not in shown]
-        if rest:
-            self._list(rest)
-
-    def _list(self, claims: list) -> None:
-        line = nodes.paragraph("", "Examined here:", classes=["pa-examined"])
-        for claim in claims:
-            pieces = enumerate(claim.where.split("$"))  # every other one is a formula
-            words = nodes.inline("", "", classes=["pasted-text"])
-            words += [nodes.math("", text) if k % 2 else nodes.Text(text) for k, text in pieces]
-            line += [nodes.Text(" "), words, nodes.Text(" ")]
-            line += chip(self.app.builder, self.env.docname, claim)
-        chapter: Any = self.document[0]
-        sections = [one for one in chapter.children if isinstance(one, nodes.section)]
-        last = next((one for one in sections if one[0].astext() == "Exercises"), None)
-        chapter.insert(chapter.index(last) if last is not None else len(chapter), line)
 
 
 def _title_above(place: Chip) -> nodes.title | None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from enumeration import positive_inputs
 from flint import arb
-from moment_certificates import moment_certificates
 from scipy.optimize import brentq
 
 from patch_lab.certify.blocks import psi, two_inequalities
 from patch_lab.certify.descent import Undecided
-from patch_lab.dynamics.optimality import cubic_form
 
 pytestmark = pytest.mark.usefixtures("sixty_four_bits")
 
@@ -72,49 +68,6 @@ def test_no_row_refutes_what_is_proved():
 
 
 # Many sets
-
-
-@pytest.mark.parametrize(
-    ("C", "q", "L"), [(2, "1/2", 60), (3, "1/2", 150), (4, "4/5", 120), (2, "9/10", 200)]
-)
-def test_the_bounds_by_moments_hold(C, q, L):
-    """Each certificate, over L B^3, is at most what it bounds, from the exact law at this number of sets."""
-    q = Fraction(q)
-    form = cubic_form(L * C, C, float(q))
-    bounds = moment_certificates(C, q, Fraction(1, 3))
-    types = []
-    for plus, minus in itertools.product(range(C + 1), repeat=2):
-        if plus + minus <= C:
-            chance = (q / 2) ** (plus + minus) * (1 - q) ** (C - plus - minus)
-            types.append((plus - minus, math.comb(C, plus) * math.comb(C - plus, minus) * chance))
-    B = float(C**6 + (L - 1) * sum(chance * n**6 for n, chance in types))
-    assert bounds["strength"](L) > 0 and 2 * C**3 / B <= form.strength <= 4 / 3 * 2 * C**3 / B
-    value = {}
-    for name, bound in bounds.items():
-        x = bound(L)
-        value[name] = float(Fraction(int(x.p), int(x.q))) / (L * B**3)
-    one = np.zeros(2 * C**3 + 1)
-    for n, chance in types:
-        one[n**3 + C**3] += float(chance)
-    law = np.array([1.0])
-    for _ in range(L - 1):
-        law = np.convolve(law, one)
-    K = C**3 + np.arange(len(law)) - len(law) // 2
-    w = law @ (1 / (1 + np.exp(np.clip(form.strength * K, -700, 700))))  # E[w*]
-    u = (form.two_outside + (C - 1) * form.pair_outside) / C
-    outside = -3 * max(form.two_outside, u) - (L - 2) * max(form.three_outside, 0)
-    assert value["one"] <= -form.one * w
-    # v (gain - v^2 / 4 rest) at the least v in the first term and the largest in the second
-    a4, a6, a10 = (float(sum(chance * n**k for n, chance in types)) for k in (4, 6, 10))
-    v = 2 * C**3 / B
-    rest = a4 * (C**6 + (L - 2) * a6) + a10 / 3
-    least = (L - 1) / (4 * C) * (v * a4 - (4 / 3 * v) ** 3 / 4 * rest) - 1 / 2
-    assert value["one"] == pytest.approx(least / L, rel=1e-9)
-    if C > 2:
-        t1, t2, t3 = form.one, form.two_inside, form.three_inside
-        second = 3 * (t3 - t2) - 2 / C * (t1 - 3 * t2 + 2 * t3)
-        assert value["inside"] * (L - 1) / 4 <= second * w
-    assert value["outside"] <= outside * w
 
 
 def test_what_is_false_is_not_decided():

@@ -1,6 +1,7 @@
 """The book's own ledger: every claim with its chapter and its evidence, and no evidence without a claim."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -85,3 +86,29 @@ def test_numbers_of_mathematics_and_names_are_not_typed_numbers():
 def test_a_chapter_refuses_what_a_parameter_can_never_be(parameters, message):
     with pytest.raises(ValueError, match=message):
         chapter("setting/structure", **parameters)
+
+
+TRAINED = re.compile(
+    r"\b(networks?|trials?|trainings?|seeds|runs? of|three runs|of (two|three|four) runs|pairs in which)\b"
+)
+
+
+def test_exact_means_computed():
+    """What is counted over networks, or averaged over trainings, has a word of its own."""
+    taken = [
+        (claim.id, key)
+        for claim in shipped()
+        for key, number in claim.evidence.items()
+        if number.kind == "exact" and claim.measured and TRAINED.search(number.name)
+    ]
+    assert taken == []
+
+
+def test_an_error_over_seeds_and_shared_inputs_names_both():
+    """An interval of a share over seeds says how many inputs it is for, and is as wide as these ask."""
+    for claim in ("ours-ends-separate", "ours-crossed-needs-both", "ours-identity-beside"):
+        for number in shipped()[claim].evidence.values():
+            if number.kind == "sampled":
+                assert number.n is not None and number.low is not None and number.high is not None
+                inputs = 1.96 * math.sqrt(number.value * (1 - number.value) / number.n)
+                assert (number.high - number.low) / 2 >= 0.999 * inputs

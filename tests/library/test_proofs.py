@@ -1,4 +1,4 @@
-"""What the kernel of Coq is told, a second engine beside FLINT, and Coq's enclosures beside Python's."""
+"""What the kernel of Coq is told, and its enclosures beside Python's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from flint import arb, ctx, fmpz_poly
-from mpmath import iv
+from flint import arb, ctx
 
 from patch_association.exact.risk import PopulationRisk
 from patch_lab.certify import coq, witnesses
 from patch_lab.certify.blocks import OUTSIDE, two_inequalities
 from patch_lab.certify.runs import RUNS
-from patch_lab.certify.statements import BLOCKS, END_POINT, FIRST_MOVES, WINDOW
+from patch_lab.certify.statements import BLOCKS, END_POINT, WINDOW
 from patch_lab.kit.ledger import shipped
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
@@ -107,93 +106,7 @@ def test_a_wrong_statement_or_witness_stops_the_check(tmp_path, monkeypatch):
         coq.check(tmp_path)
 
 
-# -- a second engine, and Coq beside Python
-# ---------------------------------------------------------------------------------------------------------
-
-
-def interval(x):
-    x = Fraction(x)
-    return iv.mpf(x.numerator) / x.denominator
-
-
-def sign(x):
-    return 1 if x.a > 0 else -1 if x.b < 0 else 0
-
-
-@pytest.mark.parametrize(("D", "C", "q", "p"), FIRST_MOVES)
-def test_a_second_engine_finds_the_same_signs(D, C, q, p):
-    """mpmath's intervals, and integers of its own, at the witness that Coq is given."""
-    win, u = witnesses.first_move_witness(D, C, Fraction(q), p)
-    (a, b), n = Fraction(q).as_integer_ratio(), D - C
-    fewer = fmpz_poly([a, 2 * (b - a), a]) ** (n - 2)
-    plain = (fewer * fmpz_poly([a, 2 * (b - a), a]) ** 2).coeffs()
-    turned = (fewer * fmpz_poly([2 * a, 2 * (b - a)]) ** 2).coeffs()
-    iv.prec = 100
-    f = delta = iv.mpf(0)
-    for k, ways in enumerate(plain):
-        m = C - n + k
-        w = 1 / (1 + iv.exp(interval(u) * m**p))
-        f += w * int(ways) * m**p
-        delta += w * int(turned[k] if k < len(turned) else 0) * m ** (p - 2)
-    assert (sign(f), sign(delta)) == ((-1, 1) if win else (1, -1))
-
-
-@pytest.mark.parametrize(("D", "C", "q"), BLOCKS)
-def test_a_second_engine_finds_the_same_inequalities(D, C, q):
-    """The six expectations anew, by a walk over the sets, in mpmath's intervals at the enclosure of v*."""
-    iv.prec = 80
-    L, Q = D // C, interval(q)
-    x, z, y = witnesses.blocks_witness(D, C, Fraction(q))
-    v = iv.mpf([interval(Fraction(x, y)).a, interval(Fraction(z, y)).b])
-    sets: dict = {}
-    for plus in range(C + 1):
-        for minus in range(C + 1 - plus):
-            ways = math.comb(C, plus) * math.comb(C - plus, minus)
-            sets[plus - minus, plus + minus] = (
-                ways * (Q / 2) ** (plus + minus) * (1 - Q) ** (C - plus - minus)
-            )
-
-    def over(number, n, r):
-        return {
-            "": Fraction(1), "s": Fraction(n, C), "ss": Fraction(r, C),
-            "st": Fraction(n * n - r, C * (C - 1)),
-            "sst": Fraction(r * n - n, C * (C - 1)),
-            "stu": Fraction(n**3 - 3 * n * r + 2 * n, max(1, C * (C - 1) * (C - 2))),
-        }[number]  # fmt: skip
-
-    def mean(*products, slope=None):
-        law = {C**3: iv.mpf(1)}
-        for one in (*products, *[""] * (L - 1 - len(products))):
-            after: dict = {}
-            for k, chance in law.items():
-                for (n, r), other in sets.items():
-                    after[k + n**3] = after.get(k + n**3, 0) + chance * other * interval(over(one, n, r))
-            law = after
-        slope = slope or (lambda k: 1 / (1 + iv.exp(v * k)))
-        return sum(chance * slope(k) for k, chance in law.items())
-
-    for end, expected in ((Fraction(x, y), 1), (Fraction(z, y), -1)):
-        at = interval(end)
-        assert sign(mean(slope=lambda k, at=at: k / (1 + iv.exp(at * k)))) == expected
-    whole = mean()
-    t1, t2 = (whole + (L - 1) * mean("s")) / L, (whole + (L - 1) * mean("sst")) / L
-    t4 = (mean("s") + mean("ss") + (L - 2) * mean("ss", "s")) / L
-    t5 = (mean("s") + mean("st") + (L - 2) * mean("st", "s")) / L
-    td = (3 * mean("s", "s") + ((L - 3) * mean("s", "s", "s") if L > 3 else 0)) / L
-    parts = [-t1]
-    if C > 2:
-        t3 = (whole + (L - 1) * mean("stu")) / L
-        parts.append((3 * (t3 - t2) - 2 * (t1 - 3 * t2 + 2 * t3) / C) * (C - 1) / C)
-    u = (t4 + (C - 1) * t5) / C
-    a = 3 * iv.mpf([max(0, (t4 - u).a), max(0, (t4 - u).b)])
-    spare = []
-    for b in parts:  # psi falls as b grows: both candidates for the smaller one have to do
-        assert sign(b) == 1
-        many = (L - 1) ** 2 * (a + b) - L**2 * b
-        assert sign(many)
-        psi = a - b / (L - 1) if sign(many) == 1 else L * (iv.sqrt(a + b) - iv.sqrt(b)) ** 2
-        spare.append(-3 * u - psi - (L - 2) * iv.mpf([max(0, td.a), max(0, td.b)]))
-    assert all(sign(one) == 1 for one in spare)
+# -- Coq beside Python
 
 
 @needs_proofs

@@ -24,7 +24,7 @@ from patch_association.shallow import (
     train,
 )
 from patch_lab.shallow_vit.certificate import noise_bound
-from patch_lab.shallow_vit.extensions import ExtendedViT, train_extended
+from patch_lab.shallow_vit.extensions import ExtendedViT, train_appendix_g, train_extended
 from patch_lab.shallow_vit.lucky import planted_lucky, still_lucky
 from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
 from patch_lab.shallow_vit.sparsify import (
@@ -141,6 +141,12 @@ def test_training_of_the_extended_network_is_that_of_model_1_with_one_head_and_o
     run = train_extended(model, law, law.y[:, None], law.relevant, steps=40, rate=0.3)
     assert (model.key[0] - ours.weights.key[0]).abs().max() < 1e-12
     assert run.mass[-1] == pytest.approx(ours.mass[-1, 0], abs=1e-12)
+    start = initial_weights(PatternData(20, 0.4, 0.1), [3], num_neurons=12)
+    first = train_appendix_g("model (1)", num_neurons=12, rate=0.3, seed=3, steps=1)
+    law = population(PatternData(20, 0.4, 0.1, noise=0.0))
+    assert first.mass[0] == pytest.approx(measure(start, law).mass[0], abs=1e-12)
+    with pytest.raises(ValueError, match="kind must be one of model .1., two heads, .*got 'three heads'"):
+        train_appendix_g("three heads", 12, 0.3, seed=3)
 
 
 @given(mean=st.floats(0.01, 0.9), failure=st.floats(1e-6, 0.5))

@@ -27,7 +27,7 @@ CHANGES = {
 
 
 #: What does not belong to the tree.
-MADE = {".git", ".venv", "_build", "runs", "data", "screenshots"}
+MADE = {".git", ".venv", "_build", "runs", "data"}
 
 
 def git(*words, cwd=None) -> str:

@@ -134,11 +134,19 @@ ORDER = """() => {
     const words = document.createRange();
     words.selectNodeContents(element);
     const empty = element.matches('.pa-sentence') ? box.height - words.getBoundingClientRect().height : 0;
-    const kind = ['guess', 'player', 'controls', 'sentence'].find(k => element.matches(`.pa-${k}`));
-    if (box.height) found.push({kind: kind ?? 'picture', top: box.top, bottom: box.bottom, empty});
+    const kind = ['guess', 'player', 'seldom', 'controls', 'sentence'].find(k => element.matches(`.pa-${k}`));
+    if (box.height > 1) found.push({kind: kind ?? 'picture', top: box.top, bottom: box.bottom, empty});
   };
   [...document.querySelector('.pa-stage').children].forEach(walk);
   return found.sort((a, b) => a.top - b.top);
+}"""
+#: How much of a screen each slider takes together with the nearest curve or board.
+REACHES = """() => {
+  const box = e => e.getBoundingClientRect();
+  const of = words => [...document.querySelectorAll(words)].map(box).filter(b => b.height);
+  const seen = of('.pa-chart:has(.pa-curve, canvas, .pa-cell)');
+  return of(':is(.pa-player, .pa-controls:not(.pa-seldom) > .pa-control) > input').map(a => Math.min(
+    ...seen.map(b => Math.max(a.bottom, b.bottom) - Math.min(a.top, b.top))));
 }"""
 
 
@@ -152,7 +160,8 @@ def test_on_a_phone_the_slider_stands_below_the_picture_without_a_hole(browser, 
             min(kinds.index(k) for k in ("player", "controls") if k in kinds),
             kinds.index("sentence"),
         )
-        assert kinds.index("picture") < slider < said
+        assert kinds.index("picture") < slider < said < [*kinds, "seldom"].index("seldom")
+        assert max(page.evaluate(REACHES)) < 0.66 * PHONE["height"]
         picture = parts[kinds.index("picture")]
         assert parts[slider]["bottom"] - picture["top"] < PHONE["height"] - 50  # both on one screen
         holes = [below["top"] - above["bottom"] for above, below in pairwise(parts)]
@@ -207,6 +216,33 @@ def test_it_opens_played_and_only_the_answer_waits(browser, name):
         assert page.locator(".pa-rest").evaluate("e => e.open") is False
 
 
+def test_nothing_is_trained_before_the_guess(browser):
+    """No set stands in the board of the scores, and no step is told of, until the reader begins."""
+    named = "[...document.querySelectorAll('span.pa-cell')].filter(e => /[A-I]/.test(e.textContent)).length"
+    with opened(browser, "paint", reduced_motion="reduce") as page:
+        page.wait_for_timeout(1500)
+        assert page.evaluate(named) == 0 and "step" not in page.evaluate(SENTENCE)
+        page.get_by_role("button", name="stripes").press("Enter")
+        page.wait_for_function(f"() => {named} === 36")
+
+
+@every_explorable
+def test_a_guess_is_judged_at_once_and_a_way_leads_to_the_reason(browser, name):
+    with opened(browser, name) as page:
+        page.locator(".pa-guess button").first.click()
+        assert "guess" in page.locator(".pa-told").inner_text()  # while the picture still moves
+        page.locator(".pa-told .pa-why").click()
+        page.wait_for_function("() => document.querySelector(location.hash) !== null")
+
+
+def test_where_a_start_ends_is_said_beside_it(browser):
+    says = "document.querySelector('.pa-fate text').textContent"
+    with opened(browser, "valleys", "#gamma=2&rho=-2") as page:
+        assert page.evaluate(says) == "companions win"
+        page.goto(page.url.partition("#")[0] + "#gamma=-2.5&rho=0.5")
+        page.wait_for_function(f"() => {says} === 'strangers win'")
+
+
 def test_what_would_answer_the_guess_is_not_drawn(browser):
     curves = "[...document.querySelectorAll('.pa-answer .pa-curve')]"
     far = f"() => Math.max(...{curves}.map(e => e.getBBox().width))"
@@ -220,13 +256,15 @@ def test_what_would_answer_the_guess_is_not_drawn(browser):
 def test_a_verdict_is_one_on_the_setting_for_which_it_was_guessed(browser):
     """Another setting clears it, also one that is chosen while the answer is played."""
     marked = ".pa-guess :is(.pa-right, [aria-pressed=true])"
-    told = f"() => /guess/.test({SENTENCE})"
+    told = "() => /guess/.test(document.querySelector('.pa-told').textContent)"
     with opened(browser, "descent", reduced_motion="reduce") as page:
         guess = page.locator(".pa-guess button").first
         link = page.get_by_role("link", name="Nothing moves")
         guess.click()
-        page.wait_for_function(told)
+        assert page.evaluate(told)
         assert page.locator(marked).count() == 2  # one that was pressed, and the right one
+        page.wait_for_function("() => location.hash.includes('q=0.8')")
+        page.wait_for_timeout(2000)  # the answer is played
         page.locator(SLIDER).first.press("ArrowLeft")
         page.wait_for_function(f"() => !({told})()")
         assert page.locator(marked).count() == 0

@@ -237,7 +237,7 @@
     const errors = chart({
       title: "Errors of the two ways",
       xlabel: "random features, in units of C²",
-      height: narrow.matches ? 205 : document.body.matches(".pa-alone") ? 540 : 280,
+      height: narrow.matches ? 225 : document.body.matches(".pa-alone") ? 540 : 280,
       onpoint: (x) => {
         // as many patches as that
         const { C, q } = seen;
@@ -300,6 +300,7 @@
         x: [0, far],
         at,
         range: [0, far > 6 ? 0.5 : 0.36],
+        above: true,
         format: percent,
         levels: [{ y: 0.125, name: "one in eight" }],
         marks: waits ? [] : [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],
@@ -310,7 +311,7 @@
             xs: one.xs.map((x) => x + 1e-9),
             y: one.sum,
             look: "pa-noise pa-upon",
-            name: k ? "" : `dots: sets of ${others}`,
+            name: k ? "" : `sets of ${others}`,
           })),
         ],
       });
@@ -395,6 +396,7 @@
           plot();
         },
       },
+      colors: { "pa-label": "[Aa]dding up", "pa-same": "[Ee]ach set by itself" },
       ready: true,
       begin: () => requestAnimationFrame(plot),
       room: 255,

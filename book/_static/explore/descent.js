@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const {
+    h,
     PopulationRisk,
     Descent,
     checkLaw,
@@ -62,15 +63,15 @@
     const signal = chart({ title: "α, the signal in the value vector", height: 190, onpoint });
     const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });
-    for (const { element } of [picture, errors, signal]) element.dataset.rest = "";
-    stage.append(
-      time.element,
-      panel.element,
-      scores.element,
-      picture.element,
-      errors.element,
-      signal.element,
-    );
+    // On a desk all stand there: the matrix beside, the other curves below.
+    const desk = document.body.matches(".pa-alone") && innerWidth > 1000;
+    for (const { element } of [picture, errors, signal])
+      if (!desk) element.dataset.rest = "";
+      else if (element === picture.element) element.dataset.small = "";
+    const others = desk
+      ? [h("div", { class: "pa-panels" }, errors.element, signal.element)]
+      : [errors.element, signal.element];
+    stage.append(time.element, panel.element, scores.element, picture.element, ...others);
 
     function draw() {
       if (!run || !(run.done || run.finished)) return; // nothing is known of a run that has just been asked for
@@ -183,6 +184,7 @@
       fields: FIELDS,
       room: 215,
       plays: true,
+      colors: { "pa-same": "companions?", "pa-other": "strangers?", "pa-signal": "α", "pa-label": "error" },
       ready,
       guess: {
         question: "At q = 0.3 companions lead in the end. Who leads at q = 0.8, with many random features?",

@@ -241,6 +241,7 @@
     return {
       fields: FIELDS,
       room: 300,
+      colors: { "pa-same": "the map", "pa-label": "pictures are guessed right" },
       guess: {
         question: "When half of the images are named correctly, how much of the final map is already there?",
         options: ["Hardly any", "About half", "Most of it"],

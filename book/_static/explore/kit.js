@@ -4,6 +4,7 @@
   "use strict";
   const { Refused, refuse } = window.patchAssociation;
   const SVG = "http://www.w3.org/2000/svg";
+  const NARROW = 420; // pixels of a drawing
   const QUIET = 700; // ms without a change before a screen reader is told
   const FILLER = "the letters of a sentence take this much room, and "; // where a longer one will stand
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -159,6 +160,21 @@
       input.replaceChildren(...options.map((option) => h("option", { value: option }, String(option))));
     };
     return { element, show, offer };
+  }
+
+  /** A sentence whose numbers are set off, and whose words have the color of what they name: {look: pattern}. */
+  function inColors(text, looks = {}) {
+    const patterns = [...Object.values(looks), "[−±]?\\d+(?:[.,]\\d+)*(?: × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?"];
+    const any = new RegExp(patterns.map((one) => `(${one})`).join("|"), "gu");
+    const names = Object.keys(looks);
+    const parts = [];
+    let at = 0;
+    for (const found of text.matchAll(any)) {
+      const which = found.slice(1).findIndex((one) => one !== undefined);
+      parts.push(text.slice(at, found.index), h("b", { class: names[which] }, found[0]));
+      at = found.index + found[0].length;
+    }
+    return [...parts, text.slice(at)];
   }
 
   /** Work in pieces, one a frame: `piece(until)` works up to a moment and says whether there is more. */
@@ -584,13 +600,16 @@
   /**
    * Curves over steps. `draw({x, curves: [{y, look, name}], levels: [{y, name}], marks: [{x, name, before}],
    * spots: [{x, y, look}], at, span})`, `span` the least height of the axis; names stand where curves end,
-   * or `beside` a step of theirs, {at, below}.
+   * or `beside` a step of theirs, {at, below}. On a narrow screen names that would take a third of the drawing stand
+   * in a line above it.
    */
   function chart({ title, xlabel = "step", log = false, height = 190, onpoint = null }) {
     const svg = h("svg:svg", { role: "img", "aria-label": title, height });
-    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), svg);
+    const key = h("p", { class: "pa-legend pa-key", "aria-hidden": "true" });
+    const element = h("figure", { class: "pa-chart" }, h("figcaption", {}, title), key, svg);
     const put = shapes(svg);
     let last = null;
+    let keyed = ""; // what the line above says
     let width = 0; // asking the page for it at each frame would lay the page out again and again
     const room = { left: 52, right: 12, top: 8, bottom: 36 };
     const scale = log ? Math.log : (y) => y;
@@ -641,12 +660,18 @@
       }
       const [low, high] = data.range ?? reach(data);
       const [x0, x1] = data.x;
-      const ended = data.curves.filter(({ name, beside }) => name && !beside);
+      const named = data.curves.filter(({ name, beside }) => name && !beside);
+      const broad = (all) => 7 + 6.8 * Math.max(0, ...all.map(({ name }) => name.length));
+      const above = data.above && width < NARROW && broad(named) > width / 4;
+      const ended = above ? [] : named;
+      const wanted = above ? named.map(({ look, name }) => `${look}|${name}`).join("||") : "";
+      if (wanted !== keyed) {
+        keyed = wanted;
+        key.replaceChildren(...(above ? samples(named.map(({ look, name }) => [look, name])) : []));
+      }
       // named at the right as well, on no curve
       const beside = ended.length ? (data.levels ?? []).filter(({ name }) => name) : [];
-      const words = ended.length
-        ? Math.min(0.36 * width, 7 + 6.8 * Math.max(...[...ended, ...beside].map(({ name }) => name.length)))
-        : 0;
+      const words = ended.length ? Math.min(0.36 * width, broad([...ended, ...beside])) : 0;
       const [left, right, top, bottom] = [
         room.left,
         width - room.right - words,
@@ -751,15 +776,12 @@
     return { element, draw };
   }
 
-  /** A legend in words and line samples: [["pa-same", "γ, companions"], ...]. */
-  const legend = (entries) =>
-    h(
-      "p",
-      { class: "pa-legend" },
-      ...entries.map(([look, words]) =>
-        h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words),
-      ),
+  const samples = (entries) =>
+    entries.map(([look, words]) =>
+      h("span", {}, h("span", { class: `pa-sample ${look}`, "aria-hidden": "true" }), words),
     );
+  /** A legend in words and line samples: [["pa-same", "γ, companions"], ...]. */
+  const legend = (entries) => h("p", { class: "pa-legend" }, ...samples(entries));
 
   /** The page's colors by name, asked for again where the theme is another one: at each frame it would take style anew. */
   function colorsOf(element) {
@@ -918,6 +940,8 @@
 
     function start(box, owner) {
       const stage = h("div", { class: "pa-stage" });
+      const verdict = h("p", { class: "pa-told", role: "status" }); // what became of a guess
+      const why = box.querySelector(".pa-why"); // the way to the paragraph that explains the answer
       const sentence = h("p", { class: "pa-sentence" });
       const spoken = h("p", { class: "pa-spoken", role: "status" }); // the sentence, once it stands still
       let speaking = null;
@@ -925,22 +949,20 @@
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
-      let told = ""; // whether the guess was right, until the reader moves something
       let judged = null; // the setting for which it was, without what the question leaves free
       let answering = false;
       let room = 0; // for the longest sentence its place is kept, so that nothing below it jumps
       const say = (text, refused = false) => {
         last = [text, refused];
-        const long = Math.max(text.length + (explorable?.guess ? 23 : 0), explorable?.room ?? 0);
+        const long = Math.max(text.length, explorable?.room ?? 0);
         if (long > room) {
           room = long;
           sentence.dataset.room = FILLER.repeat(Math.ceil(room / FILLER.length)).slice(0, room);
         }
         if (notice) [text, refused] = [notice, true];
-        if (!refused) text = told + text;
         if (veiled && !refused) text = explorable.guess.before?.() ?? text;
         if (sentence.textContent !== text) {
-          sentence.textContent = text;
+          sentence.replaceChildren(...(refused ? [text] : inColors(text, explorable?.colors)));
           clearTimeout(speaking);
           speaking = setTimeout(() => {
             if (touched || refused) spoken.textContent = text;
@@ -1019,8 +1041,9 @@
         );
       /** A verdict is one on the setting for which it was guessed. */
       const forget = () => {
-        [told, judged, answering] = ["", null, false];
+        [judged, answering] = [null, false];
         ask?.forget();
+        verdict.replaceChildren();
       };
       explorable = build({
         stage,
@@ -1051,8 +1074,9 @@
         moves.append(...before, sentence, ...small);
         stage.replaceChildren(moves, h("div", { class: "pa-shown" }, ...shown), ...after);
         // What is seldom set has the whole width, below the picture.
-        const seldom = moves.querySelector(".pa-controls > details");
-        if (seldom) stage.append(h("div", { class: "pa-controls pa-seldom" }, seldom));
+        const panel = stage.querySelector(".pa-controls:has(> details)");
+        if (panel) stage.append(h("div", { class: "pa-controls pa-seldom" }, panel.lastElementChild));
+        if (panel && !panel.children.length) panel.remove();
       }
       stage.append(spoken);
       // One picture leads; what is marked as the rest waits below it.
@@ -1068,7 +1092,6 @@
         guess({
           ...explorable.guess,
           after: async (k) => {
-            // told once the picture has answered, unless the reader has set something else by then
             unveil();
             const [before, kept] = [asked(), explorable.guess.free ?? []];
             const fresh = { ...defaults(explorable.fields) };
@@ -1078,11 +1101,10 @@
             if (asked() === before) setting = mine;
             else apply();
             [answering, judged] = [true, ""];
+            // The verdict stands at once below the answers; the picture shows it.
+            verdict.replaceChildren(ask.tell(), ...(why ? [why] : []));
             await explorable.guess.after?.(k);
-            if (!answering) return;
-            [answering, judged] = [false, asked()];
-            told = ask.tell();
-            say(...last);
+            if (answering) [answering, judged] = [false, asked()];
           },
         });
       const veil = (down) => {
@@ -1096,6 +1118,7 @@
         explorable.begin?.();
       };
       if (ask && !(owner ? location.hash : box.dataset.state)) {
+        ask.element.append(verdict);
         (moves.isConnected || stage.contains(moves) ? moves : stage).prepend(ask.element);
         veil(true);
         // What moves the picture ends the guessing; that hears of it first.
@@ -1105,7 +1128,6 @@
               !event.target.closest(".pa-guess") &&
               !(type === "pointerdown" && event.pointerType === "touch")
             ) {
-              told = "";
               if (answering && type === "input" && event.target.closest(".pa-controls")) forget();
               unveil();
             }
@@ -1167,7 +1189,6 @@
         }
         if (byReader) {
           take();
-          told = "";
           if (answering) forget();
           unveil();
         }

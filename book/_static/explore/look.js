@@ -167,14 +167,13 @@
     const others = Array.from({ length: L }, () =>
       h("span", { class: "pa-token" }, h("span", { class: "pa-bar" }), h("b")),
     );
-    const input = h(
+    const input = h("figure", { class: "pa-chart" }, asked, first.element);
+    const turned = h(
       "figure",
       { class: "pa-chart" },
-      asked,
-      first.element,
       h(
-        "p",
-        { class: "pa-turned" },
+        "figcaption",
+        {},
         "The other class: the same scores, but patterns 1 and 2 have exchanged their roles",
       ),
       second.element,
@@ -184,10 +183,15 @@
       time.stop();
       time.go(Math.round(step));
     };
-    const mass = chart({ title: "Attention by kind, on average over both classes", height: 280, onpoint });
+    const mass = chart({
+      title: "Attention by kind, on average over both classes",
+      height: matchMedia("(max-width: 600px)").matches ? 170 : 280,
+      onpoint,
+    });
+    mass.element.dataset.lead = "";
     const margin = chart({ title: "Margin: above zero it is right", height: 200, onpoint });
     margin.element.dataset.small = "";
-    stage.append(time.element, panel.element, input, mass.element, margin.element);
+    stage.append(time.element, panel.element, input, turned, mass.element, margin.element);
 
     /**
      * The fractions of an input, by default the shown one: pattern 1 decides where the label is +1, pattern
@@ -370,6 +374,7 @@
     return {
       fields: FIELDS,
       room: 350,
+      colors: { "pa-signal": "label-relevant tokens", "pa-other": "confusion tokens", "pa-label": "margin" },
       guess: {
         question: "Trained forever, how much attention do the tokens get that decide?",
         options: ["All of it", "A part, up to a ceiling"],

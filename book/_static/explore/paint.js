@@ -197,6 +197,9 @@
       );
     }
 
+    /** Before a guess nothing is trained: the answer would stand there. */
+    const waits = () => stage.classList.contains("pa-guessing");
+
     function draw() {
       if (!run) return;
       const mates =
@@ -269,11 +272,13 @@
     return {
       fields: FIELDS,
       room: 300,
+      colors: { "pa-same": "companions" },
       guess: {
         question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?",
         options: ["Blocks", "A scatter", "Neither"],
         right: 2,
         free: ["sets"], // both are shown, one after the other
+        before: () => "Nothing is learned yet. Guess, or choose an arrangement, and the model begins.",
         after: (k) => {
           // both, the guess first
           const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
@@ -283,6 +288,13 @@
       },
       ready,
       repaint: draw,
+      // a move or an answer that asks for another run comes first
+      begin: () =>
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => {
+            if (run?.step === 0) work();
+          }),
+        ),
       check(setting) {
         const sizes = [...LETTERS].map((letter) => [...setting.sets].filter((one) => one === letter).length);
         if (sizes.some((size) => size !== C))
@@ -303,7 +315,11 @@
           rate: rateAt(seen.q),
           score_rate: rateAt(seen.q) * D ** 2,
         });
-        work();
+        if (waits()) {
+          draw();
+          say("");
+          finish(); // there is nothing to wait for
+        } else work();
       },
       outside: {
         scores: () => Array.from(run.A),

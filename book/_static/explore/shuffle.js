@@ -291,6 +291,7 @@
     return {
       fields: FIELDS,
       room: 255,
+      colors: { "pa-same": "four pieces most like", "pa-label": "the lit one" },
       guess: {
         question:
           "Take a piece, and the four whose encodings are most like its own. How many of them lay " +

@@ -81,8 +81,9 @@
         [gamma, rho] = [last.gamma + stride * last.x, last.rho + stride * last.y];
         continue;
       }
-      if (speed < 1e-12 || (last && v.loss > last.loss * (1 + 1e-12))) break; // at rest, or on the floor
+      if (last && v.loss > last.loss * (1 + 1e-12)) break; // on the floor
       found.push({ gamma, rho, alpha: v.alpha, loss: v.loss, error: v.error, x, y });
+      if (speed < 1e-12) break; // at rest
       alpha = v.alpha * 1.02;
       stride = Math.min(longest, 1.5 * stride);
       gamma += stride * x;
@@ -241,6 +242,7 @@
         "that the start follows",
     });
     lettered(svg, SIZE + 60);
+    new ResizeObserver(() => line && nameSides()).observe(svg); // letters have grown or shrunk
     const X = (gamma) => ((gamma + RANGE) / (2 * RANGE)) * SIZE;
     const Y = (rho) => SIZE - ((rho + RANGE) / (2 * RANGE)) * SIZE;
     const back = h("svg:g");
@@ -257,9 +259,26 @@
       wish,
       at: null,
       word: h("svg:text", { class: "pa-side-name", "text-anchor": "middle" }, words),
+      plate: h("svg:rect", { class: "pa-plate", rx: 4 }),
     }));
-    const names = h("svg:g", {}, ...named.map(({ word }) => word));
-    svg.append(back, front, names, handle);
+    const names = h("svg:g", {}, ...named.flatMap(({ plate, word }) => [plate, word]));
+    // Where the start ends, in words beside it: the eye is there while it is dragged.
+    const fate = h("svg:text");
+    const fated = h("svg:g", { class: "pa-fate" }, h("svg:rect", { class: "pa-plate", rx: 4 }), fate);
+    svg.append(back, front, names, fated, handle);
+    /** The ground below a word of the picture, on which it is read whatever lies there. */
+    const lay = (plate, word) => {
+      const { x, y, width, height } = word.getBBox();
+      const turn = word.getAttribute("transform");
+      const place = {
+        x: x - 5,
+        y: y - 1,
+        width: width + 10,
+        height: height + 2,
+        ...(turn && { transform: turn }),
+      };
+      for (const [key, value] of Object.entries(place)) plate.setAttribute(key, value);
+    };
     const place = (event) => {
       const box = svg.createSVGPoint();
       [box.x, box.y] = [event.clientX, event.clientY];
@@ -372,6 +391,8 @@
         X(gamma),
         Y(rho),
       ]);
+      const [x, y, way] = [fate.x.baseVal[0].value, fate.y.baseVal[0].value, seen.gamma > 0 ? -1 : 1];
+      starts.push(...[0, 25, 50, 75, 100].map((by) => [x + way * by, y - 5])); // and hide no word of the fate
       const lines = [...ways.map(({ points }) => points), line]
         .flat()
         .map(({ gamma, rho }) => [X(gamma), Y(rho)]);
@@ -388,7 +409,10 @@
           Math.min(x, SIZE - x) > half + 4 &&
           Math.min(y, SIZE - y) > up + 4 &&
           (!one.above || one.above * (SIZE - x - y) > half + up + 6);
-        if (one.at && fits(one.at) && cost(one.at) < 1000) continue;
+        if (one.at && fits(one.at) && cost(one.at) < 1000) {
+          lay(one.plate, one.word); // letters may have grown with the screen
+          continue;
+        }
         const steps = Array.from({ length: 39 }, (_, k) => 10 * k);
         const places = one.above
           ? steps.flatMap((x) => steps.map((y) => [x, y]))
@@ -400,7 +424,21 @@
         const turn = one.above ? {} : { transform: `rotate(-45 ${x} ${y})` };
         for (const [key, value] of Object.entries({ x, y, dy: "0.35em", ...turn }))
           one.word.setAttribute(key, value);
+        lay(one.plate, one.word);
       }
+    }
+
+    /** Who leads in the end, beside the start, on its side with more room. */
+    function nameFate() {
+      const who = leads(line.at(-1));
+      const left = seen.gamma > 0;
+      const words = { 1: "companions win", "-1": "strangers win", 0: "neither wins" }[who];
+      fate.textContent = words;
+      fate.setAttribute("class", ["pa-other", "pa-noise", "pa-same"][1 + who]);
+      fate.setAttribute("text-anchor", left ? "end" : "start");
+      fate.setAttribute("x", X(seen.gamma) + (left ? -18 : 18));
+      fate.setAttribute("y", Math.max(14, Math.min(SIZE - 6, Y(seen.rho) + (seen.rho > 0 ? -12 : 22))));
+      lay(fated.firstElementChild, fate);
     }
 
     /** The head of an arrow where the line leaves the frame: it goes on. */
@@ -469,6 +507,7 @@
         ["cy", Y(seen.rho)],
       ])
         handle.setAttribute(name, at);
+      nameFate();
       nameSides();
       const { gamma, rho } = stage.classList.contains("pa-guessing") ? seen : (end ?? seen);
       const same = (i, j) => Math.floor(i / seen.C) === Math.floor(j / seen.C);
@@ -538,6 +577,7 @@
     return {
       fields: FIELDS,
       room: 300,
+      colors: { "pa-same": "companions", "pa-other": "strangers" },
       guess: {
         question: "Is the straight line γ = ρ the divide, so that the leader at the start leads forever?",
         options: ["Yes", "No"],

@@ -16,7 +16,10 @@ import torch
 from torch import nn
 
 from patch_association.checks import finite, fits_memory, positive_int, probability
+from patch_association.shallow.data import PatternData
+from patch_association.shallow.initial import initial_weights
 from patch_association.shallow.network import Weights
+from patch_association.shallow.population import population
 from patch_association.shallow.tokens import Tokens
 from patch_association.streams import Stream, generator, random_signs
 
@@ -162,6 +165,60 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
     vectors = np.eye(len(sizes), dim)[set_of] + spread * away
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return torch.from_numpy(vectors), torch.from_numpy(set_of)
+
+
+#: Networks of appendix G, and model (1) beside them.
+APPENDIX_G = ("model (1)", "two heads", "skip connection", "sets of patterns", "four classes")
+
+
+def train_appendix_g(
+    kind: str, num_neurons: int, rate: float, seed: int, steps: int = 2000, relevant=0.4, confusion=0.1
+) -> ExtendedRun:
+    """Train one of :data:`APPENDIX_G` on its population without noise, 20 tokens of six patterns.
+
+    Parameters
+    ----------
+    kind : str
+        "sets of patterns" has five sets of two; "four classes" two outputs, and a relevant pattern each.
+    num_neurons, rate, seed, steps
+        Of the network, its start and its training.
+    relevant, confusion : float
+        The fractions of tokens, alpha_* and alpha_#.
+
+    Raises
+    ------
+    ValueError
+        For another kind, and where the fractions are none of a law.
+
+    Examples
+    --------
+    >>> run = train_appendix_g("model (1)", num_neurons=20, rate=0.1, seed=0, steps=100)
+    >>> bool(run.mass[-1] > run.mass[0])
+    True
+    """
+    if kind not in APPENDIX_G:
+        raise ValueError(f"kind must be one of {', '.join(APPENDIX_G)}, got {kind!r}")
+    law = PatternData(20, relevant, confusion)
+    tokens = population(PatternData(20, relevant, confusion, noise=0.0))
+    starts = initial_weights(law, [seed, 100 + seed], num_neurons=num_neurons)
+    heads = [starts.trial(k) for k in range(2 if kind == "two heads" else 1)]
+    labels = tokens.y[:, None]
+    if kind == "sets of patterns":
+        vectors, set_of = pattern_sets([2] * 5, 10, spread=0.2, seed=seed)
+        share = tokens.share[:, set_of] / 2
+        tokens = Tokens(vectors[None], tokens.y, share, tokens.probability, set_of[None])
+    relevant_tokens = tokens.relevant
+    if kind == "four classes":
+        share = torch.full((4, 6), confusion / 3).double().fill_diagonal_(relevant)
+        share[:, 4:] = (1 - relevant - confusion) / 2
+        quarter = torch.full((4,), 0.25).double()
+        tokens = Tokens(
+            torch.eye(6, 10).double()[None], torch.ones(4).double(), share, quarter, torch.arange(6)[None]
+        )
+        labels = torch.tensor([[1, 1], [1, -1], [-1, 1], [-1, -1]]).double()
+        relevant_tokens = torch.eye(4, 6, dtype=torch.bool)
+    model = ExtendedViT(heads, num_outputs=labels.shape[1], skip=kind == "skip connection")
+    return train_extended(model, tokens, labels, relevant_tokens, steps=steps, rate=rate, every=50)
 
 
 def mixture(laws, chances) -> Tokens:

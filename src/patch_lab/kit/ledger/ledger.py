@@ -73,16 +73,14 @@ class Ledger:
             return claim
         return replace(claim, evidence=run.numbers[claim_id], parameters=run.parameters)
 
-    def select(self, source: str | None = None, chapter: str | None = None, part: str | None = None) -> list:
-        """The claims of one source, chapter or part, in the table's order."""
+    def select(self, source: str | None = None, part: str | None = None) -> list:
+        """The claims of one source or part, in the table's order."""
         if source is not None and source not in SOURCES:
             raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
         return [
             claim
             for claim in self
-            if source in (None, claim.source)
-            and chapter in (None, claim.chapter)
-            and part in (None, claim.chapter.split("/")[0])
+            if source in (None, claim.source) and part in (None, claim.chapter.split("/")[0])
         ]
 
     def dependents(self, claim_id: str) -> list[str]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
+from patch_lab.kit import PARTS
 from patch_lab.kit.sweeps.outcomes import run_cell
 from patch_lab.kit.sweeps.sweep import Sweep
-
-#: The rooms that have sweeps, in the order of the book.
-ROOMS = ("dynamics", "certify", "transfer", "images", "shallow_vit", "beyond")
 
 
 @cache
 def sweep_modules() -> dict[str, str]:
     """The module of each sweep by the sweep's name, as the rooms' ``sweeps.FILES`` have them."""
     modules = {}
-    for room in ROOMS:
+    for room in (*PARTS, "certify"):
+        if not find_spec(f"patch_lab.{room}.sweeps"):
+            continue
         sweeps = import_module(f"patch_lab.{room}.sweeps")
         for file, names in sweeps.FILES.items():
             modules |= dict.fromkeys(names, f"{sweeps.__name__}.{file}")
