@@ -22,16 +22,22 @@ from docutils import nodes
 from panels import Figure, Panel, written
 from PIL import Image
 
-from patch_lab.kit.figures.style import DARK, PAPER
+from patch_lab.kit.figures.style import DARK, PAPER, SCORES
 from patch_lab.kit.figures.tables import html_with_formulas
 
 #: Points: panels of which two stand beside one another on a phone.
 PAIR = 162
 #: By how much red, green and blue of a raster may differ that has no colors.
 GRAY = 6
+#: What chroma makes a color and no gray, and by how much it grows on a dark page.
+TINTED, VIVID = 0.03, 1.35
+#: The least contrast of words with the page (WCAG 2, level AA).
+CONTRAST = 4.5
 #: The class of an image that stays one picture on a phone.
 WHOLE = "pa-uncut"
 _PIXELS_PER_POINT = 96 / 72
+#: The color of words: of a group of glyphs, which are drawn upside down at a hundredth of their size.
+_WORDS = re.compile(r'(?<=<g style="fill: )(#[0-9a-fA-F]{6})(?="[^>]*scale\(0\.\d+ -0\.\d+\))')
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
 
@@ -49,11 +55,19 @@ def draw(svg: str, prefix: str, alt: str, whole: bool = False) -> str:
     body = _own_names(mark.join(one for row in bodies for one in row), prefix)
     body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
     body = re.sub(r"[ \t]*\n\s*", "\n", body)
-    body = re.sub(r'<image\b(?=[^>]*base64,\s*([^"]+)")', _of_gray, body)
+    body = re.sub(r'<image\b(?=[^>]*base64,\s*([^"]+)")', _turned, body)
+    words = sorted({color.lower() for color in _WORDS.findall(body) if tinted(color)})
+    body = _WORDS.sub(
+        lambda color: (
+            f"var(--t{color[1][1:].lower()},{legible(color[1], PAPER)})" if tinted(color[1]) else color[1]
+        ),
+        body,
+    )
     colors = sorted({color.lower() for color in _COLOR.findall(body)})
     body = _COLOR.sub(lambda color: f"var(--c{color[1][1:].lower()},{color[1].lower()})", body)
     paper = PAPER.lower()  # is the page itself
     night = "".join(f"--c{c[1:]}:{dark(c) if c != paper else 'var(--pst-color-background)'};" for c in colors)
+    night += "".join(f"--t{c[1:]}:{legible(dark(c), DARK[PAPER])};" for c in words)
     parts = iter(body.split(mark))
     drawn = []
     # Where two small panels stand beside one another on a phone, an odd one is as wide as the others.
@@ -78,12 +92,17 @@ def draw(svg: str, prefix: str, alt: str, whole: bool = False) -> str:
     )
 
 
-def _of_gray(image: re.Match) -> str:
-    """A raster of grays gets a class: on a dark page it is inverted, as its axes are."""
+def _turned(image: re.Match) -> str:
+    """A raster of grays, or of scores, gets a class: its light is dark on a dark page, as axes are."""
     with Image.open(BytesIO(base64.b64decode(image[1]))) as raster:
         color = np.asarray(raster.convert("RGB"), dtype=int)
     spread = color.max(axis=-1) - color.min(axis=-1)
-    return f'{image[0]} class="pa-gray"' if spread.max() <= GRAY else image[0]
+    if spread.max() <= GRAY:
+        return f'{image[0]} class="pa-gray"'
+    seen = np.unique(color.reshape(-1, 3), axis=0)  # (H, W, 3) to its colors
+    ramp = np.round(255 * SCORES(np.linspace(0, 1, 256))[:, :3])  # (256, 3)
+    apart = np.abs(seen[:, None] - ramp).max(axis=-1).min(axis=-1)
+    return f'{image[0]} class="pa-scores"' if apart.max() <= GRAY else image[0]
 
 
 def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
@@ -127,7 +146,35 @@ def dark(color: str) -> str:
     if color in known:
         return known[color].lower()
     L, a, b = _oklab(color)
-    return _from_oklab(0.93 - 0.72 * L, a, b)
+    if not tinted(color):
+        return _from_oklab(0.93 - 0.72 * L, a, b)
+    return _from_oklab(1.055 - 0.82 * L, VIVID * a, VIVID * b)  # a pale tint would be mud
+
+
+def tinted(color: str) -> bool:
+    """Whether it is a color, and no gray."""
+    return bool(np.hypot(*_oklab(color)[1:]) >= TINTED)
+
+
+@cache
+def legible(color: str, ground: str) -> str:
+    """The color, or the nearest lightness of its hue in which words are read on the ground."""
+    L, a, b = _oklab(color)
+    away = -0.01 if _luminance(ground) > 0.5 else 0.01
+    while contrast(color, ground) < CONTRAST:
+        L += away
+        color = _from_oklab(L, a, b)
+    return color
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colors, as WCAG 2 has it: from 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    return float(np.dot((0.2126, 0.7152, 0.0722), _linear(color)))
 
 
 _CONES = np.array(
@@ -146,10 +193,13 @@ _LAB = np.array(
 )
 
 
-def _oklab(color: str) -> np.ndarray:
+def _linear(color: str) -> np.ndarray:
     c = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
-    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    return _LAB @ np.cbrt(_CONES @ linear)
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def _oklab(color: str) -> np.ndarray:
+    return _LAB @ np.cbrt(_CONES @ _linear(color))
 
 
 def _from_oklab(*lab: float) -> str:

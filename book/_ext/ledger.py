@@ -24,6 +24,7 @@ import hashlib
 import html
 import json
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -192,12 +193,17 @@ class ClaimsCards(LedgerDirective):
                 sections[claim.chapter] = nodes.section("", title, ids=[f"of-{name}"], names=[f"of-{name}"])
             sections[claim.chapter] += self._full(claim)
         if len(self.claims()) > MANY:
-            for section in sections.values():
+            for chapter, section in sections.items():
                 cards = section.children[1:]
-                section[1:] = [
-                    Fold("", *cards, label=f"{len(cards)} claims" if len(cards) > 1 else "One claim")
-                ]
+                section[1:] = [Fold("", *cards, label=self._counted(chapter))]
         return list(sections.values())
+
+    def _counted(self, chapter: str) -> str:
+        """How many claims a chapter has, and how many of each verdict."""
+        claims = [claim for claim in self.claims() if claim.chapter == chapter]
+        verdicts = Counter(claim.current_verdict for claim in claims if claim.kind == "claim")
+        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+        return f"{len(claims)} claims: {told}" if len(claims) > 1 else f"One claim: {told}"
 
     def _full(self, claim) -> nodes.container:
         card = Card(claim)

@@ -38,6 +38,7 @@
   // On a phone each panel is drawn as its column is wide. What would be smaller than 0.8 of what it is on a desk is
   // drawn anew: what lies inside the axes moves together, and letters, legends and what is outside keep their size.
   const LEAST = (0.8 * 96) / 72; // pixels for a point
+  const SPARE = 13; // points that a word may stand out on the right, where the page has its margin
   const number = (x) => Math.round(100 * x) / 100;
 
   const narrow = (panel) => {
@@ -49,7 +50,7 @@
     const share = Math.max(0.25, 1 - (wide - room) / inside); // of its width that an axes keeps
     panel.dataset.drawn = "";
     svg.setAttribute("viewBox", `${left} ${top} ${room} ${high}`);
-    const sides = [left, top, left + room, top + high];
+    const sides = [left, top, left + room + SPARE, top + high];
     if (room === wide || !spans.length) {
       svg.setAttribute("viewBox", svg.dataset.narrow);
       for (const word of words(svg)) clear(svg, word, new Set(), sides);
@@ -81,7 +82,7 @@
       if (element.dataset.x) {
         const { x, width } = element.getBBox(),
           anchor = Number(element.dataset.x);
-        const moved = Math.max(left - x, Math.min(at(anchor) - anchor, left + room - x - width));
+        const moved = Math.max(left - x, Math.min(at(anchor) - anchor, left + room + SPARE - x - width));
         element.setAttribute("transform", `translate(${number(moved)} 0)`);
       } else if (element.closest("defs, [data-x]")) continue;
       else if (element.tagName === "path") bend(element);
@@ -148,7 +149,7 @@
     }
     for (const mark of svg.querySelectorAll("use[x]:not([data-x] *, [data-axis] *)")) {
       const [x, y] = ["x", "y"].map((name) => Number(mark.getAttribute(name)));
-      if (x || y) found.set(mark, (box) => overlap(box, [x - 2, y - 2, x + 2, y + 2]));
+      if (x || y) found.set(mark, (box) => overlap(box, [x - 3, y - 3, x + 3, y + 3]));
     }
     for (const other of words(svg)) {
       const own = boxOf(other);

@@ -13,9 +13,10 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
+from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from patch_lab.kit.figures import new_figure
+from patch_lab.kit.figures import new_figure, style
 
 pytestmark = pytest.mark.usefixtures("book_style")
 
@@ -55,6 +56,49 @@ def test_a_panel_is_as_large_as_its_part_of_the_drawing():
         assert [int(svg[side]) for side in ("width", "height")] == [round(x * 4 / 3) for x in desk[2:]]
         told = [int(x) for x in re.findall(r"--[wh]:(\d+)px", panel["style"])]
         np.testing.assert_allclose(told, np.multiply(phone[2:], 4 / 3), atol=0.6)
+
+
+def test_words_of_a_drawing_are_read_on_either_ground():
+    """A pale curve keeps its color; its name, and its night, have the contrast that words need."""
+    fig, ax = new_figure(width="half")
+    ax.plot([1, 2], [1, 2], color="#9FC4EE")
+    ax.text(1, 1.5, "pale", color="#9FC4EE")
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    drawn = drawings.draw(file.getvalue(), "p", "A pale curve.")
+    day = re.search(r"var\(--t9fc4ee,(#\w{6})\)", drawn)[1]
+    night = re.search(r"--t9fc4ee:(#\w{6});", drawn)[1]
+    assert drawings.contrast(day, style.PAPER) >= 4.5
+    assert drawings.contrast(night, style.DARK[style.PAPER]) >= 4.5
+    assert "stroke: var(--c9fc4ee,#9fc4ee)" in drawn
+    assert drawings.contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_a_tint_carries_words_by_night_as_by_day():
+    """Ink on what is pale, paper on what is deep: what is read by day is read by night."""
+    night = {ground: drawings.dark(ground.lower()) for ground in (style.INK, style.PAPER)}
+    for hue in np.linspace(0, 2 * np.pi, 13):
+        for L in np.linspace(0.3, 0.95, 14):
+            color = drawings._from_oklab(L, 0.06 * np.cos(hue), 0.06 * np.sin(hue))
+            for ground, least in ((style.INK, 5.5), (style.PAPER, 4.5)):
+                if drawings.tinted(color) and drawings.contrast(color, ground) >= least:
+                    assert drawings.contrast(drawings.dark(color), night[ground]) >= 4.5, (color, ground)
+
+
+def test_a_raster_of_scores_turns_with_the_page_and_a_photograph_does_not():
+    ramp, other = (
+        drawings.draw(raster(colors), "p", "A raster.") for colors in (style.SCORES, colormaps["viridis"])
+    )
+    assert 'class="pa-scores"' in ramp and "pa-scores" not in other
+
+
+def raster(colors) -> str:
+    """Numbers from 0 to 1 in these colors, as Matplotlib stores them."""
+    fig, ax = new_figure(width="half")
+    ax.imshow(np.linspace(0, 1, 64).reshape(8, 8), cmap=colors, interpolation="nearest")
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    return file.getvalue()
 
 
 def test_a_drawing_in_two_halves_is_cut_unless_it_is_to_stay_whole():

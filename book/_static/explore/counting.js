@@ -300,7 +300,6 @@
         x: [0, far],
         at,
         range: [0, far > 6 ? 0.5 : 0.36],
-        above: true,
         format: percent,
         levels: [{ y: 0.125, name: "one in eight" }],
         marks: waits ? [] : [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],

@@ -14,6 +14,7 @@
     listeners,
     inFrames,
     mount,
+    still,
   } = window.patchAssociation;
 
   const FIELDS = [
@@ -36,7 +37,7 @@
     let risk = null;
     let seen = {};
     let finish;
-    let plays = !location.hash; // once, by itself
+    let plays = !location.hash && !still.matches; // once, by itself
     let begun = !plays; // without an address it begins at the beginning
     let [earlier, compared] = [null, null]; // the run that a guess compares with, and the one that it is about to
     let playing = false; // the answer to a guess: what is not reached yet is not drawn

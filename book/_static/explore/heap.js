@@ -302,7 +302,7 @@
       way.stop();
       [seed, heap] = [seed + 1, pile(seed + 1)];
       way.go(0);
-      soon = setTimeout(way.play, 900);
+      if (!still.matches) soon = setTimeout(way.play, 900); // else the heap lies there until the reader pulls
     };
     const choose = async (file) => {
       if (!file) return;

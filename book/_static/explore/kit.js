@@ -7,6 +7,7 @@
   const NARROW = 420; // pixels of a drawing
   const QUIET = 700; // ms without a change before a screen reader is told
   const FILLER = "the letters of a sentence take this much room, and "; // where a longer one will stand
+  const slim = matchMedia("(max-width: 600px)");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
   /** Whether the reader's main pointer is a finger: words that say how to take something differ. */
@@ -662,7 +663,7 @@
       const [x0, x1] = data.x;
       const named = data.curves.filter(({ name, beside }) => name && !beside);
       const broad = (all) => 7 + 6.8 * Math.max(0, ...all.map(({ name }) => name.length));
-      const above = data.above && width < NARROW && broad(named) > width / 4;
+      const above = slim.matches && width < NARROW && broad(named) > width / 4;
       const ended = above ? [] : named;
       const wanted = above ? named.map(({ look, name }) => `${look}|${name}`).join("||") : "";
       if (wanted !== keyed) {

@@ -151,7 +151,7 @@
       onclick: pick,
     };
     const heap = board(
-      either("The pieces: point at one", "The pieces"),
+      either(`The pieces: ${fingers() ? "tap" : "point at"} one`, "The pieces"),
       "The shuffled pieces; arrow keys move from piece to piece and light those that are most alike",
       {
         ...points,

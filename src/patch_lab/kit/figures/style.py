@@ -61,7 +61,7 @@ DARK = {
 }
 
 #: Scores and similarities: other sets' color below zero, same set's above, light around zero, where most
-#: entries are. Drawn as rasters, which keep their colors on a dark page.
+#: entries are. Drawn as rasters; on a dark page what is light becomes dark, and hues stay.
 SCORES = LinearSegmentedColormap.from_list(
     "scores",
     [
