@@ -42,20 +42,6 @@
     }
   };
 
-  // A table of many columns is a list of cards on a phone, where each value stands behind the head of its column.
-  const COLUMNS = 7;
-  const card = () => {
-    for (const table of document.querySelectorAll(".pst-scrollable-table-container > table:not(.pa-map)")) {
-      const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
-      if (heads.length < COLUMNS) continue;
-      table.classList.add("pa-carded");
-      for (const row of table.tBodies[0].rows)
-        [...row.cells].forEach((cell, k) => {
-          cell.dataset.head = heads[k];
-        });
-    }
-  };
-
   // What a link leads to is shown, also inside a fold.
   const unfold = () => {
     const target = document.querySelector(":target");
@@ -72,7 +58,6 @@
   addEventListener("hashchange", unfold);
   addEventListener("load", () => {
     shrink();
-    card();
     mark();
     unfold();
     addEventListener("resize", mark);

@@ -314,6 +314,7 @@
       picture = found.picture;
       whose = "your picture";
       shuffle();
+      if (still.matches) way.go(STEPS);
     };
     const input = h("input", {
       type: "file",
