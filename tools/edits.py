@@ -92,11 +92,15 @@ def take(path: Path) -> bool:
 
 def _undone(text: list, notebook: list, before: list) -> list:
     """The cells that the ``.md`` deleted, changed or moved and that the notebook has as they were before."""
-    said, shown, old = (list(map(_key, cells)) for cells in (text, notebook, before))
-    gone = [cell for cell in before if _key(cell) in set(shown) - set(said)]
-    common = set(said) & set(shown) & set(old)
-    in_text, in_notebook, at_first = ([key for key in keys if key in common] for keys in (said, shown, old))
-    if in_text != at_first == in_notebook:
+    of_text = [_key(cell) for cell in text]
+    of_notebook = [_key(cell) for cell in notebook]
+    of_before = [_key(cell) for cell in before]
+    gone = [cell for cell in before if _key(cell) in set(of_notebook) - set(of_text)]
+    common = set(of_text) & set(of_notebook) & set(of_before)
+    order = [key for key in of_before if key in common]
+    moved_in_text = [key for key in of_text if key in common] != order
+    moved_in_notebook = [key for key in of_notebook if key in common] != order
+    if moved_in_text and not moved_in_notebook:
         gone += [cell for cell in text if _key(cell) in common][:1]
     return gone
 

@@ -24,7 +24,12 @@ def out(tmp_path):
 def counting():
     """A cell's function, and the cells that it was asked for."""
     calls = []
-    return lambda **cell: calls.append(cell) or measure(**cell), calls
+
+    def count(**cell):
+        calls.append(cell)
+        return measure(**cell)
+
+    return count, calls
 
 
 def stopped_after(count, one, out, **options):
@@ -210,7 +215,11 @@ class Ticking:
     """Cells that take their time on a clock of their own: ten seconds to set up, then what was announced."""
 
     def __init__(self, each=100.0, more=20.0, kinds=("a", "b"), reading=0.0):
-        self.now, self.each, self.more, self.begun, self.reading = 0.0, each, more, [], reading
+        self.now = 0.0
+        self.each = each
+        self.more = more
+        self.begun = []
+        self.reading = reading
         cells = grid(kind=kinds, seed=range(3))
         scheduler = SideBySide(lambda one, other: one["kind"] == other["kind"], 3, self.ready)
         self.sweep = Sweep("timed", "Timed.", cells, print, data=self.read, grows=True, scheduler=scheduler)

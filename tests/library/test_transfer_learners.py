@@ -170,12 +170,6 @@ def test_errors_that_are_no_table_of_shares_are_refused(sizes, errors, said):
         sample_complexity(sizes, errors)
 
 
-# --- One step on the value vector under frozen attention, and one sample with known sets: literal, in torch
-
-
-C, CHI, P = 4, 1.0, 3
-
-
 def test_learners_without_the_sets_share_out_their_seeds():
     found = errors_without_the_sets(SpatialData(Partition(np.arange(12) // 4), 16, 0.3), 24)
     assert {name: errors.shape for name, (_, errors) in found.items()} == {

@@ -212,7 +212,7 @@ def visit_page(browser, path: Path) -> Visit:
         tab.evaluate(HOLLOW)  # last: what it leaves is no page to look at
         for theme in ("light", "dark"):
             set_theme(tab, theme)
-            found.axe[theme] = _axe_findings(tab, theme)
+            found.axe[theme] = axe_findings(tab, theme)
     return found
 
 
@@ -220,7 +220,7 @@ def _inside(url: str) -> bool:
     return url.startswith((SITE.as_uri() + "/", "data:", "blob:"))
 
 
-def _axe_findings(tab, theme: str) -> list[str]:
+def axe_findings(tab, theme: str) -> list[str]:
     # Without preload axe reads no style sheet again, which file:// would refuse.
     options = {"runOnly": AXE_RULES[theme], "resultTypes": ["violations"], "preload": False}
     options |= {"rules": AXE_MORE} if theme == "light" else {}

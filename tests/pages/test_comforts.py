@@ -7,8 +7,7 @@ import re
 import pytest
 from browser import SITE, page_names
 from bs4 import BeautifulSoup
-from page_visits import EXPLORE, PHONE, open_page, set_theme, shown
-from page_visits import _axe_findings as axe_findings
+from page_visits import EXPLORE, PHONE, axe_findings, open_page, set_theme, shown
 
 pytestmark = pytest.mark.slow
 

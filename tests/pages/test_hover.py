@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from browser import SITE
-from page_visits import UNFOLD, Visit, open_page, set_theme
-from page_visits import _axe_findings as axe_findings
+from page_visits import UNFOLD, Visit, axe_findings, open_page, set_theme
 
 pytestmark = pytest.mark.slow
 

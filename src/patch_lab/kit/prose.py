@@ -36,9 +36,9 @@ def glue(**texts) -> None:
         # As a Python literal, quotes and all: MyST-NB evaluates what it can, and would read
         # "4,000" as a pair and "0.150" as 0.15.
         display({prefix + "text/plain": repr(shown)}, raw=True, metadata=metadata)
-    for one in _SESSION.shown:
-        if not texts.keys().isdisjoint(one.names):
-            one.write()
+    for shown_text in _SESSION.shown:
+        if not texts.keys().isdisjoint(shown_text.names):
+            shown_text.write()
 
 
 #: What stands for a number that this run has not computed, once its setting is not the recorded one.
@@ -131,9 +131,9 @@ _SESSION = _Session()
 def note_requirement(claim: str, holds: bool) -> None:
     """Note whether what a claim requires holds at a reader's setting, and mark the sentences that say it."""
     _SESSION.judged[claim] = holds
-    for one in _SESSION.shown:
-        if claim in one.claims:
-            one.write()
+    for shown_text in _SESSION.shown:
+        if claim in shown_text.claims:
+            shown_text.write()
 
 
 def show(text: str, *claims: str, follows: Collection[str] | None = None, **recorded: str) -> None:
@@ -147,11 +147,11 @@ def show(text: str, *claims: str, follows: Collection[str] | None = None, **reco
     the ``claims`` that they state require holds there; or, for a caption, that its figure ``follows`` no
     parameter that was changed.
     """
-    one = _Shown(text, claims, recorded, follows)
-    if unknown := [name for name in one.names if name not in recorded]:
+    shown_text = _Shown(text, claims, recorded, follows)
+    if unknown := [name for name in shown_text.names if name not in recorded]:
         raise ValueError(f"show needs the recorded value of each name, got none of {', '.join(unknown)}")
-    _SESSION.shown.append(one)
-    one.write()
+    _SESSION.shown.append(shown_text)
+    shown_text.write()
 
 
 def begin_chapter(changed: dict[str, tuple]) -> None:
@@ -169,8 +169,8 @@ def begin_chapter(changed: dict[str, tuple]) -> None:
     _SESSION.changed = set(changed)
     _SESSION.glued.clear()
     _SESSION.judged.clear()
-    for one in _SESSION.shown:
-        one.write()
+    for shown_text in _SESSION.shown:
+        shown_text.write()
     if not changed:
         return
     listed = ", ".join(

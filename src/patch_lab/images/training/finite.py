@@ -79,7 +79,11 @@ class FirstFailure:
     def _sentence(self, run: int, step: int, steps: int, config, low: bool) -> str:
         loss = float(self.loss[run])
         where = f"in step {step + 1} (epoch {step // steps + 1})"
-        doubtful = ["precision=float32"] * low + ["compile=false"] * config.compile
+        doubtful = []
+        if low:
+            doubtful.append("precision=float32")
+        if config.compile:
+            doubtful.append("compile=false")
         if loss - loss != 0:  # NaN or infinite
             ways = "lower lr or raise warmup_epochs" + ("" if config.clip else ", or clip gradients")
             if doubtful:

@@ -92,14 +92,14 @@ class Ledger:
             If the ledger has no such claim.
         """
         fallen = {self[claim_id].id}
-        for one in self._order():
-            if fallen.intersection(self._claims[one].rests_on):
-                fallen.add(one)
-        return [one for one in self._claims if one in fallen and one != claim_id]
+        for other in self._order():
+            if fallen.intersection(self._claims[other].rests_on):
+                fallen.add(other)
+        return [other for other in self._claims if other in fallen and other != claim_id]
 
     def carries(self, claim_id: str) -> list[str]:
         """The ids of what rests on a claim directly: ``rests_on``, the other way."""
-        return [one for one, claim in self._claims.items() if self[claim_id].id in claim.rests_on]
+        return [claim.id for claim in self._claims.values() if self[claim_id].id in claim.rests_on]
 
     def entries(self) -> list[dict]:
         """Every claim as JSON values, with what it carries and what falls with it."""
@@ -114,8 +114,8 @@ class Ledger:
 
     def relying_on(self, engine: str) -> list[str]:
         """The ids of the claims that an engine checked and of all that rest on these, in order."""
-        checked = {one for one, claim in self._claims.items() if claim.checked_by == engine}
-        return [one for one in self._claims if one in checked or checked.intersection(self._grounds(one))]
+        checked = {claim.id for claim in self._claims.values() if claim.checked_by == engine}
+        return [name for name in self._claims if name in checked or checked & self._grounds(name)]
 
     def _grounds(self, claim_id: str) -> set[str]:
         """All that a claim rests on, directly or not."""
@@ -131,15 +131,16 @@ class Ledger:
             If a claim rests on what is not in the ledger, or on itself.
         """
         try:
-            order = list(
-                TopologicalSorter({one: claim.rests_on for one, claim in self._claims.items()}).static_order()
-            )
+            grounds = {claim.id: claim.rests_on for claim in self._claims.values()}
+            order = list(TopologicalSorter(grounds).static_order())
         except CycleError as error:
             raise ValueError(f"claims rest on one another: {' on '.join(error.args[1])}") from None
-        for one, claim in self._claims.items():
+        for claim in self._claims.values():
             for ground in claim.rests_on:
                 if ground not in self._claims:
-                    raise ValueError(f"claim {one!r} rests on {ground!r}, which the ledger does not have")
+                    raise ValueError(
+                        f"claim {claim.id!r} rests on {ground!r}, which the ledger does not have"
+                    )
         return order
 
     def totals(self) -> dict[str, int]:
