@@ -18,11 +18,11 @@ from patch_lab.dynamics.figures import (
     draw_image_steps,
     draw_loudness,
     draw_overshoot,
+    draw_pull,
     draw_score_paths,
     draw_sketch,
     draw_trap,
     draw_turned_rows,
-    draw_widening,
 )
 from patch_lab.images.figures import montage
 from patch_lab.kit.figures import (
@@ -128,15 +128,15 @@ def test_the_feedback_is_drawn_relative_to_its_first_step():
     assert ax.get_ylabel() == "relative to step 100"
 
 
-def test_the_share_of_wrong_votes_is_drawn_for_each_diagonal_against_the_lead():
+def test_the_pull_of_wrong_votes_is_drawn_under_its_name_beside_the_border():
     _, ax = new_figure()
-    lead = np.array([0.0, 0.5, 1.0, 2.0])
-    shares = {1.0: np.array([0.0, 0.2, 0.5, 0.9]), 4.0: np.array([0.9, 0.9, 1.0, 1.0])}
-    draw_widening(ax, {diagonal: (lead, share) for diagonal, share in shares.items()})
-    assert np.array_equal([line.get_xdata() for line in ax.lines], [lead, lead])
-    assert np.array_equal([line.get_ydata() for line in ax.lines], list(shares.values()))
-    assert {line.get_color() for line in ax.lines} == {COLORS["same set"]}
-    assert words(ax)[:2] == [r"$\beta = 1$", r"$\beta = 4$"]
+    steps = np.array([0, 9, 99, 999])
+    pulls = {"small": np.array([0.0, -0.3, 0.2, 0.9]), "lost": np.array([-0.1, -0.6, -1.0, -1.3])}
+    draw_pull(ax, {name: (steps, pull) for name, pull in pulls.items()})
+    assert np.array_equal([line.get_xdata() for line in ax.lines[:2]], [1 + steps, 1 + steps])
+    assert np.array_equal([line.get_ydata() for line in ax.lines[:2]], list(pulls.values()))
+    assert [text.xy for text in ax.texts[:2]] == [(100, 0.2), (100, -1.0)]
+    assert words(ax)[:2] == ["small", "lost"] and ax.lines[-1].get_ydata()[0] == -1
 
 
 def test_the_lemma_runs_along_all_three_events():

@@ -9,14 +9,16 @@ from enumeration import positive_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
+from torch.nn.functional import logsigmoid
 
 from patch_association.exact.risk import PopulationRisk
 from patch_association.structure import Partition
 from patch_lab.dynamics.first_move import FirstMove, lower_edge, upper_edge, window
 from patch_lab.dynamics.optimality import cubic_form
+from patch_lab.dynamics.score_rates import score_rates
 from patch_lab.dynamics.small_diagonal import first_lead, small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
-from patch_lab.dynamics.wrong_votes import share_widening
+from patch_lab.dynamics.wrong_votes import lead_by_votes
 
 
 def enumerated(D, C, q, p, u):
@@ -153,18 +155,21 @@ def test_blocks_are_stationary():
 @pytest.mark.parametrize(("D", "C", "q"), [(6, 2, 0.4), (9, 3, 0.7), (12, 4, 0.5)])
 @pytest.mark.parametrize(("beta", "gamma", "rho"), [(1.0, 0.3, -0.2), (4.0, 0.9, -0.1), (2.5, 2.0, -0.7)])
 def test_what_a_wrong_vote_does_to_the_lead(D, C, q, beta, gamma, rho):
-    """Against every image with the signal set first, and automatic differentiation by the scores."""
+    """Against every image with the signal set first, by automatic differentiation, and the exact risk."""
     s, chance = positive_inputs(D, C, q, anywhere=False)
-    wrong = s.sum(axis=1) < 0
-    s = torch.from_numpy(s[wrong])
-    chance = torch.from_numpy(chance[wrong] / chance[wrong].sum())
+    wrong = torch.from_numpy(s.sum(axis=1) < 0)
+    s = torch.from_numpy(s)
     same = torch.from_numpy(Partition.blocks(1, D, 1, C).same_set)
-    A = torch.where(same, gamma, rho).double()
+    A = torch.full((D, D), rho, dtype=torch.float64).masked_fill(same, gamma)
     A.fill_diagonal_(beta)
     A = A.expand(len(s), D, D).clone().requires_grad_()  # one table of scores for each image
     z = 0.3 * D * torch.einsum("nij,nj->ni", torch.softmax(A, dim=2), s)
-    (rise,) = torch.autograd.grad((z**3 + 0.01 * z).sum(), A)
+    F = (z**3 + 0.01 * z).sum(dim=1)
+    (rise,) = torch.autograd.grad((torch.from_numpy(chance) * logsigmoid(F)).sum(), A)
     companions = same & ~torch.eye(D, dtype=torch.bool)
-    widens = rise[:, companions].mean(dim=1) > rise[:, ~same].mean(dim=1)
-    ours = share_widening(PopulationRisk(D, C, q, degree=3, linear=0.01), 0.3, beta, gamma, rho)
-    assert ours == pytest.approx(float(chance[widens].sum()), rel=1e-9)
+    lead = rise[:, companions].mean(dim=1) - rise[:, ~same].mean(dim=1)
+    risk = PopulationRisk(D, C, q, degree=3, linear=0.01)
+    by_wrong, by_others = lead_by_votes(risk, 0.3, beta, gamma, rho)
+    assert by_wrong == pytest.approx(float(lead[wrong].sum()), rel=1e-9)
+    rates = score_rates(risk, 0.3, beta, gamma, rho)
+    assert by_wrong + by_others == pytest.approx(rates.inside - rates.outside, rel=1e-9)

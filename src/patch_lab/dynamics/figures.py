@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import PercentFormatter
 
 from patch_association.structure import Partition
 from patch_lab.dynamics.optimality import cubic_form
@@ -314,17 +313,21 @@ def draw_feedback(ax: Axes, steps, growth, slope, pace) -> None:
     ax.set_ylabel(f"relative to step {steps[0]:,}")
 
 
-def draw_widening(ax: Axes, curves: dict) -> None:
-    """Which wrong votes widen the lead: for each diagonal the lead and the share, arrays of one length."""
-    for (diagonal, (lead, share)), style in zip(curves.items(), ("-", "--")):
-        ax.plot(lead, share, style, color=COLORS["same set"])
-        middle = len(lead) // 3
-        ax.annotate(
-            rf"$\beta = {diagonal:g}$", (lead[middle], share[middle]), (6, -10), textcoords="offset points",
-            va="top", color=COLORS["same set"],
-        )  # fmt: skip
-    ax.set(xlabel=r"lead of companions, $\gamma - \rho$", ylim=(-0.03, 1.03))
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
+def draw_pull(ax: Axes, curves: dict) -> None:
+    """The pull of wrong votes over that of all others against the step: (steps, ratio) under each name."""
+    for (name, (steps, ratio)), key in zip(curves.items(), ("same set", "signal", "other sets")):
+        x = 1 + np.asarray(steps)
+        shown = np.abs(ratio) <= 1.7
+        ax.plot(x[shown], ratio[shown], color=COLORS[key], linewidth=2.4)
+        middle = int(np.abs(np.log(x / 100)).argmin())
+        side = 1 if ratio[middle] > 0 else -1
+        ax.annotate(name, (x[middle], ratio[middle]), (0, 5 * side), textcoords="offset points", ha="center",
+                    va="bottom" if side > 0 else "top", color=COLORS[key])  # fmt: skip
+    ax.axhline(0, color=COLORS["noise"], linewidth=0.6)
+    ax.axhline(-1, color=COLORS["noise"], linewidth=1, linestyle=":")
+    ax.text(1, -1.06, "below, the lead shrinks", ha="left", va="top")
+    ax.set(xscale="log", ylim=(-1.7, 1.5), xlabel="1 + step of gradient descent")
+    ax.set_ylabel("pull of wrong votes,\nrelative to all others")
 
 
 def draw_trap(ax: Axes, runs: dict, faces: tuple[float, float]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from scipy.special import expit
 
 from patch_association.attention import attention_values
 from patch_association.checks import fits_memory
@@ -19,11 +20,14 @@ from patch_association.exact.set_sums import set_types
 from patch_association.training import PopulationRun
 
 
-def share_widening(risk: PopulationRisk, alpha: float, diagonal: float, gamma: float, rho: float) -> float:
-    """The share of images with a wrong vote whose own gradient step widens the lead of companions.
+def lead_by_votes(
+    risk: PopulationRisk, alpha: float, diagonal: float, gamma: float, rho: float
+) -> tuple[float, float]:
+    """(by wrong votes, by all others): the two parts of the step of gamma - rho at rate one, exactly.
 
-    Exact, at a point of an idealized run; NaN where no vote is wrong. An image enters through the counts of
-    +1, -1 and 0 in each set, and these are listed.
+    Their sum is the difference of -dL/dA_ij for a companion and a stranger
+    (:class:`~patch_lab.dynamics.score_rates.ScoreRates`). An image enters through the counts of +1, -1 and 0
+    in each set, and these are listed.
 
     Raises
     ------
@@ -32,8 +36,9 @@ def share_widening(risk: PopulationRisk, alpha: float, diagonal: float, gamma: f
 
     Examples
     --------
-    >>> round(share_widening(PopulationRisk(16, 4, 0.3), 0.1, diagonal=1.0, gamma=2.0, rho=-0.7), 2)
-    0.97
+    >>> by_wrong, by_others = lead_by_votes(PopulationRisk(16, 4, 0.3), 0.2, diagonal=1.0, gamma=0.1, rho=0.0)
+    >>> by_wrong < 0 < by_wrong + by_others
+    True
     """
     D, C = risk.num_patches, risk.set_size
     own, companion, stranger = attention_values(D, C, diagonal, gamma, rho)
@@ -42,28 +47,31 @@ def share_widening(risk: PopulationRisk, alpha: float, diagonal: float, gamma: f
     n = (shown @ s)[:, :, None]  # (cases, L, 1)
     M = n.sum(axis=1, keepdims=True)
     heard = own * s + companion * (n - s) + stranger * (M - n)  # (cases, L, 3)
-    slope = risk.degree * (D * alpha * heard) ** (risk.degree - 1) + risk.linear
-
-    weight = slope * shown  # (cases, L, 3): rows of this kind, times their loudness
-    to_companions = companion * (weight * (n - s - (C - 1) * heard)).sum(axis=(1, 2)) / (D * (C - 1))
-    to_strangers = stranger * (weight * (M - n - (D - C) * heard)).sum(axis=(1, 2)) / (D * (D - C))
-
-    wrong = chance * (M[:, 0, 0] < 0)
-    if not wrong.any():
-        return float("nan")
-    return float(wrong @ (to_companions > to_strangers) / wrong.sum())
+    z = D * alpha * heard
+    w = expit(-(shown * (z**risk.degree + risk.linear * z)).sum(axis=(1, 2)))  # (cases,)
+    slope = shown * (risk.degree * z ** (risk.degree - 1) + risk.linear)  # (cases, L, 3)
+    to_companions = companion * (slope * (n - s - (C - 1) * heard)).sum(axis=(1, 2)) / (D * (C - 1))
+    to_strangers = stranger * (slope * (M - n - (D - C) * heard)).sum(axis=(1, 2)) / (D * (D - C))
+    lead = D * alpha * chance * w * (to_companions - to_strangers)  # (cases,)
+    wrong = M[:, 0, 0] < 0
+    return float(lead[wrong].sum()), float(lead[~wrong].sum())
 
 
-def widening_along(
-    risk: PopulationRisk, run: PopulationRun, points: int = 60
-) -> tuple[np.ndarray, np.ndarray]:
-    """The lead gamma - rho and :func:`share_widening` at ``points`` of a run, spread over its record."""
-    some = np.unique(np.linspace(0, len(run.steps) - 1, points).astype(int))
-    shares = [
-        share_widening(risk, float(run.alpha[k]), run.diagonal, float(run.gamma[k]), float(run.rho[k]))
-        for k in some
+def pull_along(risk: PopulationRisk, run: PopulationRun, points: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Steps of a run and :func:`lead_by_votes` there, wrong over others, as long as the others are positive.
+
+    Below -1 the lead shrinks. The steps are spread evenly in their logarithm.
+    """
+    some = np.unique(np.geomspace(1, len(run.steps), points).astype(int)) - 1
+    path = zip(run.alpha[some], run.gamma[some], run.rho[some])
+    parts = [
+        lead_by_votes(risk, float(alpha), run.diagonal, float(gamma), float(rho))
+        for alpha, gamma, rho in path
     ]
-    return run.gamma[some] - run.rho[some], np.array(shares)
+    by_wrong, by_others = np.transpose(parts)
+    turned = np.flatnonzero(by_others <= 0)
+    last = int(turned[0]) if len(turned) else len(some)
+    return run.steps[some][:last], (by_wrong / by_others)[:last]
 
 
 def _sets(C: int, L: int, q: float) -> tuple[np.ndarray, np.ndarray]:
