@@ -1,7 +1,8 @@
 """Code cells as a page wants them: a result first, and below it, folded to one quiet line, how it was made.
 
 A cell tagged ``hide-input`` comes out of MyST-NB with a bar above its output that says "Show code cell
-source". Here its code stands below its output, in a fold that says what it holds.
+source". Here its code stands below its output, in a fold that says what it holds. So does the cell tagged
+``parameters``: it is for those who run the notebook.
 """
 
 from __future__ import annotations
@@ -47,6 +48,16 @@ def fold(app, doctree: nodes.document, docname: str) -> None:
         folded = Fold("", *hidden.children, label=label_of(code.astext(), output))
         cell.remove(hidden)
         cell.append(folded)
+    fold_parameters(doctree)
+
+
+def fold_parameters(document: nodes.document) -> None:
+    """What a reader may change waits behind one line."""
+    for cell in list(document.findall(nodes.container)):
+        if "tag_parameters" in cell["classes"]:
+            folded = Fold("", *cell.children, label="What you can change in the notebook")
+            cell.clear()
+            cell.append(folded)
 
 
 def show_first_figure(document: nodes.document) -> None:

@@ -144,6 +144,16 @@ def test_a_fold_says_what_it_holds(source, drawn, label):
     assert cells.label_of(source, output) == label
 
 
+def test_the_parameters_wait_behind_one_line():
+    document = new_document("page")
+    document += nodes.container("", nodes.literal_block("", "q = 0.4"), classes=["cell", "tag_parameters"])
+    document += nodes.container("", nodes.literal_block("", "q + 1"), classes=["cell"])
+    cells.fold_parameters(document)
+    (folded,) = document.findall(cells.Fold)
+    assert folded.astext() == "q = 0.4" and folded.parent is document[0]
+    assert document[1][0].astext() == "q + 1"
+
+
 def test_both_sheets_of_the_heap_lie_within_their_frame():
     tiles = BeautifulSoup(essay.still_heap("a.png"), "html.parser").select("svg svg")
     columns = [int(tile["x"]) for tile in tiles]

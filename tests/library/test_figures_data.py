@@ -166,6 +166,18 @@ def test_a_row_of_products_is_folded_into_the_grid_of_its_patches():
     assert axes[2].get_title(loc="left") == "Row 2 is high nearby"
 
 
+def test_the_tokens_of_a_twin_are_those_of_the_original_in_the_other_order():
+    _, axes = plt.subplots(1, 2)
+    images.draw_twins(axes, [2, 1], [1, 0])
+    seen = []
+    for ax in axes:
+        boxes = [patch.get_facecolor() for patch in ax.patches]
+        numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
+        seen.append(list(zip(numbers, boxes)))
+    assert [number for number, _ in seen[0]] == ["2", "1", "1", "0", "3", "1"]
+    assert seen[1] == [seen[0][k] for k in (1, 0, 3, 2, 5, 4)], "numbers and colors change places"
+
+
 def test_networks_are_named_at_their_means_over_runs_of_each_tile():
     _, (left, right) = plt.subplots(1, 2)
     runs = [

@@ -9,16 +9,20 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from patch_lab.kit.figures.patches import mark_patch
 from patch_lab.kit.figures.style import (
     CATEGORIES,
     COLORS,
+    INK,
+    PAPER,
     SCORES,
     label_ticks,
     new_figure,
     seaborn_styles,
+    set_palette,
     styles_of,
 )
 
@@ -213,6 +217,30 @@ def draw_study_shares(ax: Axes, runs, kind: str, chance: float, epochs: int, lev
     ax.text(3.4, 52, "classes", ha="left", va="top")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="epoch", ylabel="share of the final gain (%)", ylim=(0, 125))
+
+
+def draw_twins(axes, patches, encodings) -> None:
+    """A network of two patches and its twin, which is given both lists in the other order: their tokens.
+
+    Parameters
+    ----------
+    axes : two Axes
+        The network and its twin.
+    patches, encodings : (2,) whole numbers
+        What is added up, patch by patch. Each patch keeps its color.
+    """
+    tokens = [patch + encoding for patch, encoding in zip(patches, encodings)]
+    rows = {"patches": patches, "+ encodings": encodings, "= tokens": tokens}
+    palette = set_palette(2)
+    for ax, order, title in zip(axes, ((0, 1), (1, 0)), ("The original", "Its twin")):
+        for down, (name, values) in enumerate(rows.items()):
+            ax.text(-0.25, down + 0.5, name, ha="right", va="center")
+            for across, which in enumerate(order):
+                look = {"facecolor": palette[which], "edgecolor": PAPER, "linewidth": 2}
+                ax.add_patch(Rectangle((across, down), 1, 1, **look))
+                ax.text(across + 0.5, down + 0.5, str(values[which]), ha="center", va="center", color=INK)
+        ax.set(xlim=(-1.7, 2.2), ylim=(3.05, -0.05), aspect="equal", title=title)
+        ax.axis("off")
 
 
 def _study_lines() -> dict[str, dict]:
