@@ -52,7 +52,9 @@ def test_a_title_of_two_lines_keeps_both_on_a_phone():
     ax.set_title("sets\nexact: yes")
     file = io.StringIO()
     fig.savefig(file, format="svg")
-    title = BeautifulSoup(drawings.draw(file.getvalue(), "p", "."), "html.parser").select_one(".pa-panel-title")
+    title = BeautifulSoup(drawings.draw(file.getvalue(), "p", "."), "html.parser").select_one(
+        ".pa-panel-title"
+    )
     assert [line.strip() for line in title.stripped_strings] == ["sets", "exact: yes"]
     assert title.select_one(".pa-under").text == "exact: yes"
 
