@@ -114,7 +114,9 @@ def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> 
     size = f"--order:{order};--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
     place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
     spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
-    title = f'<b class="pa-panel-title">{html_with_formulas(panel.title)}</b>' if panel.title else ""
+    lines = [html_with_formulas(line) for line in panel.title.split("\n")]
+    under = "".join(f'<span class="pa-under">{line}</span>' for line in lines[1:])
+    title = f'<b class="pa-panel-title">{lines[0]}{under}</b>' if panel.title else ""
     return (
         f'<span class="pa-panel" style="{size};{place}">{title}<svg aria-hidden="true" '
         f'viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" width="{on_desk[0]}" height="{on_desk[1]}" '

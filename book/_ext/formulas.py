@@ -112,18 +112,23 @@ def typeset(texts: dict[Path, str]) -> dict[Path, str]:
         formula = made[key(match)]
         if kind == "i" and is_short(formula):
             start = start.replace('class="math', 'class="math pa-whole', 1)
-        elif kind == "i":  # a place where a line may end, which is none before the punctuation that follows
+        elif kind == "i" and is_short(formula, 2 * WHOLE) and "mfrac" in formula:
+            # numerators stand above denominators: it is half as wide, and too wide for a phone alone
+            start = start.replace('class="math', 'class="math pa-fractions', 1)
+        if kind == "i" and not is_short(
+            formula
+        ):  # a place where a line may end, which is none before the punctuation that follows
             formula = formula.replace(f"</span>{PART}", f"</span><wbr>{PART}")
         return f"{start} data-typeset>{match['number']}<!--{kind}-->{formula}<!--/--></{match['tag']}>"
 
     return {path: FORMULA.sub(put, text) for path, text in texts.items()}
 
 
-def is_short(formula: str) -> bool:
+def is_short(formula: str, most: int = WHOLE) -> bool:
     """Whether a formula in a line of text stays whole; a long one may break at its relations."""
     seen = formula.partition('<span class="katex-html" aria-hidden="true">')[2]
     letters = html.unescape(re.sub(r"<[^>]+>", "", seen))
-    return seen.count(PART) == 1 or len(letters) <= WHOLE
+    return seen.count(PART) == 1 or len(letters) <= most
 
 
 def key(match: re.Match) -> tuple[str, bool]:

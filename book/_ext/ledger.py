@@ -68,6 +68,14 @@ CHIPS = {
 }
 
 
+#: The verdicts that are said otherwise of several claims.
+MANY_WORDS = {
+    "observation": "observations",
+    "holds only if": "hold only if",
+    "fails as stated": "fail as stated",
+}
+
+
 #: The page of the table, whose address may ask for some of the claims.
 TABLE = "book/claims"
 
@@ -432,19 +440,20 @@ class ClaimsFalls(LedgerDirective):
 
 
 class ClaimsMap(LedgerDirective):
-    """Parts against verdicts: how many claims stand in each cell."""
+    """Verdicts against parts: how many claims stand in each cell."""
 
     def run(self) -> list[nodes.Node]:
         claims = [claim for claim in self.claims() if claim.kind == "claim"]
         words = [word for word in VERDICTS if any(claim.current_verdict == word for claim in claims)]
+        parts = list(dict.fromkeys(claim.chapter.partition("/")[0] for claim in claims))
         rows = []
-        for part in dict.fromkeys(claim.chapter.partition("/")[0] for claim in claims):
-            own = [claim.current_verdict for claim in claims if claim.chapter.startswith(f"{part}/")]
-            counts = [own.count(word) for word in words]
+        for word in (*words, "all"):
+            own = [claim.chapter for claim in claims if word in (claim.current_verdict, "all")]
+            counts = [sum(chapter.startswith(f"{part}/") for chapter in own) for part in parts]
             cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
-            rows.append(self.row([[nodes.paragraph("", PART_NAMES[part])], *cells]))
-        titles = ("part", *words, "all")
-        table = self.table(titles, (16, *(12 for _ in words), 8), rows)
+            rows.append(self.row([[nodes.paragraph("", word)], *cells]))
+        titles = ("verdict", *(PART_NAMES[part] for part in parts), "all")
+        table = self.table(titles, (26, *(12 for _ in parts), 8), rows)
         table["classes"].append("pa-map")
         return [table]
 
@@ -507,7 +516,8 @@ class ClaimsTotals(LedgerDirective):
                 badge = ["pa-badge", f"pa-{VERDICTS.get(word, 'untested')}"]
                 if len(line) > 1:  # a comma for who reads the text alone
                     line += [nodes.inline("", ",", classes=["pa-heard"]), nodes.Text(" ")]
-                counted = f"{standings.count(word)} {word}"
+                count = standings.count(word)
+                counted = f"{count} {word if count == 1 else MANY_WORDS.get(word, word)}"
                 address = f"{table}#paper={paper}&verdict={slug(word)}"
                 line += [nodes.reference("", counted, refuri=address, internal=True, classes=badge)]
         return line

@@ -272,7 +272,8 @@ class Figure:
             inks += [self.ink(one) for one in (part if is_axes(part) else [part]) if not is_title(one)]
         box = union(inks)
         panel.narrow = (panel.box[0], box[1] - 2, panel.box[2], box[3] + 2)
-        panel.title = " · ".join(said(title) for title in titles)
+        # A title of two lines keeps both, unless it is one of several.
+        panel.title = said(titles[0]) if len(titles) == 1 else " · ".join(map(first_line, titles))
         panel.spans = merged(panel.spans)
         for axis in filter(None, (scale(part, 0) for part in panel.parts if is_axes(part))):
             axis.set("data-axis", "")
@@ -403,9 +404,14 @@ def bold(text: Element) -> bool:
 
 
 def said(text: Element) -> str:
-    """What a text was written as: Matplotlib keeps it in a comment."""
-    comment = next((one for one in text.iter() if not isinstance(one.tag, str)), None)
-    return "" if comment is None else (comment.text or "").strip().replace("\n", " ")
+    """What a text was written as: Matplotlib keeps each line in a comment."""
+    lines = [(one.text or "").strip() for one in text.iter() if not isinstance(one.tag, str)]
+    return "\n".join(lines)
+
+
+def first_line(text: Element) -> str:
+    """The first line of a text."""
+    return said(text).split("\n")[0]
 
 
 def mark(element: Element, x: float) -> None:

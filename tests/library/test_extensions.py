@@ -47,6 +47,18 @@ def test_each_panel_is_where_matplotlib_drew_its_axes(shape):
         assert panel.box[0] <= ink[0] and ink[2] <= panel.box[2]
 
 
+def test_a_title_of_two_lines_keeps_both_on_a_phone():
+    fig, ax = new_figure(width="half")
+    ax.set_title("sets\nexact: yes")
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    title = BeautifulSoup(drawings.draw(file.getvalue(), "p", "."), "html.parser").select_one(
+        ".pa-panel-title"
+    )
+    assert [line.strip() for line in title.stripped_strings] == ["sets", "exact: yes"]
+    assert title.select_one(".pa-under").text == "exact: yes"
+
+
 def test_a_panel_is_as_large_as_its_part_of_the_drawing():
     soup = BeautifulSoup(drawings.draw(two_panels(2, 1)[0], "p", "Two curves."), "html.parser")
     for panel in soup.select(".pa-panel"):

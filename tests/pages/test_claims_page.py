@@ -32,8 +32,10 @@ def test_every_claim_has_an_address_of_its_own(soup):
 def test_the_map_counts_every_claim_once(soup):
     rows = soup.select("table.pa-map")[0].select("tbody tr")
     counts = [[int(cell.get_text() or 0) for cell in row.select("td")[1:]] for row in rows]
-    assert sum(row[-1] for row in counts) == len(CLAIMS)
+    *verdicts, every = counts
+    assert sum(row[-1] for row in verdicts) == every[-1] == len(CLAIMS)
     assert all(sum(row[:-1]) == row[-1] for row in counts)
+    assert [sum(column) for column in zip(*verdicts, strict=True)] == every
 
 
 def test_the_papers_claims_are_counted_apart(soup):

@@ -194,7 +194,7 @@ def test_descent_on_samples_has_the_gradients_of_the_library(browser):
 def test_painted_sets_are_found(browser):
     """On the scattered arrangement, by keyboard: choose two patches, and the exchange is learned as well."""
     with opened(browser, "paint") as page:
-        page.get_by_role("button", name="scattered").press("Enter")
+        page.get_by_role("button", name="Show: a scatter").press("Enter")
         page.wait_for_function("location.hash.includes('sets=')")
         before = page.evaluate("location.hash")
         letters = page.locator("button.pa-cell").all_inner_texts()

@@ -253,25 +253,23 @@ def test_what_would_answer_the_guess_is_not_drawn(browser):
         page.wait_for_function(f"before => ({far})() > 2 * before", arg=before)
 
 
-def test_a_verdict_is_one_on_the_setting_for_which_it_was_guessed(browser):
-    """Another setting clears it, also one that is chosen while the answer is played."""
+def test_a_verdict_stays_while_sliders_move_and_goes_with_another_setting(browser):
+    """So do its mark and the way to the reason; a setting that is loaded clears them, and a new start."""
     marked = ".pa-guess :is(.pa-right, [aria-pressed=true])"
     told = "() => /guess/.test(document.querySelector('.pa-told').textContent)"
     with opened(browser, "descent", reduced_motion="reduce") as page:
         guess = page.locator(".pa-guess button").first
-        link = page.get_by_role("link", name="Nothing moves")
         guess.click()
-        assert page.evaluate(told)
-        assert page.locator(marked).count() == 2  # one that was pressed, and the right one
         page.wait_for_function("() => location.hash.includes('q=0.8')")
         page.wait_for_timeout(2000)  # the answer is played
         page.locator(SLIDER).first.press("ArrowLeft")
+        page.wait_for_function("() => location.hash.includes('q=0.79')")
+        assert page.evaluate(told) and page.locator(".pa-told .pa-why").is_visible()
+        assert page.locator(marked).count() == 2  # one that was pressed, and the right one
+        page.get_by_role("button", name="Start over").click()
         page.wait_for_function(f"() => !({told})()")
-        assert page.locator(marked).count() == 0
         guess.click()
-        page.wait_for_function(told)
-        guess.click()
-        link.click()
+        page.get_by_role("link", name="Nothing moves").click()
         page.wait_for_function("() => location.hash.includes('diagonal=0')")
         page.wait_for_timeout(2000)  # the answer would have been played by now
         assert page.locator(marked).count() == 0 and not page.evaluate(told)
@@ -329,3 +327,19 @@ def test_a_curve_passes_by_all_its_points(browser):
             there = np.interp(x, points[:, 0], points[:, 1])
             assert np.abs(there - curves[kind]).max() < 0.3  # with both coordinates rounded to tenths
             assert len(points) < 60
+
+
+def test_arrow_keys_move_the_start_in_the_plane(browser):
+    with opened(browser, "valleys", "#gamma=1&rho=-1", reduced_motion="reduce") as page:
+        page.locator(".pa-plane").press("ArrowRight")
+        page.locator(".pa-plane").press("ArrowUp")
+        page.wait_for_function("() => /gamma=1.1&rho=-0.9/.test(location.hash)")
+
+
+def test_both_runs_of_a_guess_are_drawn_over_each_other(browser):
+    curves = "() => document.querySelectorAll('.pa-side .pa-chart .pa-curve').length"
+    with opened(browser, "paint", reduced_motion="reduce") as page:
+        assert page.evaluate(curves) == 0
+        page.locator(".pa-guess button").last.press("Enter")
+        page.wait_for_function(f"() => /^Neither.*a scatter at step .*blocks at step/.test({SENTENCE})")
+        assert page.evaluate(curves) == 2

@@ -27,7 +27,7 @@
     {
       key: "D",
       label: "D, patches",
-      value: 64,
+      value: 36,
       options: [16, 24, 36, 48, 64, 100, 144, 196, 256, 400],
       rare: true,
     },
@@ -285,7 +285,8 @@
       const at = clutterOf(seen);
       const { far } = shown;
       const gone = shown.xs.filter((x) => x < at).length;
-      const waits = playing || stage.classList.contains("pa-guessing"); // what would answer the guess
+      const waiting = stage.classList.contains("pa-guessing");
+      const waits = playing || waiting; // what would answer the guess
       // with the present setting's
       const put = (list, value) => [...list.slice(0, gone), value, ...(waits ? [] : list.slice(gone))];
       const [xs, sum, sets] = [
@@ -299,9 +300,11 @@
       errors.draw({
         x: [0, far],
         at,
+        // in units of their own until the answer is known
+        ...(waiting ? { xlabel: "random features", across: (x) => number(x * C * C) } : {}),
         range: [0, far > 6 ? 0.5 : 0.36],
         format: percent,
-        levels: [{ y: 0.125, name: "one in eight" }],
+        levels: waiting ? [] : [{ y: 0.125, name: "one in eight" }],
         marks: waits ? [] : [{ x: BOUNDARY, name: `${BOUNDARY} C²`, before: covered }],
         curves: [
           { xs, y: sets, look: "pa-same", name: "each set alone" },

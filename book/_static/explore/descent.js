@@ -59,13 +59,14 @@
       time.stop();
       time.go(Math.round(step));
     };
-    const scores = chart({ title: "Scores of a patch: who is ahead", height: 352, onpoint });
-    const errors = chart({ title: "The error of the model, and its risk", log: true, height: 190, onpoint });
-    const signal = chart({ title: "α, the signal in the value vector", height: 190, onpoint });
+    // On a desk all stand there: the matrix beside, the other curves below, as far down as that.
+    const desk = document.body.matches(".pa-alone") && innerWidth > 1000;
+    const [tall, low] = desk ? [400, 315] : [352, 190];
+    const scores = chart({ title: "Scores of a patch: who is ahead", height: tall, onpoint });
+    const errors = chart({ title: "The error of the model, and its risk", log: true, height: low, onpoint });
+    const signal = chart({ title: "α, the signal in the value vector", height: low, onpoint });
     const picture = listeners({ title: "Who listens to whom at this step" });
     const time = player({ label: "step", onstep: () => draw() });
-    // On a desk all stand there: the matrix beside, the other curves below.
-    const desk = document.body.matches(".pa-alone") && innerWidth > 1000;
     for (const { element } of [picture, errors, signal])
       if (!desk) element.dataset.rest = "";
       else if (element === picture.element) element.dataset.small = "";

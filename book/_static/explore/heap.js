@@ -135,7 +135,9 @@
         const own = spring(clamp((pull - late) / (1 - late)));
         const to = plane[k];
         const [r, c] = [0, 1].map((side) => mix(mix(from[side], to[side], own), sheet.places[k][side], snap));
-        at[k] = [(c + 1.5) * unit, (r + 1.5) * unit, turn * (1 - own) * (1 - snap)];
+        // a piece that swings out stays whole at the edge
+        const [x, y] = [c, r].map((v) => clamp(v + 1.5, 0.7, SIDE + 1.3) * unit);
+        at[k] = [x, y, turn * (1 - own) * (1 - snap)];
         if (Math.max(Math.abs(r - Math.floor(k / SIDE)), Math.abs(c - (k % SIDE))) < 0.5) near += 1;
       }
       held.at = at.map(([x, y]) => [x, y]);
@@ -260,22 +262,24 @@
     const draw = () => say(words(...Object.values(boards).map((one) => one.draw(heap, picture, time))));
     for (const { canvas } of Object.values(boards)) canvas.addEventListener("fit", draw);
 
+    // The essay says what an address is; the front page speaks of encodings.
+    const named = document.querySelector(".pa-doors") ? ["encoding", "encodings"] : ["address", "addresses"];
     const words = (near, before) => {
       const [ours, theirs] = [sheets.vit, sheets.start];
       if (time === 0)
         return (
-          `A heap of ${N} pieces. Each carries the address of the place from which it was cut: numbers that a ` +
-          "network uses as it likes. Strings will join the places whose addresses are most alike. On one heap the " +
-          "addresses are those after training, on the other those before it."
+          `A heap of ${N} pieces. Each carries the ${named[0]} of the place from which it was cut: numbers that a ` +
+          `network uses as it likes. Strings will join the places whose ${named[1]} are most alike. On one heap ` +
+          `the ${named[1]} are those after training, on the other those before it.`
         );
       if (time < 1)
         return (
-          "Each string joins two places whose addresses are among the most alike; nobody looks at the picture. " +
+          `Each string joins two places whose ${named[1]} are among the most alike; nobody looks at the picture. ` +
           `The strings pull: ${near} of ${N} pieces lie within half a place of their own. By the strings before ` +
           `training it is ${before}.`
         );
       return (
-        `Nobody looked: strings between alike addresses pulled the pieces, and ${whose} is back. Before ` +
+        `Nobody looked: strings between alike ${named[1]} pulled the pieces, and ${whose} is back. Before ` +
         `training the same rule leaves rubble. After it, ${ours.joined} of the ${ours.links.length} most ` +
         `alike pairs are neighbors, and ${ours.right} of ${N} pieces lie right; before it, ` +
         `${theirs.joined} and ${theirs.right}. ` +

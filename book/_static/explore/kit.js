@@ -702,7 +702,7 @@
         parts.push(across(y, "pa-grid"), word(left - 6, Y(y) + 4, "end", (data.format ?? number)(y)));
       for (const x of data.ticks ?? ticks(x0, x1, false, Math.max(2, Math.min(5, width / 90))))
         parts.push(word(X(x), bottom + 17, "middle", data.across ? data.across(x) : number(x, 5)));
-      parts.push(word((left + right) / 2, height - 3, "middle", xlabel));
+      parts.push(word((left + right) / 2, height - 3, "middle", data.xlabel ?? xlabel));
       for (const { y, look, name } of data.levels ?? []) {
         if (log && !(y > 0)) continue;
         parts.push(across(y, `pa-level ${look ?? ""}`));
@@ -950,8 +950,6 @@
       let notice = null; // why a setting is refused; it stands until the reader moves something
       let last = ["", false];
       let veiled = false; // until the reader has guessed, or moved something
-      let judged = null; // the setting for which it was, without what the question leaves free
-      let answering = false;
       let room = 0; // for the longest sentence its place is kept, so that nothing below it jumps
       const say = (text, refused = false) => {
         last = [text, refused];
@@ -1031,18 +1029,16 @@
       };
       const apply = () => {
         notice = null;
-        if (judged !== null && !answering && judged !== asked()) forget();
         tell();
         display();
       };
       /** What a guess is about, of the setting. */
       const asked = () =>
         JSON.stringify(
-          Object.entries(setting).filter(([key]) => !(explorable.guess.free ?? []).includes(key)),
+          Object.entries(setting).filter(([key]) => !(explorable.guess?.free ?? []).includes(key)),
         );
-      /** A verdict is one on the setting for which it was guessed. */
+      /** A verdict stays, whatever is moved, until another setting is loaded or all starts over. */
       const forget = () => {
-        [judged, answering] = [null, false];
         ask?.forget();
         verdict.replaceChildren();
       };
@@ -1101,11 +1097,9 @@
             setting = fresh;
             if (asked() === before) setting = mine;
             else apply();
-            [answering, judged] = [true, ""];
             // The verdict stands at once below the answers; the picture shows it.
             verdict.replaceChildren(ask.tell(), ...(why ? [why] : []));
             await explorable.guess.after?.(k);
-            if (answering) [answering, judged] = [false, asked()];
           },
         });
       const veil = (down) => {
@@ -1128,10 +1122,8 @@
             if (
               !event.target.closest(".pa-guess") &&
               !(type === "pointerdown" && event.pointerType === "touch")
-            ) {
-              if (answering && type === "input" && event.target.closest(".pa-controls")) forget();
+            )
               unveil();
-            }
           });
       }
       const page = h("a", { href: box.dataset.page ?? "" }, "Open on a page of its own");
@@ -1177,6 +1169,7 @@
       /** An address that is refused changes nothing: neither the setting nor itself. */
       const load = (hash, byReader = false) => {
         clearTimeout(pending);
+        const before = setting && asked();
         try {
           setting = read(hash);
         } catch (error) {
@@ -1190,7 +1183,7 @@
         }
         if (byReader) {
           take();
-          if (answering) forget();
+          if (asked() !== before) forget();
           unveil();
         }
         apply();

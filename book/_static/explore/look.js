@@ -233,7 +233,7 @@
         given[kind] += part;
         const [bar, name] = token.children;
         token.className = `pa-token ${LOOKS[kind]}${out ? " pa-gone" : ""}`;
-        bar.style.height = `${Math.min(100, (100 * part * stay) / 3)}%`;
+        bar.style.setProperty("--part", Math.min(1, (part * stay) / 3).toFixed(4));
         name.textContent = String(pattern + 1);
         if (tokens === others) return;
         token.setAttribute("aria-pressed", out);

@@ -3,6 +3,7 @@
   "use strict";
   const {
     h,
+    chart,
     controls,
     fingers,
     exchanger,
@@ -18,6 +19,7 @@
     finite,
     seed,
     number,
+    percent,
     still,
   } = window.patchAssociation;
   const SIDE = 6;
@@ -25,6 +27,7 @@
   const D = SIDE * SIDE;
   const LETTERS = "ABCDEFGHI";
   const STEPS = 400;
+  const TIMES = Array.from({ length: 51 }, (_, k) => (k === 0 ? 0 : Math.round(STEPS ** (k / 50))));
   /** The more random features, the smaller the steps that stay within bounds. */
   const rateAt = (q) => Number(Math.min(0.005, 0.0015 / q).toPrecision(3));
   const BATCH = 512;
@@ -50,6 +53,11 @@
     }
     return labels.join("");
   }
+
+  /** What sets are called: those that a button shows by its name. */
+  const nameOf = (sets) =>
+    ({ [layouts.blocks]: "blocks", [layouts.stripes]: "stripes", [layouts.corners]: "corners" })[sets] ??
+    (sets === layouts.scattered ? "a scatter" : "your sets");
 
   const FIELDS = [
     { key: "sets", value: layouts.corners, text: /^[A-I]{36}$/, what: "row of 36 letters from A to I" },
@@ -120,7 +128,7 @@
   }
 
   function build({ stage, say, change }) {
-    let run = null;
+    let [main, run] = [null, null]; // the run on the sets that are painted, and its model
     let kept = [];
     let seen = {};
     let picked = -1;
@@ -128,7 +136,7 @@
     // the two patches exchanged last: the pointer asks for nothing until it leaves, or goes on to others
     // after the training
     let resting = [];
-    let [foundAt, earlier, next] = [null, null, null]; // when all sets were found, now and before, and what is painted then
+    let [other, twin] = [null, null]; // the sets that a guess compares with, and the run on these
     let finish;
     const ready = new Promise((done) => (finish = done));
     const swap = (a, b) => {
@@ -158,11 +166,12 @@
     };
     const scores = listeners({ title: "Who listens to whom, a row for each patch" });
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
+    const recalls = chart({ title: "Companions that are found", xlabel: "step, log scale", height: 150 });
+    recalls.element.dataset.small = "";
     const chosen = h(
       "div",
       { class: "pa-tools" },
-      "Begin with: ",
-      ...Object.entries(layouts).map(([name, letters]) =>
+      ...Object.values(layouts).map((letters) =>
         h(
           "button",
           {
@@ -172,7 +181,7 @@
               change({ sets: letters });
             },
           },
-          name,
+          `Show: ${nameOf(letters)}`,
         ),
       ),
     );
@@ -180,6 +189,7 @@
       chosen,
       panel.element,
       h("div", { class: "pa-panels pa-three" }, painted.element, scores.element, found.element),
+      recalls.element,
     );
 
     /** A patch gets the letter of its set when it and its three best companions all name one another. */
@@ -227,41 +237,77 @@
         (i, j) => seen.sets[i] === seen.sets[j],
         pointed,
       );
+      // Of a run that is as far as this, by its steps; the rest is not known yet.
+      const curve = ({ recall }, look, name) => ({
+        y: TIMES.map((step) => recall[step] ?? NaN),
+        look,
+        name,
+      });
+      recalls.draw({
+        x: [0, TIMES.length - 1],
+        ticks: [0, 23, 40, 50],
+        across: (k) => String(TIMES[k]),
+        range: [0, 1],
+        format: percent,
+        curves: waits()
+          ? []
+          : [
+              ...(twin ? [curve(twin, "pa-noise", nameOf(twin.letters))] : []),
+              curve(main, "pa-same", nameOf(seen.sets)),
+            ],
+      });
+    }
+
+    /** A run on sets: each `go` is a step on new inputs, and keeps how many companions are found. */
+    function training(letters) {
+      const run = new SampleDescent({
+        sets: [...letters],
+        q: seen.q,
+        diagonal: 1,
+        rate: rateAt(seen.q),
+        score_rate: rateAt(seen.q) * D ** 2,
+      });
+      const random = uniform(1000003 * seen.seed);
+      const one = { letters, run, recall: [run.association().recall], foundAt: null };
+      one.go = () => {
+        const last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
+        const { recall, exact } = run.association();
+        one.recall.push(recall);
+        if (one.foundAt === null && exact) one.foundAt = run.step;
+        return last;
+      };
+      return one;
     }
 
     function work() {
       const mine = run;
-      const random = uniform(1000003 * seen.seed);
       let last = { error: NaN };
       inFrames(
         say,
         () => run === mine,
         (until) => {
           do {
-            last = run.advance(drawInputs(run.sets, seen.q, BATCH, random));
+            last = main.go();
+            twin?.go();
             kept.push({ A: Float32Array.from(run.A), error: last.error });
-            if (foundAt === null && run.association().exact) foundAt = run.step;
           } while (run.step < STEPS && performance.now() < until);
           draw();
           const { recall, exact } = run.association();
-          const [here, there] = seen.sets === layouts.blocks ? ["blocks", "scatter"] : ["scatter", "blocks"];
-          const who = exact
-            ? earlier === null
-              ? `Every patch has found its three companions, at step ${foundAt}`
-              : `Neither: the model does not know where a patch lies, and finds the ${here} at step ` +
-                `${foundAt}, the ${there} at step ${earlier}. Only the draws differ`
-            : `${number(100 * recall)}% of the companions are found`;
+          const { foundAt } = main;
+          const who =
+            foundAt !== null && twin && twin.foundAt !== null
+              ? `Neither: the model does not know where a patch lies, and finds ${nameOf(seen.sets)} at step ` +
+                `${foundAt}, ${nameOf(twin.letters)} at step ${twin.foundAt}. Only the draws differ`
+              : exact
+                ? `Every patch has found its three companions, at step ${foundAt}`
+                : `${number(100 * recall)}% of the companions are found`;
           say(
-            `${run.step < STEPS && !(exact && earlier !== null) ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. ` +
+            `${run.step < STEPS && !(foundAt !== null && twin && twin.foundAt !== null) ? `Step ${run.step} of ${STEPS}. ` : ""}${who}. ` +
               `The model saw ${(run.step * BATCH).toLocaleString("en-US")} inputs with their labels, ` +
               `never the sets; of the last ${BATCH} it got ${number(100 * last.error, 2)}% wrong.`,
           );
           if (run.step >= STEPS) {
             finish();
-            if (next)
-              setTimeout(() => {
-                if (run === mine && next) change({ sets: next });
-              }, 900);
           }
           return run.step < STEPS;
         },
@@ -277,12 +323,12 @@
         question: "Which arrangement is hardest to learn: neat blocks, or patches scattered at random?",
         options: ["Blocks", "A scatter", "Neither"],
         right: 2,
-        free: ["sets"], // both are shown, one after the other
+        free: ["sets"], // both are trained, side by side
         before: () => "Nothing is learned yet. Guess, or choose an arrangement, and the model begins.",
         after: (k) => {
-          // both, the guess first
+          // both, the guess on the boards
           const both = k === 0 ? [layouts.blocks, layouts.scattered] : [layouts.scattered, layouts.blocks];
-          next = both[1];
+          other = both[1];
           change({ sets: both[0] });
         },
       },
@@ -306,15 +352,10 @@
         seen = { ...setting };
         panel.show(seen);
         kept = [];
-        [earlier, foundAt] = [seen.sets === next ? foundAt : null, null]; // of the two that answer the guess
-        if (seen.sets === next) next = null;
-        run = new SampleDescent({
-          sets: [...seen.sets],
-          q: seen.q,
-          diagonal: 1,
-          rate: rateAt(seen.q),
-          score_rate: rateAt(seen.q) * D ** 2,
-        });
+        main = training(seen.sets);
+        run = main.run;
+        twin = other === null ? null : training(other);
+        other = null;
         if (waits()) {
           draw();
           say("");

@@ -234,12 +234,13 @@
     const panel = controls(FIELDS, (key, value) => change({ [key]: value }));
     const SIZE = 380;
     const svg = h("svg:svg", {
-      role: "img",
+      role: "application",
+      tabindex: 0,
       viewBox: `-40 -10 ${SIZE + 60} ${SIZE + 60}`,
       class: "pa-plane",
       "aria-label":
         "The plane of the two scores with the direction of the reduced flow, the divide, and the line " +
-        "that the start follows",
+        "that the start follows; arrow keys move the start",
     });
     lettered(svg, SIZE + 60);
     new ResizeObserver(() => line && nameSides()).observe(svg); // letters have grown or shrunk
@@ -289,6 +290,15 @@
         rho: fit(((SIZE - at.y) / SIZE) * 2 * RANGE - RANGE),
       });
     };
+    svg.addEventListener("keydown", (event) => {
+      const move = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+      if (!move) return;
+      event.preventDefault();
+      const [gamma, rho] = [seen.gamma, seen.rho].map((v, k) =>
+        Number(Math.max(-RANGE, Math.min(RANGE, v + 0.1 * move[k])).toFixed(2)),
+      );
+      change({ gamma, rho });
+    });
     dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     const attention = listeners({ title: "Who listens to whom along the way" });
     stage.append(
@@ -391,7 +401,11 @@
         X(gamma),
         Y(rho),
       ]);
-      const [x, y, way] = [fate.x.baseVal[0].value, fate.y.baseVal[0].value, seen.gamma > 0 ? -1 : 1];
+      const [x, y, way] = [
+        fate.x.baseVal[0].value,
+        fate.y.baseVal[0].value,
+        fate.getAttribute("text-anchor") === "end" ? -1 : 1,
+      ];
       starts.push(...[0, 25, 50, 75, 100].map((by) => [x + way * by, y - 5])); // and hide no word of the fate
       const lines = [...ways.map(({ points }) => points), line]
         .flat()
@@ -428,16 +442,37 @@
       }
     }
 
-    /** Who leads in the end, beside the start, on its side with more room. */
+    /** Who leads in the end, beside the start, where it covers no other start and as little of all lines as it can. */
     function nameFate() {
       const who = leads(line.at(-1));
-      const left = seen.gamma > 0;
       const words = { 1: "companions win", "-1": "strangers win", 0: "neither wins" }[who];
       fate.textContent = words;
       fate.setAttribute("class", ["pa-other", "pa-noise", "pa-same"][1 + who]);
-      fate.setAttribute("text-anchor", left ? "end" : "start");
-      fate.setAttribute("x", X(seen.gamma) + (left ? -18 : 18));
-      fate.setAttribute("y", Math.max(14, Math.min(SIZE - 6, Y(seen.rho) + (seen.rho > 0 ? -12 : 22))));
+      const wide = fate.getComputedTextLength();
+      const high = parseFloat(getComputedStyle(fate).fontSize);
+      const at = ({ gamma, rho }) => [X(gamma), Y(rho)];
+      const starts = [seen, ...ways.map(({ points }) => points[0])].map(at);
+      const lines = [...ways.map(({ points }) => points), line].flat().map(at);
+      const divide = Array.from({ length: 77 }, (_, k) => [5 * k, SIZE - 5 * k]);
+      const [x, y] = at(seen);
+      const places = [1, -1].flatMap((way) =>
+        [0.35, -1, 1.6, -2.2, 2.8, -3.4, 4].map((by) => ({ way, x: x + 18 * way, y: y + by * high })),
+      );
+      const cost = ({ way, x, y }, k) => {
+        const [left, right] = way > 0 ? [x - 6, x + wide + 6] : [x - wide - 6, x + 6];
+        const [top, bottom] = [y - high, y + 0.35 * high];
+        const inside = (points, by) =>
+          points.filter(([u, v]) => u > left - by && u < right + by && v > top - by && v < bottom + by)
+            .length;
+        const out = left < 0 || right > SIZE || top < 0 || bottom > SIZE;
+        return 1e5 * out + 1000 * inside(starts, 6) + 20 * inside(divide, 2) + 5 * inside(lines, 2) + k;
+      };
+      const best = places
+        .map((place, k) => [cost(place, k % 7), place])
+        .reduce((one, next) => (next[0] < one[0] ? next : one))[1];
+      fate.setAttribute("text-anchor", best.way < 0 ? "end" : "start");
+      fate.setAttribute("x", best.x);
+      fate.setAttribute("y", best.y);
       lay(fated.firstElementChild, fate);
     }
 

@@ -453,8 +453,9 @@
     };
     reach.ball = { few: rolls(5), many: rolls(17) };
     const asked = guess({
-      question: "The ball starts where all scores are equal. Into which valley does it roll?",
-      options: ["Depends on q", "Companions’", "Strangers’"],
+      question:
+        "The ball starts where all scores are equal. Into which valley does it roll, for q from 0.05 to 0.90?",
+      options: ["Depends on q", "Always companions’", "Always strangers’"],
       right: 0,
       after: () => {
         [start, ways] = [[0, 0], []];

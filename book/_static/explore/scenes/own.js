@@ -250,11 +250,12 @@
         paint();
       },
     });
-    const shares = () =>
+    const inside = (kept, sets) =>
       kept.map(
         ({ best }) =>
           best.flat().filter((j, k) => sets[Math.floor(k / (C - 1))] === sets[j]).length / (D * (C - 1)),
       );
+    const shares = () => inside(kept, sets);
     function paint() {
       cells.forEach((cell, k) => {
         cell.className = `pa-cell pa-set-${sets[k]}${ground.includes(k) ? " pa-away" : ""}`;
@@ -268,6 +269,7 @@
       strings.paint();
       const share = shares();
       const seen = Math.min(at, kept.length - 1);
+      const other = queued && ahead ? inside(ahead.kept, ahead.sets) : null; // of a guess, trained beside
       found.draw({
         x: [0, 50],
         range: [0, 1],
@@ -276,6 +278,9 @@
         across: (k) => String(times[k]),
         curves: [
           ...(before ? [{ y: before.share, look: "pa-noise", name: before.called, above: 0.28 }] : []),
+          ...(other
+            ? [{ y: times.map((t) => (t <= seen ? other[t] : NaN)), look: "pa-noise", name: queued.name }]
+            : []),
           { y: times.map((t) => (t <= seen ? share[t] : NaN)), look: "pa-same", name: called, above: 0.1 },
         ],
         at: time.step,
@@ -360,12 +365,12 @@
         say,
         () => run === mine || (second && second === ahead),
         (until) => {
-          do trained.go();
-          while (trained.run.step < STEPS && performance.now() < until);
+          do {
+            trained.go();
+            second?.go();
+          } while (trained.run.step < STEPS && performance.now() < until);
           if (trained.run.step < STEPS) return true;
           if (!second) return false;
-          while (second.run.step < STEPS && performance.now() < until) second.go();
-          if (second.run.step < STEPS) return true;
           if (!known) {
             known = true;
             paint();
@@ -430,10 +435,11 @@
           { class: "pa-tools" },
           h("label", { class: "pa-initial" }, "Your initial ", initial),
           ...[
+            ["blocks", blocks],
             ["corners", corners],
             ["a scatter", scattered()],
           ].map(([name, sets]) =>
-            h("button", { type: "button", onclick: () => begin(sets, { name }) }, name),
+            h("button", { type: "button", onclick: () => begin(sets, { name }) }, `Show: ${name}`),
           ),
         ),
         time.element,
