@@ -12,7 +12,7 @@
   const PULLED = 0.72; // of this time the strings alone pull; then every piece takes the place that is nearest
 
   const mix = (a, b, t) => a + (b - a) * t;
-  const clamp = (t) => Math.max(0, Math.min(1, t));
+  const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const ease = (t) => 1 - (1 - t) ** 3;
   /** A spring that overshoots once: 0 at 0, 1 from 1 on. */
   const spring = (t) => (t >= 1 ? 1 : 1 - Math.exp(-5.2 * t) * Math.cos(5.6 * t) * (1 - t ** 3));
