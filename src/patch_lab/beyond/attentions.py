@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.checks import finite, one_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
 from patch_association.streams import BENCH_BATCHES, BENCH_TEST
@@ -84,6 +84,8 @@ class Bench(nn.Module):
         score_std = finite("score_std", score_std, minimum=0)
         value_std = finite("value_std", value_std, minimum=0)
         form_std = finite("form_std", form_std, minimum=0)
+        # Each drawn, and scaled once more where the kind has it.
+        fits_memory(f"{R:,} networks of {D:,} patches of dimension {d:,}", 2 * R * (d + D**2 + d**2), 4)
         v, A, B = (torch.randn(shape, generator=draw) for shape in ((R, d), (R, D, D), (R, d, d)))
         self.value = nn.Parameter(value_std * v)
         self.scores = nn.Parameter(score_std * A) if kind in ("positional", "both") else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from patch_association.checks import finite, positive_int, probability
+from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow import PatternData
 from patch_association.streams import Stream, generator, random_coefficients, random_signs
 
@@ -109,6 +109,7 @@ class CrossedData:
         n = positive_int("n", n)
         D = self.num_patches
         d = self.dim
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {d:,}", n * D * (d + 10), 4)
         draw = generator(seed, Stream.CROSSED)
         G = self.num_groups
         width = self.num_keys * self.set_size

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.checks import finite, made_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, made_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
 
@@ -122,6 +122,8 @@ class Network(nn.Module):
         self.head = self._normal(m, std=m**-0.5)
 
     def _normal(self, *shape: int, std: float) -> nn.Parameter:
+        sizes = " x ".join(f"{n:,}" for n in (self.seeds, *shape))
+        fits_memory(f"weights of shape {sizes}", 2 * self.seeds * math.prod(shape), 4)
         return nn.Parameter(std * torch.randn(self.seeds, *shape, generator=self._draw))
 
     def layer_scores(self, layer: int, Z: torch.Tensor | None = None) -> torch.Tensor:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import beta as beta_function
 from scipy.special import betainc
 
-from patch_association.checks import finite, positive_int, real_array
+from patch_association.checks import finite, fits_memory, positive_int, real_array
 from patch_association.intervals import Estimate, mean
 from patch_association.streams import Stream, generator
 
@@ -91,7 +91,7 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
         raise ValueError("weights must be rows of finite numbers with a positive sum")
     L = c.shape[1]
     if L == 3:  # the shape is an angle: evenly spaced ones leave no noise
-        positive_int("n", n, minimum=2)
+        fits_memory(f"{positive_int('n', n, minimum=2):,} angles", 6 * n)
         angles = 2 * math.pi * ((np.arange(n) + 0.5) / n + np.arange(3)[:, None] / 3)
         omega = math.sqrt(2 / 3) * np.cos(angles.T)  # (n, 3)
     else:
@@ -186,6 +186,7 @@ def _skews(num_sets: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     Three: the shape is an angle, m = cos(angle) / sqrt(6). Four: a point u of the sphere, m = 3 u_1 u_2 u_3.
     """
     nodes = positive_int("nodes", nodes)
+    fits_memory(f"a rule of {nodes:,} nodes", 2 * nodes**2)  # its companion matrix and eigenvectors
     node, weight = np.polynomial.legendre.leggauss(nodes)
     # of [0, pi/2], weights that add up to 1
     angle = (node + 1) * math.pi / 4
@@ -205,6 +206,7 @@ def _shapes(num_sets: int, n: int, seed: int) -> np.ndarray:
     """(n, L): unit vectors whose entries sum to zero, uniform."""
     L = _at_least_two(num_sets)
     n = positive_int("n", n, minimum=2)
+    fits_memory(f"{n:,} shapes of {L:,} sets", 2 * n * L)  # as drawn, and at length one
     g = generator(seed, Stream.SHAPES).standard_normal((n, L))
     g -= g.mean(axis=1, keepdims=True)
     return g / np.linalg.norm(g, axis=1, keepdims=True)

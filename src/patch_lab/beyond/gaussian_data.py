@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association.checks import floating, positive_int
+from patch_association.checks import fits_memory, floating, positive_int
 from patch_association.data import as_tensor, fits, inputs_of
 from patch_association.streams import Stream, generator
 from patch_association.structure import Partition
@@ -46,6 +46,7 @@ class GaussianData:
                 wanted = '"shared", "convolution" or a (C, d) array'
                 raise ValueError(f"filters must be {wanted}, got {filters!r}")
             rows = 1 if filters == "shared" else C
+            fits_memory(f"filters of dimension {self.dim:,}", 2 * C * self.dim)
             W = np.random.default_rng(seed).standard_normal((rows, self.dim))
             W = np.broadcast_to(W / np.linalg.norm(W, axis=1, keepdims=True), (C, self.dim))
         else:

@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from patch_association.attention import positional_attention, self_attention, softmax_attention
-from patch_association.checks import finite, one_of, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import SimplifiedViT, polynomial_activation
 from patch_lab.kit.conventions import GAUSSIAN
@@ -236,6 +236,7 @@ def make_learner(kind: str, num_patches: int, dim: int, seed: int = 0) -> nn.Mod
 
 def _normal(shape, seed: int, stream: int = 0) -> torch.Tensor:
     """Standard normal entries; each stream of a seed is independent of the others."""
+    fits_memory(f"weights of shape {' x '.join(f'{n:,}' for n in shape)}", 2 * math.prod(shape))
     seed = seed_number("seed", seed, bits=53)  # a thousand times as much still fits PyTorch's 63
     generator = torch.Generator().manual_seed(1000 * seed + stream)
     return torch.randn(shape, generator=generator, dtype=DTYPE)

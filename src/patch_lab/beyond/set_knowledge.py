@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association.checks import made_of, positive_int, probability
+from patch_association.checks import fits_memory, made_of, positive_int, probability
 from patch_association.data import SpatialData
 from patch_association.streams import Stream, generator
 from patch_association.structure import Partition, as_scores, association
@@ -79,6 +79,7 @@ def null_recall(scores, partition: Partition, draws: int = 999, seed: int = 0) -
     scores = np.asarray(scores, dtype=np.float64)
     draws = positive_int("draws", draws)
     D = len(labels)
+    fits_memory(f"{draws:,} partitions of {D:,} patches", draws * D * (D + 1))
     # To permute the labels is to permute rows and columns, which stack into one call.
     orders = np.stack([draw.permutation(D) for _ in range(draws)])
     moved = scores[orders[:, :, None], orders[:, None, :]]  # (draws, D, D)
@@ -115,6 +116,7 @@ class PartlyInformed:
         draw = generator(seed, Stream.PROBE_FUNCTIONS)
         units = 64
         D = partition.num_patches
+        fits_memory(f"{units:,} units over {D:,} patches", 3 * D * units, 4)  # of 64 bits, then of 32
         self.knowledge = probability("knowledge", knowledge)
         self._sets = torch.from_numpy(partition.indicator.T.astype(np.float32))  # (D, L)
         self._inner = torch.from_numpy(draw.standard_normal((D, units)).astype(np.float32))

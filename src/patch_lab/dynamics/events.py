@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from patch_association.checks import finite, positive_int
+from patch_association.checks import finite, fits_memory, positive_int
 from patch_association.exact.risk import PopulationRisk
 from patch_association.training.population import PopulationRun, descend_population
 from patch_association.training.steps import Constant
@@ -34,6 +34,7 @@ def spread_steps(steps: int, count: int = 3000) -> list[int]:
     """At most ``count`` steps from 0 to ``steps``: all of the first, later ones spread evenly in log t."""
     steps = positive_int("steps", steps, minimum=0)
     count = positive_int("count", count)
+    fits_memory(f"a choice of {count:,} steps", 4 * count)
     return (np.unique(np.geomspace(1, steps + 1, count).round().astype(int)) - 1).tolist()
 
 

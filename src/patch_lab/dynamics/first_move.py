@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit
 
-from patch_association.checks import divides, odd_degree, positive_int, probability
+from patch_association.checks import divides, fits_memory, odd_degree, positive_int, probability
 from patch_association.defaults import DEFAULT
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.risk import PopulationRisk
@@ -136,6 +136,7 @@ def window(num_patches: int, set_size: int, degree: int = DEFAULT.degree, points
     D, C, _ = divides(num_patches, set_size)
     n = D - C
     points = positive_int("points", points, minimum=4)
+    fits_memory(f"a scan of {points:,} chances", 4 * points)
 
     def margin(q):
         return FirstMove(num_patches, set_size, float(q), degree).margin

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.special import expit
 
-from patch_association.checks import divides, positive_int, probability
+from patch_association.checks import divides, fits_memory, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.set_sums import set_types
 
@@ -74,6 +74,7 @@ class CubicForm:
         t1, t2, t3, t4, t5, td = self._six()
         shape = _shapes(C)
         grid = positive_int("grid", grid)
+        fits_memory(f"a grid of {grid:,} masses", (grid + 1) * max(grid + 1, 4 * shape.shape[1]))
         m = np.arange(grid + 1)[:, None] / grid
         p2 = m**2 * (shape**2).sum(0)  # (grid + 1, shapes)
         p3 = m**3 * (shape**3).sum(0)
@@ -126,6 +127,7 @@ def cubic_form(num_patches: int, set_size: int, q: float) -> CubicForm:
     D, C, L = divides(num_patches, set_size)
     if L < 3 or probability("q", q) == 0:
         raise ValueError(f"at least three sets and q > 0 are needed, got {L} sets and q = {q:g}")
+    fits_memory(f"the sums of cubes of up to {L:,} sets", L**2 * C**3)
     cubes = trinomial(C, q).map(lambda n: n**3)
     others = [cubes.times(k) for k in range(L)]
 

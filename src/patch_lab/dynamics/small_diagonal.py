@@ -26,7 +26,7 @@ import math
 import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
-from patch_association.checks import divides, finite, odd_degree, probability
+from patch_association.checks import divides, finite, fits_memory, odd_degree, probability
 from patch_association.defaults import DEFAULT
 
 
@@ -121,6 +121,7 @@ def features_share(
 
 def _signs_of(N: int, q: float):
     """How many of N random patches show +1, how many -1, and the chance of it: (cases,) each."""
+    fits_memory(f"the sums of {N:,} random patches", 8 * (N + 1) ** 2)
     plus, minus = (counts.reshape(-1) for counts in np.mgrid[0 : N + 1, 0 : N + 1])
     possible = plus + minus <= N
     plus = plus[possible]

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from patch_association.checks import one_of, positive_int, seed_number
+from patch_association.checks import fits_memory, one_of, positive_int, seed_number
 from patch_association.images.vit import ViT, patches
 from patch_association.streams import Stream, generator
 from patch_lab.images.training.config import learning_rate
@@ -100,6 +100,7 @@ def backgrounds(source: str, n: int, seed: int, held_out: bool = False, size: in
     one_of("source", source, "clean", "noise", "plants")
     n = positive_int("n", n)
     size = positive_int("size", size)
+    fits_memory(f"{n:,} pictures of {size:,} pixels a side", 3 * n * size**2, 1)
     draw = generator(seed, Stream.BACKGROUNDS)
     if source == "clean":
         return torch.zeros(n, 3, size, size, dtype=torch.uint8)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from patch_association.checks import positive_int, seed_number
+from patch_association.checks import fits_memory, positive_int, seed_number
 
 # Of airbench: what is added to mean squares before a division by their roots, so that directions that hardly
 # occur stay small; the weight of a batch in a norm's statistics; and what logits are divided by.
@@ -193,7 +193,8 @@ class BasicBlock(nn.Module):
 
 
 def _head(width: int, num_classes: int) -> nn.Linear:
-    return nn.Linear(width, positive_int("num_classes", num_classes))
+    fits_memory(f"a head of {positive_int('num_classes', num_classes):,} classes", width * num_classes, 4)
+    return nn.Linear(width, num_classes)
 
 
 def _start(module: nn.Module) -> nn.Module:

@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from patch_association.checks import positive_int
+from patch_association.checks import fits_memory, positive_int
 from patch_association.images.vit import ViT, ViTConfig
 
 
@@ -84,6 +84,7 @@ def counted_flops(config: ViTConfig, batch_size: int) -> int:
     """
     c = config
     B = positive_int("batch_size", batch_size)
+    fits_memory(f"a batch of {B:,} pictures", B * c.channels * c.image_size**2, 4)
     pictures = torch.zeros(B, c.channels, c.image_size, c.image_size)
     model = ViT(c).requires_grad_(False)
     with FlopCounterMode(display=False) as counter:

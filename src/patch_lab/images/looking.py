@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from patch_association.checks import positive_int
+from patch_association.checks import fits_memory, positive_int
 from patch_association.images import Look, ViT, families
 from patch_association.images.locality import (
     components,
@@ -65,6 +65,7 @@ def read_pictures(folder: Path, size: tuple[int, int], channels, limit: int, pro
         raise ValueError(f"{folder} must hold two pictures at least, got {len(files)}")
     left_out(folder, others)
     files = [files[k] for k in _evenly(len(files), limit)]
+    fits_memory(f"{len(files)} pictures", 16 * len(files) * size[0] * size[1], 1)
     bar = tqdm(files, desc="reading", unit="picture", leave=False, disable=None if progress else True)
     return torch.stack([_cut(path, size, "L" if channels == 1 else "RGB") for path in bar])
 

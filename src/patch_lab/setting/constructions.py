@@ -13,6 +13,7 @@ from scipy.stats import binom
 from patch_association.checks import (
     divides,
     finite,
+    fits_memory,
     made_of,
     odd_degree,
     positive_int,
@@ -79,6 +80,7 @@ def hard_attention_bound(
         raise ValueError(f"pooled_sets must divide the {L} sets, got {k}")
     if q == 0 or L == k:
         return 0.0 if q == 0 else 1.0
+    fits_memory(f"the counts of {C:,} patches", 6 * C)
     b = np.arange(1, C, dtype=np.float64)
     if b.size == 0:
         return 1.0
@@ -103,6 +105,7 @@ def derangement_scores(partition: Partition, strength: float, shift: int = 1) ->
     L = partition.num_sets
     if positive_int("shift", shift) % L == 0:
         raise ValueError(f"shift must not be a multiple of the {L} sets, got {shift}")
+    fits_memory(f"the scores of {partition.num_patches:,} patches", 2 * partition.num_patches**2)
     target = (partition.labels + shift) % L
     return np.where(target[:, None] == partition.labels[None, :], finite("strength", strength), 0.0)
 
@@ -155,6 +158,7 @@ def chain_encodings(partition: Partition, gap: float = 0.05) -> np.ndarray:
     """
     _check(partition)
     gap = finite("gap", gap, minimum=0)
+    fits_memory(f"the Gram matrix of {partition.num_sets:,} sets", 6 * partition.num_sets**2)
     g = 4.5 ** np.arange(partition.num_sets, dtype=np.float64)
     cross = (1 + gap) * g[:-1]
     gram = np.diag(g) + np.diag(cross, 1) + np.diag(cross, -1)
@@ -187,6 +191,7 @@ def paired_encodings(
         raise ValueError(f"partners need an even number of sets, got {L}")
     if not finite("lift", lift) > 0:
         raise ValueError(f"lift must be positive, got {lift}")
+    fits_memory(f"the Gram matrix of {D:,} patches", 6 * D**2)
     pair = partition.labels // 2
     same_pair = (pair[:, None] == pair[None, :]).astype(np.float64)
     gram = share * same_pair + repel * (C * np.eye(D) - partition.same_set.astype(np.float64))

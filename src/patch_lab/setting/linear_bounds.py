@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.stats import norm
 
-from patch_association.checks import divides, positive_int, probability, real_array
+from patch_association.checks import divides, fits_memory, positive_int, probability, real_array
 
 #: The constant of the Berry-Esseen inequality for summands of different laws (Shevtsova 2010).
 BERRY_ESSEEN = 0.5600
@@ -52,6 +52,7 @@ def loud_tails(counts, q: float, reach: int) -> np.ndarray:
     # On a circle of this length what wraps around is less than e^-50.
     most = int(n.max())
     size = 2 * min(most + reach + 2, reach + 64 + math.ceil(12 * math.sqrt(q * most)))
+    fits_memory(f"{n.size:,} laws on {size:,} integers", 2 * n.size * size)
     angles = 2 * np.pi * np.arange(size // 2 + 1) / size
     law = np.fft.irfft((1 - q + q * np.cos(angles)) ** n[:, None], size)  # P[Z = 0], P[Z = 1], ...
     within = law[:, :1] + 2 * (np.cumsum(law, axis=1) - law[:, :1])[:, : reach + 1]  # P[|Z| <= r]

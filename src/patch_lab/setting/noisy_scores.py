@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom, norm
 
-from patch_association.checks import divides, finite
+from patch_association.checks import divides, finite, fits_memory
 
 # The trapezoid rule on [-12, 12]: for smooth integrands that vanish at both ends (below 1e-30 here) its
 # error falls faster than any power of the step.
@@ -61,6 +61,7 @@ def noisy_association(num_patches: int, set_size: int, noise: float) -> Expected
         raise ValueError(f"set_size must lie strictly between 1 and num_patches, got {C} of {D}")
     if finite("noise", noise, minimum=0) == 0:
         raise ValueError("noise must be positive, got 0")
+    fits_memory(f"the ranks of {C:,} companions", 3 * (C - 1) * _Z.size)  # two laws and their product
     u = 1 / noise
     above = norm.sf(_Z)  # a score u + z: another companion lies above it
     stranger_above = norm.sf(_Z + u)  # a stranger does

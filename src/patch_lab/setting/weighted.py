@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 from scipy.optimize import root_scalar
 
-from patch_association.checks import divides, finite, made_of, positive_int, probability
+from patch_association.checks import divides, finite, fits_memory, made_of, positive_int, probability
 from patch_association.exact.integer_sums import IntegerLaw, trinomial
 from patch_association.exact.linear import linear_error
 
@@ -42,6 +42,7 @@ def weighted_law(weights, set_size: int, q: float) -> IntegerLaw:
     L = a.shape[0]
     if a.ndim == 2 and a.shape[1] != C:
         raise ValueError(f"weights must have one column per patch of a set, {C} of them, got shape {a.shape}")
+    fits_memory(f"the weights of {L * C:,} patches", 2 * L * C)
     rows = np.sort(np.broadcast_to(a[:, None], (L, C)) if a.ndim == 1 else a, axis=1)
     # Sets with the same weights have the same law: L^2 convolutions become as many as there are kinds.
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
@@ -90,11 +91,12 @@ def search_weights(
     Raises
     ------
     ValueError
-        If a size is no positive integer, or q lies outside [0, 1].
+        If a size is no positive integer, q lies outside [0, 1], or the weights do not fit in memory.
     """
     L = positive_int("num_sets", num_sets)
     C = positive_int("set_size", set_size)
     levels = range(positive_int("largest", largest) + 1)
+    fits_memory(f"weights up to {largest:,} for {L:,} sets of {C:,}", 2 * (L + C + largest))
     kinds = list(combinations_with_replacement(levels, C)) if per_patch else levels
     tried = (np.array(choice, dtype=np.int64) for choice in combinations_with_replacement(kinds, L))
     best = math.inf
@@ -161,11 +163,12 @@ def decoding_weights(num_sets: int, set_size: int) -> list[int]:
     Raises
     ------
     ValueError
-        If a size is no positive integer.
+        If a size is no positive integer, or the weights do not fit in memory.
     """
     L = positive_int("num_sets", num_sets)
     C = positive_int("set_size", set_size)
     # Weight l has l digits of this many bits, in words of 64; on average half of the last one's.
+    fits_memory(f"weights of up to {L:,} digits", L**2 * (2 * C + 1).bit_length() // 128)
     return [(2 * C + 1) ** level for level in range(L)]
 
 
@@ -192,6 +195,7 @@ def decode_sums(score, num_sets: int, set_size: int) -> np.ndarray:
         # Also what becomes of integers past 64 bits, whose digits would wrap around.
         raise ValueError(f"score must be integers of 64 bits, got {rest.dtype}")
     rest = rest.astype(np.int64)
+    fits_memory(f"{L:,} digits of each score", 2 * L * rest.size)
     digits = []
     for _ in range(L):
         digit = (rest + C) % (2 * C + 1) - C

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from patch_association.checks import finite, positive_int, probability
+from patch_association.checks import finite, fits_memory, positive_int, probability
 from patch_association.shallow.data import PatternData
 from patch_association.shallow.initial import initial_weights
 from patch_association.shallow.network import Weights
@@ -55,6 +55,7 @@ class ExtendedViT(nn.Module):
             )
         self.skip = bool(skip)
         a = starts[0].head[0]
+        fits_memory(f"{c:,} outputs of {len(a):,} neurons", 3 * c * len(a))
         signs = random_signs(generator(seed, Stream.OUTPUT_SIGNS), (c - 1, len(a)))
         more = torch.from_numpy(signs).to(a) * a.abs()
         self.register_buffer("head", torch.cat([a[None], more]))  # (c, m)
@@ -152,11 +153,12 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or the vectors do not fit in memory.
     """
     sizes = [positive_int("every one of sizes", size) for size in sizes]
     dim = positive_int("dim", dim, minimum=len(sizes))
     spread = finite("spread", spread, minimum=0)
+    fits_memory(f"{sum(sizes):,} patterns of dimension {dim:,}", 3 * sum(sizes) * dim)
     set_of = np.repeat(np.arange(len(sizes)), sizes)
     away = generator(seed, Stream.PATTERN_SETS).standard_normal((len(set_of), dim))
     away /= np.linalg.norm(away, axis=1, keepdims=True)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from patch_association.checks import finite, odd_degree, probability
+from patch_association.checks import finite, fits_memory, odd_degree, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_lab.kit.conventions import TRANSFER
 from patch_lab.transfer.block_attention import BlockAttention
@@ -100,6 +100,7 @@ def exact_error(
     sixth = float(random_set @ np.abs(w / C) ** (2 * p))
     step = 2 * math.pi / ((3 * (1 + slope) + 8 * math.sqrt(L * sixth) + 8 * noise_of_h) * fineness)
     nodes = math.ceil(_REACH / (noise_of_h * step))
+    fits_memory(f"a quadrature of {nodes:,} times {w.size:,} points", 4 * nodes * w.size)  # complex, twice
     eta = step * (np.arange(nodes) + 0.5)  # midpoints
     waves = np.exp(1j * np.outer(eta, h))  # (eta, w)
     phi = (waves @ random_set) ** (L - 1) * (waves @ (signal_set / signal_set.sum()))
@@ -111,6 +112,7 @@ def _gaussian_mixture(centers, weights, sd, fineness):
     step = sd / (2.5 * fineness)  # resolves phases of up to 2 pi 2.5 - _REACH per sd
     top = np.abs(centers).max() + _REACH * sd
     points = 2 * math.ceil(top / step) + 1
+    fits_memory(f"a quadrature of {points:,} points", 2 * points * len(centers))
     w = step * np.arange(-(points // 2), points // 2 + 1)
     mass = (weights * np.exp(-0.5 * ((w[:, None] - centers) / sd) ** 2)).sum(axis=1)
     return w, mass / mass.sum()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from patch_association.checks import listed, positive_int, probability, real_array
+from patch_association.checks import fits_memory, listed, positive_int, probability, real_array
 from patch_association.intervals import Estimate
 
 _LEVEL = 0.95
@@ -43,7 +43,7 @@ def sample_complexity(sizes, errors, target: float = 0.05, resamples: int = _RES
     N = _grid(sizes)
     target = probability("target", target)
     e = _table(errors, N)
-    positive_int("resamples", resamples)
+    fits_memory(f"{positive_int('resamples', resamples):,} resamples of {len(e)} seeds", resamples * len(e))
     generator = np.random.default_rng(0)
     draws = generator.integers(0, len(e), (resamples, len(e)))
     # Seeds are resampled whole: the sizes of a seed share their first samples.

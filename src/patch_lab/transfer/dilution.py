@@ -25,7 +25,7 @@ import math
 import numpy as np
 from scipy.stats import binom, skellam
 
-from patch_association.checks import divides, finite, odd_degree, positive_int, probability
+from patch_association.checks import divides, finite, fits_memory, odd_degree, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_association.streams import Stream, generator
 from patch_lab.kit.conventions import TRANSFER
@@ -77,6 +77,7 @@ def diluted_error(
     mu = finite("linear_weight", linear_weight, minimum=0)
     law = trinomial(C, probability("q", q))
     draws = positive_int("draws", draws)
+    fits_memory(f"{draws:,} draws of set sums", draws * (law.mass.size + 4))
     counts = generator(seed, Stream.SET_SUMS).multinomial(L - 1, law.mass / law.mass.sum(), draws)
     t = counts @ law.support + C  # (draws, 2C + 1) @ (2C + 1,)
     F = (C + t / g) ** p + mu * t
@@ -93,6 +94,7 @@ def diluted_limit(set_size: int, chi: float, strength: float, linear_weight: flo
     if strength != math.inf:
         strength = finite("strength", strength, minimum=0)
     reach = C + 40 + math.ceil(12 * math.sqrt(2 * mean + 1))
+    fits_memory(f"the law of a sum that reaches {reach:,}", 5 * (2 * reach + 1))
     T = C + np.arange(-reach, reach + 1, dtype=np.float64)
     if strength == 0:
         # T^p outweighs everything; at T = 0 what is left is C^p - C >= 0.

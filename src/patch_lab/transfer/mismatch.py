@@ -7,6 +7,7 @@ import torch
 
 from patch_association.checks import (
     finite,
+    fits_memory,
     listed,
     made_of,
     positive_int,
@@ -113,6 +114,7 @@ class SeveralFeatures:
         n = positive_int("n", n)
         K = self.num_features
         D = self.partitions[0].num_patches
+        fits_memory(f"{n:,} inputs of {D:,} patches and {K} features", 2 * n * K * D)  # u and s
         draws = generator(seed, Stream.SEVERAL_COEFFICIENTS)
         s = random_coefficients(draws, self.q, (n, K, D))
         carrier = draws.integers(0, K, n)
@@ -126,6 +128,7 @@ class SeveralFeatures:
         """Inputs times their labels, y X, of shape (n, D, d)."""
         n = positive_int("n", n)
         D = self.partitions[0].num_patches
+        fits_memory(f"{n:,} inputs of {D:,} patches of dimension {self.dim:,}", n * D * self.dim)
         s, _ = self.sample_coefficients(n, seed)
         K = self.num_features
         xi = generator(seed, Stream.SEVERAL_NOISE).standard_normal((n, D, self.dim)) * self.noise_std

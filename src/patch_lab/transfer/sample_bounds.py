@@ -28,7 +28,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from patch_association.checks import divides, positive_int, probability
+from patch_association.checks import divides, fits_memory, positive_int, probability
 from patch_association.exact.integer_sums import trinomial
 from patch_association.exact.linear import linear_error
 
@@ -43,6 +43,7 @@ def unseen_sets(num_sets: int, samples: int) -> np.ndarray:
     """
     L = positive_int("num_sets", num_sets)
     N = positive_int("samples", samples, minimum=0)
+    fits_memory(f"the law of {L:,} sets", 4 * L)
     law = np.zeros(L + 1)
     law[L] = 1.0
     for _ in range(N):
@@ -153,6 +154,7 @@ def _bayes_error(D: int, C: int, q: float, m: int) -> float:
     M = C * m
     full = 2 * (q / 2) ** C  # a seen random set is all +1 or all -1 with this probability
     top = min(M, C + math.ceil(q * M / 2 + 10 * math.sqrt(q * M / 2) + 25))  # more have no weight in float64
+    fits_memory(f"the counts of {M:,} patches", 8 * (top + 1) ** 2)
     n_plus, n_minus = np.meshgrid(np.arange(top + 1), np.arange(top + 1), indexing="ij")
     hidden = m * (binomial_ratio(n_plus, C, M) - binomial_ratio(n_minus, C, M)) if m else np.zeros((1, 1))
     error = 0.0

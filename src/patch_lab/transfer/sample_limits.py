@@ -26,7 +26,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import skellam
 
-from patch_association.checks import finite, made_of, positive_int, probability
+from patch_association.checks import finite, fits_memory, made_of, positive_int, probability
 from patch_association.intervals import Estimate, mean
 from patch_association.streams import Stream, generator
 
@@ -180,6 +180,8 @@ def _error(C, clutter, t, odds, draws) -> Estimate:
     """e^-t times the error on inputs with an unseen signal set; ``odds`` draws the odds of seen patches."""
     draws = positive_int("draws", draws, minimum=2)
     random = generator(0, Stream.LIMIT_PATCHES)
+    patches = math.ceil(draws * (C + clutter * math.exp(-t) * (1 + t)))
+    fits_memory(f"{draws:,} inputs of {patches:,} patches in all", 6 * patches)
 
     def side(signal: int):
         # A clutter patch is in a set that was seen never, once, or more often: then its weight is zero.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from patch_association.checks import positive_int, seed_number
+from patch_association.checks import fits_memory, positive_int, seed_number
 
 
 class GridPermutation:
@@ -40,6 +40,7 @@ class GridPermutation:
         self.tile = positive_int("tile", tile)
         if self.image_size % self.tile:
             raise ValueError(f"tile must divide image_size, got tiles of {tile} in {image_size} pixels")
+        fits_memory(f"an order of {self.grid**2:,} tiles", self.grid**2)
         self.order = np.random.default_rng(seed_number("seed", seed)).permutation(self.grid**2)
 
     @property
