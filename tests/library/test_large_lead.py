@@ -200,11 +200,15 @@ def test_gamma_rises_before_the_entry_and_on_the_face():
 
 
 @settings(max_examples=15)
-@given(st.integers(3, 4), st.floats(8, 60), st.floats(0.001, 1), st.integers(0, 1))  # C = 5: below float64
+@given(st.integers(3, 5), st.floats(8, 60), st.floats(0.001, 1), st.integers(0, 1))
 def test_explicit_bounds_lie_below_what_they_bound(C, mean, theta, lam):
     """The theorem for growing sets: where compactness gave least values there are formulas."""
     limit = LoudSets(C, mean)
-    found = limit.explicit(theta, lam)
+    try:
+        found = limit.explicit(theta, lam)
+    except ValueError as error:  # below float64, which is said and not drawn as zero
+        assert C == 5 and "float64" in str(error)
+        return
     assert all(value > bound > 0 for value, bound in found.values()), found
     R, J, chance = poisson_table(mean)
     M = C + R
@@ -225,6 +229,11 @@ def test_an_explicit_bound_is_its_formula():
             assert found["strangers"][1] == pytest.approx(told, rel=1e-6)
             assert found["chance"][0] == pytest.approx(skellam.pmf(-28, half, half), rel=1e-6)
         assert found["sets"][1] == pytest.approx(k * (k - 2) * limit.signs(1.0, lam)["slope"])
+
+
+def test_a_bound_that_float64_loses_is_refused():
+    with pytest.raises(ValueError, match="above what float64 takes for zero, got zero for slope"):
+        LoudSets(5, 8.0).explicit(1.0, 1)
 
 
 def test_what_does_not_fit_is_refused():

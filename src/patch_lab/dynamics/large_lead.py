@@ -227,7 +227,7 @@ class LoudSets(Sparse):
         Raises
         ------
         ValueError
-            If theta or lam lies elsewhere, or P[R = -r0] is too small for float64.
+            If theta or lam lies elsewhere, or P[R = -r0] or a bound is too small for float64.
         """
         C = self.set_size
         p = self.degree
@@ -260,7 +260,7 @@ class LoudSets(Sparse):
         at_vote = chance * expit(-u * M**p)
         counted = max(abs(float(at_vote @ (J * M**j))) for j in range(1, p - 1, 2)) / at_vote.sum()
         spread = float(chance @ (1 + np.abs(R)) ** p)
-        return {
+        found = {
             "chance": (rare, 3 / (4 * (4 * math.sqrt(mean) + 1)) * math.exp(-product)),
             "strength": (v, 2 * float(chance @ psi) / float(chance @ psi**2)),
             "weakness": (1 / v, math.e * rare / 2),
@@ -271,6 +271,13 @@ class LoudSets(Sparse):
             "sets": (-alone["sets"], k * (k - C + 1) * alone["slope"]),
             "count": (4 * (C + mean + 1) * spread, float(counted)),
         }
+        lost = [name for name, (_, bound) in found.items() if bound == 0]
+        if lost:
+            raise ValueError(
+                f"bounds must be above what float64 takes for zero, got zero for {', '.join(lost)} at "
+                f"theta = {theta:g}, lam = {lam:g}, {self!r}"
+            )
+        return found
 
     @cached_property
     def window(self) -> float:
