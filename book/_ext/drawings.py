@@ -41,18 +41,18 @@ _WORDS = re.compile(r'(?<=<g style="fill: )(#[0-9a-fA-F]{6})(?="[^>]*scale\(0\.\
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
 
-def draw(svg: str, prefix: str, alt: str, whole: bool = False) -> str:
-    """The HTML of a stored drawing: its panels, each an SVG, where they stood; if ``whole``, uncut."""
+def draw(svg: str, prefix: str, alt: str, is_whole: bool = False) -> str:
+    """The HTML of a stored drawing: its panels, each an SVG, where they stood; if ``is_whole``, uncut."""
     if re.search(r"<svg\b[^>]*>.*</svg>", svg, re.DOTALL) is None:
         raise ValueError("not an SVG: it has no <svg> element")
     if re.search(r'viewBox="[\d.\s-]+"', svg) is None:
         raise ValueError("an SVG without a viewBox cannot be fitted to the page")
     figure = Figure(svg)
-    rows = figure.rows(whole)
+    rows = figure.rows(is_whole)
     bodies = [["".join(map(written, panel.parts)) for panel in row] for row in rows]
     bodies[0][0] = "".join(map(written, figure.root.findall("defs"))) + bodies[0][0]
     mark = "\0"  # where one panel ends, so that all share their names and colors
-    body = _own_names(mark.join(one for row in bodies for one in row), prefix)
+    body = _own_names(mark.join(letter for row in bodies for letter in row), prefix)
     body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
     body = re.sub(r"[ \t]*\n\s*", "\n", body)
     body = re.sub(r'<image\b(?=[^>]*base64,\s*([^"]+)")', _turned, body)
@@ -84,7 +84,7 @@ def draw(svg: str, prefix: str, alt: str, whole: bool = False) -> str:
             panels.append(_panel(panel, next(parts), figure.wide, reached, order))
             reached = panel.box[2]
         drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
-    classes = f"pa-drawing{pairs}{f' {WHOLE}' if whole else ''}"
+    classes = f"pa-drawing{pairs}{f' {WHOLE}' if is_whole else ''}"
     wide = round(figure.wide * _PIXELS_PER_POINT)
     return (
         f'<span class="{classes}" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
@@ -169,9 +169,9 @@ def legible(color: str, ground: str) -> str:
     return color
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """The contrast of two colors, as WCAG 2 has it: from 1 to 21."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(color), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -284,7 +284,7 @@ def inline(app, doctree: nodes.document, docname: str) -> None:
         if 'id="figure_1"' not in svg:  # a badge, with colors of its own
             continue
         classes = image.get("classes", [])
-        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""), whole=WHOLE in classes)
+        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""), is_whole=WHOLE in classes)
         image.replace_self(nodes.raw("", content, format="html", classes=classes))
 
 

@@ -125,7 +125,7 @@ def test_a_drawing_in_two_halves_is_cut_unless_it_is_to_stay_whole():
     fig.savefig(file, format="svg")
     count = {whole: len(panels.Figure(file.getvalue()).rows(whole)[0]) for whole in (False, True)}
     assert count == {False: 2, True: 1}
-    soup = BeautifulSoup(drawings.draw(file.getvalue(), "p", "Two halves.", whole=True), "html.parser")
+    soup = BeautifulSoup(drawings.draw(file.getvalue(), "p", "Two halves.", is_whole=True), "html.parser")
     # What stands on a ground is not moved where a phone has less room.
     assert ["data-stays" in word.attrs for word in soup.select(".pa-word")] == [True, False]
 
