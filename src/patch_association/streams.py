@@ -47,6 +47,7 @@ class Stream(IntEnum):
     PLACES = 36  # of pictures in front of backgrounds
     BACKGROUNDS = 37
     NO_PICTURE = 38  # noise beside pictures: tokens that it leaves alone are no patches
+    RANDOM_LABELS = 39  # the order in which pictures are given the labels of others
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
     PROBE = 61  # random partitions
     PROBE_ORDERS = 62  # of the patches of its inputs

@@ -74,6 +74,32 @@ def pull_along(risk: PopulationRisk, run: PopulationRun, points: int = 60) -> tu
     return run.steps[some][:last], (by_wrong / by_others)[:last]
 
 
+def louder_than_wrong(D: int, C: int, diagonal: float, gamma: float, rho: float) -> tuple[int, int]:
+    """(pairs, off): how often the signal set meets a -1 under a wrong vote, and how often the rule is off.
+
+    Each input with a negative vote (all counts of +1, -1 and 0 in the L - 1 random sets) is paired with each
+    of its random sets that shows a -1, of sum -k. The rule says that a patch of the signal set is the louder
+    of the two exactly where (exp(gamma - rho) - 1) (C - k) > 2 |M|; gamma may not exceed the diagonal.
+
+    Examples
+    --------
+    >>> louder_than_wrong(16, 4, diagonal=2.0, gamma=1.0, rho=-0.1)[1]
+    0
+    """
+    if not rho <= gamma <= diagonal:
+        raise ValueError(f"needs rho <= gamma <= diagonal, got {rho}, {gamma} and {diagonal}")
+    own, companion, stranger = attention_values(D, C, diagonal, gamma, rho)
+    shown, _ = _sets(C, D // C, q=0.5)
+    n = shown[:, :, 0] - shown[:, :, 1]  # (cases, L)
+    M = n.sum(axis=1, keepdims=True)  # (cases, 1)
+    met = (M < 0) & (shown[:, :, 1] > 0)  # (cases, L): the first set, the signal set, shows no -1
+    signal = own + companion * (C - 1) + stranger * (M - C)  # (cases, 1)
+    other = -own + companion * (n + 1) + stranger * (M - n)  # (cases, L): by a patch that shows -1
+    louder = np.abs(signal) > np.abs(other)
+    ruled = np.expm1(gamma - rho) * (C + n) > -2 * M
+    return int(met.sum()), int((met & (louder != ruled)).sum())
+
+
 def _sets(C: int, L: int, q: float) -> tuple[np.ndarray, np.ndarray]:
     """How many patches of each set show +1, -1 and 0, the signal set first: (cases, L, 3), and the chance."""
     sums, features, share = set_types(C, q)

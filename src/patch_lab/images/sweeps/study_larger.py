@@ -1,7 +1,7 @@
 """Beside the study on CIFAR-10: a CNN, controls, a hundred classes, and the paper's ViT for a few epochs.
 
 All are trained as the study's ViTs are, with checkpoints in folders of their own. The residual CNN names nine
-of ten pictures; of the controls one learns no scores, and one knows no places.
+of ten pictures; of the controls one learns no scores, one knows no places, and one has random labels.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import torch
+
+from patch_association.streams import Stream, generator
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.sweeps import study
 from patch_lab.images.sweeps.images import packed
@@ -76,6 +79,29 @@ def control_cell(arm: str, seed: int) -> dict:
     """
     folder = study.FOLDER.with_name("cifar10_controls") / f"{arm.replace(' ', '-')}-{seed}"
     return study.trained({**CONTROL, **ARMS[arm], "seed": seed}, study.pictures(), folder)
+
+
+def relabeled(data: ImageSet, seed: int) -> ImageSet:
+    """The same pictures, with the labels of the training pictures in a random order.
+
+    How often each label occurs stays as it is; nothing that a label says about its picture does.
+    """
+    order = generator(seed, Stream.RANDOM_LABELS).permutation(len(data.train_labels))
+    labels = data.train_labels[torch.from_numpy(order)]
+    return replace(data, origin=f"{data.origin}, labels in random order {seed}", train_labels=labels)
+
+
+def random_labels_cell(attention: str, seed: int) -> dict:
+    """The controls' recipe on 45,000 pictures with random labels.
+
+    Returns
+    -------
+    dict
+        As of :func:`control_cell`.
+    """
+    folder = study.FOLDER.with_name("cifar10_random_labels") / f"{attention}-{seed}"
+    own = {**CONTROL, "attention": attention, "seed": seed}
+    return study.trained(own, relabeled(study.pictures(), seed), folder)
 
 
 def halved(data: ImageSet) -> ImageSet:
@@ -175,6 +201,15 @@ SWEEPS = (
         cells=grid(seed=range(5), arm=tuple(ARMS)),
         run=control_cell,
         config={**CONTROL, "arms": ARMS},
+        data=packed,
+        grows=True,
+    ),
+    Sweep(
+        name="cifar10_random_labels",
+        summary="The controls' ViT on CIFAR-10 (JPEG) with the labels in a random order.",
+        cells=grid(seed=range(3), attention=study.KINDS[::-1]),
+        run=random_labels_cell,
+        config=CONTROL,
         data=packed,
         grows=True,
     ),

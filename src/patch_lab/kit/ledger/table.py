@@ -9,7 +9,7 @@ An entry holds
 ``statement``   in our own words, mathematics between dollar signs
 ``kind``        "claim" (the default), "definition" or "assumption"
 ``verdict``     of a claim: a key of :data:`VERDICTS`
-``condition``   of "holds only if": what follows these words
+``condition``   what follows the words "holds only if"; after "held in every run", how its hypotheses are read
 ``because``     of a claim: why; ``{key}`` outside mathematics is filled from the evidence or the parameters
 ``reading``     of a definition or assumption, in place of a verdict: how the book reads it
 ``requires``    expressions over the evidence that must hold (:mod:`~patch_lab.kit.ledger.requires`)
@@ -55,6 +55,9 @@ VERDICTS = {
 
 #: The verdict words of what has a proof; only the first two are theorems.
 PROVED = ("proved here", "proved by computer", "observation")
+
+#: The verdict words that a condition may follow.
+CONDITIONAL = ("holds only if", "held in every run within its hypotheses")
 
 #: The one word that other ledgers use as well; the page on the claims says what each means.
 OUTCOMES = ("verified", "toy", "falsified", "inconclusive")
@@ -354,7 +357,7 @@ def _check_words(claim: Claim) -> None:
         raise ValueError("a claim has a because, and no reading")
     if claim.given_outcome and claim.given_outcome not in OUTCOMES:
         raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {claim.given_outcome!r}")
-    if bool(claim.condition) != (claim.verdict == "holds only if"):
-        raise ValueError(
-            "a condition goes with the verdict 'holds only if', and that verdict with a condition"
-        )
+    if claim.verdict == "holds only if" and not claim.condition:
+        raise ValueError("the verdict 'holds only if' needs a condition")
+    if claim.condition and claim.verdict not in CONDITIONAL:
+        raise ValueError(f"a condition goes with the verdicts {' and '.join(map(repr, CONDITIONAL))}")
