@@ -100,12 +100,16 @@ def _turned(image: re.Match) -> str:
 
 
 def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
-    """A panel in its row: its width and the gap before it are shares of the figure's."""
+    """A panel in its row: its width and the gaps around it are shares of the figure's width."""
     x0, y0, x1, y1 = panel.box
+    top, bottom = panel.row
     w, h = (round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0))
-    place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
+    share, above, under, before = (
+        f"{100 * x / wide:.3f}%" for x in (x1 - x0, y0 - top, bottom - y1, x0 - reached)
+    )
     return (
-        f'<span class="pa-panel" style="--order:{order};--w:{w}px;{place}">'
+        f'<span class="pa-panel" style="--order:{order};--w:{w}px;'
+        f'width:{share};margin:{above} 0 {under} {before}">'
         f'<svg aria-hidden="true" viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" '
         f'width="{w}" height="{h}">{body}</svg></span>'
     )

@@ -55,10 +55,11 @@ class Item:
 
 @dataclass
 class Panel:
-    """A part of a figure: its elements, and its box, with the room of a scale that is shown on a phone."""
+    """A part of a figure: its elements; its box, with room for a scale shown on a phone alone; its row's."""
 
     parts: list[Element]
     box: Box
+    row: tuple[float, float]
     titled: bool = False
 
 
@@ -84,9 +85,9 @@ class Figure:
             row = []
             for group, (left, right) in zip(groups, edges(groups, 0, self.wide)):
                 ink = union(item.ink for item in group)
-                box = (max(left, ink[0] - 1.5), top, min(right, ink[2] + 1.5), bottom)
+                box = (max(left, ink[0] - 1.5), ink[1] - 1.5, min(right, ink[2] + 1.5), ink[3] + 1.5)
                 parts = [part for item in group for part in item.parts]
-                row.append(Panel(parts, box, any(map(self._titled, parts))))
+                row.append(Panel(parts, box, (top, bottom), any(map(self._titled, parts))))
             rows.append(row)
         panels = [panel for row in rows for panel in row]
         for panel in panels:
@@ -218,8 +219,8 @@ class Figure:
             SubElement(panel.parts[0], "use", {
                 "class": "pa-lent", "href": f"#{lent.attrib['id']}", "transform": f"translate({by:.2f} 0)",
             })  # fmt: skip
-            x0, top, x1, bottom = panel.box
-            panel.box = (min(x0, self.ink(lent)[0] + by - 1.5), top, x1, bottom)
+            x0, y0, x1, y1 = panel.box
+            panel.box = (min(x0, self.ink(lent)[0] + by - 1.5), y0, x1, y1)
             return
 
 

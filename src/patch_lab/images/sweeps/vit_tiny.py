@@ -124,7 +124,7 @@ def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
         logits.append(through(model, x, seen=here))
         for layer, x in enumerate(here):
             seen[layer].append(x)
-            S = Inside(model.blocks[layer], x).logits().softmax(dim=-1)
+            S = Inside(model.blocks[layer], x).attention()
             for split, half in enumerate(halved[:, first : first + _BATCH]):
                 for k in (0, 1):
                     maps[split, k, layer] += S[half == k].sum(dim=0)
