@@ -15,7 +15,7 @@ from patch_association.images.vit import ViT
 from patch_lab.images.data import ENVIRONMENT, data_root
 from patch_lab.images.data.packed import load_crops
 from patch_lab.images.dissect import Inside, normalized, start, through
-from patch_lab.images.plain import vit_of
+from patch_lab.images.pretrained_vit import vit_of
 from patch_lab.kit.sweeps.sweep import Sweep
 
 #: What must lie in the data folder, by sha256.
