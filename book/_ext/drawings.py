@@ -23,32 +23,27 @@ from panels import Figure, Panel, written
 from PIL import Image
 
 from patch_lab.kit.figures.style import DARK, PAPER, SCORES
-from patch_lab.kit.figures.tables import html_with_formulas
 
-#: Points: panels of which two stand beside one another on a phone.
-PAIR = 162
 #: By how much red, green and blue of a raster may differ that has no colors.
 GRAY = 6
 #: What chroma makes a color and no gray, and by how much it grows on a dark page.
 TINTED, VIVID = 0.03, 1.35
 #: The least contrast of words with the page (WCAG 2, level AA).
 CONTRAST = 4.5
-#: The class of an image that stays one picture on a phone.
-WHOLE = "pa-uncut"
 _PIXELS_PER_POINT = 96 / 72
 #: The color of words: of a group of glyphs, which are drawn upside down at a hundredth of their size.
 _WORDS = re.compile(r'(?<=<g style="fill: )(#[0-9a-fA-F]{6})(?="[^>]*scale\(0\.\d+ -0\.\d+\))')
 _COLOR = re.compile(r"(?<=[:\s\"])(#[0-9a-fA-F]{6})(?=[;\"\s])")
 
 
-def draw(svg: str, prefix: str, alt: str, is_whole: bool = False) -> str:
-    """The HTML of a stored drawing: its panels, each an SVG, where they stood; if ``is_whole``, uncut."""
+def draw(svg: str, prefix: str, alt: str) -> str:
+    """The HTML of a stored drawing: its panels, each an SVG, where they stood."""
     if re.search(r"<svg\b[^>]*>.*</svg>", svg, re.DOTALL) is None:
         raise ValueError("not an SVG: it has no <svg> element")
     if re.search(r'viewBox="[\d.\s-]+"', svg) is None:
         raise ValueError("an SVG without a viewBox cannot be fitted to the page")
     figure = Figure(svg)
-    rows = figure.rows(is_whole)
+    rows = figure.rows()
     bodies = [["".join(map(written, panel.parts)) for panel in row] for row in rows]
     bodies[0][0] = "".join(map(written, figure.root.findall("defs"))) + bodies[0][0]
     mark = "\0"  # where one panel ends, so that all share their names and colors
@@ -70,24 +65,23 @@ def draw(svg: str, prefix: str, alt: str, is_whole: bool = False) -> str:
     night += "".join(f"--t{c[1:]}:{legible(dark(c), DARK[PAPER])};" for c in words)
     parts = iter(body.split(mark))
     drawn = []
-    # Where two small panels stand beside one another on a phone, an odd one is as wide as the others.
-    narrow = [panel.narrow[2] - panel.narrow[0] for row in rows for panel in row]
-    pairs = " pa-pairs" if len(narrow) > 2 and max(narrow) <= PAIR else ""
     # What stands below a panel and has no title belongs to it: on a phone it follows it.
-    lower = [panel for row in rows[1:] for panel in row]
-    columns = all(len(row) == len(rows[0]) for row in rows) and not any(panel.title for panel in lower)
+    below = all(len(row) == len(rows[0]) for row in rows) and not any(
+        panel.titled for row in rows[1:] for panel in row
+    )
     for line, row in enumerate(rows):
         reached = 0.0
         panels = []
         for column, panel in enumerate(row):
-            order = len(rows) * column + line if columns else 0
+            order = len(rows) * column + line if below else 0
             panels.append(_panel(panel, next(parts), figure.wide, reached, order))
             reached = panel.box[2]
         drawn.append(f'<span class="pa-row">{"".join(panels)}</span>')
-    classes = f"pa-drawing{pairs}{f' {WHOLE}' if is_whole else ''}"
-    wide = round(figure.wide * _PIXELS_PER_POINT)
+    most = max(panel.box[2] - panel.box[0] for row in rows for panel in row)
+    wide, most = (round(_PIXELS_PER_POINT * x) for x in (figure.wide, most))
     return (
-        f'<span class="{classes}" role="img" aria-label="{html.escape(alt)}" style="--wide:{wide}px">'
+        f'<span class="pa-drawing" role="img" aria-label="{html.escape(alt)}" '
+        f'style="--wide:{wide}px;--most:{most}px">'
         f"<style>html[data-theme=dark] .pa-drawing{{{night}}}</style>{''.join(drawn)}</span>"
     )
 
@@ -106,22 +100,18 @@ def _turned(image: re.Match) -> str:
 
 
 def _panel(panel: Panel, body: str, wide: float, reached: float, order: int) -> str:
-    """A panel in its row: its width and the gap before it are shares of the figure's."""
+    """A panel in its row: its width and the gaps around it are shares of the figure's width."""
     x0, y0, x1, y1 = panel.box
-    a, b, c, d = panel.narrow
-    on_phone = [round(x * _PIXELS_PER_POINT) for x in (c - a, d - b)]
-    on_desk = [round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0)]
-    size = f"--order:{order};--w:{on_phone[0]}px;--h:{on_phone[1]}px;--high:{(d - b) / (c - a):.4f}"
-    place = f"width:{100 * (x1 - x0) / wide:.3f}%;margin-left:{100 * (x0 - reached) / wide:.3f}%"
-    spans = " ".join(f"{x:.1f}" for span in panel.spans for x in span)
-    lines = [html_with_formulas(line) for line in panel.title.split("\n")]
-    under = "".join(f'<span class="pa-under">{line}</span>' for line in lines[1:])
-    title = f'<b class="pa-panel-title">{lines[0]}{under}</b>' if panel.title else ""
+    top, bottom = panel.row
+    w, h = (round(x * _PIXELS_PER_POINT) for x in (x1 - x0, y1 - y0))
+    share, above, under, before = (
+        f"{100 * x / wide:.3f}%" for x in (x1 - x0, y0 - top, bottom - y1, x0 - reached)
+    )
     return (
-        f'<span class="pa-panel" style="{size};{place}">{title}<svg aria-hidden="true" '
-        f'viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" width="{on_desk[0]}" height="{on_desk[1]}" '
-        f'data-narrow="{a:.1f} {b:.1f} {c - a:.1f} {d - b:.1f}" '
-        f'data-spans="{spans}">{body}</svg></span>'
+        f'<span class="pa-panel" style="--order:{order};--w:{w}px;'
+        f'width:{share};margin:{above} 0 {under} {before}">'
+        f'<svg aria-hidden="true" viewBox="{x0:.2f} {y0:.2f} {x1 - x0:.2f} {y1 - y0:.2f}" '
+        f'width="{w}" height="{h}">{body}</svg></span>'
     )
 
 
@@ -283,9 +273,8 @@ def inline(app, doctree: nodes.document, docname: str) -> None:
         svg = Path(app.srcdir, image["uri"].lstrip("/")).read_text(encoding="utf-8")
         if 'id="figure_1"' not in svg:  # a badge, with colors of its own
             continue
-        classes = image.get("classes", [])
-        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""), is_whole=WHOLE in classes)
-        image.replace_self(nodes.raw("", content, format="html", classes=classes))
+        content = draw(svg, f"f{next(numbers)}-", image.get("alt", ""))
+        image.replace_self(nodes.raw("", content, format="html", classes=image.get("classes", [])))
 
 
 def setup(app) -> dict:

@@ -28,7 +28,7 @@ import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
-from drawings import WHOLE, draw
+from drawings import draw
 from ledger import Chip
 from papers import paper_node
 from sphinx.transforms import SphinxTransform
@@ -248,8 +248,7 @@ class FigureOf(SphinxDirective):
             if "image/svg+xml" in output.get("data", {})
         )
         name = self.options.get("name", label)
-        is_whole = WHOLE in shown["image"].get("classes", "").split()
-        drawing = draw(svg, f"{nodes.make_id(name)}-", shown["image"]["alt"], is_whole)
+        drawing = draw(svg, f"{nodes.make_id(name)}-", shown["image"]["alt"])
         figure = nodes.figure("", nodes.raw("", drawing, format="html"))
         figure += nodes.caption("", "", *self._caption(shown["figure"]["caption"]))
         figure["names"].append(name)

@@ -145,7 +145,7 @@ def _element(text: str, start: int, tag: str) -> str:
 def bare(box: str) -> str:
     """A box that can stand on another page."""
     box = re.sub(r'<a class="headerlink".*?</a>', "", box, flags=re.S)
-    box = re.sub(r'<svg\b.*?</svg>|<img\b[^>]*>|<b class="pa-panel-title">.*?</b>', "", box, flags=re.S)
+    box = re.sub(r"<svg\b.*?</svg>|<img\b[^>]*>", "", box, flags=re.S)
     box = re.sub(r"</?a\b[^>]*>", "", box)
     return re.sub(r' (?:id|tabindex|aria-describedby)="[^"]*"', "", box)
 

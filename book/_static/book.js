@@ -3,7 +3,7 @@
 (() => {
   const BOXES =
     "div.math, span.math, .pa-verdict table, .bd-article .cell_output table:not(.pa-table > table), " +
-    ".pa-uncut, .pa-table, div.highlight pre, .pst-scrollable-table-container";
+    ".pa-table, div.highlight pre, .pst-scrollable-table-container";
 
   // In a line of text a formula may break between its parts: it scrolls where one of them is wider than the line.
   const scrolls = (box) =>

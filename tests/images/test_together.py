@@ -28,6 +28,8 @@ VITS = {
     "positional": dict(attention="positional"),
     "with a class token": dict(attention="vanilla", pooling="cls", label_smoothing=0.0),
     "positional with a class token": dict(attention="positional", pooling="cls"),
+    "with branches that are missing": dict(attention="positional", drop_path=0.4),
+    "vanilla with branches that are missing": dict(attention="vanilla", drop_path=0.4, clip=0.0),
     "with P in front of each layer": dict(attention="vanilla", positions="layers", shared_positions=False),
     "with P at the input": dict(attention="positional", positions="input"),
     "shuffled": dict(attention="vanilla", tile=2, tile_seed=3),
@@ -122,8 +124,8 @@ def test_some_parameters_stay():
         train_together([config, replace(config, epochs=2)], data)
     with pytest.raises(ValueError, match="frozen must name parameters"):
         train_together([config], data, models[:1], [["mlp"]])
-    with pytest.raises(ValueError, match="lookahead must be False side by side, got True"):
-        train_together([replace(config, lookahead=True)], data)
+    with pytest.raises(ValueError, match="ema must be 0.0 side by side, got 0.9"):
+        train_together([replace(config, ema=0.9)], data)
     with pytest.raises(ValueError, match="attention must learn its scores side by side, got 'uniform'"):
         train_together([replace(config, attention="uniform")], data)
 

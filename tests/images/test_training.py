@@ -75,6 +75,7 @@ def test_the_record(tmp_path):
     "model",
     [
         dict(),
+        dict(ema=0.9, mixup=0.4, drop_path=0.3),
         dict(model="small_cnn", augment="randaugment", dataset="toy", val_size=20),
         dict(
             model="residual_cnn",

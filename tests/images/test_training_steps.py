@@ -8,15 +8,20 @@ import pytest
 import torch
 from training import TINY, toy_set
 
+from patch_association.images.layers import Block
+from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.convolution import residual_cnn
+from patch_lab.images.data.augment import normalize
 from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.training.config import learning_rate
 from patch_lab.images.training.feed import ResidentFeed
 from patch_lab.images.training.processes import OneProcess, own_share
 from patch_lab.images.training.step import (
+    RunningAverage,
     TrainStep,
     evaluate,
     make_optimizer,
+    mixing_share,
 )
 from patch_lab.images.training.trainer import make_model
 
@@ -194,3 +199,59 @@ def test_evaluation_is_the_mean_over_all_pictures():
         torch.nn.functional.cross_entropy(logits, data.test_labels).item(), rel=1e-5
     )
     assert found["accuracy"] == (logits.argmax(1) == data.test_labels).sum().item() / 80 and found["n"] == 80
+
+
+def test_the_running_average_is_evaluated_and_kept():
+    model = torch.nn.Linear(1, 1, bias=False)
+    seen = [1.0, 2.0, 5.0, -3.0]
+    with torch.no_grad():
+        model.weight.fill_(seen[0])
+        average = RunningAverage(model, total=3, decay=0.2)
+        expected = seen[0]
+        for done, value in enumerate(seen[1:], start=1):
+            model.weight.fill_(value)
+            average.after(model, done)
+            decay = min(0.2, (1 + done) / (10 + done))
+            expected = decay * expected + (1 - decay) * value
+            if done < 3:
+                with average.instead(model):
+                    assert model.weight.item() == pytest.approx(expected)
+                assert model.weight.item() == value
+                with pytest.raises(KeyError), average.instead(model):
+                    raise KeyError
+                assert model.weight.item() == value
+    assert model.weight.item() == pytest.approx(expected)  # after the last step the model is the average
+
+
+def test_mixed_pictures_have_the_mixed_loss():
+    config = replace(TINY, label_smoothing=0.1, clip=0.0)
+    data, model = toy_set(4), made(config)
+    mean, std = data.statistics()
+    x, y = normalize(data.train_images, mean, std), data.train_labels
+    with torch.no_grad():
+        logits = model(0.7 * x + 0.3 * x.flip(0))
+
+        def of(labels):
+            return torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
+
+        expected = 4 * (0.7 * of(y) + 0.3 * of(y.flip(0)))
+    step = TrainStep(model, make_optimizer(model, config), config, mean, std)
+    step(data.train_images, y, 1e-3, share=0.7)
+    assert float(step.sums[0]) == pytest.approx(float(expected), rel=1e-5)
+    shares = [mixing_share(0.4, 0, 0, k) for k in range(50)]
+    assert all(0.5 <= share < 1 for share in shares) and len(set(shares)) == 50
+    assert mixing_share(0.0, 0, 0, 1) == 1.0 and mixing_share(0.4, 0, 0, 7) == shares[7]
+
+
+def test_a_branch_that_is_sometimes_missing_is_right_on_average():
+    torch.manual_seed(0)
+    block = Block(8, 2, 16, positional=False, drop=0.4)
+    branch = torch.ones(20_000, 3, 8)
+    kept = block.train()._kept(branch)
+    assert set(kept.flatten().unique().tolist()) == {0.0, float(torch.ones(1) / (1 - 0.4))}
+    assert (kept == kept[:, :1, :1]).all()  # a picture misses all of it
+    # The mean of 20,000 draws of 0 or 1/.6: six standard deviations are .035.
+    assert float(kept[:, 0, 0].mean()) == pytest.approx(1.0, abs=0.035)
+    assert torch.equal(block.eval()._kept(branch), branch)
+    rates = [part.drop for part in ViT(ViTConfig.named("reader", depth=4, drop_path=0.2)).blocks]
+    assert rates == pytest.approx([0.05, 0.1, 0.15, 0.2])

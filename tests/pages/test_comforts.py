@@ -121,8 +121,9 @@ def test_a_finger_finds_what_it_taps(browser, name):
         assert min(page.evaluate(TAPPED)) >= 32
 
 
-#: Words inside the axes of a figure that a curve runs through: how far along it, in steps of two pixels.
-STRUCK = """figure => [...document.querySelectorAll(`#${figure} .pa-word`)].filter(word => {
+#: Words of a figure, and those that a curve runs through: how far along it, in steps of two pixels.
+WORDS = '.pa-panel g[transform*="scale(0.1"]'
+STRUCK = """words => words.filter(word => {
   const box = word.getBoundingClientRect();
   return [...word.closest('svg').querySelectorAll('path')].some(path => {
     if (!/fill: none;.*stroke: /.test(path.getAttribute('style')) || path.closest('defs')) return false;
@@ -137,7 +138,7 @@ STRUCK = """figure => [...document.querySelectorAll(`#${figure} .pa-word`)].filt
 
 def test_no_curve_runs_through_a_word_on_a_phone(browser):
     with shown(browser, "book/dynamics/idealized.html", viewport=PHONE) as page:
-        page.wait_for_selector(".pa-panel[data-drawn]")
         for figure in ("fig-idealized-feedback", "fig-idealized-loud"):
-            assert page.locator(f"#{figure} .pa-word").count() > 2
-            assert page.evaluate(STRUCK, figure) == 0
+            words = page.locator(f"#{figure} {WORDS}")
+            assert words.count() > 2
+            assert words.evaluate_all(STRUCK) == 0

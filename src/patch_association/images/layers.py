@@ -143,6 +143,7 @@ def _mix(q, k, v, scale):
 class Block(nn.Module):
     """One pre-norm layer: x + attention(norm(x)), then x + MLP(norm(x)), with GELU inside.
 
+    In training a picture misses either branch with probability ``drop``, or has it divided by 1 - drop.
     ``over_width`` is of :class:`Attention`; with ``two_gelus`` one more follows the MLP.
     """
 
@@ -153,10 +154,12 @@ class Block(nn.Module):
         mlp_width: int,
         positional: bool,
         eps=1e-6,
+        drop: float = 0.0,
         over_width: bool = False,
         two_gelus: bool = False,
     ):
         super().__init__()
+        self.drop = drop
         self.attention_norm = nn.LayerNorm(width, eps=eps)
         self.attention = (PositionalAttention if positional else SelfAttention)(width, heads, over_width)
         self.mlp_norm = nn.LayerNorm(width, eps=eps)
@@ -167,5 +170,11 @@ class Block(nn.Module):
     def forward(self, x, P, extra):
         """(B, N, width) -> (B, N, width), and S or None; ``extra`` goes to the attention."""
         mixed, S = self.attention(self.attention_norm(x), P, extra)
-        x = x + mixed
-        return x + self.mlp(self.mlp_norm(x)), S
+        x = x + self._kept(mixed)
+        return x + self._kept(self.mlp(self.mlp_norm(x))), S
+
+    def _kept(self, branch):
+        if not (self.drop and self.training):
+            return branch
+        kept = torch.rand(len(branch), 1, 1, device=branch.device) >= self.drop  # (B, 1, 1)
+        return branch * kept.to(branch) / (1 - self.drop)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from patch_association.checks import finite, fits_memory, positive_int, seed_number
+from patch_association.checks import finite, fits_memory, positive_int, probability, seed_number
 from patch_association.images.layers import Block
 
 _SIZES = ("image_size", "patch_size", "channels", "num_classes", "depth", "heads", "width", "mlp_width")
@@ -49,6 +49,8 @@ class ViTConfig:
         or a class token with a position of its own, as in the ViT that the paper cites.
     position_std : float
         P starts as N(0, position_std^2); 0.02 is the usual choice for ViTs.
+    drop_path : float
+        Stochastic depth: the share of pictures that miss a branch of the last layer in training, less before.
     score_scale : "head" or "width"
         Scores are divided by the root of a head's width, as is usual, or of the whole width.
     two_gelus : bool
@@ -73,6 +75,7 @@ class ViTConfig:
     shared_positions: bool = True
     pooling: str = "mean"
     position_std: float = 0.02
+    drop_path: float = 0.0
     score_scale: str = "head"
     two_gelus: bool = False
 
@@ -80,6 +83,7 @@ class ViTConfig:
         for name in _SIZES:
             positive_int(name, getattr(self, name))
         finite("position_std", self.position_std, minimum=0)
+        probability("drop_path", self.drop_path)
         choices = dict(attention=_ATTENTIONS, positions=_POSITIONS, pooling=_POOLINGS, score_scale=_SCALES)
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
@@ -181,10 +185,10 @@ class ViT(nn.Module):
             self.class_token = nn.Parameter(torch.empty(c.width))
         self.blocks: Any = nn.ModuleList(
             Block(
-                c.width, c.heads, c.mlp_width, c.attention != "vanilla",
+                c.width, c.heads, c.mlp_width, c.attention != "vanilla", drop=c.drop_path * k / c.depth,
                 over_width=c.score_scale == "width", two_gelus=c.two_gelus,
             )
-            for _ in range(c.depth)
+            for k in range(1, c.depth + 1)
         )  # fmt: skip
         self.norm = nn.LayerNorm(c.width, eps=1e-6)
         self.head = nn.Linear(c.width, c.num_classes)

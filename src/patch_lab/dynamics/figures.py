@@ -412,7 +412,7 @@ def draw_sketch(ax: Axes) -> None:
     ax.set(xlim=(0, 3), ylim=(-1.15, 1.15))
     ax.axis("off")
     ax.add_patch(Rectangle((0.02, 0.4), 2.86, 0.6, facecolor=COLORS["same set"]))
-    lemma = r"Lemma 4.3 at every step: $\gamma$ gains more than $|\rho|$  →  item 1, association"
+    lemma = "Lemma 4.3 at every step:\n" r"$\gamma$ gains more than $|\rho|$  →  item 1, association"
     ax.text(1.45, 0.7, lemma, ha="center", va="center", color=PAPER)
     ax.annotate("", (3, 0), (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.6})
     ax.text(3, 0.2, "steps", ha="right", va="center")

@@ -24,7 +24,7 @@ def draw_margins(ax: Axes, steps, cells: dict) -> None:
         ax.plot(steps, np.mean(values, axis=0), color=color, label=f"{n:,}", linewidth=1.6)
     ax.axhline(0, color=COLORS["noise"], linestyle=":", linewidth=1.3)
     ax.set(xlabel="step", ylabel="worst margin")
-    ax.legend(title="$N$", fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.legend(title="$N$", loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def draw_losing(ax: Axes, steps, margin, errors) -> None:
@@ -90,7 +90,7 @@ def draw_predicted_lifetimes(axes, steps, runs: dict, predicted: dict, pairs, li
         axes[0].plot(*runs[label], label=label, **marks)
         axes[0].plot(*predicted[label], color=style["color"], linestyle=style["linestyle"])
     axes[0].set(xlabel="step", ylabel="share of runs with association", ylim=(-0.03, 1.03), xlim=(0, steps))
-    axes[0].legend(loc="upper right", fontsize="small")
+    axes[0].legend(loc="upper right")
     for x, y, lasts in pairs:
         face = "none" if lasts else COLORS["same set"]
         axes[1].scatter(x, y, s=30, edgecolor=COLORS["same set"], facecolor=face, zorder=3)

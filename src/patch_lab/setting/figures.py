@@ -29,9 +29,10 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0) -> None:
     S = np.asarray(attention, dtype=np.float64)
     D = len(u)
     z = D * S @ u  # (D, D) @ (D,) -> (D,)
-    table = 2.6
-    heard = 2.6 + D + 1.6
-    cubed = 2.6 + D + 3.9
+    table = 2.1
+    heard = table + D + 1.7
+    cubed = heard + 2.15
+    total = cubed + 2.05
     for j in range(D):
         _cell(ax, 0, j, _signed(u[j], 0), (*to_rgb(set_palette(sets.num_sets)[sets.labels[j]]), 0.6))
         for i in range(D):
@@ -50,20 +51,19 @@ def draw_model(ax: Axes, shown, attention, sets, row: int = 0) -> None:
     )
     arrow = {"arrowstyle": "-|>", "color": COLORS["noise"], "shrinkA": 0, "shrinkB": 0}
     middle = row + 0.5
-    for start, end in ((1.15, table - 0.2), (table + D + 0.15, heard - 0.6), (heard + 0.6, cubed - 0.75)):
+    for start, end in ((1.1, table - 0.15), (table + D + 0.15, heard - 0.6), (heard + 0.6, cubed - 0.7)):
         ax.annotate("", (end, middle), (start, middle), arrowprops=arrow)
-    total = cubed + 2.3
-    ax.annotate("", (total - 0.75, D / 2), (cubed + 0.75, D / 2), arrowprops=arrow)
+    ax.annotate("", (total - 0.6, D / 2), (cubed + 0.7, D / 2), arrowprops=arrow)
     ax.text(total, D / 2, _signed((z**3).sum(), 0), ha="center", va="center", fontweight="bold", color=INK)
     for x, words in (
-        (0.5, "patches show\n" r"$\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
-        (table + D / 2, "one table of attention\n" r"$S_{ij}$, the same for all images"),
+        (0.5, "patches\nshow\n" r"$\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
+        (table + D / 2, r"attention $S_{ij}$," "\nthe same for all images"),
         (heard, "rows hear\n" r"$D\,\sum_j S_{ij}\langle \mathbf{v}, \mathbf{X}_j \rangle$"),
         (cubed, "cubed\n" r"$\sigma$"),
         (total, "added\n" r"$F(\mathbf{X})$"),
     ):
         ax.text(x, -0.35, words, ha="center", va="bottom", color=INK)
-    ax.set(xlim=(-0.6, total + 1), ylim=(D + 0.15, -1.6), aspect="equal")
+    ax.set(xlim=(-0.4, total + 0.75), ylim=(D + 0.15, -2.3), aspect="equal")
     ax.axis("off")
 
 

@@ -111,12 +111,11 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     )
     label_ticks(ax.xaxis, patches)
     label_ends(ax)
-    # The two bounds are named where there is room, and not at their ends beside the learners.
+    # The bound is named where there is room, and not at its end beside the learners.
     limit = enough * np.asarray(patches)
     ax.plot(patches, bound, color=INK, label="needed without the sets")
     ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
-    ax.text(patches[-1], bound[-1] / 3, "too few without the sets", ha="right", va="top")
-    ax.text(patches[0], 1.35 * limit[0], "enough for overlaps\nat large $D$", ha="left", va="bottom")
+    ax.text(patches[-1], bound[-1] / 3, "too few\nwithout the sets", ha="right", va="top")
 
 
 def draw_samples(axes, coefficients, labels, signal, partition: Partition, width: int) -> None:
@@ -240,4 +239,5 @@ def plot_heads(ax: Axes, tables: dict, target: float = 0.05) -> None:
         draw_means(ax, sizes, errors, label=f"$K = {K}$, {name}", **style)
     ax.set(xscale="log", xlabel="samples", ylabel=_ERROR)
     label_ticks(ax.xaxis, sizes)
+    ax.margins(y=0.1)  # names at the ends of curves on zero stand above the axis
     label_ends(ax)

@@ -49,7 +49,7 @@ class Apart:
         noted = [self.failure.step, self.failure.loss, self.failure.norms]
         return [*self.model.parameters(), *self.model.buffers(), self.sums, *noted, *kept]
 
-    def logits(self, images: torch.Tensor) -> torch.Tensor:
+    def logits(self, images: torch.Tensor, kept=None) -> torch.Tensor:
         """(1, B, classes) in float32, of normalized pictures (S, B, c, H, W)."""
         x = images.index_select(0, self.which)[0]
         if self.device.type == "cuda":
@@ -70,7 +70,7 @@ class Apart:
 
         return slopes
 
-    def update(self, images, labels, number) -> None:
+    def update(self, images, labels, kept, number) -> None:
         """One step; the arguments are those of :meth:`Rows.update`."""
         labels = labels.index_select(0, self.which)  # (1, B)
         loss, right, gradients = self.slopes(images, labels)

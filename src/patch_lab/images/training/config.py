@@ -109,6 +109,7 @@ class VitChanges:
     positions: str | None = None
     shared_positions: bool | None = None
     position_std: float | None = None
+    drop_path: float | None = None
     score_scale: str | None = None
     two_gelus: bool | None = None
 
@@ -146,12 +147,14 @@ class OptimizerSettings:
     """The loss and the steps.
 
     ``optimizer`` is "adamw", with ``lr``, ``weight_decay`` (of matrices; not of biases, norms, P) and betas
-    (0.9, 0.999), "adam", with an L2 decay of every parameter, or "sgd", with its own Nesterov momentum
+    (0.9, ``beta2``), "adam", with an L2 decay of every parameter, or "sgd", with its own Nesterov momentum
     and quick norms, as ``residual_cnn`` likes it (:func:`~patch_lab.images.training.step.make_optimizer`).
     The rate has a linear warm-up over ``warmup_epochs``, then, by ``schedule``, a "cosine" down to
     ``lr_last`` or the other side of a "triangle". ``lookahead`` averages weights on the way
-    (:class:`~patch_lab.images.training.step.Lookahead`); ``label_smoothing``; gradients are clipped to the
-    norm ``clip`` (0: not at all).
+    (:class:`~patch_lab.images.training.step.Lookahead`); ``ema`` is the decay of a running average of
+    weights, which is what is evaluated (0: none), and ``mixup`` the alpha with which two pictures of a
+    batch are mixed (0: not at all); ``label_smoothing``; gradients are clipped to the norm ``clip`` (0: not
+    at all).
     """
 
     epochs: int = 300
@@ -159,19 +162,25 @@ class OptimizerSettings:
     lr: float = 1e-3
     lr_last: float = 0.0
     weight_decay: float = 0.05
+    beta2: float = 0.999
     warmup_epochs: float = 5.0
     schedule: str = "cosine"
     lookahead: bool = False
+    ema: float = 0.0
+    mixup: float = 0.0
     label_smoothing: float = 0.1
     clip: float = 1.0
 
     def __post_init__(self):
         positive_int("epochs", self.epochs)
-        for name in ("lr", "lr_last", "weight_decay", "warmup_epochs", "clip"):
+        for name in ("lr", "lr_last", "weight_decay", "warmup_epochs", "clip", "mixup"):
             finite(name, getattr(self, name), minimum=0)
-        probability("label_smoothing", self.label_smoothing)
+        for name in ("label_smoothing", "beta2", "ema"):
+            probability(name, getattr(self, name))
         _true_or_false(self, "lookahead")
         _one_of(self, optimizer=_OPTIMIZERS, schedule=_SCHEDULES)
+        if self.ema and self.lookahead:
+            raise ValueError("weights are averaged by lookahead or by ema, got both")
         if self.warmup_epochs > self.epochs:
             raise ValueError(
                 f"warmup_epochs must be at most epochs, got {self.warmup_epochs:g} of {self.epochs}: "

@@ -15,8 +15,9 @@ from patch_association.images.vit import patches
 from patch_lab.images.training import fused
 from patch_lab.images.training.finite import FirstFailure
 from patch_lab.images.training.graphs import compiled
-from patch_lab.images.training.step import BETAS, precision_type
+from patch_lab.images.training.step import precision_type
 
+_BETA1 = 0.9
 _EPS = 1e-8
 _WHOLE = (
     64  # each parameter begins at a multiple of this: kernels want addresses that are multiples of 16 bytes
@@ -86,7 +87,7 @@ class Rows:
         self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
         self.failure = FirstFailure(list(shapes), self.device, self.count, owner)
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
-        corrections = torch.stack([1 - beta**steps for beta in BETAS], dim=1)
+        corrections = torch.stack([1 - beta**steps for beta in (_BETA1, self.config.beta2)], dim=1)
         self.corrections = corrections.float().to(self.device)  # (steps, 2)
         self.slopes = compiled(self._losses, self.config.compile, _slopes)
         self.squares = compiled(_squares, self.config.compile)
@@ -126,11 +127,18 @@ class Rows:
         kept = self.failure
         return [self.flat, self.mean, self.square, self.sums, kept.step, kept.loss, kept.norms]
 
-    def logits(self, images: torch.Tensor) -> torch.Tensor:
-        """(R, B, classes) in float32, of normalized pictures (S, B, c, H, W)."""
-        return self._logits(self.flat, images)
+    def logits(self, images: torch.Tensor, kept: torch.Tensor | None = None) -> torch.Tensor:
+        """(R, B, classes) in float32, of normalized pictures (S, B, c, H, W).
 
-    def _logits(self, flat, images):
+        Parameters
+        ----------
+        images : (S, B, c, H, W) tensor
+        kept : (S, 2 depth, B) tensor, optional
+            By what each branch is multiplied, picture by picture (stochastic depth).
+        """
+        return self._logits(self.flat, images, kept)
+
+    def _logits(self, flat, images, kept):
         c = self.shape
         R = self.count
         B = images.shape[1]
@@ -143,6 +151,7 @@ class Rows:
             x = torch.cat([x.unflatten(1, (B, -1)), token], dim=2).flatten(1, 2)  # (R, B (N + 1), width)
         if c.positions == "input" or (c.positions == "paper" and c.attention == "vanilla"):
             x = _plus(x, w["positions"][:, 0], B)
+        m = None if kept is None else kept[self.which]  # (R, 2 depth, B)
         for layer in range(c.depth):
             name = f"blocks.{layer}."
             P = w["positions"][:, 0 if c.shared_positions else layer]  # (R, N, width)
@@ -152,10 +161,10 @@ class Rows:
             else:
                 z = _plus(z, P, B) if c.positions == "layers" else z
                 mixed = self._vanilla(z.to(self.type), w, name + "attention.", B)
-            x = x + mixed
+            x = x + _kept(mixed, m, 2 * layer)
             z = _norm(x, w, name + "mlp_norm").to(self.type)
             z = _linear(F.gelu(_linear(z, w, name + "mlp.0")), w, name + "mlp.2")
-            x = x + (F.gelu(z) if c.two_gelus else z)
+            x = x + _kept(F.gelu(z) if c.two_gelus else z, m, 2 * layer + 1)
         x = x.unflatten(1, (B, -1))  # (R, B, N, width)
         pooled = x[:, :, -1] if c.pooling == "cls" else x.mean(dim=2)
         return _linear(_norm(pooled, w, "norm").to(self.type), w, "head").float()
@@ -204,9 +213,9 @@ class Rows:
         mixed = torch.bmm(v, S.flatten(0, 1).mT).view(R, c.width, B * N)
         return _linear(mixed.mT, w, name + "output")
 
-    def _losses(self, flat, images, labels):
+    def _losses(self, flat, images, labels, kept):
         """The mean loss of each run (R,), and right answers (R,)."""
-        logits = self._logits(flat, images)
+        logits = self._logits(flat, images, kept)
         smoothing = self.config.label_smoothing
         loss = F.cross_entropy(
             logits.flatten(0, 1), labels.flatten(), reduction="none", label_smoothing=smoothing
@@ -214,16 +223,17 @@ class Rows:
         right = (logits.detach().argmax(dim=-1) == labels).sum(dim=1)
         return loss.view_as(labels).mean(dim=1), right
 
-    def update(self, images, labels, number) -> None:
+    def update(self, images, labels, kept, number) -> None:
         """One step of all runs.
 
         Parameters
         ----------
         images, labels : (S, B, c, H, W) normalized, and (S, B)
+        kept : as in :meth:`logits`
         number : () int64 tensor
             Steps since the start.
         """
-        losses, right, gradient = self.slopes(self.flat, images, labels[self.which])
+        losses, right, gradient = self.slopes(self.flat, images, labels[self.which], kept)
         with torch.no_grad():
             squares = self.squares(gradient)
             self.failure.note(number, losses, squares)
@@ -235,8 +245,8 @@ class Rows:
             factor = torch.ones_like(rate)[:, None]  # (R, 1)
             if self.config.clip:
                 factor = (self.config.clip / (squares.sum(dim=1, keepdim=True).sqrt() + 1e-6)).clamp(max=1)
-            state = self.flat.detach(), self.mean, self.square
-            self.move(*state, gradient, factor, rate[:, None], correction[:1], correction[1:])
+            kept = self.flat.detach(), self.mean, self.square
+            self.move(*kept, gradient, factor, rate[:, None], correction[:1], correction[1:])
 
     def _move(self, flat, mean, square, gradient, factor, rate, of_mean, of_square):
         """AdamW, or Adam with the decay in the gradient; by entries, so that a compiler makes one pass."""
@@ -246,8 +256,8 @@ class Rows:
             gradient = gradient + self.decay * flat
         if self.free is not None:
             gradient = gradient * self.free
-        first = mean + (1 - BETAS[0]) * (gradient - mean)
-        second = square + (1 - BETAS[1]) * (gradient.square() - square)
+        first = mean + (1 - _BETA1) * (gradient - mean)
+        second = square + (1 - self.config.beta2) * (gradient.square() - square)
         by = (first / of_mean) / ((second / of_square).sqrt() + _EPS)
         held = flat if adam else flat * (1 - rate * self.decay)
         flat.copy_(held - rate * by)
@@ -307,3 +317,11 @@ def _norm(x, weights, name):
 def _plus(x, P, B):
     """Tokens (R, B N, width) plus positions (R, N, width)."""
     return (x.unflatten(1, (B, -1)) + P[:, None].to(x.dtype)).flatten(1, 2)
+
+
+def _kept(branch, m, number):
+    """A branch (R, B N, width) with every picture's factor, (R, 2 depth, B)."""
+    if m is None:
+        return branch
+    by = m[:, number, :, None, None].to(branch.dtype)
+    return (branch.unflatten(1, (m.shape[-1], -1)) * by).flatten(1, 2)

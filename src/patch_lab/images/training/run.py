@@ -176,7 +176,9 @@ def train(
         if state and kept and kept["finished"] and (data is None or data.digest() == kept["data"]["sha256"]):
             return _read_back(kept, state)  # nothing is left: the record keeps its commit and its date
         about = dict(name=name, command=command, provenance=provenance or _only_times, watch=watch)
-        with threads(config.threads), _asked_to_stop(out is not None) as asked:
+        # Stochastic depth draws from PyTorch's generator: that of the caller is left as it was.
+        own = torch.random.fork_rng(enabled=bool(config.drop_path))
+        with own, threads(config.threads), _asked_to_stop(out is not None) as asked:
             data = load_data(config) if data is None else data
             trainer = Trainer(config, data, place, out, about, asked)
             if state is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -13,7 +14,6 @@ from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.config import MachineSettings, OptimizerSettings, TrainConfig
 from patch_lab.images.training.finite import FirstFailure
 
-BETAS = (0.9, 0.999)  # of AdamW and Adam
 #: Of SGD.
 _MOMENTUM = 0.85
 _NORM_RATE = 64.0
@@ -47,7 +47,7 @@ def make_optimizer(model: nn.Module, config: OptimizerSettings) -> torch.optim.O
         return torch.optim.Adam(
             learned.values(),
             lr=config.lr,
-            betas=BETAS,
+            betas=(0.9, config.beta2),
             weight_decay=config.weight_decay,
             fused=fused,
         )
@@ -56,7 +56,7 @@ def make_optimizer(model: nn.Module, config: OptimizerSettings) -> torch.optim.O
     for name, parameter in learned.items():
         (decay if parameter.ndim >= 2 and name != "positions" else free).append(parameter)
     groups = [{"params": decay, "weight_decay": config.weight_decay}, {"params": free, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=config.lr, betas=BETAS, fused=fused)
+    return torch.optim.AdamW(groups, lr=config.lr, betas=(0.9, config.beta2), fused=fused)
 
 
 class Lookahead:
@@ -86,6 +86,50 @@ class Lookahead:
         held = _HELD**_EVERY * (done / self.total) ** 3 if done < self.total else 1.0
         for name, tensor in _floating(model):
             tensor.copy_(self.slow[name].lerp_(tensor, 1 - held))
+
+
+class RunningAverage(Lookahead):
+    """An exponential average of weights and statistics, with a decay that grows to ``decay`` as steps go by.
+
+    It is what is evaluated, and what the finished model has; training does not see it.
+    """
+
+    def __init__(self, model: nn.Module, total: int, decay: float):
+        super().__init__(model, total)
+        self.decay = decay
+
+    @torch.no_grad()
+    def after(self, model: nn.Module, done: int) -> None:
+        """Take step ``done`` (counted from 1) into the average; after the last, the model becomes it."""
+        share = 1 - min(self.decay, (1 + done) / (10 + done))
+        for name, tensor in _floating(model):
+            self.slow[name].lerp_(tensor, share)
+            if done == self.total:
+                tensor.copy_(self.slow[name])
+
+    @contextmanager
+    def instead(self, model: nn.Module):
+        """Within this context the model has the average's weights."""
+        own = {name: tensor.clone() for name, tensor in _floating(model)}
+        with torch.no_grad():
+            for name, tensor in _floating(model):
+                tensor.copy_(self.slow[name])
+            try:
+                yield
+            finally:
+                for name, tensor in _floating(model):
+                    tensor.copy_(own[name])
+
+
+def mixing_share(alpha: float, seed: int, epoch: int, step: int) -> float:
+    """The share of the larger picture in a mixture, from Beta(alpha, alpha); 1 where ``alpha`` is 0.
+
+    It depends on seed and step alone, so that a run that is resumed mixes as it would have.
+    """
+    if not alpha:
+        return 1.0
+    share = np.random.default_rng([seed, epoch, step]).beta(alpha, alpha)
+    return float(max(share, 1 - share))
 
 
 def _floating(model: nn.Module):
@@ -133,14 +177,25 @@ class TrainStep:
         self.sums = torch.zeros(3, dtype=torch.float64, device=self.device)
         self.failure = FirstFailure([], self.device)
 
-    def __call__(self, images: torch.Tensor, labels: torch.Tensor, rate: float, number: int = 0) -> None:
-        """Step ``number`` with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,)."""
+    def __call__(
+        self, images: torch.Tensor, labels: torch.Tensor, rate: float, share: float = 1.0, number: int = 0
+    ) -> None:
+        """Step ``number`` with learning rate ``rate`` on uint8 pictures (B, c, H, W) and labels (B,).
+
+        With a ``share`` below 1 each picture is mixed with that at the other end of the batch
+        (mixup, arXiv:1710.09412); what counts as right is the larger one's label.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group.get("rate_factor", 1.0)
         self.optimizer.zero_grad(set_to_none=True)
         with self.autocast():
-            logits = self.model(normalize(images, self.mean, self.std))
-            loss = F.cross_entropy(logits, labels, label_smoothing=self.config.label_smoothing)
+            x = normalize(images, self.mean, self.std)
+            smoothing = self.config.label_smoothing
+            logits = self.model(x if share == 1.0 else share * x + (1 - share) * x.flip(0))
+            loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
+            if share != 1.0:
+                other = F.cross_entropy(logits, labels.flip(0), label_smoothing=smoothing)
+                loss = share * loss + (1 - share) * other
         loss.backward()
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]

@@ -168,6 +168,7 @@ class Together:
         # What a recorded step reads: the pictures of an epoch, and how many steps there were.
         self.images = torch.zeros(S, self.steps, B, *shape, dtype=torch.uint8, device=self.device)
         self.labels = torch.zeros(S, self.steps, B, dtype=torch.int64, device=self.device)
+        self.masks = [self._no_masks(engine) for engine in self.engines]
         self.number = torch.zeros((), dtype=torch.int64, device=self.device)
         self.mean, self.std = feed.mean, feed.std
         self.branches = Branches(len(self.engines), self.device)
@@ -189,6 +190,13 @@ class Together:
         self.step = self.val = None
         gc.collect()
 
+    def _no_masks(self, engine):
+        """(S, steps, 2 depth, B) ones where branches are left out at random, to be drawn; else None."""
+        if not engine.config.drop_path:
+            return None
+        shape = (len(self.feeds), self.steps, 2 * engine.shape.depth, self.first.batch_size)
+        return torch.ones(shape, device=self.device)
+
     def changed(self) -> list[torch.Tensor]:
         """The tensors that a step changes, of all engines."""
         parts = [engine.changed() for engine in self.engines]
@@ -199,8 +207,10 @@ class Together:
         x = normalize(self.images.index_select(1, at)[:, 0], self.mean, self.std)  # (S, B, c, H, W)
         y = self.labels.index_select(1, at)[:, 0]
         for k, engine in enumerate(self.engines):
+            masks = self.masks[k]
+            kept = None if masks is None else masks.index_select(1, at)[:, 0]  # (S, 2 depth, B)
             with self.branches.branch(k):
-                engine.update(x, y, self.number)
+                engine.update(x, y, kept, self.number)
         self.branches.join()
         self.number += 1
 
@@ -299,7 +309,7 @@ class Together:
         return self.ahead.submit(self._prepared, epoch).result
 
     def _prepared(self, epoch: int):
-        """Pictures (S, steps, B, c, H, W) and labels of an epoch, and the event that they are made."""
+        """Pictures (S, steps, B, c, H, W), labels and masks of an epoch, and the event that they are made."""
         if self.stream is None:
             return (*self._made(epoch), None)
         with torch.cuda.stream(self.stream):
@@ -310,18 +320,39 @@ class Together:
 
     def _made(self, epoch: int):
         pairs = [feed.epoch_at_once(epoch, _AUGMENTED) for feed in self.feeds]
-        return [images for images, _ in pairs], [labels for _, labels in pairs]
+        masks = [
+            None if mask is None else self._masks(engine, epoch)
+            for mask, engine in zip(self.masks, self.engines)
+        ]
+        return [images for images, _ in pairs], [labels for _, labels in pairs], masks
+
+    def _masks(self, engine, epoch: int) -> torch.Tensor:
+        """What `train` draws: for each step, by seed, epoch and step, the branches that a picture keeps."""
+        depth = engine.shape.depth
+        drop = engine.config.drop_path
+        drops = torch.tensor([drop * k / depth for k in range(1, depth + 1)]).repeat_interleave(2)[:, None]
+        masks = []
+        for feed in self.feeds:
+            for step in range(self.steps):
+                at = np.random.SeedSequence([feed.config.seed, epoch, step, self.place.rank])
+                generator = torch.Generator().manual_seed(int(at.generate_state(1)[0]))
+                drawn = torch.rand(2 * depth, self.first.batch_size, generator=generator)
+                masks.append((drawn >= drops).float() / (1 - drops))
+        return torch.stack(masks).unflatten(0, (len(self.feeds), -1)).to(self.device)
 
     def _put(self, made) -> None:
         """The pictures of an epoch to where a step finds them, behind the steps of the one before."""
-        images, labels, event = made
+        images, labels, masks, event = made
         if event is not None:
             torch.cuda.current_stream().wait_event(event)
         for place, (x, y) in enumerate(zip(images, labels)):
             self.images[place].copy_(x.view_as(self.images[place]))
             self.labels[place].copy_(y.view_as(self.labels[place]))
+        for mine, drawn in zip(self.masks, masks):
+            if mine is not None:
+                mine.copy_(drawn)
         if event is not None:
-            for tensor in (*images, *labels):
+            for tensor in (*images, *labels, *(mask for mask in masks if mask is not None)):
                 tensor.record_stream(torch.cuda.current_stream())
 
 
@@ -453,7 +484,7 @@ def _alike(configs) -> TrainConfig:
                     f"runs side by side must agree in {', '.join(_SHARED)}, got {name} "
                     f"{getattr(first, name)!r} and {getattr(config, name)!r}"
                 )
-        wanted: dict[str, Any] = dict(lookahead=False, mirrored_test=False)
+        wanted: dict[str, Any] = dict(lookahead=False, mirrored_test=False, ema=0.0, mixup=0.0)
         if config.model == "vit":
             if config.optimizer == "sgd":
                 raise ValueError("optimizer must be adamw or adam for ViTs side by side, got 'sgd'")

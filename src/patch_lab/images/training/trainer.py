@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -23,9 +24,11 @@ from patch_lab.images.training.config import ModelSettings, TrainConfig
 from patch_lab.images.training.feed import Feed, make_feed
 from patch_lab.images.training.step import (
     Lookahead,
+    RunningAverage,
     TrainStep,
     evaluate,
     make_optimizer,
+    mixing_share,
 )
 from patch_lab.kit.files import write_atomically
 
@@ -124,6 +127,8 @@ class Trainer:
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
         self.average = Lookahead(self.model, self.total) if config.lookahead else None
+        if config.ema:
+            self.average = RunningAverage(self.model, self.total, config.ema)
         self.digest = data.digest() if place.rank == 0 else None
         self.epoch = self.step_number = 0
         self.metrics: list[dict] = []
@@ -162,8 +167,12 @@ class Trainer:
     def _one_epoch(self, bar) -> bool:
         self.model.train()
         for images, labels in self.feed.epoch(self.epoch, self.step_number):
+            at = (self.config.seed, self.epoch, self.step_number)
+            if self.config.drop_path:  # what is left out of a step depends on the step alone, too
+                torch.manual_seed(int(np.random.SeedSequence([*at, self.place.rank]).generate_state(1)[0]))
+            share = mixing_share(self.config.mixup, *at)
             rate = self.config.rate(self.done, self.feed.steps)
-            self.step(images, labels, rate, self.done)
+            self.step(images, labels, rate, share, self.done)
             self.step_number += 1
             if self.average is not None:
                 self.average.after(self.model, self.done)
@@ -182,7 +191,9 @@ class Trainer:
         # Times are kept apart: the metrics of a resumed run are those of an uninterrupted one, to the bit.
         self.timing.append({"seconds": self.epoch_spent, "images_per_s": count / self.epoch_spent})
         if self.config.val_size:
-            held_out = evaluate(self.model, self.feed.evaluation("val"), self.step, self.place)
+            average = self.average if isinstance(self.average, RunningAverage) else None
+            with nullcontext() if average is None else average.instead(self.model):
+                held_out = evaluate(self.model, self.feed.evaluation("val"), self.step, self.place)
             row |= {"val_loss": held_out["loss"], "val_accuracy": held_out["accuracy"]}
         if watch := self.about["watch"]:
             row |= watch(self.model)

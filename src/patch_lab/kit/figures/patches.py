@@ -68,7 +68,7 @@ def draw_patches(
         rows, columns = np.divmod(np.flatnonzero(partition.labels == label), width)
         disk = {"boxstyle": "circle,pad=0.2", "facecolor": PAPER, "edgecolor": "none"}
         middle = (columns.mean() + 0.5, rows.mean() + 0.5)
-        ax.text(*middle, str(label + 1), ha="center", va="center", fontsize="small", bbox=disk)
+        ax.text(*middle, str(label + 1), ha="center", va="center", bbox=disk)
     _frame(ax, height, width)
 
 

@@ -75,9 +75,9 @@ SCORES = LinearSegmentedColormap.from_list(
     ],
 )
 
-#: Widths in inches at 96 pixels: the column of text, the column with the margin that code and wide figures
-#: use, and half a column.
-WIDTHS = {"column": 6.2, "wide": 7.8, "half": 3.1}
+#: Widths in inches at 96 pixels: one panel, whose letters a phone shows in eleven pixels; the column of text;
+#: the column with the margin that code and wide figures use; and half a column.
+WIDTHS = {"single": 4.65, "column": 6.2, "wide": 7.8, "half": 3.1}
 
 #: The one size of lettering, in points (14 pixels), and the resolution of what is drawn as a raster.
 LETTERING = 10.5
@@ -144,7 +144,7 @@ def use_style() -> None:
         rc={
             **dict.fromkeys(sizes, LETTERING),
             **dict.fromkeys(inked, INK),
-            "figure.figsize": (WIDTHS["column"], 3.5),
+            "figure.figsize": (WIDTHS["single"], 3.5),
             "figure.dpi": 96,
             "savefig.dpi": DPI,
             "figure.constrained_layout.use": True,
@@ -186,18 +186,21 @@ def _store_as_svg() -> None:
         set_matplotlib_formats("svg", bbox_inches=None, dpi=DPI, metadata={"Date": None, "Creator": None})
 
 
-def new_figure(rows: int = 1, columns: int = 1, *, width: str = "column", height: float = 3.5, **options):
+def new_figure(rows: int = 1, columns: int = 1, *, width: str | None = None, height: float = 3.5, **options):
     """``plt.subplots`` at the page's widths.
 
     Parameters
     ----------
-    width : "column", "wide" or "half"
-        As wide as the text, as wide as code (for several panels), or half the text.
+    width : "single", "column", "wide" or "half", optional
+        As wide as a phone shows one panel, as wide as the text, as wide as code (for several panels), or half
+        the text. By default "single" where panels stand below one another, and else "column".
     height : float
         Of the whole figure, in inches; a screen is about 8.
     **options
         Passed to ``plt.subplots``.
     """
+    if width is None:
+        width = "single" if columns == 1 else "column"
     one_of("width", width, *WIDTHS)
     return plt.subplots(rows, columns, figsize=(WIDTHS[width], height), **options)
 
