@@ -13,7 +13,7 @@ from patch_association.images.locality import neighbor_recall, similarity
 from patch_association.images.pretrained import attention_of, encodings_of
 from patch_association.images.weights import read_weights
 from patch_lab.images.one_layer import SCOPES, layer_of
-from patch_lab.images.plain import vit_of
+from patch_lab.images.pretrained_vit import vit_of
 from patch_lab.images.sweeps import vit_tiny
 from patch_lab.kit.records import decode, load, rounded
 

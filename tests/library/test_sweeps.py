@@ -13,7 +13,7 @@ from small_sweeps import CELLS, kept, measure, run_quietly, sweep
 from patch_lab.images.sweeps.side_by_side import SideBySide
 from patch_lab.kit.records import read
 from patch_lab.kit.sweeps import CellError, Sweep, grid, journal, run_sweep
-from patch_lab.kit.sweeps import sweep as sweeps_engine
+from patch_lab.kit.sweeps import run as sweeps_engine
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
   "use strict";
   const {
     h,
+    arrow,
     fingers,
     controls,
     player,
@@ -77,10 +78,8 @@
       choose(r * SIDE + c + 1);
     };
     const walk = (event) => {
-      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
-      if (!move) return;
-      event.preventDefault();
-      choose(((aim - 1 + move + N) % N) + 1);
+      const way = arrow(event);
+      if (way) choose(((aim - 1 + way[0] + SIDE * way[1] + N) % N) + 1);
     };
     const board = (kind) => {
       const canvas = h("canvas", {

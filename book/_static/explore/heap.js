@@ -2,8 +2,22 @@
 // Where the strings lead was computed when the book was built (`images/puzzle.py`); the pieces' picture is the reader's.
 (() => {
   "use strict";
-  const { h, fingers, mount, player, percent, uniform, still, colorsOf, rested, sheets } =
-    window.patchAssociation;
+  const {
+    h,
+    arrow,
+    clamp,
+    mix,
+    fingers,
+    mount,
+    player,
+    percent,
+    uniform,
+    normal,
+    still,
+    colorsOf,
+    rested,
+    sheets,
+  } = window.patchAssociation;
   const SIDE = 14;
   const N = SIDE * SIDE;
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
@@ -11,8 +25,6 @@
   const SECONDS = 4.2; // of the way from the heap to the sheet
   const PULLED = 0.72; // of this time the strings alone pull; then every piece takes the place that is nearest
 
-  const mix = (a, b, t) => a + (b - a) * t;
-  const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const ease = (t) => 1 - (1 - t) ** 3;
   /** A spring that overshoots once: 0 at 0, 1 from 1 on. */
   const spring = (t) => (t >= 1 ? 1 : 1 - Math.exp(-5.2 * t) * Math.cos(5.6 * t) * (1 - t ** 3));
@@ -20,12 +32,12 @@
   /** A heap: where each piece lies, in places of the grid, and how it is turned. */
   function pile(seed) {
     const random = uniform(7919 * seed);
-    const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    const draw = normal(random);
     return Array.from({ length: N }, () => {
       const [r, turn] = [Math.sqrt(random()) * 5.2, 2 * Math.PI * random()];
       return {
-        at: [6.5 + r * Math.sin(turn) + 0.4 * normal(), 6.5 + r * Math.cos(turn) + 0.4 * normal()],
-        turn: 0.9 * normal(),
+        at: [6.5 + r * Math.sin(turn) + 0.4 * draw(), 6.5 + r * Math.cos(turn) + 0.4 * draw()],
+        turn: 0.9 * draw(),
         late: 0.22 * random(),
       };
     });
@@ -102,9 +114,8 @@
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("keydown", (event) => {
       // arrow keys pull the piece in the middle
-      const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      const by = arrow(event);
       if (!by) return;
-      event.preventDefault();
       cancelAnimationFrame(back);
       if (held.piece < 0)
         Object.assign(held, { piece: (N + SIDE) / 2, by: [0, 0], far: hops((N + SIDE) / 2) });

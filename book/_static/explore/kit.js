@@ -44,6 +44,8 @@
     }
     return String(Number(x.toPrecision(digits))).replace("-", "−");
   }
+  const mix = (a, b, t) => a + (b - a) * t;
+  const clamp = (x, low = 0, high = 1) => Math.max(low, Math.min(high, x));
   const percent = (x) => (Number.isFinite(x) ? `${number(100 * x, x < 0.1 ? 2 : 3)}%` : "–");
 
   // ---- the setting and the address ----------------------------------------------------------------------------
@@ -477,8 +479,15 @@
       });
     });
   }
+  const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  /** Where an arrow key points, [right, down], and the page does not scroll; undefined for any other key. */
+  function arrow(event) {
+    const way = ARROWS[event.key];
+    if (way) event.preventDefault();
+    return way;
+  }
   /** The steps of arrow keys on a board that is so many cells wide. */
-  const onBoard = (side) => (key) => ({ ArrowRight: 1, ArrowLeft: -1, ArrowDown: side, ArrowUp: -side })[key];
+  const onBoard = (side) => (key) => ARROWS[key] && ARROWS[key][0] + side * ARROWS[key][1];
 
   /**
    * Follow a pointer that is pressed with `place(event)`, and call `end(event)` where it is let go; a thumb
@@ -1233,6 +1242,9 @@
     exchanger,
     roving,
     onBoard,
+    arrow,
+    mix,
+    clamp,
     chart,
     shapes,
     lettered,

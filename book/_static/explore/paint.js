@@ -12,6 +12,7 @@
     listeners,
     inFrames,
     mount,
+    shuffled,
     uniform,
     drawInputs,
     SampleDescent,
@@ -42,17 +43,8 @@
       { length: D },
       (_, k) => LETTERS[3 * (Math.floor(k / SIDE) % 3) + ((k % SIDE) % 3)],
     ).join(""),
-    scattered: scatter(7),
   };
-  function scatter(seed) {
-    const random = uniform(seed);
-    const labels = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
-    for (let k = D - 1; k > 0; k--) {
-      const other = Math.floor(random() * (k + 1));
-      [labels[k], labels[other]] = [labels[other], labels[k]];
-    }
-    return labels.join("");
-  }
+  layouts.scattered = shuffled(layouts.stripes, uniform(7)).join("");
 
   /** What sets are called: those that a button shows by its name. */
   const nameOf = (sets) =>
@@ -382,6 +374,6 @@
     };
   }
 
-  Object.assign(window.patchAssociation, { bestCompanions });
+  Object.assign(window.patchAssociation, { bestCompanions, layouts });
   mount("paint", build);
 })();

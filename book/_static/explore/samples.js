@@ -16,6 +16,19 @@
     };
   }
 
+  /** Standard normal numbers from uniform ones (Box and Muller). */
+  const normal = (random) => () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+
+  /** The same things in a random order (Fisher and Yates). */
+  function shuffled(things, random) {
+    const order = [...things];
+    for (let k = order.length - 1; k > 0; k--) {
+      const other = Math.floor(random() * (k + 1));
+      [order[k], order[other]] = [order[other], order[k]];
+    }
+    return order;
+  }
+
   /** Which set each patch is in, checked: sets of one size. */
   function checkedSets(sets) {
     const sizes = new Map();
@@ -147,5 +160,5 @@
     }
   }
 
-  Object.assign(window.patchAssociation, { uniform, drawInputs, SampleDescent });
+  Object.assign(window.patchAssociation, { uniform, normal, shuffled, drawInputs, SampleDescent });
 })();

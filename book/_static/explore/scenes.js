@@ -3,8 +3,6 @@
 (() => {
   "use strict";
   const { h, colorsOf, still } = window.patchAssociation;
-  const mix = (a, b, t) => a + (b - a) * t;
-  const clamp = (t, low = 0, high = 1) => Math.max(low, Math.min(high, t));
   const small = matchMedia("(max-width: 1000px)"); // as the scenes are first laid out
   const CAT = new URL("cat.jpg", document.currentScript.src).href;
   const thousands = (n) => n.toLocaleString("en-US");
@@ -100,5 +98,5 @@
     picture.after(back);
   });
 
-  window.patchAssociation.scenes = { mix, clamp, small, CAT, thousands, columns, easel, during, reach };
+  window.patchAssociation.scenes = { small, CAT, thousands, columns, easel, during, reach };
 })();

@@ -4,10 +4,8 @@
 // pattern j. A matrix is a list of rows.
 (() => {
   "use strict";
-  const { refuse, whole, finite, uniform } = window.patchAssociation;
+  const { refuse, whole, finite, uniform, normal } = window.patchAssociation;
 
-  /** Standard normal numbers from uniform ones (Box and Muller). */
-  const normal = (random) => () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const table = (rows, columns, value) =>
     Array.from({ length: rows }, (_, i) => Float64Array.from({ length: columns }, (_, j) => value(i, j)));
   const dot = (u, v) => {

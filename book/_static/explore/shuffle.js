@@ -3,6 +3,8 @@
   "use strict";
   const {
     h,
+    arrow,
+    shuffled,
     controls,
     fingers,
     player,
@@ -132,11 +134,10 @@
       pass(held);
     };
     const walk = (event) => {
-      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
-      if (!move) return;
-      event.preventDefault();
+      const way = arrow(event);
+      if (!way) return;
       const at = slots.indexOf(aim - 1);
-      aim = slots[at < 0 ? 0 : (at + move + N) % N] + 1;
+      aim = slots[at < 0 ? 0 : (at + way[0] + SIDE * way[1] + N) % N] + 1;
       change({ piece: aim });
     };
     const points = {
@@ -324,14 +325,11 @@
         aim = seen.piece;
         if (aim !== passing) [held, passing] = [aim, 0];
         panel.show(seen);
-        if (fresh) {
-          const random = uniform(7919 * seen.seed);
-          slots = Array.from({ length: N }, (_, k) => k);
-          for (let k = N - 1; k > 0; k--) {
-            const other = Math.floor(random() * (k + 1));
-            [slots[k], slots[other]] = [slots[other], slots[k]];
-          }
-        }
+        if (fresh)
+          slots = shuffled(
+            Array.from({ length: N }, (_, k) => k),
+            uniform(7919 * seen.seed),
+          );
         if (time.last !== 100 || time.step !== seen.together) time.fit(100, seen.together);
         draw();
         say(sentence());

@@ -3,6 +3,8 @@
   "use strict";
   const {
     h,
+    arrow,
+    clamp,
     controls,
     dragged,
     lettered,
@@ -170,7 +172,6 @@
     const lows = [0, 1].map((side) =>
       fine.reduce((low, height, k) => (right(k) === side ? Math.min(low, height) : low), 1),
     );
-    const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
     fine.forEach((height, k) => {
       const [x, y] = [k % wide, Math.floor(k / wide)];
       const slope = (step, at) => {
@@ -294,13 +295,10 @@
       });
     };
     svg.addEventListener("keydown", (event) => {
-      const move = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-      if (!move) return;
-      event.preventDefault();
-      const [gamma, rho] = [seen.gamma, seen.rho].map((v, k) =>
-        Number(Math.max(-RANGE, Math.min(RANGE, v + 0.1 * move[k])).toFixed(2)),
-      );
-      change({ gamma, rho });
+      const way = arrow(event);
+      if (!way) return;
+      const fit = (v) => Number(clamp(v, -RANGE, RANGE).toFixed(2));
+      change({ gamma: fit(seen.gamma + 0.1 * way[0]), rho: fit(seen.rho - 0.1 * way[1]) });
     });
     dragged(svg, place, () => requestAnimationFrame(() => requestAnimationFrame(roll)));
     const attention = listeners({ title: "Who listens to whom along the way" });

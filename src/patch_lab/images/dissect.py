@@ -46,6 +46,10 @@ class Inside:
         q, k = self.block.attention._queries_keys(self.z if self.P is None else self.P[None])
         return q @ k.transpose(-1, -2) * self.block.attention.scale
 
+    def attention(self) -> torch.Tensor:
+        """The softmax of the logits, rows of which sum to one."""
+        return self.logits().softmax(dim=-1)
+
     def parts(self, mean: torch.Tensor, after_norm: bool = False) -> dict[str, torch.Tensor]:
         """The four parts of the logits by the names of :data:`LOGIT_TERMS`: query part, then key part.
 
@@ -114,16 +118,18 @@ def through(
         P = model._layer_positions(layer) if positional else None
         if seen is not None:
             seen.append(x)
-        if layer in edits:
-            inside = Inside(block, x, P)
-            v = block.attention.value(inside.z).unflatten(-1, (block.attention.heads, -1)).transpose(1, 2)
-            mixed = (edits[layer](inside) @ v).transpose(1, 2).flatten(2)  # (B, H, T, d_h) -> (B, T, H d_h)
-            x = x + block.attention.output(mixed)
-            x = x + block.mlp(block.mlp_norm(x))
-        else:
-            x, _ = block(x, P, None)
+        x = changed_layer(block, x, edits[layer], P) if layer in edits else block(x, P, None)[0]
     pooled = x[:, -1] if model.config.pooling == "cls" else x.mean(dim=1)
     return model.head(model.norm(pooled))
+
+
+def changed_layer(block: Block, x: torch.Tensor, edit: Edit, P: torch.Tensor | None = None) -> torch.Tensor:
+    """(B, T, width): what a layer makes of its tokens with the attention that ``edit`` gives."""
+    inside = Inside(block, x, P)
+    v = block.attention.value(inside.z).unflatten(-1, (block.attention.heads, -1)).transpose(1, 2)
+    mixed = (edit(inside) @ v).transpose(1, 2).flatten(2)  # (B, H, T, d_h) -> (B, T, H d_h)
+    x = x + block.attention.output(mixed)
+    return x + block.mlp(block.mlp_norm(x))
 
 
 def fixed(maps: torch.Tensor, heads: Sequence[int] | None = None) -> Edit:
@@ -132,7 +138,7 @@ def fixed(maps: torch.Tensor, heads: Sequence[int] | None = None) -> Edit:
         return lambda inside: maps[None]
 
     def edit(inside):
-        S = inside.logits().softmax(dim=-1)
+        S = inside.attention()
         S[:, list(heads)] = maps[list(heads)]
         return S
 

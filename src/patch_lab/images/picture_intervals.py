@@ -25,10 +25,14 @@ def _with_ends(value, low, high) -> dict:
     return {"value": rounded(value, 4), "low": rounded(low, 4), "high": rounded(high, 4)}
 
 
+def times_drawn(n: int, resamples: int) -> np.ndarray:
+    """(resamples, n): how often a bootstrap resample of n pictures, or groups of them, draws each."""
+    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=resamples)
+
+
 def _resampled(values: torch.Tensor) -> torch.Tensor:
     """Sums over bootstrap resamples of the pictures, (resamples, ...)."""
-    n = len(values)
-    draws = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    draws = times_drawn(len(values), RESAMPLES)
     flat = torch.from_numpy(draws).double() @ values.double().flatten(1)
     return flat.reshape(RESAMPLES, *values.shape[1:])
 

@@ -3,6 +3,9 @@
   "use strict";
   const {
     h,
+    arrow,
+    clamp,
+    mix,
     guess,
     player,
     shapes,
@@ -21,7 +24,7 @@
     contours,
     relief,
   } = window.patchAssociation;
-  const { mix, clamp, small, columns, easel, during, reach } = window.patchAssociation.scenes;
+  const { small, columns, easel, during, reach } = window.patchAssociation.scenes;
 
   mount("ball", ({ stage, say, sentence }) => {
     const [D, C, beta, RANGE, NODES, SIZE] = [12, 4, 1, 2.5, 25, 500];
@@ -433,17 +436,10 @@
       held = false;
     });
     plane.canvas.addEventListener("keydown", (event) => {
-      const move = {
-        ArrowRight: [0.25, 0],
-        ArrowLeft: [-0.25, 0],
-        ArrowUp: [0, 0.25],
-        ArrowDown: [0, -0.25],
-      }[event.key];
-      if (event.key === "Enter" || move) alone();
+      const way = arrow(event);
+      if (event.key === "Enter" || way) alone();
       if (event.key === "Enter") roll();
-      if (!move) return;
-      event.preventDefault();
-      set(start[0] + move[0], start[1] + move[1]);
+      if (way) set(start[0] + 0.25 * way[0], start[1] - 0.25 * way[1]);
     });
     const rolls = (step) => () => {
       alone();

@@ -8,28 +8,26 @@
     mount,
     number,
     percent,
+    clamp,
+    onBoard,
+    shuffled,
     uniform,
     drawInputs,
     SampleDescent,
     bestCompanions,
     essay,
   } = window.patchAssociation;
-  const { clamp, thousands, columns, reach } = window.patchAssociation.scenes;
+  const { thousands, columns, reach } = window.patchAssociation.scenes;
 
   mount("network", ({ stage, say, sentence }) => {
     const { D, C, q } = essay.network;
     const SIDE = Math.sqrt(D);
     const [ROUNDS, LEARNED] = [10, 300];
     const LETTERS = "ABCDEFGHI";
-    const sets = (() => {
-      const random = uniform(11);
-      const found = Array.from({ length: D }, (_, k) => Math.floor(k / C));
-      for (let k = D - 1; k > 0; k--) {
-        const other = Math.floor(random() * (k + 1));
-        [found[k], found[other]] = [found[other], found[k]];
-      }
-      return found;
-    })();
+    const sets = shuffled(
+      Array.from({ length: D }, (_, k) => Math.floor(k / C)),
+      uniform(11),
+    );
     let [random, games, inputs, labels, points] = [null, 0];
     /** Ten inputs with their labels. */
     const deal = () => {
@@ -206,7 +204,7 @@
     }
     reach.network = { trace: () => (open ? trace() : learning.then(() => over(GROW))) };
     board.addEventListener("keydown", (event) => {
-      const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: SIDE, ArrowUp: -SIDE }[event.key];
+      const move = onBoard(SIDE)(event.key);
       const from = tiles.indexOf(event.target);
       if (!move || from < 0) return;
       event.preventDefault();

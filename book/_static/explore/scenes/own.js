@@ -18,6 +18,7 @@
     drawInputs,
     SampleDescent,
     bestCompanions,
+    layouts,
   } = window.patchAssociation;
   const { thousands, columns, easel, during } = window.patchAssociation.scenes;
 
@@ -47,10 +48,7 @@
       "#157a6a",
       "#b8496b",
     ];
-    const blocks = Array.from(
-      { length: D },
-      (_, k) => LETTERS[3 * Math.floor(Math.floor(k / SIDE) / 2) + Math.floor((k % SIDE) / 2)],
-    );
+    const [blocks, scattered] = [[...layouts.blocks], [...layouts.scattered]];
     let [sets, run, kept, picked, at, waiting, ground] = [blocks, null, [], -1, 0, true, []];
     // the second training of a guess, computed while the first is shown; whether both are done
     let [ahead, known] = [null, false];
@@ -202,15 +200,6 @@
     const corners = Array.from({ length: D }, (_, k) =>
       [Math.floor(k / SIDE), k % SIDE].map((at) => Math.min(at, SIDE - 1 - at)),
     ).map(([r, c]) => LETTERS[3 * r + c]);
-    const scattered = () => {
-      const random = uniform(7);
-      const next = Array.from({ length: D }, (_, k) => LETTERS[Math.floor(k / C)]);
-      for (let k = D - 1; k > 0; k--) {
-        const other = Math.floor(random() * (k + 1));
-        [next[k], next[other]] = [next[other], next[k]];
-      }
-      return next;
-    };
     const initial = h("input", {
       type: "text",
       maxlength: 4,
@@ -419,7 +408,7 @@
         // both, the guess first
         const both = [
           { sets: blocks, name: "blocks" },
-          { sets: scattered(), name: "a scatter" },
+          { sets: scattered, name: "a scatter" },
         ];
         const [first, then] = k === 0 ? both : both.toReversed();
         [before, kept, initial.value] = [null, [], ""];
@@ -437,7 +426,7 @@
           ...[
             ["blocks", blocks],
             ["corners", corners],
-            ["a scatter", scattered()],
+            ["a scatter", scattered],
           ].map(([name, sets]) =>
             h("button", { type: "button", onclick: () => begin(sets, { name }) }, `Show: ${name}`),
           ),

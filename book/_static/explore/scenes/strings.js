@@ -1,8 +1,8 @@
 // Strings over the epochs: which places a network finds alike while it learns.
 (() => {
   "use strict";
-  const { guess, player, chart, mount, still, percent, legend, essay } = window.patchAssociation;
-  const { clamp, small, columns, easel, reach } = window.patchAssociation.scenes;
+  const { clamp, guess, player, chart, mount, still, percent, legend, essay } = window.patchAssociation;
+  const { small, columns, easel, reach } = window.patchAssociation.scenes;
 
   mount("strings", ({ stage, say, sentence }) => {
     const G = 8;

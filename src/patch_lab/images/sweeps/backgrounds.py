@@ -14,6 +14,7 @@ import torch
 from patch_association.images.vit import ViT, ViTConfig
 from patch_association.streams import TEST
 from patch_lab.images.backgrounds import backgrounds, compose, right_answers, train_on_scenes, with_head
+from patch_lab.images.data import load
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.
@@ -35,8 +36,6 @@ WITH_PLANTS = {BIRD: 0.9, AIRPLANE: 0.1}
 
 @lru_cache(maxsize=1)
 def _pictures():
-    from patch_lab.images.data import load
-
     return load("cifar10", train_size=TRAIN, test_size=TESTS)
 
 

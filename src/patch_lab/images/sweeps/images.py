@@ -8,6 +8,12 @@ from typing import Any
 
 import torch
 
+from patch_association.images.locality import locality
+from patch_lab.images.data import ENVIRONMENT, data_root, load
+from patch_lab.images.data.augment import normalize
+from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.run import train
 from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import Sweep
 
@@ -41,8 +47,6 @@ SOURCE = (
 
 def packed() -> dict:
     """The re-encoded pictures; ValueError where the file is not at hand, or is another."""
-    from patch_lab.images.data import ENVIRONMENT, data_root
-
     path = data_root()
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
     if sha256 != SHA256:
@@ -56,8 +60,6 @@ def packed() -> dict:
 
 @lru_cache(maxsize=1)
 def _data():
-    from patch_lab.images.data import load
-
     return load("cifar10", train_size=_COMMON["train_size"], test_size=_COMMON["test_size"])
 
 
@@ -67,9 +69,6 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
     Returns its metrics, the test accuracy, for a ViT the locality of P and of the first layer's
     attention (as seen and with the shuffle undone), and for seed 0 P itself.
     """
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.run import train
-
     kind: dict[str, Any] = (
         {"model": "small_cnn"} if model == "small_cnn" else {"model": "vit", "attention": model}
     )
@@ -90,10 +89,6 @@ def permuted_cifar10(model: str, tile: int, seed: int) -> dict:
 
 def _attention_locality(model, tile):
     """The locality of the first layer's S, averaged over heads (and, for vanilla, over 200 test pictures)."""
-    from patch_association.images.locality import locality
-    from patch_lab.images.data.augment import normalize
-    from patch_lab.images.data.permutation import GridPermutation
-
     permutation = GridPermutation(_data().image_size, tile)
     with torch.no_grad():
         pictures = normalize(permutation(_data().test_images[:200]), *_data().statistics())

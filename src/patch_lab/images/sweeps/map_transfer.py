@@ -28,10 +28,14 @@ from typing import Any
 
 import torch
 
+from patch_association.images.vit import ViT
 from patch_lab.images.data.sets import ImageSet
+from patch_lab.images.starts import start_like
 from patch_lab.images.sweeps.images import packed
 from patch_lab.images.sweeps.starts import RATES, SEEDS, SIDE, TUNING_SEED, VIT, best_rates, windows
 from patch_lab.images.sweeps.study import pictures
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.together import train_together
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
@@ -67,8 +71,6 @@ def task(target: bool) -> ImageSet:
 
 
 def _config(**own):
-    from patch_lab.images.training.config import TrainConfig
-
     fixed = {**VIT, "train_size": None, "val_size": 0, "device": "auto", "attention": "positional"}
     return TrainConfig(**{**fixed, "warmup_epochs": own["epochs"] / 10, **own})
 
@@ -76,8 +78,6 @@ def _config(**own):
 @lru_cache(maxsize=1)
 def sources() -> dict[int, tuple[Any, float]]:
     """The trained networks by seed, and their accuracy on the source's test pictures."""
-    from patch_lab.images.training.together import train_together
-
     seeds = (*SEEDS, TUNING_SEED)
     runs = train_together([_config(**SOURCE, seed=seed) for seed in seeds], task(False))
     return {seed: (run.model, run.test_accuracy) for seed, run in zip(seeds, runs)}
@@ -89,9 +89,6 @@ def _is_map(name: str) -> bool:
 
 def _started(arm: str, seed: int):
     """A network for the target at its start, and the names of what stays."""
-    from patch_association.images.vit import ViT
-    from patch_lab.images.starts import start_like
-
     how = ARMS[arm]
     source, _ = sources()[seed]
     model = ViT(source.config, seed=1000 + seed)  # a source of another seed than the rest
@@ -120,8 +117,6 @@ def transfer_cell(size: int) -> dict:
         ``sources``: test accuracy of each source. ``rates``: ``arm``, ``lr``, ``held_accuracy``. ``runs``:
         ``arm``, ``seed``, ``lr``, ``test_accuracy``, and ``train_accuracy`` in the last epoch.
     """
-    from patch_lab.images.training.together import train_together
-
     full = task(True)
     few = full.limited(size, None)
     last = slice(full.num_train - HELD, None)

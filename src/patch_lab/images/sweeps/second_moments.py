@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from patch_lab.images.data.permutation import GridPermutation
+from patch_lab.images.second_moments import without_labels
 from patch_lab.images.sweeps.section_six import FILES, SETS, SOURCES, data, pictures
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
@@ -21,9 +23,6 @@ def cell(data: str, pictures_used: int, tile: int) -> dict:
     dict
         ``as_seen`` and ``undone``: ``recall``, ``chance`` and ``correlation``, as of learned P.
     """
-    from patch_lab.images.data.permutation import GridPermutation
-    from patch_lab.images.second_moments import without_labels
-
     shown = pictures(data).train_images[:pictures_used]
     permutation = None if tile == WHOLE else GridPermutation(shown.shape[-1], tile, seed=0)
     locality = without_labels(shown, PATCH, permutation)

@@ -47,9 +47,15 @@ from typing import Any
 
 import numpy as np
 
+from patch_lab.images.data import ENVIRONMENT, data_root, load
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.sweeps.images import SHA256, SOURCE
 from patch_lab.images.sweeps.side_by_side import SideBySide
 from patch_lab.images.sweeps.study import KINDS
+from patch_lab.images.training.config import TrainConfig, preset
+from patch_lab.images.training.run import train
+from patch_lab.images.training.together import Together
+from patch_lab.images.training.trainer import learned_locality
 from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
@@ -92,8 +98,6 @@ def data() -> dict:
 
 def checked(name: str) -> None:
     """Refuse to go on without the registered file of a set."""
-    from patch_lab.images.data import ENVIRONMENT, data_root
-
     own = sorted(data_root().glob(f"{name}[!0-9]*npz"))
     sha256 = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
     if sha256 != FILES[name]:
@@ -111,8 +115,6 @@ def checked(name: str) -> None:
 @lru_cache(maxsize=1)
 def pictures(name: str):
     """A set from its packed file, read once."""
-    from patch_lab.images.data import load
-
     return load(name)
 
 
@@ -161,8 +163,6 @@ def rates(done, name: str) -> dict[str, float]:
 
 def settings(cell: dict, done=()) -> dict[str, dict[str, Any]]:
     """The settings of the runs of a cell for :class:`TrainConfig`, by what they are called in its result."""
-    from patch_lab.images.training.config import preset
-
     own = preset("cifar100").as_dict() | {"dataset": cell["data"], "compile": True}
     if cell["part"] == "rates":
         own |= dict(epochs=PILOT_EPOCHS, warmup_epochs=PILOT_EPOCHS / 10, seed=PILOT_SEED, compile=False)
@@ -217,9 +217,6 @@ def _result(cell: dict, config, row) -> dict:
         :func:`answers`), of a ViT ``locality`` of P as learned and with the shuffle undone, and with seed 0
         or patches of 2 pixels P itself.
     """
-    from patch_lab.images.data.permutation import GridPermutation
-    from patch_lab.images.training.trainer import learned_locality
-
     names = [name for name in ("val_accuracy", "train_loss", "train_accuracy") if name in row.metrics[0]]
     result: dict[str, Any] = {"failed": row.failed}
     result |= {name: rounded([epoch[name] for epoch in row.metrics], 4) for name in names}
@@ -254,9 +251,6 @@ def answers(text: str, n: int = 10_000) -> np.ndarray:
 @contextmanager
 def ready(chosen: list[dict], done) -> Iterator[Runs]:
     """The runs of some cells, set up on the device."""
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.together import Together
-
     own = [settings(cell, done) for cell in chosen]
     shown = pictures(chosen[0]["data"])
     if chosen[0]["part"] == "rates":
@@ -316,9 +310,6 @@ def alone_cell(attention: str, epochs: int, seed: int) -> dict:
         ``test_accuracy`` after the last epoch, ``test_n``, ``parameters``, ``metrics`` by epoch,
         ``locality`` of P, ``positions``, and ``images_per_s``, the median over epochs.
     """
-    from patch_lab.images.training.config import TrainConfig, preset
-    from patch_lab.images.training.run import train
-
     own: dict[str, Any] = preset("cifar100").as_dict() | MACHINE
     own |= dict(attention=attention, epochs=epochs, seed=seed, compile=True)
     made = train(TrainConfig(**own), progress=False, data=pictures("cifar100"))

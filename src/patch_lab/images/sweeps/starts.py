@@ -50,6 +50,9 @@ from typing import Any
 from patch_lab.images.sweeps.images import packed
 from patch_lab.images.sweeps.study import KINDS, pictures
 from patch_lab.images.sweeps.study_larger import tiny, tiny_data
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.run import train
+from patch_lab.images.training.together import train_together
 from patch_lab.kit.records import load, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
@@ -104,9 +107,6 @@ def windows(size: int = VIT["train_size"]):
 
 
 def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -> dict:
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.run import train
-
     own: dict[str, Any] = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
     own |= dict(epochs=epochs, warmup_epochs=epochs / 10, lr=lr, seed=seed)
     config = TrainConfig(**{**VIT, **own})
@@ -184,9 +184,6 @@ def every_rate_cell(kind: str, pictures: int, epochs: int) -> dict:
 
 def _side_by_side(own: dict, sets, chosen) -> Iterator[dict[str, Any]]:
     """Runs of arms, rates and seeds as rows of one tensor, each with its metrics by epoch."""
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.together import train_together
-
     own = {**VIT, **own, "warmup_epochs": own["epochs"] / 10, "device": "auto"}
     configs = [TrainConfig(**{**own, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen]
     for (arm, lr, seed), run in zip(chosen, train_together(configs, sets)):

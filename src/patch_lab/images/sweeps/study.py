@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from patch_association.images.locality import encoding_locality, locality
+from patch_lab.images.data import load
+from patch_lab.images.data.augment import normalize
+from patch_lab.images.data.permutation import GridPermutation
 from patch_lab.images.sweeps.images import packed
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.run import train
 from patch_lab.kit.records import decode, encode, rounded
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
@@ -56,8 +62,6 @@ def settings(
 @lru_cache(maxsize=1)
 def pictures():
     """CIFAR-10 from the packed file, read once."""
-    from patch_lab.images.data import load
-
     return load("cifar10")
 
 
@@ -67,9 +71,6 @@ def watched(model, data, permutation) -> dict:
 
     Recall is of places on the original picture, where the shuffle leaves patches whole.
     """
-    from patch_association.images.locality import encoding_locality, locality
-    from patch_lab.images.data.augment import normalize
-
     c = model.config
     shuffle = permutation if permutation.tile % c.patch_size == 0 else None
     pictures = normalize(permutation(data.train_images[:_WATCHED]), *data.statistics())
@@ -119,10 +120,6 @@ def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = Fals
     KeyboardInterrupt
         If a signal stopped the run; its checkpoint is kept.
     """
-    from patch_lab.images.data.permutation import GridPermutation
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.run import train
-
     config = TrainConfig(**own)
     permutation = GridPermutation(data.image_size, config.tile or data.image_size, config.tile_seed)
     watch = partial(watched, data=data, permutation=permutation) if config.model == "vit" else None
@@ -159,9 +156,6 @@ def rate_cell(model: str, lr: float, width: int) -> dict:
     dict
         ``val_accuracy`` and ``train_accuracy`` of every epoch.
     """
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.run import train
-
     config = TrainConfig(**{**settings(model, RATE_EPOCHS, WHOLE, 0, width), "lr": lr})
     data = replace(pictures(), test_images=pictures().test_images[:1], test_labels=pictures().test_labels[:1])
     rows = train(config, progress=False, data=data).record["metrics"]
@@ -181,8 +175,7 @@ KINDS = ("vanilla", "positional")
 
 def _vits(width: int, epochs: int, tiles, seeds) -> tuple[dict, ...]:
     """Pairs of ViTs: what is to be compared stands side by side."""
-    cells = grid(width=width, epochs=epochs, tile=tiles, seed=seeds, model=KINDS)
-    return tuple({"model": cell.pop("model"), **cell} for cell in map(dict, cells))
+    return grid(width=width, epochs=epochs, tile=tiles, seed=seeds, model=KINDS)
 
 
 def _cells() -> tuple[dict, ...]:

@@ -14,10 +14,13 @@ from typing import Any
 import torch
 
 from patch_association.streams import Stream, generator
+from patch_lab.images.data import load
 from patch_lab.images.data.sets import ImageSet
 from patch_lab.images.sweeps import study
 from patch_lab.images.sweeps.images import packed
 from patch_lab.images.sweeps.vit_tiny import FILES, SOURCES, file
+from patch_lab.images.training.config import TrainConfig
+from patch_lab.images.training.run import train
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 _TINY = "tiny_imagenet_halfA.npz"
@@ -127,8 +130,6 @@ def halved(data: ImageSet) -> ImageSet:
 @lru_cache(maxsize=1)
 def tiny() -> ImageSet:
     """The hundred classes at 32 pixels, read once."""
-    from patch_lab.images.data import load
-
     return halved(load("tiny-imagenet", file(_TINY)))
 
 
@@ -167,8 +168,6 @@ def paper_cell(model: str) -> dict:
 
 def _step_cpu_s(own: dict[str, Any]) -> float:
     """Processor time of one more step of such a run, in seconds."""
-    from patch_lab.images.training.config import TrainConfig
-    from patch_lab.images.training.run import train
 
     def seconds(epochs: int) -> float:
         start = time.process_time()
@@ -189,7 +188,7 @@ SWEEPS = (
         name="cifar10_study_cnn",
         summary="A residual CNN on CIFAR-10 (JPEG), whole and with shuffled tiles.",
         # The whole pictures, then tiles of a patch of the study's ViTs, of less, and of more.
-        cells=tuple({"tile": tile, "seed": seed} for tile in (32, 4, 2, 8, 16) for seed in study.SEEDS),
+        cells=grid(tile=(32, 4, 2, 8, 16), seed=study.SEEDS),
         run=cnn_cell,
         config=CNN,
         data=packed,
@@ -216,10 +215,7 @@ SWEEPS = (
     Sweep(
         name="tiny_imagenet_study",
         summary="The study's narrowest ViTs on 100 classes of Tiny ImageNet at 32 pixels.",
-        cells=tuple(
-            {"model": cell.pop("model"), **cell}
-            for cell in map(dict, grid(epochs=TINY_EPOCHS, seed=study.SEEDS, model=study.KINDS))
-        ),
+        cells=grid(epochs=TINY_EPOCHS, seed=study.SEEDS, model=study.KINDS),
         run=tiny_cell,
         config={**study.SAID, "dataset": "tiny-imagenet", "vit": study.VIT, "width": study.WIDTHS[0]},
         data=tiny_data,

@@ -18,6 +18,7 @@ from patch_lab.images.dissect import fixed, start, through
 from patch_lab.images.exchange import correlations, matched, mean_maps
 from patch_lab.images.sweeps import study
 from patch_lab.images.sweeps.images import packed
+from patch_lab.images.training.run import load_run
 from patch_lab.kit.records import rounded
 from patch_lab.kit.sweeps.sweep import Sweep
 
@@ -108,8 +109,6 @@ def _swapped(mine: ViT, another: ViT, seed: int, other: int) -> dict:
 
 def _network(model: str, width: int, epochs: int, seed: int) -> ViT:
     """The network of a cell of the study."""
-    from patch_lab.images.training.run import load_run
-
     study.train_cell(model, epochs, study.WHOLE, seed, width)
     network: Any = load_run(study.folder(model, width, epochs, study.WHOLE, seed)).model
     return network

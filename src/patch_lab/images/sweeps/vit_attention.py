@@ -15,8 +15,9 @@ from patch_lab.images.picture_intervals import (
     mean_over_pictures,
     ratio_over_pictures,
     resampled_interval,
+    times_drawn,
 )
-from patch_lab.images.sweeps.vit_interventions import changed_positions, corners
+from patch_lab.images.sweeps.vit_interventions import corners, tokens_elsewhere
 from patch_lab.images.sweeps.vit_tiny import Subject, deit_encodings, file, of_vit_tiny, subject
 from patch_lab.kit.records import encode, rounded
 from patch_lab.kit.sweeps.sweep import grid
@@ -62,17 +63,13 @@ def attention(positions: str, seed: int) -> dict:
     order = np.arange(N)
     if positions == "shuffled":
         order = np.random.default_rng(seed).permutation(N)  # the shuffle of vit_interventions with this seed
-    P = model.positions[0, :N]
-    difference = torch.zeros_like(model.positions[0])
-    difference[:N] = changed_positions(P, positions, seed) - P
     moved = [int(np.flatnonzero(order == corner)[0]) for corner in corners(s.grid)]
     to = {"corners": corners(s.grid), "moved": moved}
     received = {name: [] for name in to}
-    for batch in s.batches():
-        x = s.seen[0][batch] + difference
+    for x in tokens_elsewhere(s, positions, seed):
         here = {name: [] for name in to}
         for block in model.blocks:
-            S = Inside(block, x).logits().softmax(dim=-1)[..., :N, :N].mean(dim=(1, 2))  # (B, keys)
+            S = Inside(block, x).attention()[..., :N, :N].mean(dim=(1, 2))  # (B, keys)
             for name, keys in to.items():
                 here[name].append(S[:, keys].sum(dim=-1) / S.sum(dim=-1))
             x, _ = block(x, None, False)
@@ -110,7 +107,7 @@ def _own(s: Subject) -> dict:
             m = s.means[0, 1 - k, layer]
             for batch in torch.nonzero(half == k).flatten().split(25):
                 inside = Inside(block, x[batch])
-                to_patches = inside.logits().softmax(dim=-1)[:, :, :N, :N]
+                to_patches = inside.attention()[:, :, :N, :N]
                 # Uniform row by row: what goes to the class token, on every picture alike, says nothing of
                 # places and stays out.
                 uniform = to_patches.mean(dim=-1, keepdim=True)
@@ -154,7 +151,7 @@ def _each(by_group: torch.Tensor, measure, *more) -> dict:
     A mean map is told by its sum, as no measure depends on a factor. ``more`` are further arguments by layer
     and head.
     """
-    draws = torch.from_numpy(_draws()).to(torch.float32)
+    draws = torch.from_numpy(times_drawn(_GROUPS, _GROUP_RESAMPLES)).to(torch.float32)
     by_layer = []
     for layer, sums in enumerate(by_group):
         drawn = torch.einsum("rg,ghij->rhij", draws, sums.float()).double().numpy()  # draw, head, query, key
@@ -166,18 +163,13 @@ def _each(by_group: torch.Tensor, measure, *more) -> dict:
     return resampled_interval(values[..., 0], values[..., 1:], most=1.0)
 
 
-def _draws() -> np.ndarray:
-    """(resamples, groups): how often each group of pictures is drawn."""
-    share = np.full(_GROUPS, 1 / _GROUPS)
-    return np.random.default_rng(0).multinomial(_GROUPS, share, size=_GROUP_RESAMPLES)
-
-
 def _lengths(lengths, group, corners: list[int], inner: list[int]) -> dict:
     """Of the tokens that enter a layer: corners' mean, others' median, (L, 2), with intervals."""
     by_layer = []
+    draws = times_drawn(_GROUPS, _GROUP_RESAMPLES)
     for layer in lengths:  # (n, N)
         parts = [layer[group == k].numpy() for k in range(_GROUPS)]
-        drawn = [np.concatenate([parts[k] for k in np.repeat(np.arange(_GROUPS), at)]) for at in _draws()]
+        drawn = [np.concatenate([parts[k] for k in np.repeat(np.arange(_GROUPS), at)]) for at in draws]
         by_layer.append([[x[:, corners].mean(), np.median(x[:, inner])] for x in (layer.numpy(), *drawn)])
     values = np.moveaxis(np.array(by_layer, dtype=float), 1, -1)  # (L, 2, resamples + 1)
     return resampled_interval(values[..., 0], values[..., 1:])

@@ -13,7 +13,7 @@ import torch
 from patch_association.checks import positive_int
 from patch_association.images.vit import ViT, ViTConfig
 from patch_lab.images.one_layer import HEADS, KINDS, MLP_WIDTH, SCOPES, WIDTH, layer_of
-from patch_lab.kit.sweeps.sweep import Sweep
+from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 #: name: (configuration, changes, pictures per batch)
 SHAPES = {
@@ -196,13 +196,13 @@ def _peak_bytes(layer, x) -> int:
     return torch.cuda.max_memory_allocated() - before
 
 
-_CELLS = tuple({"part": part, "tokens": tokens} for part in SCOPES for tokens in CPU.batches)
+_LAYERS = dict(part=SCOPES, tokens=tuple(CPU.batches))
 
 SWEEPS = (
     Sweep(
         name="vit_steps",
         summary="Time and memory of a training step of ViTs with either attention, 64 to 1024 tokens.",
-        cells=tuple({"shape": shape} for shape in SHAPES),
+        cells=grid(shape=tuple(SHAPES)),
         run=vit_step,
         config={
             "repeats": _REPEATS,
@@ -214,7 +214,7 @@ SWEEPS = (
     Sweep(
         name="vit_blocks",
         summary="Time and memory of one layer beside those of timm and vit-pytorch, on one thread of a CPU.",
-        cells=_CELLS,
+        cells=grid(**_LAYERS),
         run=partial(measure_layers, CPU),
         config=CPU.config() | {"precision": "float32"},
         packages=("timm", "vit-pytorch"),
@@ -222,7 +222,7 @@ SWEEPS = (
     Sweep(
         name="vit_blocks_gpu",
         summary="Time and memory of one layer beside those of timm and vit-pytorch, on a GPU.",
-        cells=tuple(cell | {"precision": p} for p in ("float32", "bfloat16") for cell in _CELLS),
+        cells=grid(precision=("float32", "bfloat16"), **_LAYERS),
         run=partial(measure_layers, GPU),
         config=GPU.config(),
         packages=("timm", "vit-pytorch"),

@@ -20,7 +20,12 @@ from scipy.stats import spearmanr
 
 from patch_association.images.vit import ViT
 from patch_lab.images.dissect import Inside, normalized, start, through
-from patch_lab.images.picture_intervals import mean_over_pictures, ratio_over_pictures, resampled_interval
+from patch_lab.images.picture_intervals import (
+    mean_over_pictures,
+    ratio_over_pictures,
+    resampled_interval,
+    times_drawn,
+)
 from patch_lab.images.sweeps.vit_interventions import corners, four_keys
 from patch_lab.images.sweeps.vit_tiny import Subject, of_vit_tiny, subject
 from patch_lab.kit.records import rounded
@@ -51,7 +56,7 @@ def gray_maps(model: ViT, pictures: torch.Tensor) -> torch.Tensor:
 def _between(model: ViT, layer: int, x: torch.Tensor) -> torch.Tensor:
     """(B, H, N, N): the attention of a layer between patches."""
     N = model.config.num_patches
-    return Inside(model.blocks[layer], x).logits().softmax(dim=-1)[..., :N, :N]
+    return Inside(model.blocks[layer], x).attention()[..., :N, :N]
 
 
 def sharpness(maps: torch.Tensor) -> torch.Tensor:
@@ -140,7 +145,7 @@ def gray(s: Subject) -> dict:
     own = torch.eye(L * H, dtype=torch.bool).reshape(L, H, L * H)
     rest["other head"] = by_others.masked_fill(own, 0).sum(-1) / (L * H - 1)
     total = torch.zeros(_GROUPS, L, H, dtype=torch.float64).index_add_(0, group, energy)
-    draws = np.random.default_rng(0).multinomial(_GROUPS, np.full(_GROUPS, 1 / _GROUPS), size=_RESAMPLES)
+    draws = times_drawn(_GROUPS, _RESAMPLES)
     share = {}
     drawn = {}
     for kind in dict.fromkeys(name.partition(", ")[0] for name in rest):

@@ -6,7 +6,7 @@ change needs (mean maps, mean tokens, which heads are positional) is estimated o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from patch_association.images.locality import isotropic, participation_ratio, si
 from patch_lab.images.dissect import (
     LOGIT_TERMS,
     Inside,
+    changed_layer,
     fixed,
     kl,
     neighbor_maps,
@@ -68,7 +69,8 @@ def intervene(change: str, layers: list[int], seed: int) -> dict:
     s = subject()
     logits = torch.empty_like(s.logits)
     if change.startswith("P "):
-        logits = _with_positions(s, change.removeprefix("P "), seed)
+        changed = tokens_elsewhere(s, change.removeprefix("P "), seed)
+        logits = torch.cat([through(s.model, x) for x in changed])
     else:
         split = seed if change == "mean" else 0
         for half in (0, 1):
@@ -153,7 +155,7 @@ def shares_of_mean(s: Subject, split: int, half: int) -> torch.Tensor:
         chosen = torch.nonzero(s.halves[split] == half).flatten()
         for layer, x in enumerate(s.seen):
             for batch in chosen.split(50):
-                S = Inside(s.model.blocks[layer], x[batch]).logits().softmax(dim=-1)
+                S = Inside(s.model.blocks[layer], x[batch]).attention()
                 energy[layer] += ((S - uniform) ** 2).sum(dim=(0, 2, 3))
         of_mean = ((maps - uniform) ** 2).sum(dim=(-1, -2)) * len(chosen)
         _SHARES[split, half] = of_mean / energy
@@ -167,18 +169,11 @@ def _refitted(s, layers, split, estimated):
     x = s.seen[layers[0]][chosen]
     for layer in layers:
         block = s.model.blocks[layer]
-        sums = [Inside(block, part).logits().softmax(dim=-1).sum(dim=0) for part in x.split(50)]
+        sums = [Inside(block, part).attention().sum(dim=0) for part in x.split(50)]
         S = torch.stack(sums).sum(dim=0) / len(x)
         edits[layer] = fixed(S)
-        x = torch.cat([_one_layer(block, part, edits[layer]) for part in x.split(50)])
+        x = torch.cat([changed_layer(block, part, edits[layer]) for part in x.split(50)])
     return edits
-
-
-def _one_layer(block, x, edit):
-    inside = Inside(block, x)
-    v = block.attention.value(inside.z).unflatten(-1, (block.attention.heads, -1)).transpose(1, 2)
-    x = x + block.attention.output((edit(inside) @ v).transpose(1, 2).flatten(2))
-    return x + block.mlp(block.mlp_norm(x))
 
 
 def corners(grid: int) -> list[int]:
@@ -285,14 +280,14 @@ def changed_positions(P: torch.Tensor, how: str, seed: int) -> torch.Tensor:
     return _POSITIONS[how](P, np.random.default_rng(seed))
 
 
-def _with_positions(s: Subject, how: str, seed: int) -> torch.Tensor:
-    """Logits with changed encodings. Of the tokens that entered the first layer only P is exchanged."""
+def tokens_elsewhere(s: Subject, how: str, seed: int) -> Iterator[torch.Tensor]:
+    """The tokens that enter the first layer, batch by batch; only P is exchanged for changed encodings."""
     N = s.model.config.num_patches
     P = s.model.positions[0, :N]
     difference = torch.zeros_like(s.model.positions[0])
     difference[:N] = changed_positions(P, how, seed) - P
-    parts = [through(s.model, s.seen[0][batch] + difference) for batch in s.batches()]
-    return torch.cat(parts)
+    for batch in s.batches():
+        yield s.seen[0][batch] + difference
 
 
 SWEEPS = (

@@ -15,7 +15,7 @@ from patch_association.images.vit import ViT
 from patch_lab.images.data import ENVIRONMENT, data_root
 from patch_lab.images.data.packed import load_crops
 from patch_lab.images.dissect import Inside, normalized, start, through
-from patch_lab.images.plain import vit_of
+from patch_lab.images.pretrained_vit import vit_of
 from patch_lab.kit.sweeps.sweep import Sweep
 
 #: What must lie in the data folder, by sha256.
@@ -124,7 +124,7 @@ def observe(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Subject:
         logits.append(through(model, x, seen=here))
         for layer, x in enumerate(here):
             seen[layer].append(x)
-            S = Inside(model.blocks[layer], x).logits().softmax(dim=-1)
+            S = Inside(model.blocks[layer], x).attention()
             for split, half in enumerate(halved[:, first : first + _BATCH]):
                 for k in (0, 1):
                     maps[split, k, layer] += S[half == k].sum(dim=0)
