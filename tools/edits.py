@@ -39,16 +39,16 @@ def edits(path: Path) -> list[str]:
     text = notebook_from_text(path).cells
     if notebook is None:
         return []
-    said = {_key(cell) for cell in text}
+    cells_of_text = {_key(cell) for cell in text}
     committed = _committed(file)
     before = [_key(cell) for cell in committed]
     made = {_key(cell) for cell in _made(committed)}
     lost = [
         f"cell {number}: {_brief(cell)}"
         for number, cell in _foreign(notebook.cells)
-        if _key(cell) not in said | made
+        if _key(cell) not in cells_of_text | made
     ]
-    kept = [key for key in before if key in said]  # by the .md
+    kept = [key for key in before if key in cells_of_text]  # by the .md
     left = [key for key in map(_key, notebook.cells) if key in set(kept)]
     held = {cell.get("id") for cell in notebook.cells}
     missing = set(kept) - set(left)
@@ -123,7 +123,11 @@ def as_run(notebook, path: Path) -> bool:
 def _foreign(cells: list) -> list[tuple]:
     """The cells, empty ones left out, that the tools did not write as they are, with their numbers from 1."""
     rows = enumerate(zip(cells, own_ids(cells)), start=1)
-    return [(number, cell) for number, (cell, own) in rows if cell.get("id") != own and cell.source.strip()]
+    return [
+        (number, cell)
+        for number, (cell, fixed_id) in rows
+        if cell.get("id") != fixed_id and cell.source.strip()
+    ]
 
 
 def _made(cells: list) -> list:

@@ -152,9 +152,9 @@ def write_prose(path: Path) -> bool:
             f"{name_of(path)} has changed in its code or tags, not in its words alone: "
             f"make execute CHAPTERS={path}"
         )
-    for one, cell in zip(before, after):
-        cell.outputs = one.outputs
-        cell.execution_count = one.execution_count
+    for cell_before, cell in zip(before, after):
+        cell.outputs = cell_before.outputs
+        cell.execution_count = cell_before.execution_count
         _say_anew(cell)
     return write_pair(notebook, path)
 
@@ -162,8 +162,8 @@ def write_prose(path: Path) -> bool:
 def _say_anew(cell) -> None:
     """Let a stored card have the words that its claim has today; its numbers are those of the evidence."""
     for output, card in cards_in(cell):
-        said = {"text/markdown": card._repr_markdown_(), "text/plain": repr(card)}
-        output.data.update(said)
+        shown = {"text/markdown": card._repr_markdown_(), "text/plain": repr(card)}
+        output.data.update(shown)
 
 
 def _code(notebook) -> list:

@@ -61,7 +61,8 @@ def main() -> int:
         with chromium() as browser:
             for width, screen in SCREENS.items():
                 lines = [
-                    f"  {one} {{ --pa-high: {high}px; }}\n" for one, high in heights(browser, width).items()
+                    f"  {selector} {{ --pa-high: {high}px; }}\n"
+                    for selector, high in heights(browser, width).items()
                 ]
                 text += f"@media {screen} {{\n{''.join(lines)}}}\n"
     except BrowserMissing as error:

@@ -62,8 +62,8 @@ def notebook_from_text(path: Path) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
             cell.metadata.mystnb.figure.caption = caption.strip()  # `caption: |` ends in an empty line
-    for cell, own in zip(notebook.cells, own_ids(notebook.cells)):
-        cell.id = own
+    for cell, cell_id in zip(notebook.cells, own_ids(notebook.cells)):
+        cell.id = cell_id
     return notebook
 
 
@@ -166,42 +166,48 @@ class _Dependence:
 
     def read(self, statements: list, within: set[str], sure: bool) -> None:
         """Statements of which ``within`` decides whether they run; if ``sure``, once."""
-        for one in statements:
-            if isinstance(one, (ast.Import, ast.ImportFrom)):
-                self.modules.update((alias.asname or alias.name).partition(".")[0] for alias in one.names)
-            elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
-                self.of[one.name] = self.behind(one) | within
-            elif hasattr(one, "body"):
-                self.read_block(one, within)
+        for statement in statements:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                self.modules.update(
+                    (alias.asname or alias.name).partition(".")[0] for alias in statement.names
+                )
+            elif isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                self.of[statement.name] = self.behind(statement) | within
+            elif hasattr(statement, "body"):
+                self.read_block(statement, within)
             else:
-                self.read_line(one, self.behind(one) | within, sure)
+                self.read_line(statement, self.behind(statement) | within, sure)
 
-    def read_block(self, one, within: set[str]) -> None:
-        heads = [getattr(one, key) for key in ("iter", "test") if hasattr(one, key)]
-        heads += [item.context_expr for item in getattr(one, "items", ())]
+    def read_block(self, statement, within: set[str]) -> None:
+        heads = [getattr(statement, key) for key in ("iter", "test") if hasattr(statement, key)]
+        heads += [item.context_expr for item in getattr(statement, "items", ())]
         within = within.union(*map(self.behind, heads))
         self.seen |= within
-        targets = [getattr(one, "target", None)]
-        targets += [item.optional_vars for item in getattr(one, "items", ())]
+        targets = [getattr(statement, "target", None)]
+        targets += [item.optional_vars for item in getattr(statement, "items", ())]
         for target in targets:
             self.give(target, within, True)
-        for _ in range(2 if isinstance(one, (ast.For, ast.While)) else 1):
-            self.read([*one.body, *getattr(one, "orelse", ()), *getattr(one, "finalbody", ())], within, False)
-            for handler in getattr(one, "handlers", ()):
+        for _ in range(2 if isinstance(statement, (ast.For, ast.While)) else 1):
+            self.read(
+                [*statement.body, *getattr(statement, "orelse", ()), *getattr(statement, "finalbody", ())],
+                within,
+                False,
+            )
+            for handler in getattr(statement, "handlers", ()):
                 self.read(handler.body, within, False)
 
-    def read_line(self, one, names: set[str], sure: bool) -> None:
+    def read_line(self, line, names: set[str], sure: bool) -> None:
         self.seen |= names
-        for call in (inner for inner in ast.walk(one) if isinstance(inner, ast.Call)):
+        for call in (inner for inner in ast.walk(line) if isinstance(inner, ast.Call)):
             touched = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-            touched += call.args if isinstance(one, ast.Expr) else []
+            touched += call.args if isinstance(line, ast.Expr) else []
             for name in map(_root, touched):
-                if name not in self.modules and (isinstance(one, ast.Expr) or name in self.streams):
+                if name not in self.modules and (isinstance(line, ast.Expr) or name in self.streams):
                     self.of[name] = self.of.get(name, set()) | names
-        for target in getattr(one, "targets", [getattr(one, "target", None)]):
-            self.give(target, names, sure and isinstance(one, (ast.Assign, ast.AnnAssign)))
-            if re.search(r"rng\(|Generator\(", ast.unparse(one)):
-                self.streams.update(_stored(one))
+        for target in getattr(line, "targets", [getattr(line, "target", None)]):
+            self.give(target, names, sure and isinstance(line, (ast.Assign, ast.AnnAssign)))
+            if re.search(r"rng\(|Generator\(", ast.unparse(line)):
+                self.streams.update(_stored(line))
 
     def give(self, target, names: set[str], sure: bool) -> None:
         """Let what is assigned to depend on ``found``; where it may keep its value, on what it did, too."""
@@ -231,11 +237,11 @@ def _free(node: ast.AST) -> set[str]:
         return {node.id} if isinstance(node.ctx, ast.Load) else set()
     inside = set().union(*map(_free, ast.iter_child_nodes(node)))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        own = _stored(*(inner.target for inner in node.generators))
-        return inside - own | _free(node.generators[0].iter)
+        targets = _stored(*(inner.target for inner in node.generators))
+        return inside - targets | _free(node.generators[0].iter)
     if isinstance(node, (ast.Lambda, ast.FunctionDef)):
-        own = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
-        return inside - own - (_stored(node) if isinstance(node, ast.FunctionDef) else set()) | _free(
+        targets = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
+        return inside - targets - (_stored(node) if isinstance(node, ast.FunctionDef) else set()) | _free(
             node.args
         )
     return inside

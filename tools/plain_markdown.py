@@ -262,8 +262,8 @@ def _image_of(cell, output):
     drawing = output.get("data", {}).get("image/svg+xml")
     if drawing is None:
         return output
-    said = html.escape(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", ""))
+    alt = html.escape(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", ""))
     coded = base64.b64encode(drawing.encode("utf-8")).decode("ascii")
-    image = f'<img src="data:image/svg+xml;base64,{coded}" alt="{said}">'
+    image = f'<img src="data:image/svg+xml;base64,{coded}" alt="{alt}">'
     data = {"text/html": image, "text/plain": output.data["text/plain"]}
     return nbformat.v4.new_output(output.output_type, data, metadata=output.metadata)

@@ -152,11 +152,11 @@ def begun(notebook, **other) -> str | None:
     given = {parameter.name: ast.literal_eval(parameter.value) for parameter in read_parameters(cell.source)}
     below = ast.parse(notebook.cells[notebook.cells.index(cell) + 1].source).body[0]
     call = ast.unparse(below)
-    told = {word.arg for word in below.value.keywords} if call.startswith("chapter(") else set()
-    if told != given.keys() or any(f"{name}={name}" not in call for name in told):
+    words = {word.arg for word in below.value.keywords} if call.startswith("chapter(") else set()
+    if words != given.keys() or any(f"{name}={name}" not in call for name in words):
         raise NotPlayable(f"below {', '.join(given)} must stand chapter(...), told each, got {call}")
     try:
-        exec(call, {"chapter": lambda name, **told: refuse_nonsense(name, given, **told), **given, **other})
+        exec(call, {"chapter": lambda name, **words: refuse_nonsense(name, given, **words), **given, **other})
     except ValueError as error:
         return str(error)
     return None
@@ -167,9 +167,9 @@ def unrefused(notebook, name: str) -> list[str]:
     problems = []
     for parameter in read_parameters(parameters_cell(notebook).source):
         for value in nonsense(name, parameter.name):
-            said = begun(notebook, **{parameter.name: value})
-            if not (said or "").startswith(f"{parameter.name} must be "):
-                problems.append(f"{name}: {parameter.name} = {value!r} is not refused by name: {said}")
+            output = begun(notebook, **{parameter.name: value})
+            if not (output or "").startswith(f"{parameter.name} must be "):
+                problems.append(f"{name}: {parameter.name} = {value!r} is not refused by name: {output}")
     return problems
 
 
@@ -271,8 +271,8 @@ def moved(before, after, parameter: str) -> str | None:
     for cell, caption, other in zip(before.cells, before.cells[1:], after.cells):
         follows = re.search(r"follows=(\[.*\])\)$", caption.source)
         pictures = [
-            [out.get("data", {}).get("image/svg+xml") for out in one.get("outputs", ())]
-            for one in (cell, other)
+            [out.get("data", {}).get("image/svg+xml") for out in chosen_cell.get("outputs", ())]
+            for chosen_cell in (cell, other)
         ]
         if follows and parameter not in ast.literal_eval(follows[1]) and pictures[0] != pictures[1]:
             return f"changes a figure that is said not to follow it: {caption.source.splitlines()[2][:80]}"

@@ -129,11 +129,11 @@ def run(command, lock, log=None):
 
 def environment():
     """The variables of this process, and for uv what pip was told."""
-    told = {ours: os.environ[pips] for ours, pips in SAME_AS.items() if os.environ.get(pips)}
-    told = {key: ",".join(text.split()) if key == "UV_FIND_LINKS" else text for key, text in told.items()}
-    if "UV_INDEX" in told:
-        told["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip: the best version, whichever index has it
-    return {**told, **os.environ}
+    uv = {ours: os.environ[pips] for ours, pips in SAME_AS.items() if os.environ.get(pips)}
+    uv = {key: ",".join(text.split()) if key == "UV_FIND_LINKS" else text for key, text in uv.items()}
+    if "UV_INDEX" in uv:
+        uv["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip: the best version, whichever index has it
+    return {**uv, **os.environ}
 
 
 def check_disk():

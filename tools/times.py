@@ -42,8 +42,8 @@ def measure(path: Path) -> float:
     notebook.cells.append(nbformat.v4.new_code_cell(CLOCK))
     if trouble := run(notebook):
         raise RuntimeError(f"{name_of(path)} does not run: {trouble}")
-    said = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
-    return float(said.rpartition(" ")[2])
+    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    return float(printed.rpartition(" ")[2])
 
 
 def machine() -> str:

@@ -27,8 +27,8 @@ def public(module) -> list[tuple[str, str]]:
     """(name, first sentence) of the functions and classes that a module defines."""
     names = []
     for name, value in vars(module).items():
-        own = getattr(value, "__module__", None) == module.__name__
-        if own and not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value)):
+        is_own = getattr(value, "__module__", None) == module.__name__
+        if is_own and not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value)):
             names.append((name, sentence(value)))
     return names
 
@@ -65,9 +65,9 @@ class Rooms(SphinxDirective):
                 nodes.definition_list_item(
                     "",
                     nodes.term("", "", nodes.literal("", item)),
-                    nodes.definition("", nodes.paragraph("", said)),
+                    nodes.definition("", nodes.paragraph("", docstring)),
                 )
-                for item, said in public(module)
+                for item, docstring in public(module)
             ]
             head = nodes.paragraph("", "", nodes.strong("", name.removeprefix("patch_association.")))
             head += nodes.Text(f": {sentence(module)}")

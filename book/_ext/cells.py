@@ -62,7 +62,7 @@ def fold_parameters(document: nodes.document) -> None:
 
 def show_first_figure(document: nodes.document) -> None:
     """The cells above a chapter's first figure go below what it finds."""
-    finds = next((one for one in document.findall(nodes.admonition) if "find" in one["classes"]), None)
+    finds = next((box for box in document.findall(nodes.admonition) if "find" in box["classes"]), None)
     if finds is None:
         return
     siblings = finds.parent.children
@@ -70,7 +70,7 @@ def show_first_figure(document: nodes.document) -> None:
     for node in siblings[: siblings.index(finds)]:
         if not isinstance(node, nodes.container) or "cell" not in node["classes"]:
             continue
-        if not any(isinstance(one, nodes.figure) for one in node.findall(nodes.figure)):
+        if not any(isinstance(figure, nodes.figure) for figure in node.findall(nodes.figure)):
             early.append(node)
     for node in early:
         finds.parent.remove(node)

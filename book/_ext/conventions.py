@@ -47,14 +47,14 @@ def departures_table() -> str:
     rows = ["| chapter | what differs | why |", "|---|---|---|"]
     for departure in source["departure"]:
         setting = getattr(conventions, departure.get("setting", "DEFAULT"))
-        said = [
+        symbols = [
             f"{source['letters'][name][0].removesuffix('$')} = {_written(value)}$"
             for name, value in changed(setting).items()
         ]
         if "values" in departure:
-            said.append(departure["values"].replace("{alpha}", _written(setting.alpha)))
+            symbols.append(departure["values"].replace("{alpha}", _written(setting.alpha)))
         chapters = ", ".join(f"{{doc}}`/book/{chapter}`" for chapter in departure["chapters"])
-        rows.append(f"| {chapters} | {'; '.join(said)} | {departure['reason']} |")
+        rows.append(f"| {chapters} | {'; '.join(symbols)} | {departure['reason']} |")
     return "\n".join(rows)
 
 

@@ -47,7 +47,7 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     bodies = [["".join(map(written, panel.parts)) for panel in row] for row in rows]
     bodies[0][0] = "".join(map(written, figure.root.findall("defs"))) + bodies[0][0]
     mark = "\0"  # where one panel ends, so that all share their names and colors
-    body = _own_names(mark.join(one for row in bodies for one in row), prefix)
+    body = _own_names(mark.join(letter for row in bodies for letter in row), prefix)
     body = re.sub(r'(?<= d=")[^"]+', lambda path: _shorter(path[0]), body)
     body = re.sub(r"[ \t]*\n\s*", "\n", body)
     body = re.sub(r'<image\b(?=[^>]*base64,\s*([^"]+)")', _turned, body)
@@ -157,9 +157,9 @@ def legible(color: str, ground: str) -> str:
     return color
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """The contrast of two colors, as WCAG 2 has it: from 1 to 21."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(color), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 

@@ -67,7 +67,7 @@ def scripts(name: str) -> list[str]:
 def load(directive: SphinxDirective, name: str) -> None:
     """Let the directive's page load the scripts of an explorable, each once."""
     wanted = directive.env.metadata[directive.env.docname].setdefault("explorables", [])
-    wanted += [one for one in scripts(name) if one not in wanted]
+    wanted += [script for script in scripts(name) if script not in wanted]
 
 
 class Explorable(SphinxDirective):
@@ -79,7 +79,11 @@ class Explorable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        missing = [one for one in scripts(name) if one not in DATA and not (FOLDER / f"{one}.js").is_file()]
+        missing = [
+            script
+            for script in scripts(name)
+            if script not in DATA and not (FOLDER / f"{script}.js").is_file()
+        ]
         if missing:
             raise self.error(f"there is no explorable {name!r}: {', '.join(missing)}.js is not in {FOLDER}")
         here = self.env.docname
@@ -221,21 +225,21 @@ def axes_and_curves(name: str, drawing: dict) -> str:
 
     frame = drawing["curves"][(len(drawing["curves"]) - 1) // 2]
     marks = [f'<path class="pa-frame" d="M{left} {top}V{bottom}H{right}M{left} {down(0)}H{right}"/>']
-    for x, said in drawing["ticks"][0]:
-        marks.append(f'<text x="{across(x)}" y="{bottom + 20}" text-anchor="middle">{said}</text>')
-    for y, said in drawing["ticks"][1]:
-        marks.append(f'<text x="{left - 8}" y="{down(y)}" dy="4" text-anchor="end">{said}</text>')
+    for x, label in drawing["ticks"][0]:
+        marks.append(f'<text x="{across(x)}" y="{bottom + 20}" text-anchor="middle">{label}</text>')
+    for y, label in drawing["ticks"][1]:
+        marks.append(f'<text x="{left - 8}" y="{down(y)}" dy="4" text-anchor="end">{label}</text>')
     across_label, down_label = drawing["labels"]
     middle = (left + right) / 2
     marks.append(f'<text x="{middle}" y="{bottom + 42}" text-anchor="middle">{across_label}</text>')
     turned = f'transform="rotate(-90 14 {(top + bottom) / 2})"'
     marks.append(f'<text x="14" y="{(top + bottom) / 2}" text-anchor="middle" {turned}>{down_label}</text>')
-    for color, points, said in zip(drawing["colors"], frame, drawing["names"]):
+    for color, points, label in zip(drawing["colors"], frame, drawing["names"]):
         path = " ".join(f"{across(x)},{down(y)}" for x, y in points)
         x, y = points[0]
         marks.append(f'<polyline class="pa-{color}" points="{path}"/>')
         marks.append(
-            f'<text class="pa-{color} pa-name" x="{across(x)}" y="{down(y)}" dx="8" dy="-9">{said}</text>'
+            f'<text class="pa-{color} pa-name" x="{across(x)}" y="{down(y)}" dx="8" dy="-9">{label}</text>'
         )
     spot = f'data-moves="{name}" data-plot="{left} {right} {top} {bottom}"'
     return (
@@ -257,8 +261,8 @@ def still_frame(name: str, drawing: dict, picture: str) -> str:
         inner = attributes.pop("text", "")
         if tag == "svg":
             inner = f'<image href="{html.escape(picture)}" width="14" height="14"/>'
-        said = "".join(f' {key}="{value}"' for key, value in attributes.items())
-        parts.append(f"<{tag}{said}>{inner}</{tag}>")
+        settings = "".join(f' {key}="{value}"' for key, value in attributes.items())
+        parts.append(f"<{tag}{settings}>{inner}</{tag}>")
     return f'<svg data-moves="{name}" viewBox="0 0 100 100" aria-hidden="true">{"".join(parts)}</svg>'
 
 
@@ -311,8 +315,8 @@ def computed(name, rawtext, text, lineno, inliner, options=None, content=()):
     """``{computed}`name```: a number of the essay, computed while the book is built."""
     number = essay.numbers().get(text)
     if number is None:
-        said = inliner.reporter.error(f"the essay has no number {text!r}", line=lineno)
-        return [inliner.problematic(rawtext, rawtext, said)], [said]
+        problem = inliner.reporter.error(f"the essay has no number {text!r}", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, problem)], [problem]
     return [nodes.inline(rawtext, number, classes=["pasted-text"])], []
 
 
@@ -339,7 +343,7 @@ def training() -> dict:
     for kind, run in essay.networks().items():
         local = encoding_locality(run["encodings"][0])
         networks[kind] = {
-            "cosines": triangles([cosines(similarity(one)) for one in run["encodings"]]),
+            "cosines": triangles([cosines(similarity(P)) for P in run["encodings"]]),
             "recall": [round(local.recall, 4), *(at["recall"] for at in run["metrics"])],
             "accuracy": [0.1, *(at["val_accuracy"] for at in run["metrics"])],  # ten classes
         }

@@ -66,8 +66,8 @@ def name_heads(text: str) -> str:
         def label(match: re.Match) -> str:
             if "aria-label=" in match["open"]:
                 return match[0]
-            said = html.escape(spell(html.unescape(match["tex"])), quote=True)
-            return match[0].replace(match["open"], f'{match["open"]} role="math" aria-label="{said}"', 1)
+            spoken = html.escape(spell(html.unescape(match["tex"])), quote=True)
+            return match[0].replace(match["open"], f'{match["open"]} role="math" aria-label="{spoken}"', 1)
 
         return FORMULA.sub(label, head[0])
 
@@ -87,8 +87,8 @@ SPOKEN = {
 
 def spell(tex: str) -> str:
     """A formula in plain letters; accents and fonts go."""
-    for written, said in SPOKEN.items():
-        tex = re.sub(written, said, tex)
+    for written, spoken in SPOKEN.items():
+        tex = re.sub(written, spoken, tex)
     return re.sub(r"\s+(?=[)|,]|$)|(?<=\()\s+", "", " ".join(without_tex(tex).split()))
 
 

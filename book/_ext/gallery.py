@@ -143,10 +143,10 @@ def _heap() -> dict:
     shuffled = np.random.default_rng(1).permutation(196)
     start = np.stack(np.divmod(shuffled, 14), axis=1)
     # each by itself: the plane has a scale of its own; x goes along the columns
-    frames = np.stack([_fit(one)[:, ::-1] for one in (start, puzzle["plane"], puzzle["places"])])
+    frames = np.stack([_fit(places)[:, ::-1] for places in (start, puzzle["plane"], puzzle["places"])])
     strings = ["path", {"class": "pa-same", "stroke-width": 1.3}]
     dots = [["circle", {"class": "pa-ink", "r": 1.5}] for _ in range(196)]
-    moves = [[0, "d", [_strings(one, puzzle["links"]) for one in frames]]]
+    moves = [[0, "d", [_strings(places, puzzle["links"]) for places in frames]]]
     return {"marks": [strings, *dots], "moves": moves + _placed(1, frames, ("cx", "cy"))}
 
 
@@ -197,7 +197,7 @@ def _sets() -> dict:
              for k in range(36)]  # fmt: skip
     links = [(a, b) for a in range(36) for b in range(a) if a // 4 == b // 4]
     strings = ["path", {"class": "pa-strings"}]
-    moves = [*_placed(0, frames, shift=7.0), [36, "d", [_strings(one, links) for one in frames]]]
+    moves = [*_placed(0, frames, shift=7.0), [36, "d", [_strings(frame, links) for frame in frames]]]
     return {"marks": [*tiles, strings], "moves": moves}
 
 
@@ -290,13 +290,13 @@ def _look() -> dict:
     frames = np.stack(maps)
     marks = []
     moves = []
-    for k, one in enumerate([*rest[:5], *token[: counts[:2].sum()], *rest[5:]]):
+    for k, kind_of_token in enumerate([*rest[:5], *token[: counts[:2].sum()], *rest[5:]]):
         x = 5.2 + 4.72 * k
-        moves.append([len(marks), "stroke-width", np.round(28 * frames[:, one], 2).tolist()])
+        moves.append([len(marks), "stroke-width", np.round(28 * frames[:, kind_of_token], 2).tolist()])
         ray = f"M50 14Q{(50 + x) / 2:.1f} 60 {x:.1f} 84"
-        marks.append(["path", {"class": f"pa-{kinds[one]} pa-ray", "d": ray}])
+        marks.append(["path", {"class": f"pa-{kinds[kind_of_token]} pa-ray", "d": ray}])
         box = {"x": round(x - 1.9, 1), "y": 85, "width": 3.8, "height": 9}
-        marks.append(["rect", {"class": f"pa-{kinds[one]}", **box}])
+        marks.append(["rect", {"class": f"pa-{kinds[kind_of_token]}", **box}])
     marks.append(["circle", {"class": "pa-ink", "cx": 50, "cy": 12, "r": 7}])
     return {"marks": marks, "moves": moves}
 

@@ -163,16 +163,16 @@ def index(pages: dict[str, str], titles: dict[str, str]) -> list[dict]:
     """What the search finds by name: symbols, numbered statements and figures, the papers' statements."""
     entries = []
     for group in load_notation():
-        for one in group.symbols:
-            tex = {one.tex, *one.also}
-            names = {one.code, *tex, *(without_tex(name).strip() for name in tex)}
+        for symbol in group.symbols:
+            tex = {symbol.tex, *symbol.also}
+            names = {symbol.code, *tex, *(without_tex(name).strip() for name in tex)}
             names |= {name.replace("\\", "") for name in tex}
             entries.append(
                 {
-                    "title": f"{without_tex(one.tex).strip()}, a symbol",
+                    "title": f"{without_tex(symbol.tex).strip()}, a symbol",
                     "names": sorted(names - {"–", ""}),
                     "page": NOTATION,
-                    "text": without_tex(one.means.replace("$", "")),
+                    "text": without_tex(symbol.means.replace("$", "")),
                 }
             )
     seen: set[tuple[str, str]] = set()

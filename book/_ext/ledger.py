@@ -210,8 +210,8 @@ class ClaimsCards(LedgerDirective):
         """How many claims a chapter has, and how many of each verdict."""
         claims = [claim for claim in self.claims() if claim.chapter == chapter]
         verdicts = Counter(claim.current_verdict for claim in claims if claim.kind == "claim")
-        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-        return f"{len(claims)} claims: {told}" if len(claims) > 1 else f"One claim: {told}"
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+        return f"{len(claims)} claims: {counts}" if len(claims) > 1 else f"One claim: {counts}"
 
     def _full(self, claim) -> nodes.container:
         card = Card(claim)
@@ -239,9 +239,9 @@ class ClaimsCards(LedgerDirective):
         line = nodes.paragraph("", classes=["pa-knobs"])
         verb = "does" if len(falls) == 1 else "do"
         for title, ids in (("Rests on ", claim.rests_on), (f"If it falls, so {verb} ", falls)):
-            for number, one in enumerate(ids):
+            for number, claim_id in enumerate(ids):
                 line += nodes.Text(title if number == 0 else ", ")
-                other = shipped()[one]
+                other = shipped()[claim_id]
                 words = self.paragraph(other.where).children
                 line += card_link(self.env.app.builder, self.env.docname, other, words)
             line += nodes.Text(". " if ids else "")
@@ -335,13 +335,13 @@ class ClaimsTrust(LedgerDirective):
 
     def run(self) -> list[nodes.Node]:
         claims = self.claims()
-        said = []
+        sentences = []
         for engine, name in ENGINES.items():
             checked = sum(claim.checked_by == engine for claim in claims)
             rest = len(shipped().relying_on(engine)) - checked
             more = f", and {rest} more rest on these" if rest else ""
-            said.append(f"{checked} proofs were checked by {name}{more}.")
-        return [self.paragraph(" ".join(said))]
+            sentences.append(f"{checked} proofs were checked by {name}{more}.")
+        return [self.paragraph(" ".join(sentences))]
 
 
 class ClaimsHeadlines(LedgerDirective):
@@ -378,7 +378,8 @@ class ClaimsFalls(LedgerDirective):
         ledger = shipped()
         claims = {claim.id: claim for claim in self.claims()}
         carrying = sorted(
-            (one for one in claims if ledger.carries(one)), key=lambda one: -len(ledger.dependents(one))
+            (claim_id for claim_id in claims if ledger.carries(claim_id)),
+            key=lambda claim_id: -len(ledger.dependents(claim_id)),
         )
         rows = []
         for one in carrying:
@@ -396,47 +397,47 @@ class ClaimsFalls(LedgerDirective):
 
     def _picture(self, ledger: Ledger, claims: dict) -> str:
         """Dots in columns: what rests on nothing to the left, everything else right of all it rests on."""
-        known = [one for one in claims if ledger.carries(one) or claims[one].rests_on]
+        known = [claim_id for claim_id in claims if ledger.carries(claim_id) or claims[claim_id].rests_on]
         depth: dict[str, int] = {}
 
-        def level(one: str) -> int:
-            if one not in depth:
-                depth[one] = 1 + max(map(level, claims[one].rests_on), default=-1)
-            return depth[one]
+        def level(claim_id: str) -> int:
+            if claim_id not in depth:
+                depth[claim_id] = 1 + max(map(level, claims[claim_id].rests_on), default=-1)
+            return depth[claim_id]
 
         columns: dict[int, list[str]] = {}
-        for one in known:
-            columns.setdefault(level(one), []).append(one)
+        for claim_id in known:
+            columns.setdefault(level(claim_id), []).append(claim_id)
         place = {
-            one: (self.COLUMN * column + 2 * self.DOT, self.ROW * (number + 1))
+            claim_id: (self.COLUMN * column + 2 * self.DOT, self.ROW * (number + 1))
             for column, ids in columns.items()
-            for number, one in enumerate(ids)
+            for number, claim_id in enumerate(ids)
         }
         height = self.ROW * (max(map(len, columns.values()), default=0) + 1)
         width = self.COLUMN * len(columns)
         lines = [
-            f'<path d="M{place[ground][0]} {place[ground][1]}L{place[one][0]} {place[one][1]}"/>'
-            for one in known
-            for ground in claims[one].rests_on
+            f'<path d="M{place[ground][0]} {place[ground][1]}L{place[claim_id][0]} {place[claim_id][1]}"/>'
+            for claim_id in known
+            for ground in claims[claim_id].rests_on
         ]
         dots = []
-        for one, (x, y) in place.items():
-            page = f"book/claims/{claims[one].chapter.partition('/')[0]}"
+        for claim_id, (x, y) in place.items():
+            page = f"book/claims/{claims[claim_id].chapter.partition('/')[0]}"
             address = self.env.app.builder.get_relative_uri(self.env.docname, page)
-            name = one.removeprefix("jelassi2022-").removeprefix("li2023-").removeprefix("ours-")
+            name = claim_id.removeprefix("jelassi2022-").removeprefix("li2023-").removeprefix("ours-")
             dots.append(
-                f'<a href="{address}#{one}" class="pa-{claims[one].family}">'
+                f'<a href="{address}#{claim_id}" class="pa-{claims[claim_id].family}">'
                 f'<circle cx="{x}" cy="{y}" r="{self.DOT}"/>'
                 f'<text x="{x + 2 * self.DOT}" y="{y + self.DOT}">{name}</text></a>'
             )
-        said = (
+        summary = (
             f"{len(known)} claims as dots in {len(columns)} columns, joined by {len(lines)} lines: each line "
             "leads from a claim to one further right that rests on it."
         )
         return (
-            f'<div class="pa-falls"><svg role="group" viewBox="0 0 {width} {height}" aria-label="{said}" '
+            f'<div class="pa-falls"><svg role="group" viewBox="0 0 {width} {height}" aria-label="{summary}" '
             f'style="min-width:{width}px">'
-            f"<title>{said}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg></div>"
+            f"<title>{summary}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg></div>"
         )
 
 
@@ -449,9 +450,9 @@ class ClaimsMap(LedgerDirective):
         parts = list(dict.fromkeys(claim.chapter.partition("/")[0] for claim in claims))
         rows = []
         for word in (*words, "all"):
-            own = [claim.chapter for claim in claims if word in (claim.current_verdict, "all")]
-            counts = [sum(chapter.startswith(f"{part}/") for chapter in own) for part in parts]
-            cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(own))]
+            chapters = [claim.chapter for claim in claims if word in (claim.current_verdict, "all")]
+            counts = [sum(chapter.startswith(f"{part}/") for chapter in chapters) for part in parts]
+            cells = [[nodes.paragraph("", str(count) if count else "")] for count in (*counts, len(chapters))]
             rows.append(self.row([[nodes.paragraph("", word)], *cells]))
         titles = ("verdict", *(PART_NAMES[part] for part in parts), "all")
         table = self.table(titles, (26, *(12 for _ in parts), 8), rows)
@@ -481,11 +482,11 @@ class ClaimsDefinitions(LedgerDirective):
     def run(self) -> list[nodes.Node]:
         used = [claim for claim in self.claims() if claim.kind != "claim"]
         rows = [
-            self.row([self.place(one), [self.paragraph(one.statement)], [self.paragraph(one.reason)]])
-            for one in used
+            self.row([self.place(entry), [self.paragraph(entry.statement)], [self.paragraph(entry.reason)]])
+            for entry in used
         ]
-        for row, one in zip(rows, used):
-            row["ids"] = [f"claim-{one.id}"]
+        for row, entry in zip(rows, used):
+            row["ids"] = [f"claim-{entry.id}"]
         table = self.table(("definition", "what it says", "as used here"), (20, 40, 40), rows)
         return [Fold("", table, label=f"The {len(rows)} definitions")]
 
@@ -537,7 +538,9 @@ class ClaimsFilter(LedgerDirective):
         for group, choices in (("paper", PAPER_NAMES), ("part", PART_NAMES), ("verdict", verdicts)):
             options = [choice(group, "all", "all", len(claims))]
             for value, text in choices.items():
-                options.append(choice(group, value, text, sum(value in choices_of(one) for one in claims)))
+                options.append(
+                    choice(group, value, text, sum(value in choices_of(claim) for claim in claims))
+                )
             groups.append(f"<fieldset><legend>{group}</legend>{''.join(options)}</fieldset>")
         self.env.metadata[self.env.docname]["searches_claims"] = True
         return [raw(f'<form class="pa-filter" aria-label="Which claims to show">{"".join(groups)}</form>')]

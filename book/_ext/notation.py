@@ -66,7 +66,7 @@ def load() -> list[Group]:
     """The symbols of ``notation.toml``, in its order."""
     rows = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["group"]
     return [
-        Group(row["title"], tuple(_symbol(one) for one in row["symbol"]), row.get("pages", ""))
+        Group(row["title"], tuple(_symbol(entry) for entry in row["symbol"]), row.get("pages", ""))
         for row in rows
     ]
 
@@ -85,9 +85,9 @@ def written(tex: str) -> str:
 def spoken(page: str) -> dict[str, Symbol]:
     """The symbols that a page may name, by how they are written."""
     groups = load()
-    own = [group for group in groups if group.pages and page.startswith(group.pages)]
-    part = [group for group in own if group.pages.endswith("/")]
-    chapter = [group for group in own if group not in part]
+    of_page = [group for group in groups if group.pages and page.startswith(group.pages)]
+    part = [group for group in of_page if group.pages.endswith("/")]
+    chapter = [group for group in of_page if group not in part]
     symbols = {}
     for group in (part or [group for group in groups if not group.pages]) + chapter:
         for symbol in group.symbols:
@@ -99,9 +99,9 @@ def spoken(page: str) -> dict[str, Symbol]:
 def table(group: Group) -> str:
     """A group as a MyST table."""
     rows = ["| symbol | meaning | code | shape or value |", "|---|---|---|---|"]
-    for one in group.symbols:
-        code = "–" if one.code == "–" else f"`{one.code}`"
-        rows.append(f"| ${one.colored}$ | {one.means} | {code} | {one.kind} |")
+    for symbol in group.symbols:
+        code = "–" if symbol.code == "–" else f"`{symbol.code}`"
+        rows.append(f"| ${symbol.colored}$ | {symbol.means} | {code} | {symbol.kind} |")
     return "\n".join(rows)
 
 

@@ -88,7 +88,11 @@ def number(app, env) -> list[str]:
         if label not in getattr(env, "proof_list", {}):
             raise ValueError(f"{page}: no statement is labelled {label!r}")
         home = env.proof_list[label]["docname"]
-        ids = {name for one in statement(env, label).findall(nodes.Element) for name in one.get("ids", ())}
+        ids = {
+            name
+            for element in statement(env, label).findall(nodes.Element)
+            for name in element.get("ids", ())
+        }
         for kind, numbers in env.toc_fignumbers.get(home, {}).items():
             taken = {name: its_number for name, its_number in numbers.items() if name in ids}
             env.toc_fignumbers.setdefault(page, {}).setdefault(kind, {}).update(taken)
@@ -251,9 +255,9 @@ class FigureOf(SphinxDirective):
         self.state.document.note_explicit_target(figure, figure)
         return [figure]
 
-    def _caption(self, own: str) -> Sequence[nodes.Node]:
+    def _caption(self, caption: str) -> Sequence[nodes.Node]:
         page = self.options.get("page")
-        given = own.replace("{glue:text}`", f"{{number}}`{page}:" if page else "{number}`")
+        given = caption.replace("{glue:text}`", f"{{number}}`{page}:" if page else "{number}`")
         text = self.content or StringList(given.splitlines(), self.env.docname)
         box = nodes.container()
         self.state.nested_parse(text, self.content_offset, box)

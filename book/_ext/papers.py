@@ -98,7 +98,7 @@ class Paper(SphinxDirective):
         body = nodes.container(classes=["paper-content"])  # a section would be numbered
         self.state.nested_parse(self.content, self.content_offset, body)
         if claim := self.options.get("claim"):
-            chips = " ".join(f"{{claim}}`{one}`" for one in claim.split())
+            chips = " ".join(f"{{claim}}`{claim_id}`" for claim_id in claim.split())
             words, _ = self.state.inline_text(chips, self.lineno)
             body += nodes.paragraph("", "", *words, classes=["pa-paper-verdict"])
         return body

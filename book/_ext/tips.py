@@ -129,10 +129,10 @@ def meaning(symbol: Symbol) -> str:
 def _boxes(page: Path) -> dict[str, str]:
     """The boxes of a page by their id, without what belongs to the page: ids, links, pictures."""
     text = page.read_text(encoding="utf-8")
-    return {match["id"]: bare(_whole(text, match.start(), match["tag"])) for match in BOX.finditer(text)}
+    return {match["id"]: bare(_element(text, match.start(), match["tag"])) for match in BOX.finditer(text)}
 
 
-def _whole(text: str, start: int, tag: str) -> str:
+def _element(text: str, start: int, tag: str) -> str:
     """The element that starts there."""
     depth = 0
     for match in re.compile(rf"<(/?){tag}\b").finditer(text, start):

@@ -88,9 +88,9 @@ def made_of(name: str, value, kind: str, *attributes: str) -> None:
 
 def brief(value) -> str:
     """What came, for an error's sentence: as it is written if that is short, else its kind."""
-    said = repr(value)
+    shown = repr(value)
     shape = f" of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
-    return said if len(said) < 80 and "\n" not in said else type(value).__name__ + shape
+    return shown if len(shown) < 80 and "\n" not in shown else type(value).__name__ + shape
 
 
 def real_array(name: str, values) -> np.ndarray:
@@ -145,7 +145,7 @@ def fits_memory(what: str, numbers: int, bytes_each: int = 8) -> None:
 
 
 @contextmanager
-def readable(said: str):
+def readable(message: str):
     """Make a ValueError, ``said`` and why, of all that reading a damaged file raises.
 
     Which errors those are differs from library to library, and from damage to damage: parsers, unpickling,
@@ -155,4 +155,4 @@ def readable(said: str):
         yield
     except Exception as error:
         why = error if isinstance(error, (ValueError, OSError)) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{said}: {why}") from error
+        raise ValueError(f"{message}: {why}") from error

@@ -405,20 +405,6 @@ def test_the_rows_of_patches_are_those_of_patches(how, grid, rows, wrapped):
     np.testing.assert_allclose(S, own.whole[:4, :, at, at].detach(), atol=1e-6)
 
 
-def test_tokens_that_no_name_tells_are_those_that_no_picture_changes():
-    own = Own(token="first")
-    S = attention_of(own, PICTURES)[0]
-    np.testing.assert_allclose(S, own.whole[:4, :, 1:, 1:].detach(), atol=1e-6)
-
-
-def test_equal_counts_on_another_grid_are_of_the_pictures():
-    """16 patches as 2 x 8, by a model whose encodings are 4 x 4."""
-    model, pictures = Own(grid=(4, 4)), torch.randn(2, 3, 16, 64)
-    model.patch_embed.grid_size = (4, 4)
-    seen = look(model, pictures)
-    assert seen.encodings.grid == (4, 4) and seen.attention.grid == (2, 8)
-
-
 def test_heads_are_read_beside_the_weights_or_asked_for(tmp_path):
     folder = saved(tmp_path, "", plain())
     with pytest.raises(ValueError, match="does not tell how many heads a layer has: say heads="):
@@ -558,10 +544,6 @@ def test_encodings_that_no_token_takes_are_refused():
         encodings_of(own)
 
 
-def test_a_dropout_that_layers_share_is_read_once_a_layer():
-    assert attention_of(Shared(), torch.randn(2, 3, 16, 16)).shape == (2, 2, 1, 16, 16)
-
-
 def test_a_shuffling_part_and_a_part_of_the_weights_are_refused(tmp_path):
     model = Shared()
     model.layers[0].config = argparse.Namespace(mask_ratio=0.0)
@@ -592,11 +574,6 @@ def test_encodings_of_other_things_are_no_patches(shapes, said):
         encodings_of(weights)
     if said == "films":
         assert encodings_of(weights, grid=(4, 4)).shape == (16, 16)
-
-
-def test_tokens_of_what_pools_are_not_among_the_others():
-    assert encodings_of(plain() | {"head.cls_token": torch.zeros(1, 3, 16)}, GRID).shape == (12, 16)
-    assert look(plain() | {"head.cls_token": torch.zeros(1, 3, 16)}, grid=GRID).tokens == CLS
 
 
 class Pair(nn.Module):
@@ -640,12 +617,6 @@ def test_an_attention_that_must_be_asked_for_at_loading():
     assert attention_of(loaded, SQUARE).shape == (2, 4, 2, 9, 9)
 
 
-def test_parts_are_named_before_sizes():
-    """Of a network that is no plain ViT nothing is said about the pictures that it takes."""
-    with pytest.raises(ValueError, match="parts that a plain ViT has not, patch_embed.stem.weight: give the"):
-        look(plain(rows=17) | {"patch_embed.stem.weight": torch.zeros(1)}, SQUARE, grid=(4, 4), **SAID)
-
-
 @pytest.mark.parametrize(
     ("pictures", "said"),
     [
@@ -659,12 +630,6 @@ def test_parts_are_named_before_sizes():
 def test_pictures_that_tell_nothing_are_refused(pictures, said):
     with pytest.raises(ValueError, match=said):
         look(plain(), pictures, grid=GRID, **SAID)
-
-
-def test_heads_that_look_everywhere_alike_are_no_share():
-    weights = plain() | {f"blocks.{k}.attn.qkv.weight": torch.zeros(48, 16) for k in (0, 1)}
-    seen = look(weights, PICTURES, **SAID).attention
-    assert np.isnan(seen.share).all() and "each looks everywhere alike" in str(seen)
 
 
 def test_a_folder_of_parts_says_so(tmp_path):

@@ -1,6 +1,5 @@
 """Short runs in double precision, the recorded training steps, and the arrangement of Figure 1a."""
 
-import copy
 import math
 
 import numpy as np
@@ -23,27 +22,6 @@ def data():
     images = torch.randint(256, (60, 3, 16, 16), generator=g, dtype=torch.uint8)
     labels = torch.arange(60) % 3
     return ImageSet("noise", "noise", ("a", "b", "c"), images[:40], labels[:40], images[40:], labels[40:])
-
-
-def small(attention):
-    shape = dict(image_size=16, num_classes=3, width=16, heads=2, mlp_width=16)
-    return ViT(ViTConfig.named("reader", attention=attention, **shape))
-
-
-@pytest.mark.parametrize("attention", ["vanilla", "positional"])
-def test_shuffled_training_is_renamed_training(data, attention):
-    shuffle = GridPermutation(16, 4, seed=3)
-    order = torch.from_numpy(shuffle.patch_order(4))
-    first = small(attention)
-    second = copy.deepcopy(first)
-    with torch.no_grad():
-        second.positions.copy_(first.positions[:, order])
-    settings = dict(steps=5, batch_size=8)
-    runs = train_short(first, data, **settings), train_short(second, data, permutation=shuffle, **settings)
-    assert np.abs(runs[0].losses - runs[1].losses).max() < 1e-12
-    assert (runs[0].right == runs[1].right).all()
-    assert (second.positions - first.positions[:, order]).abs().max() < 1e-12
-    assert not torch.equal(first.positions, small(attention).positions.double())  # something was learned
 
 
 def with_norms():

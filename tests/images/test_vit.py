@@ -119,24 +119,6 @@ def test_both_kinds_share_every_parameter_and_its_start(positions, pooling):
     assert not torch.equal(one(pictures()), other(pictures()))
 
 
-def test_with_positions_at_the_input_only_the_scores_differ():
-    """With W_Q = W_K = 0 all scores are equal, and then so are the two models."""
-    models = [ViT(small(attention=a, positions="input")) for a in ("vanilla", "positional")]
-    for model in models:
-        for block in model.blocks:
-            torch.nn.init.zeros_(block.attention.query_key.weight)
-    torch.testing.assert_close(models[0](pictures()), models[1](pictures()))
-
-
-def test_scores_of_positional_attention_do_not_see_the_picture():
-    model = ViT(small(attention="positional"))
-    first = model(pictures(), return_all=True)[1]["attention"]
-    second = model(-pictures(), return_all=True)[1]["attention"]
-    assert [tuple(S.shape) for S in first] == [(2, 16, 16)] * 2
-    assert all(torch.equal(a, b) for a, b in zip(first, second))
-    torch.testing.assert_close(first[0].sum(-1), torch.ones(2, 16))
-
-
 def test_values_of_positional_attention_do_not_see_the_positions():
     """With flat scores, P has no way left into the logits."""
     model = ViT(small(attention="positional"))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from risk_enumeration import enumerated, family_scores, outcomes
 from scipy.special import expit
 
-from patch_association.attention import attention_values
 from patch_association.data import random_feature
 from patch_association.exact import risk as risk_module
 from patch_association.exact.risk import PopulationRisk
@@ -86,33 +85,6 @@ def test_gradient_is_the_derivative_of_the_loss(size, q, degree, alpha, beta, ga
         slope = (8 * near - far) / (12 * h)
         scale = max(1.0, abs(risk.loss(alpha, beta, gamma, rho)))
         assert gradient[k] == pytest.approx(slope, rel=1e-5, abs=3e-11 * scale / h)
-
-
-@settings(max_examples=60)
-@given(size, st.floats(0, 1), st.sampled_from([3, 5]), st.floats(-1, 1), score, score, score, score)
-def test_symmetries(size, q, degree, alpha, beta, gamma, rho, shift):
-    D, C = size
-    alpha = alpha * 4 / D
-    risk = PopulationRisk(D, C, q, degree=degree, linear=0.1)
-    # At alpha = 0 nothing is known.
-    assert risk.loss(0.0, beta, gamma, rho) == pytest.approx(math.log(2), rel=1e-12)
-    assert risk.error(0.0, beta, gamma, rho) == pytest.approx(0.5, rel=1e-12)
-    assert risk.gradient(0.0, beta, gamma, rho)[1:] == pytest.approx([0, 0], abs=1e-15)
-    # F is odd in alpha.
-    F, _p = risk.predictions(alpha, beta, gamma, rho)
-    assert (risk.predictions(-alpha, beta, gamma, rho)[0] == -F).all()
-    both = risk.error(alpha, beta, gamma, rho) + risk.error(-alpha, beta, gamma, rho)
-    assert both == pytest.approx(1, abs=1e-12)
-    # Softmax does not see a shift of all scores, so neither do loss and gradient.
-    scale = 1 + abs(F).max()
-    assert risk.loss(alpha, beta + shift, gamma + shift, rho + shift) == pytest.approx(
-        risk.loss(alpha, beta, gamma, rho), abs=1e-12 * scale
-    )
-    # Values that no entry of A takes have no derivative.
-    gradient = risk.gradient(alpha, beta, gamma, rho)
-    assert (C > 1 or gradient[1] == 0) and (C < D or gradient[2] == 0)
-    Lambda, Gamma, Xi = attention_values(D, C, beta, gamma, rho)
-    assert Lambda + (C - 1) * Gamma + (D - C) * Xi == pytest.approx(1, rel=1e-14)
 
 
 def test_blocks_are_only_a_way_of_summing():

@@ -54,13 +54,6 @@ def test_inputs_are_independent_standard_normals_and_labels_are_fair():
     assert binomial_fits(int((y > 0).sum()), len(y), 0.5) and set(y.tolist()) == {-1, 1}
 
 
-def test_at_two_sets_the_label_is_linear():
-    """sign(a^3 + b^3) = sign(a + b)."""
-    data = GaussianData(Partition([0, 1, 0, 1]), dim=2, filters="convolution", seed=1)
-    X, y = data.sample(500, seed=2)
-    assert torch.equal(y, torch.sign(data.set_responses(X).sum(dim=1)))
-
-
 # --- The learners, their training, and the sweep that uses them
 
 

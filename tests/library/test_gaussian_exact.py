@@ -175,6 +175,3 @@ def test_the_critical_diagonal_by_simulation(L, C):
     assert abs(parts.mean()) < 8 * parts.std(ddof=1) / math.sqrt(40)  # 39 degrees of freedom: below 1e-8
     # It could have failed: a tenth more or less of the diagonal's exponential is seen.
     assert np.mean(P) > 0 > np.mean(R)
-
-
-# --- Equal weights at many sets: the law of the error, the small balls, counted without the library

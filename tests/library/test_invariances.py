@@ -7,17 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import small_law
 
-from patch_association.data import SpatialData
 from patch_association.exact.risk import PopulationRisk
-from patch_association.structure import Partition
 from patch_association.training import (
     Constant,
     HeldOut,
-    Samples,
-    Start,
-    descend,
     descend_population,
-    loss_and_gradients,
     realistic_start,
 )
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
@@ -25,80 +19,6 @@ from patch_lab.transfer.clipped import Clipped
 from patch_lab.transfer.many_values import errors_under
 
 SEEDS = st.integers(0, 10**6)
-STEPS = st.sampled_from([Constant(0.02, 0.5), Clipped(0.02, 0.5, clip=0.03)])
-
-
-def a_run(law, X, y, start, step):
-    return descend(Samples(law, X, y), start, step, steps=8, record=4)
-
-
-def a_setting(seed):
-    law = small_law()
-    samples = Samples.draw(law, 40, [seed])
-    return law, samples.X, samples.y, realistic_start(law, [seed], init_std=0.2)
-
-
-@given(SEEDS, STEPS)
-@settings(max_examples=15)
-def test_renaming_patches_renames_the_scores_and_nothing_else(seed, step):
-    law, X, y, start = a_setting(seed)
-    order = np.random.default_rng(seed).permutation(6)
-    renamed = SpatialData(Partition(law.partition.labels[order]), law.dim, law.q, feature=law.feature)
-    plain = a_run(law, X, y, start, step)
-    moved = a_run(renamed, X[:, :, order], y, Start(start.scores[:, order][:, :, order], start.value), step)
-    assert torch.allclose(moved.final.scores, plain.final.scores[:, order][:, :, order], atol=1e-10)
-    assert torch.allclose(moved.final.value, plain.final.value, atol=1e-10)
-    for name in ("loss", "recall", "margin", "alpha", "inside_mean", "outside_std"):
-        assert getattr(moved, name) == pytest.approx(getattr(plain, name), abs=1e-9)
-
-
-@given(SEEDS, STEPS)
-@settings(max_examples=15)
-def test_turning_the_patches_turns_the_value_vector(seed, step):
-    law, X, y, start = a_setting(seed)
-    Q, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((law.dim, law.dim)))
-    Q = torch.from_numpy(Q)
-    turned = SpatialData(law.partition, law.dim, law.q, feature=Q @ law.feature)
-    plain = a_run(law, X, y, start, step)
-    other = a_run(turned, X @ Q.T, y, Start(start.scores, start.value @ Q.T), step)
-    assert torch.allclose(other.final.scores, plain.final.scores, atol=1e-10)
-    assert torch.allclose(other.final.value, plain.final.value @ Q.T, atol=1e-10)
-    assert other.alpha == pytest.approx(plain.alpha, abs=1e-9)
-
-
-@given(SEEDS, SEEDS)
-@settings(max_examples=20)
-def test_a_sample_may_be_negated_with_its_label(seed, signs):
-    """F is odd, so (X, y) and (-X, -y) have one loss and one gradient."""
-    _, X, y, start = a_setting(seed)
-    sign = torch.from_numpy(np.random.default_rng(signs).choice([-1.0, 1.0], y.shape))
-    plain = loss_and_gradients(X, y, start.scores, start.value)
-    other = loss_and_gradients(sign[:, :, None, None] * X, sign * y, start.scores, start.value)
-    for ours, theirs in zip(plain, other, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-12)
-
-
-@given(SEEDS, st.floats(-3, 3))
-@settings(max_examples=20)
-def test_a_constant_added_to_a_row_of_scores_moves_nothing(seed, shift):
-    """The softmax forgets it: loss and gradient stay."""
-    _, X, y, start = a_setting(seed)
-    rows = shift * torch.from_numpy(np.random.default_rng(seed).standard_normal((1, 6, 1)))
-    plain = loss_and_gradients(X, y, start.scores, start.value)
-    other = loss_and_gradients(X, y, start.scores + rows, start.value)
-    for ours, theirs in zip(plain, other, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-10)
-
-
-@given(SEEDS, st.integers(1, 39))
-@settings(max_examples=20)
-def test_the_gradient_of_a_set_is_the_mean_over_its_parts(seed, cut):
-    _, X, y, start = a_setting(seed)
-    whole = loss_and_gradients(X, y, start.scores, start.value)
-    first = loss_and_gradients(X[:, :cut], y[:, :cut], start.scores, start.value)
-    second = loss_and_gradients(X[:, cut:], y[:, cut:], start.scores, start.value)
-    for all_of_it, one, two in zip(whole, first, second, strict=True):
-        assert torch.allclose(all_of_it, (cut * one + (40 - cut) * two) / 40, atol=1e-12)
 
 
 @given(SEEDS, st.floats(0.01, 1), st.floats(0, 1), st.floats(0.1, 10))

@@ -95,11 +95,6 @@ def test_large_sizes_against_integers_and_in_time(q):
     assert computed[2] == pytest.approx(float(Fraction(lost, unit ** (L - 1))), rel=1e-10)
 
 
-def test_full_ties_do_not():
-    """Two signs, C = 1: q - 3 q^2 / 4 is largest at q = 2/3."""
-    assert linear_error(3, 1, 2 / 3) == pytest.approx(1 / 3) and linear_error(3, 1, 1.0) == 0.25
-
-
 @settings(max_examples=25)
 @given(
     st.sampled_from([(12, 3), (16, 4), (64, 4), (256, 16)]),

@@ -81,16 +81,6 @@ def test_starts():
     assert SimplifiedViT(3, 2, dtype=torch.float32, seed=2**64 - 1).scores.dtype == torch.float32
 
 
-def test_output_is_odd_and_blind_to_where_the_patches_lie_without_scores():
-    model = SimplifiedViT(5, 3, diagonal=0.0, init_std=0.0)
-    with torch.no_grad():
-        model.value.copy_(torch.tensor([1.0, -2.0, 0.5]))
-    X = torch.randn(4, 5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert torch.allclose(model(-X), -model(X), atol=1e-12)
-    assert torch.allclose(model(X[:, [4, 2, 0, 1, 3]]), model(X), rtol=1e-9)
-    assert model(X[:0]).shape == (0,)
-
-
 @pytest.mark.parametrize(
     ("X", "message"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from browser import SITE, bytes_of
 from page_visits import EXPLORE, PHONE, opened
@@ -304,29 +303,6 @@ def test_a_curve_is_dragged_along(browser):
 @every_explorable
 def test_no_page_is_heavy(browser, name):
     assert bytes_of(browser, SITE / EXPLORE / f"{name}.html") <= 2_000_000
-
-
-def test_a_curve_passes_by_all_its_points(browser):
-    """What is left out of a path lies within a tenth of a pixel of it; a smooth curve needs few points."""
-    x = np.linspace(0, 400, 2001)
-    jagged = 50 + 40 * (-1.0) ** np.arange(2001)
-    curves = {"smooth": 100 * np.exp(-x / 80), "level": 0 * x, "jagged": jagged}
-    with opened(browser, "counting") as page:
-        paths = {
-            kind: page.evaluate(
-                "([x, y]) => window.patchAssociation.trace(y.length, k => x[k], k => y[k])",
-                [x.tolist(), y.tolist()],
-            )
-            for kind, y in curves.items()
-        }
-    for kind, path in paths.items():
-        points = np.array([point.split() for point in path[1:].split("L")], dtype=float)
-        if kind == "jagged":
-            assert len(points) >= 2001
-        else:
-            there = np.interp(x, points[:, 0], points[:, 1])
-            assert np.abs(there - curves[kind]).max() < 0.3  # with both coordinates rounded to tenths
-            assert len(points) < 60
 
 
 def test_arrow_keys_move_the_start_in_the_plane(browser):

@@ -54,10 +54,10 @@ class Looking:
     def __repr__(self) -> str:
         layers, heads = self.share.shape
         told = self.share[np.isfinite(self.share)]
-        said = "each looks everywhere alike"
+        finding = "each looks everywhere alike"
         if told.size:
-            said = f"mean maps explain {told.min():.0%} to {told.max():.0%}"
-        return f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: {said})"
+            finding = f"mean maps explain {told.min():.0%} to {told.max():.0%}"
+        return f"Looking({self.pictures} pictures, {layers} layers of {heads} heads: {finding})"
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class Look:
     attention: Looking | None
 
     def __repr__(self) -> str:
-        said = [f"tokens that are no patches: {self.tokens or 'none'}"]
+        lines = [f"tokens that are no patches: {self.tokens or 'none'}"]
         if self.encodings is not None:
             rows, columns = self.encodings.grid
-            said.append(f"{rows} x {columns} encodings in {self.encodings.called!r}")
+            lines.append(f"{rows} x {columns} encodings in {self.encodings.called!r}")
         if self.sums is not None:
-            said.append(f"neighbors found {self.neighbors:.0%}, row plus column {self.sums.share:.0%}")
-        return f"Look({self.name}; {'; '.join(said)}; {self.attention or 'no pictures'})"
+            lines.append(f"neighbors found {self.neighbors:.0%}, row plus column {self.sums.share:.0%}")
+        return f"Look({self.name}; {'; '.join(lines)}; {self.attention or 'no pictures'})"
 
 
 def look(model, pictures=None, *, grid=None, heads=None, norm=None, mean=0.5, std=0.5, progress=None) -> Look:

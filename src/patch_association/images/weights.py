@@ -152,13 +152,13 @@ def read_weights(path) -> dict[str, torch.Tensor]:
         return _weights_in(held, path)
     if path.suffix != ".npz":
         raise ValueError(f"{path} is no file of weights: its name must end in {', '.join(ENDINGS)}")
-    said = f"{path} is no whole npz file of arrays"
-    arrays = read_arrays(path, said)
+    message = f"{path} is no whole npz file of arrays"
+    arrays = read_arrays(path, message)
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
             came = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"{path} holds {name!r}, which is no array of finite numbers: {came}")
-    with readable(said):  # types that PyTorch has not
+    with readable(message):  # types that PyTorch has not
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
@@ -183,7 +183,7 @@ def _weights_in(held, path) -> dict[str, torch.Tensor]:
     return {str(key): value for key, value in held.items() if isinstance(value, torch.Tensor)}
 
 
-def read_arrays(path, said: str) -> dict[str, np.ndarray]:
+def read_arrays(path, message: str) -> dict[str, np.ndarray]:
     """The arrays of an npz file by name; nothing is unpickled.
 
     What its headers claim is looked at before anything is unpacked, so that a small file cannot ask for all
@@ -199,7 +199,7 @@ def read_arrays(path, said: str) -> dict[str, np.ndarray]:
     ValueError
         ``said``, and what is wrong with the file.
     """
-    with readable(said), zipfile.ZipFile(path) as archive:
+    with readable(message), zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         size = Path(path).stat().st_size
         claimed = sum(member.file_size for member in members)
@@ -236,8 +236,10 @@ def fetched(name: str) -> nn.Module:
     try:
         timm.create_model(name, pretrained=False)
     except RuntimeError as error:
-        said = str(error).partition("\n")[0]
-        raise ValueError(f"there is no file {name!r}, and timm has no model of this name: {said}") from error
+        message = str(error).partition("\n")[0]
+        raise ValueError(
+            f"there is no file {name!r}, and timm has no model of this name: {message}"
+        ) from error
     try:
         return timm.create_model(name, pretrained=True)
     except Exception as error:  # of the network, the hub, the file or the disk: each library has its own

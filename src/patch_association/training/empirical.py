@@ -155,11 +155,11 @@ class EmpiricalRun:
     diverged_at: np.ndarray
 
     def __repr__(self) -> str:
-        said = f"EmpiricalRun({len(self.seeds)} seeds, {len(self.steps)} records"
+        text = f"EmpiricalRun({len(self.seeds)} seeds, {len(self.steps)} records"
         if len(self.steps):
             ends = f"step {self.steps[-1]}: loss {self.loss[-1].mean():.3g}, test error "
-            said += f", {ends}{self.test_error[-1].mean():.3g}, association exact in {self.exact[-1].sum()}"
-        return said + ")"
+            text += f", {ends}{self.test_error[-1].mean():.3g}, association exact in {self.exact[-1].sum()}"
+        return text + ")"
 
 
 #: What is recorded of every seed at a step: the columns of shape (R, S).
@@ -343,7 +343,7 @@ class _Measure:
         test = HeldOut.of(*test) if isinstance(test, tuple) and len(test) == 2 else test
         if test is not None:
             made_of("test", test, "HeldOut or a pair of inputs and labels", "errors_of", "num_patches", "dim")
-            sizes = [(one.num_patches, one.dim) for one in (test, samples)]
+            sizes = [(holder.num_patches, holder.dim) for holder in (test, samples)]
             if sizes[0] != sizes[1]:
                 raise ValueError(f"test must have the samples' (D, d) = {sizes[1]}, got {sizes[0]}")
         self.law = samples.law

@@ -56,14 +56,14 @@ class PopulationRun:
     diverged_at: int | None = None
 
     def __repr__(self) -> str:
-        said = (
+        text = (
             f"PopulationRun({self.num_patches} patches in sets of {self.set_size}, {len(self.steps)} records"
         )
         if len(self.steps):
             names = ("loss", "error", "alpha", "gamma", "rho")
             ends = ", ".join(f"{name} {getattr(self, name)[-1]:.3g}" for name in names)
-            said += f", step {self.steps[-1]}: {ends}"
-        return said + ")"
+            text += f", step {self.steps[-1]}: {ends}"
+        return text + ")"
 
     @property
     def entry_gradient(self) -> np.ndarray:

@@ -96,16 +96,16 @@ class Bench(nn.Module):
     def attention(self, X: torch.Tensor) -> torch.Tensor:
         """S for inputs X (R, n, D, d): shape (R, n, D, D), where (R, 1, D, D) says that inputs share it."""
         D, R = self.num_patches, self.seeds
-        own = torch.eye(D, dtype=torch.bool)
+        on_diagonal = torch.eye(D, dtype=torch.bool)
         if self.kind in ("identity", "uniform"):
-            S = own.to(X) if self.kind == "identity" else torch.full((D, D), 1 / D).to(X)
+            S = on_diagonal.to(X) if self.kind == "identity" else torch.full((D, D), 1 / D).to(X)
             return S.expand(R, 1, D, D)
         total = torch.zeros(())
         if self.scores is not None:
             total = total + self.scores[:, None]  # (R, 1, D, D)
         if self.form is not None:
             total = total + (X @ self.form[:, None]) @ X.transpose(-1, -2)  # (R, n, D, d) -> (R, n, D, D)
-        return torch.softmax(total.masked_fill(own, DEFAULT.diagonal), dim=-1)
+        return torch.softmax(total.masked_fill(on_diagonal, DEFAULT.diagonal), dim=-1)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
         """F for inputs X (R, n, D, d), shape (R, n)."""

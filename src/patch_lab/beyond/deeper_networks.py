@@ -134,8 +134,8 @@ class Network(nn.Module):
             return torch.zeros(self.seeds, self.design.heads, D, D)
         if scores == "free":
             # The diagonal of (T) stays where it is; a ViT's, if it has residuals, is as free as the rest.
-            own = torch.eye(D, dtype=torch.bool)
-            return self.scores[:, layer].masked_fill(own, self.design.diagonal)
+            on_diagonal = torch.eye(D, dtype=torch.bool)
+            return self.scores[:, layer].masked_fill(on_diagonal, self.design.diagonal)
         if scores == "gram":
             return (self.encodings @ self.encodings.mT)[:, None].expand(-1, self.design.heads, -1, -1)
         W_Q = self.W_Q[:, layer]  # (R, H, e, k)

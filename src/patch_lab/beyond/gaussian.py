@@ -100,9 +100,9 @@ def sample_excess(weights, n: int = 20_000, seed: int = 0) -> list[Estimate]:
     label = np.sign(skew) * share_within(threshold_given_skew(skew, L), L)
     x = math.sqrt(L) * omega @ (c / c.sum(axis=1, keepdims=True)).T  # (n, L) @ (L, K) -> (n, K)
     excess = []
-    for one in x.T:
-        share = share_within(one, L)
-        control = (share @ one) / max(one @ one, 1e-300) * one * np.sign(skew)
+    for predictor in x.T:
+        share = share_within(predictor, L)
+        control = (share @ predictor) / max(predictor @ predictor, 1e-300) * predictor * np.sign(skew)
         excess.append(mean((np.abs(share - label) - np.abs(label) + control) / 2))
     return excess
 

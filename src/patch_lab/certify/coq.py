@@ -137,19 +137,23 @@ def check(folder: Path, write: bool = False) -> str:
     rows = []
     for room in ({name: text for name, text in texts.items() if name != FAST[-1]}, fast):
         with tempfile.TemporaryDirectory() as place:
-            said, seconds = _checked(place, room)
-            if "Overlap" in said:
-                _same(folder / "overlap.txt", said["Overlap"], write)
-            claimed = [one for one in room if theorems(room[one]) and one != REFUSED]
-            axioms = _axioms(place, [f"{file}.{one}" for file in claimed for one in theorems(room[file])])
+            output, seconds = _checked(place, room)
+            if "Overlap" in output:
+                _same(folder / "overlap.txt", output["Overlap"], write)
+            claimed = [file for file in room if theorems(room[file]) and file != REFUSED]
+            axioms = _axioms(
+                place, [f"{file}.{theorem}" for file in claimed for theorem in theorems(room[file])]
+            )
             for file in claimed:
                 rows.append(
                     {
                         "file": file,
                         "in_book": _BOOK.findall(room[file])[0],
                         "engine": engine(file, room[file]),
-                        "seconds": round(sum(seconds[one] for one in _needed(file, room)), 1),
-                        "theorems": {one: axioms[f"{file}.{one}"] for one in theorems(room[file])},
+                        "seconds": round(sum(seconds[needed_file] for needed_file in _needed(file, room)), 1),
+                        "theorems": {
+                            theorem: axioms[f"{file}.{theorem}"] for theorem in theorems(room[file])
+                        },
                     }
                 )
 
@@ -160,7 +164,7 @@ def check(folder: Path, write: bool = False) -> str:
         RECORD.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     elif timeless(kernel()) != timeless(rows):
         raise Rejected(f"{RECORD.name} is not what is found now: compare it with --write")
-    every = sorted(set().union(*(one.split() for row in rows for one in row["theorems"].values())))
+    every = sorted(set().union(*(names.split() for row in rows for names in row["theorems"].values())))
     count = sum(len(row["theorems"]) for row in rows)
     line = "{file:14}{axioms:3} axioms {seconds:7.1f} s  {engine}: {theorems}"
     lines = [line.format(**row) for row in shown(rows)]
@@ -171,7 +175,7 @@ def check(folder: Path, write: bool = False) -> str:
 def _needed(name: str, room: dict[str, str]) -> set[str]:
     """A file and all that it needs."""
     needs = " ".join(_NEEDS.findall(room[name])).split()
-    return {name}.union(*(_needed(one, room) for one in needs))
+    return {name}.union(*(_needed(file, room) for file in needs))
 
 
 def _checked(place: str, room: dict[str, str]) -> tuple[dict[str, str], dict[str, float]]:
@@ -200,15 +204,16 @@ def _spent() -> float:
 
 def _axioms(place: str, listed: list[str]) -> dict[str, str]:
     """{theorem: the axioms that it rests on}."""
-    needed = " ".join(dict.fromkeys(one.partition(".")[0] for one in listed))
-    asked = "\n".join(f"Print Assumptions {one}." for one in listed)
+    needed = " ".join(dict.fromkeys(theorem.partition(".")[0] for theorem in listed))
+    asked = "\n".join(f"Print Assumptions {theorem}." for theorem in listed)
     Path(place, "Asked.v").write_text(f"From Book Require {needed}.\n{asked}\n", encoding="utf-8")
-    said = _run(place, "coqc", "-q", "-Q", ".", "Book", "Asked.v")
-    answers = re.split(r"^(?:Axioms:|Closed under the global context)$", said, flags=re.M)[1:]
+    answer = _run(place, "coqc", "-q", "-Q", ".", "Book", "Asked.v")
+    answers = re.split(r"^(?:Axioms:|Closed under the global context)$", answer, flags=re.M)[1:]
     if len(answers) != len(listed):
         raise Rejected(f"{len(listed)} theorems were asked about, and {len(answers)} answers came")
     return {
-        one: " ".join(sorted(re.findall(r"^([\w.']+)", text, re.M))) for one, text in zip(listed, answers)
+        theorem: " ".join(sorted(re.findall(r"^([\w.']+)", text, re.M)))
+        for theorem, text in zip(listed, answers)
     }
 
 
@@ -226,8 +231,8 @@ def _installed() -> str:
         subprocess.run(["apt-get", "install", "-qq", "--no-install-recommends", *PACKAGES], check=False)
     if shutil.which("coqc") is None:
         raise Rejected(f"coqc is missing, and nothing was checked: install {' and '.join(PACKAGES)}")
-    said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
-    return re.findall(r"version (\S+)", said)[0]
+    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"version (\S+)", version)[0]
 
 
 def _run(place: str, *command: str) -> str:

@@ -64,7 +64,7 @@ class Field:
         """(gradient at the center, Hessian over the box) by (alpha, gamma, rho), balls."""
         W, V = self._derivatives(center)
         S1 = self._first_sum(self._predictions([w.value for w in W]))
-        gradient = [-_dot([v.value for v in one], S1) for one in V]
+        gradient = [-_dot([v.value for v in row], S1) for row in V]
 
         F = self._predictions([w.value for w in W])
         W, V = self._derivatives([c + arb(0, h) for c, h in zip(center, half)])
@@ -78,7 +78,7 @@ class Field:
         W, V = self._weights(a, g, rho)
         F = self._predictions([w.value for w in W])
         S1 = self._first_sum(F)
-        return [-_dot([v.value for v in one], S1) for one in V], self._hessian(W, V, F)
+        return [-_dot([v.value for v in row], S1) for row in V], self._hessian(W, V, F)
 
     def _hessian(self, W, V, F):
         S1 = self._first_sum(F)
@@ -103,7 +103,7 @@ class Field:
         over = (own + companion * (C - 1) + stranger * (D - C)).inverse()
         Gamma = companion * over
         Xi = stranger * over
-        L, G, X = (powers(one, p) for one in (own * over, Gamma, Xi))
+        L, G, X = (powers(base, p) for base in (own * over, Gamma, Xi))
         scale = powers(alpha * D, p)[p]
         over_alpha = alpha.inverse() * p
         zero = constant(arb(0))

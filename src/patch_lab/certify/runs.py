@@ -151,7 +151,7 @@ class CertifiedRun:
             rates = self.trap_rates or (self.rate, self.score_rate)
         if self.trap is not None and self.lemma is None:
             report["covers"] = prove_trap(self.trap, engine, rates, options)
-            report["boxes"] = sum(one["boxes"] for one in report["covers"].values())
+            report["boxes"] = sum(cover["boxes"] for cover in report["covers"].values())
         report["seconds"] = time.perf_counter() - start
         return report
 

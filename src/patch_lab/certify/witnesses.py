@@ -67,7 +67,7 @@ class VoteLaw:
         def weigh(m):
             return 1 / (1 + math.exp(max(-700.0, min(700.0, u * float(m) ** self.degree))))
 
-        return math.fsum(one[column] * weigh(one[0]) * float(one[0]) ** power for one in self.votes)
+        return math.fsum(vote[column] * weigh(vote[0]) * float(vote[0]) ** power for vote in self.votes)
 
 
 def first_move_witness(num_patches: int, set_size: int, q: Fraction, degree: int) -> tuple[bool, Fraction]:

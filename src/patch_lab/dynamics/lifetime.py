@@ -274,14 +274,14 @@ def _classes(C: int, L: int, q: float, numbers: int):
         * (1 - q) ** (C - a - b)
         for a, b in types
     }  # fmt: skip
-    possible = [one for one in types if chance[one] > 0]
+    possible = [kind for kind in types if chance[kind] > 0]
     signs = []
     mass = []
     for sets in combinations_with_replacement(possible, L - 1):
         orders = factorial(L - 1)
-        for one in set(sets):
-            orders //= factorial(sets.count(one))
-        mass.append(orders * np.prod([chance[one] for one in sets]))
+        for kind in set(sets):
+            orders //= factorial(sets.count(kind))
+        mass.append(orders * np.prod([chance[kind] for kind in sets]))
         rows = [[1] * C] + [[1] * a + [-1] * b + [0] * (C - a - b) for a, b in sets]
         signs.append(np.concatenate(rows))
     return np.array(signs, dtype=np.float64), np.array(mass)

@@ -69,9 +69,11 @@ def draw_reach(axes, shares: dict) -> None:
     """
     for ax, (title, estimates) in zip(axes, shares.items()):
         sizes = list(estimates)
-        ax.plot(sizes, [one.value for one in estimates.values()], color=COLORS["same set"], linewidth=1)
-        for n, one in estimates.items():
-            draw_estimate(ax, n, one, color=COLORS["same set"])
+        ax.plot(
+            sizes, [estimate.value for estimate in estimates.values()], color=COLORS["same set"], linewidth=1
+        )
+        for n, estimate in estimates.items():
+            draw_estimate(ax, n, estimate, color=COLORS["same set"])
         ax.set(xscale="log", xlabel="inputs $N$", title=title, ylim=(-0.05, 1.05))
         label_ticks(ax.xaxis, sizes[::2])
     axes[0].set_ylabel("share of seeds")

@@ -80,8 +80,8 @@ class Inside:
         parts = {"position": (q, k), "content": (of_all[0] - q, of_all[1] - k)}
         scale = self.block.attention.scale
         return {
-            f"{one}-{other}": parts[one][0] @ parts[other][1].transpose(-1, -2) * scale
-            for one in parts
+            f"{query_part}-{other}": parts[query_part][0] @ parts[other][1].transpose(-1, -2) * scale
+            for query_part in parts
             for other in parts
         }
 

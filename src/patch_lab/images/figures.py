@@ -78,8 +78,10 @@ def plot_shuffle_accuracy(ax: Axes, results) -> None:
         "vanilla ViT": ("vanilla", tiles[-1], (-8, -12), "right"),
     }
     for name, (model, tile, offset, side) in names.items():
-        found = [run["test_accuracy"] for run in results if run["model"] == model and run["tile"] == tile]
-        point = (tile, 100 * float(np.mean(found)))
+        accuracies = [
+            run["test_accuracy"] for run in results if run["model"] == model and run["tile"] == tile
+        ]
+        point = (tile, 100 * float(np.mean(accuracies)))
         _name_curve(ax, name, point, offset, side, dict(zip(MODELS, CATEGORIES))[model])
     _label_shuffle(ax, tiles)
 
@@ -99,8 +101,9 @@ def plot_study_shuffles(ax: Axes, runs, longer=()) -> None:
     styles = dict(zip(names, styles_of(names.values()).values()))
     levels = []  # of the longer runs
     for model in ("residual_cnn", "positional", "vanilla"):
-        own = pd.DataFrame([run for run in runs if run["model"] == model])
-        by_tile = 100 * own.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])  # in rising order
+        of_model = pd.DataFrame([run for run in runs if run["model"] == model])
+        # in rising order
+        by_tile = 100 * of_model.groupby("tile")["test_accuracy"].agg(["mean", "min", "max"])
         errors = by_tile["mean"] - by_tile["min"], by_tile["max"] - by_tile["mean"]
         style = styles[model]
         ax.errorbar(by_tile.index, by_tile["mean"], yerr=errors, capsize=3, label=names[model], **style)
@@ -280,8 +283,8 @@ def plot_exchanged(runs, names) -> Figure:
             reach = middle - right.min(axis=0), right.max(axis=0) - middle
             x = np.arange(len(changed)) + 0.8 * ((k + 0.5) / len(names) - 0.5)
             ax.errorbar(x, middle, reach, label=name, **(style | {"linestyle": ""}))
-        own = 100 * np.mean([run["unchanged"] for run in of_kind])
-        ax.axhline(own, linewidth=1, linestyle=":", color=CATEGORIES[-1])
+        unchanged = 100 * np.mean([run["unchanged"] for run in of_kind])
+        ax.axhline(unchanged, linewidth=1, linestyle=":", color=CATEGORIES[-1])
         ax.set(title=MODELS[kind], xlabel="layers with other maps")
         ax.set_xticks(range(len(changed)), changed)
     axes[0, 0].set_ylabel("right classes (%)")

@@ -59,8 +59,8 @@ def draw_products(axes, products, patch: int) -> None:
     shades = np.array(tints("same set", 25))[(24 * share).round().astype(int)].tolist()
     row = products[patch]
     folded = [(str(value), shades[value], INK if share[value] < 0.6 else PAPER) for value in row]
-    plain = [(str(k + 1), shades[0], INK) for k in range(N)]
-    for ax, cells in ((axes[0], plain), (axes[2], folded)):
+    boxes = [(str(k + 1), shades[0], INK) for k in range(N)]
+    for ax, cells in ((axes[0], boxes), (axes[2], folded)):
         for k, (words, ground, color) in enumerate(cells):
             down, across = divmod(k, grid)
             ax.add_patch(Rectangle((across, down), 1, 1, facecolor=ground, edgecolor=PAPER, linewidth=2))

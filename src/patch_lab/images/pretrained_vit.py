@@ -111,9 +111,9 @@ def _renamed(left: dict, config: ViTConfig, P) -> dict:
     ours = {}
     rows = left.pop("pos_embed")[0]
     if config.pooling == "cls":
-        own = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)
+        row_of_token = rows[:1] if len(rows) > len(P) else torch.zeros(1, width)
         ours["class_token"] = left.pop("cls_token").reshape(-1)
-        P = torch.cat([P, own])  # our class token comes last
+        P = torch.cat([P, row_of_token])  # our class token comes last
     ours["positions"] = P[None]
     ours["embed.weight"] = left.pop("patch_embed.proj.weight").flatten(1)  # (width, c, p, p)
     ours["embed.bias"] = left.pop("patch_embed.proj.bias")

@@ -14,4 +14,4 @@ The kit imports no part. It finds what a part brings by its name: ``claims.toml`
 """
 
 #: The parts of the book, in reading order: each is a room of the laboratory and a folder of chapters.
-PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")
+BOOK_PARTS = ("setting", "dynamics", "transfer", "images", "shallow_vit", "beyond")

@@ -133,12 +133,12 @@ def draw_samples(axes, coefficients, labels, signal, partition: Partition, width
     width : int (patches in a row of the image)
     """
     shown: set[int] = set()
-    for number, (ax, s, label, own) in enumerate(zip(axes, coefficients, labels, signal), start=1):
+    for number, (ax, s, label, signal_set) in enumerate(zip(axes, coefficients, labels, signal), start=1):
         height = partition.num_patches // width
-        draw_patches(ax, s, partition, height, width, signal=int(own), numbered=True)
-        again = " again" if int(own) in shown else ""
-        shown.add(int(own))
-        ax.set_title(f"Sample {number} shows set {own + 1}{again}")
+        draw_patches(ax, s, partition, height, width, signal=int(signal_set), numbered=True)
+        again = " again" if int(signal_set) in shown else ""
+        shown.add(int(signal_set))
+        ax.set_title(f"Sample {number} shows set {signal_set + 1}{again}")
         sums = np.bincount(partition.labels, weights=s)  # (L,)
         ax.set_ylim(height + 2.6, 0)
         ax.text(0, height + 0.3, f"label {_signed(label)}", va="top", weight="bold")

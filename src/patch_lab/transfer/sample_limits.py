@@ -83,8 +83,8 @@ def far_sets_known(set_size: int, ratio: float, per_set: float, draws: int = 100
         spare = random.poisson(clutter * math.exp(-t), patch.size)  # clutter of theirs that no set explains
         total = np.bincount(patch, C / (1.0 + spare), minlength=once.size)
         with np.errstate(divide="ignore"):  # no spare patch: it must be the signal's
-            own = C / random.poisson(clutter * math.exp(-t), once.size).astype(float)
-        return total + np.where(once, own, 0.0)
+            signal_odds = C / random.poisson(clutter * math.exp(-t), once.size).astype(float)
+        return total + np.where(once, signal_odds, 0.0)
 
     return _error(C, clutter, t, odds, draws)
 

@@ -55,7 +55,7 @@ def maps_between_patches(
     tensors = tensors_of(model)
     key = patch_key(tensors_of(model)) or ""
     parts = key.split(".")
-    at = next((k for k, part in enumerate(parts) if any(one in part for one in EMBEDS)), 0)
+    at = next((k for k, part in enumerate(parts) if any(word in part for word in EMBEDS)), 0)
     last = ".".join(parts[at:])
     for other, x in tensors.items() if key else ():
         if other != key and other.endswith(f".{last}") and x.shape == tensors[key].shape:

@@ -148,7 +148,7 @@ def grid_of(model, about=None) -> tuple[int, int] | None:
     """Rows and columns of patches, where a module, or the file beside weights, says them."""
     if (grid := getattr(getattr(model, "patch_embed", None), "grid_size", None)) is not None:
         return grid_sides(grid, 1)
-    size, patch = (_said(model, about, key) for key in ("image_size", "patch_size"))
+    size, patch = (_setting(model, about, key) for key in ("image_size", "patch_size"))
     if size is None or patch is None:
         return None
     height, width = grid_sides(size, 1)
@@ -159,7 +159,7 @@ def grid_of(model, about=None) -> tuple[int, int] | None:
 def size_of(model, sides: tuple[int, int], name: str) -> tuple[int, int]:
     """Height and width in pixels of pictures of so many rows and columns of patches."""
     said = getattr(getattr(model, "patch_embed", None), "img_size", None)
-    if (said := said or _said(model, None, "image_size")) is not None and grid_of(model) == sides:
+    if (said := said or _setting(model, None, "image_size")) is not None and grid_of(model) == sides:
         return grid_sides(said, 1)
     key = patch_key(tensors_of(model))
     if key is None:
@@ -172,7 +172,7 @@ def size_of(model, sides: tuple[int, int], name: str) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def _said(model, about, key: str):
+def _setting(model, about, key: str):
     """What a configuration, a module, or the file beside weights says of the size of pictures or patches."""
     of = about or getattr(model, "config", model)
     for one in (of.get("vision_config"), of) if isinstance(of, dict) else (getattr(of, "vision_config", of),):

@@ -105,7 +105,7 @@ def maps_of_tensors(tensors, images, name, heads, grid, about, norm):
         weight = left.pop("patch_embed.proj.weight")
         heads = how_many_heads(name, len(weight), heads, about)
         named = (OF_THE_LAYERS, BEHIND_THE_LAYERS)
-        if parts := sorted(key for key in left if not any(each.match(key) for each in named)):
+        if parts := sorted(key for key in left if not any(pattern.match(key) for pattern in named)):
             raise ValueError(f"{name} has parts that a plain ViT has not, {', '.join(parts[:4])}: {_GIVE}")
         height, width = weight.shape[2:]
         if (images.shape[2] / height, images.shape[3] / width) != encodings.grid:
@@ -128,8 +128,10 @@ def maps_of_tensors(tensors, images, name, heads, grid, about, norm):
         for layer in range(len({key.split(".")[1] for key in left if key.startswith("blocks.")})):
             x = _layer(x, f"blocks.{layer}.", *how, seen)
     except (KeyError, RuntimeError) as error:
-        said = f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-        raise ValueError(f"{name} is no plain ViT ({said}): {_GIVE}") from error
+        message = (
+            f"it has no tensor {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+        )
+        raise ValueError(f"{name} is no plain ViT ({message}): {_GIVE}") from error
     rows = slice(-len(encodings.P), None)
     return [S[..., rows, rows] for S in seen], encodings.grid
 

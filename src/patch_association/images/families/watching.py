@@ -39,8 +39,8 @@ def run_model(model, images, name, noise=False, **how):
         raise
     except (AssertionError, RuntimeError, ValueError, TypeError) as error:
         came = f"{tuple(images.shape)}, {images.dtype} on {images.device}"
-        said = str(error).partition("\n")[0][:200]
-        raise ValueError(f"{name} takes other pictures than {came}: {said}") from error
+        message = str(error).partition("\n")[0][:200]
+        raise ValueError(f"{name} takes other pictures than {came}: {message}") from error
 
 
 def tokens_that_differ(x) -> torch.Tensor:
@@ -87,9 +87,9 @@ def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
     read = set()
     fast = torch.backends.mha.get_fastpath_enabled()
     theirs = [layer for layer in model.modules() if hasattr(layer, "set_attn_implementation")]  # transformers
-    inner = {id(layer) for one in theirs for layer in one.modules() if layer is not one}
-    theirs = [(one, one.config._attn_implementation) for one in theirs if id(one) not in inner]
-    inside = {id(layer) for one, _ in theirs for layer in one.modules()}
+    inner = {id(layer) for part in theirs for layer in part.modules() if layer is not part}
+    theirs = [(part, part.config._attn_implementation) for part in theirs if id(part) not in inner]
+    inside = {id(layer) for part, _ in theirs for layer in part.modules()}
 
     def ask(_, args, how):
         return args, how | {"need_weights": True, "average_attn_weights": False}
@@ -104,16 +104,16 @@ def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
         layers = getattr(out, "attentions", None) or ()
         seen.extend(S for S in layers if S is not None)
 
-    for one, _ in theirs:
-        one.set_attn_implementation("eager")
-        if one.config._attn_implementation != "eager":
+    for part, _ in theirs:
+        part.set_attn_implementation("eager")
+        if part.config._attn_implementation != "eager":
             wrong.append("load it with attn_implementation='eager', which cannot be set afterwards")
 
         def all_of_them(_, args, how):
             return args, how | {"output_attentions": True, "return_dict": True}
 
-        handles.append(one.register_forward_pre_hook(all_of_them, with_kwargs=True))
-        handles.append(one.register_forward_hook(of_transformers))
+        handles.append(part.register_forward_pre_hook(all_of_them, with_kwargs=True))
+        handles.append(part.register_forward_hook(of_transformers))
     for layer in model.modules():
         if isinstance(layer, nn.Conv2d):
             handles.append(layer.register_forward_hook(lambda _, args, out: sizes.add(tuple(out.shape[-2:]))))
@@ -140,8 +140,8 @@ def _watched(model: Any, seen: list, sizes: set, wrong: list) -> Iterator[None]:
             handle.remove()
         for layer, was in fused:
             layer.fused_attn = was
-        for one, before in theirs:
-            one.set_attn_implementation(before)
+        for part, before in theirs:
+            part.set_attn_implementation(before)
 
 
 def _asked(seen: list, wrong: list):

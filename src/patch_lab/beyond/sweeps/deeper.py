@@ -111,8 +111,8 @@ def design_cell(name: str, steps: int, batch: int, q: float = Q, rate: float | N
     result |= {"auc": known.auc, "recall": known.recall, "exact": known.exact}
     looks = np.array([row_separation(M, SETS) for M in S.reshape(-1, D, D)]).reshape(*S.shape[:3], 2)
     result |= {"toward": looks[..., 0], "away": looks[..., 1], "explained": explained(S)}
-    own = np.eye(D, dtype=bool)
-    parts = (own, SETS.same_set & ~own, ~SETS.same_set)
+    on_diagonal = np.eye(D, dtype=bool)
+    parts = (on_diagonal, SETS.same_set & ~on_diagonal, ~SETS.same_set)
     result["levels"] = np.stack([S[..., part].mean(axis=-1) for part in parts], axis=-1)
     for name, scores in (("gram", network.gram()), ("probe", _interactions(network, data))):
         if scores is not None:
@@ -204,8 +204,8 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
     X = torch.from_numpy(signs.reshape(-1, patches))  # (L, n, D) -> (L n, D), y = +1
     mass = torch.from_numpy(np.tile(chance, sets.num_sets) / sets.num_sets)
     noise = np.random.default_rng(0).standard_normal((ROWS_SEEDS, patches, patches))
-    own = torch.eye(patches, dtype=torch.bool)
-    A = torch.from_numpy(start * noise).masked_fill(own, diagonal).requires_grad_()  # (R, D, D)
+    on_diagonal = torch.eye(patches, dtype=torch.bool)
+    A = torch.from_numpy(start * noise).masked_fill(on_diagonal, diagonal).requires_grad_()  # (R, D, D)
     alpha = torch.full((ROWS_SEEDS, 1, 1), DEFAULT.alpha, dtype=torch.float64, requires_grad=True)
     marks = {round(steps * k / points) for k in range(1, points + 1)}
     result: dict[str, list] = {}
@@ -215,7 +215,7 @@ def population_cell(start: float, q: float, diagonal: float, steps: int, points:
         loss = (mass * torch.nn.functional.softplus(-F)).sum(dim=-1)  # (R,)
         by_score, by_alpha = torch.autograd.grad(loss.sum(), (A, alpha))
         with torch.no_grad():
-            A -= DEFAULT.score_rate(patches, POPULATION_RATE) * by_score.masked_fill(own, 0)
+            A -= DEFAULT.score_rate(patches, POPULATION_RATE) * by_score.masked_fill(on_diagonal, 0)
             alpha -= POPULATION_RATE * by_alpha
         if step in marks:
             for key, value in (("taken", step), ("loss", loss.detach()), *census(A.detach(), sets).items()):
@@ -229,7 +229,7 @@ def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
     masses = set_masses(torch.softmax(A, dim=-1), sets)
     known = association(A, sets)
     read = sets_read(masses)  # (R, D)
-    own = read == sets.labels
+    reads_own_set = read == sets.labels
     off = sets.same_set & ~np.eye(sets.num_patches, dtype=bool)
     scores = A.numpy()
     margins = scores.mean(axis=-1, where=off) - scores.mean(axis=-1, where=~sets.same_set)  # (R, D)
@@ -238,8 +238,10 @@ def census(A: torch.Tensor, sets: Partition) -> dict[str, Any]:
         "auc": known.auc,
         "exact": known.exact,
         "specialists": (read >= 0).sum(axis=-1),
-        "own": own.sum(axis=-1),
-        "read": np.sum([own[:, sets.labels == k].any(axis=-1) for k in range(sets.num_sets)], axis=0),
+        "own": reads_own_set.sum(axis=-1),
+        "read": np.sum(
+            [reads_own_set[:, sets.labels == k].any(axis=-1) for k in range(sets.num_sets)], axis=0
+        ),
         "blank": blank_rows(masses).sum(axis=-1),
         "spread": np.sqrt(np.mean([m.var(axis=-1, ddof=1) for m in of_set], axis=0)),
         "masses": masses,
@@ -322,8 +324,8 @@ GRAM = {
 #: A = P P^T above the range in which companions gain, with small steps.
 GRAM_SLOW = {"$q$ = 0.76, 0.002": dict(_GRAM, q=0.76, rate=0.002, steps=5000)}
 POPULATION = tuple(
-    dict(start=one, q=Q, diagonal=diagonal, steps=4000, points=8)
-    for one, diagonal in (
+    dict(start=shapes, q=Q, diagonal=diagonal, steps=4000, points=8)
+    for shapes, diagonal in (
         (0.0, 1.0),
         (0.001, 1.0),
         (0.01, 1.0),

@@ -75,8 +75,10 @@ def turned_cell(
         data, kind, steps=steps, batch=batch, rate=rate, n_test=10_000, diagonal=diagonal, score_std=start
     )
     masses = gathered(run.bench, data)
-    own = run.share[:, 1]
-    return rounded({"error": run.errors[-1], "own": own, "set": masses["set"], "best": masses["own"]}, 4)
+    own_share = run.share[:, 1]
+    return rounded(
+        {"error": run.errors[-1], "own": own_share, "set": masses["set"], "best": masses["own"]}, 4
+    )
 
 
 def rare_cell(kind: str, rate: float, steps: int, batch: int) -> dict:

@@ -33,8 +33,8 @@ def lifetime_cell(q: float) -> dict:
             association(noise.draw_scores(at, n, DEFAULT.init_std, DRAWS), noise.partition)
             for at in deviations
         ]
-        share[str(n)] = [float(one.exact.mean()) for one in tries]
-        margin[str(n)] = rounded([float(np.median(one.margin)) for one in tries], 4)
+        share[str(n)] = [float(run.exact.mean()) for run in tries]
+        margin[str(n)] = rounded([float(np.median(run.margin)) for run in tries], 4)
     return {
         "steps": [at.step for at in deviations],
         "rms": rounded([at.rms() for at in deviations]),

@@ -61,8 +61,8 @@ def load(
         return getattr(embedded, name)().limited(train_size, test_size)
     folder = data_root(root)
     # "cifar10" is no beginning of "cifar100": a file's name goes on with something else than a digit.
-    own = f"{name.replace('-', '_')}[!0-9]*npz"
-    packed = sorted(folder.glob(own)) if folder.is_dir() else []
+    pattern = f"{name.replace('-', '_')}[!0-9]*npz"
+    packed = sorted(folder.glob(pattern)) if folder.is_dir() else []
     if len(packed) > 1:
         raise ValueError(
             f"{folder} holds several packed files ({', '.join(p.name for p in packed)}): name one"

@@ -42,17 +42,17 @@ class Draws:
     reflected: bool = False
 
     def __getitem__(self, which) -> Draws:
-        return self._each(lambda tensor: tensor[which])
+        return self._changed(lambda tensor: tensor[which])
 
     def to(self, device) -> Draws:
         """The draws on a device."""
-        return self._each(lambda tensor: tensor.to(device))
+        return self._changed(lambda tensor: tensor.to(device))
 
     def policy_only(self) -> Draws:
         """The draws of the policy alone."""
         return Draws(operation=self.operation, value=self.value)
 
-    def _each(self, change) -> Draws:
+    def _changed(self, change) -> Draws:
         tensors = (self.top, self.left, self.flipped, self.operation, self.value)
         changed = (None if t is None else change(t) for t in tensors)
         return Draws(*changed, padding=self.padding, reflected=self.reflected)

@@ -101,15 +101,15 @@ def load_crops(path) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _arrays(path, needed) -> dict[str, np.ndarray]:
     """The file's arrays, each of the type and the number of axes that it must have."""
-    said = f"{path} is not a whole packed file"
-    arrays = read_arrays(path, said)
+    message = f"{path} is not a whole packed file"
+    arrays = read_arrays(path, message)
     if missing := set(needed) - set(arrays):
-        raise ValueError(f"{said}: it has no {', '.join(sorted(missing))}")
+        raise ValueError(f"{message}: it has no {', '.join(sorted(missing))}")
     for name, array in arrays.items():
         kind, axes = _FORMS.get(name.rstrip("0123456789"), (array.dtype.kind, array.ndim))
         if array.dtype.kind not in kind or array.ndim != axes or (kind == "iu" and (array < 0).any()):
             raise ValueError(
-                f"{said}: {name!r} must have {axes} axes and be of kind {kind!r}, nothing below 0, "
+                f"{message}: {name!r} must have {axes} axes and be of kind {kind!r}, nothing below 0, "
                 f"got {array.dtype} of shape {array.shape}"
             )
     return arrays

@@ -116,16 +116,16 @@ def apply(images: torch.Tensor, operation: torch.Tensor, value: torch.Tensor) ->
         out = images.clone()
         moving = (operation >= _NUMBER["ShearX"]) & (operation <= _NUMBER["Rotate"])
         for name, chosen in [("", moving), *((name, operation == _NUMBER[name]) for name in colors)]:
-            own = chosen.nonzero()[:, 0]
-            if not len(own):
+            places = chosen.nonzero()[:, 0]
+            if not len(places):
                 continue
-            there = own.to(images.device)
-            drawn = value[own].to(images.device)
+            there = places.to(images.device)
+            drawn = value[places].to(images.device)
             few = images[there]
             made = (
                 _COLORS[name](few, drawn[:, None, None, None])
                 if name
-                else _move(few, operation[own].to(images.device), drawn)
+                else _move(few, operation[places].to(images.device), drawn)
             )
             out[there] = made
         return out

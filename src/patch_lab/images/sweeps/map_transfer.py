@@ -70,9 +70,9 @@ def task(target: bool) -> ImageSet:
     return replace(data, classes=data.classes[5 * target : 5 * target + 5], **parts)
 
 
-def _config(**own):
+def _config(**options):
     fixed = {**VIT, "train_size": None, "val_size": 0, "device": "auto", "attention": "positional"}
-    return TrainConfig(**{**fixed, "warmup_epochs": own["epochs"] / 10, **own})
+    return TrainConfig(**{**fixed, "warmup_epochs": options["epochs"] / 10, **options})
 
 
 @lru_cache(maxsize=1)

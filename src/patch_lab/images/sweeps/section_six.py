@@ -98,13 +98,13 @@ def data() -> dict:
 
 def checked(name: str) -> None:
     """Refuse to go on without the registered file of a set."""
-    own = sorted(data_root().glob(f"{name}[!0-9]*npz"))
-    sha256 = hashlib.sha256(own[0].read_bytes()).hexdigest() if len(own) == 1 else None
+    files = sorted(data_root().glob(f"{name}[!0-9]*npz"))
+    sha256 = hashlib.sha256(files[0].read_bytes()).hexdigest() if len(files) == 1 else None
     if sha256 != FILES[name]:
         there = (
-            f"{own[0]} has the sha256 {sha256}"
+            f"{files[0]} has the sha256 {sha256}"
             if sha256
-            else f"{data_root()} holds {len(own)} files {name}*.npz"
+            else f"{data_root()} holds {len(files)} files {name}*.npz"
         )
         raise ValueError(
             f"this sweep is made from {SOURCES[name]}, sha256 {FILES[name]}. {ENVIRONMENT} must name the "
@@ -149,39 +149,41 @@ def rates(done, name: str) -> dict[str, float]:
     """
     best = {}
     for kind in KINDS:
-        own = [
+        pilot_rows = [
             row for row in done if row.get("part") == "rates" and (row["data"], row["kind"]) == (name, kind)
         ]
-        own = [row for row in own if row["failed"] is None]
-        if not own:
+        pilot_rows = [row for row in pilot_rows if row["failed"] is None]
+        if not pilot_rows:
             raise ValueError(
                 f"the pilot on {name} with {kind} attention comes before its pairs, and is not there"
             )
-        best[kind] = max(own, key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
+        best[kind] = max(pilot_rows, key=lambda row: (row["val_accuracy"][-1], -row["lr"]))["lr"]
     return best
 
 
 def settings(cell: dict, done=()) -> dict[str, dict[str, Any]]:
     """The settings of the runs of a cell for :class:`TrainConfig`, by what they are called in its result."""
-    own = preset("cifar100").as_dict() | {"dataset": cell["data"], "compile": True}
+    options = preset("cifar100").as_dict() | {"dataset": cell["data"], "compile": True}
     if cell["part"] == "rates":
-        own |= dict(epochs=PILOT_EPOCHS, warmup_epochs=PILOT_EPOCHS / 10, seed=PILOT_SEED, compile=False)
-        return {"run": own | dict(attention=cell["kind"], lr=cell["lr"]) | MACHINE}
-    own |= {"seed": cell["seed"]}
+        options |= dict(epochs=PILOT_EPOCHS, warmup_epochs=PILOT_EPOCHS / 10, seed=PILOT_SEED, compile=False)
+        return {"run": options | dict(attention=cell["kind"], lr=cell["lr"]) | MACHINE}
+    options |= {"seed": cell["seed"]}
     if cell["part"] == "figure-5":
-        own |= dict(epochs=cell["epochs"], tile=cell["tile"], tile_seed=cell["seed"], model=cell["model"])
+        options |= dict(epochs=cell["epochs"], tile=cell["tile"], tile_seed=cell["seed"], model=cell["model"])
         if cell["model"] == "vit":
-            own |= dict(patch_size=2, attention="vanilla", lr=rates(done, cell["data"])["vanilla"])
+            options |= dict(patch_size=2, attention="vanilla", lr=rates(done, cell["data"])["vanilla"])
         else:  # what its library has is fast as it is, and each network would be compiled by itself
-            own |= dict(compile=False)
-        return {"run": own | MACHINE}
+            options |= dict(compile=False)
+        return {"run": options | MACHINE}
     if cell["recipe"] == "vit-cifar":
-        public = preset("vit-cifar").as_dict() | {name: own[name] for name in ("dataset", "compile", "seed")}
+        public = preset("vit-cifar").as_dict() | {
+            name: options[name] for name in ("dataset", "compile", "seed")
+        }
         return {kind: public | {"attention": kind} | MACHINE for kind in KINDS}
     if cell["recipe"] == "P from N(0, 1)":
-        own |= {"position_std": 1.0}
+        options |= {"position_std": 1.0}
     best = rates(done, cell["data"])
-    return {kind: own | dict(attention=kind, lr=best[kind], epochs=EPOCHS) | MACHINE for kind in KINDS}
+    return {kind: options | dict(attention=kind, lr=best[kind], epochs=EPOCHS) | MACHINE for kind in KINDS}
 
 
 class Runs:
@@ -251,13 +253,13 @@ def answers(text: str, n: int = 10_000) -> np.ndarray:
 @contextmanager
 def ready(chosen: list[dict], done) -> Iterator[Runs]:
     """The runs of some cells, set up on the device."""
-    own = [settings(cell, done) for cell in chosen]
+    runs_of_cells = [settings(cell, done) for cell in chosen]
     shown = pictures(chosen[0]["data"])
     if chosen[0]["part"] == "rates":
         shown = replace(shown, test_images=shown.test_images[:1], test_labels=shown.test_labels[:1])
-    configs = [TrainConfig(**options) for cell in own for options in cell.values()]
+    configs = [TrainConfig(**options) for cell in runs_of_cells for options in cell.values()]
     with Together(configs, shown) as runs:
-        yield Runs(chosen, done, runs, [list(cell) for cell in own])
+        yield Runs(chosen, done, runs, [list(cell) for cell in runs_of_cells])
 
 
 def alike(one: dict, other: dict) -> bool:
@@ -310,9 +312,9 @@ def alone_cell(attention: str, epochs: int, seed: int) -> dict:
         ``test_accuracy`` after the last epoch, ``test_n``, ``parameters``, ``metrics`` by epoch,
         ``locality`` of P, ``positions``, and ``images_per_s``, the median over epochs.
     """
-    own: dict[str, Any] = preset("cifar100").as_dict() | MACHINE
-    own |= dict(attention=attention, epochs=epochs, seed=seed, compile=True)
-    made = train(TrainConfig(**own), progress=False, data=pictures("cifar100"))
+    options: dict[str, Any] = preset("cifar100").as_dict() | MACHINE
+    options |= dict(attention=attention, epochs=epochs, seed=seed, compile=True)
+    made = train(TrainConfig(**options), progress=False, data=pictures("cifar100"))
     return kept_alone(made.record, made.model.get_parameter("positions")[0].detach())
 
 

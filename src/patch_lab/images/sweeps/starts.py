@@ -107,9 +107,9 @@ def windows(size: int = VIT["train_size"]):
 
 
 def _run(kind: str, arm: str, epochs: int, lr: float, seed: int, tuning: bool) -> dict:
-    own: dict[str, Any] = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
-    own |= dict(epochs=epochs, warmup_epochs=epochs / 10, lr=lr, seed=seed)
-    config = TrainConfig(**{**VIT, **own})
+    options: dict[str, Any] = dict(attention="shifts") if arm == FROZEN else dict(attention=kind, **ARMS[arm])
+    options |= dict(epochs=epochs, warmup_epochs=epochs / 10, lr=lr, seed=seed)
+    config = TrainConfig(**{**VIT, **options})
     data = windows().limited(None, 1) if tuning else windows()
     record = train(config, progress=False, data=data).record
     names = ("val_accuracy", "train_accuracy", "train_loss")
@@ -155,10 +155,12 @@ def wide_cell(data: str, kind: str) -> dict:
     """
     size = WIDE[data]
     sets = wide_data(data)
-    own = dict(dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind)
-    rates = list(_side_by_side(own, sets, [(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
+    options = dict(
+        dataset=data, train_size=None, val_size=size["held"], epochs=size["epochs"], attention=kind
+    )
+    rates = list(_side_by_side(options, sets, [(arm, lr, TUNING_SEED) for arm in LONG_ARMS for lr in RATES]))
     best = best_rates(rates, LONG_ARMS, lambda row: row["val_accuracy"][-1])
-    runs = list(_side_by_side(own, sets, [(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
+    runs = list(_side_by_side(options, sets, [(arm, best[arm], seed) for seed in SEEDS for arm in LONG_ARMS]))
     kept = ("arm", "lr", "val_accuracy")
     return rounded({"rates": [{name: row[name] for name in kept} for row in rates], "runs": runs}, 4)
 
@@ -172,9 +174,9 @@ def every_rate_cell(kind: str, pictures: int, epochs: int) -> dict:
         ``runs``: ``arm``, ``lr``, ``seed``, ``test_accuracy``; after the last epoch ``val_accuracy``,
         ``train_accuracy``, ``train_loss``.
     """
-    own = dict(train_size=None, epochs=epochs, attention=kind)
+    options = dict(train_size=None, epochs=epochs, attention=kind)
     chosen = [(arm, lr, seed) for seed in SEEDS for arm in LONG_ARMS for lr in EVERY_RATE]
-    runs = _side_by_side(own, windows(pictures + VIT["val_size"]), chosen)
+    runs = _side_by_side(options, windows(pictures + VIT["val_size"]), chosen)
 
     def last(value):
         return value[-1] if isinstance(value, list) else value
@@ -182,10 +184,10 @@ def every_rate_cell(kind: str, pictures: int, epochs: int) -> dict:
     return rounded({"runs": [{name: last(value) for name, value in run.items()} for run in runs]}, 4)
 
 
-def _side_by_side(own: dict, sets, chosen) -> Iterator[dict[str, Any]]:
+def _side_by_side(options: dict, sets, chosen) -> Iterator[dict[str, Any]]:
     """Runs of arms, rates and seeds as rows of one tensor, each with its metrics by epoch."""
-    own = {**VIT, **own, "warmup_epochs": own["epochs"] / 10, "device": "auto"}
-    configs = [TrainConfig(**{**own, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen]
+    options = {**VIT, **options, "warmup_epochs": options["epochs"] / 10, "device": "auto"}
+    configs = [TrainConfig(**{**options, **ARMS[arm], "lr": lr, "seed": seed}) for arm, lr, seed in chosen]
     for (arm, lr, seed), run in zip(chosen, train_together(configs, sets)):
         by_epoch = {name: [row[name] for row in run.metrics] for name in run.metrics[0]}
         yield dict(arm=arm, lr=lr, seed=seed, test_accuracy=run.test_accuracy, **by_epoch)
@@ -194,7 +196,7 @@ def _side_by_side(own: dict, sets, chosen) -> Iterator[dict[str, Any]]:
 def best_rates(rows, arms, accuracy) -> dict[str, float]:
     """The rate of each arm with the highest accuracy; of equals the smaller."""
     of_arm = {arm: [row for row in rows if row["arm"] == arm] for arm in arms}
-    return {arm: max(own, key=lambda row: (accuracy(row), -row["lr"]))["lr"] for arm, own in of_arm.items()}
+    return {arm: max(runs, key=lambda row: (accuracy(row), -row["lr"]))["lr"] for arm, runs in of_arm.items()}
 
 
 def _cells(arms, **axes) -> tuple[dict, ...]:

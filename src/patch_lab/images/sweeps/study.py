@@ -51,12 +51,12 @@ def settings(
 
     Heads have 32 numbers, MLPs twice the width, and the rate warms up over a tenth of the epochs.
     """
-    own = dict(epochs=epochs, tile=tile, seed=seed, augment=augment)
+    choices = dict(epochs=epochs, tile=tile, seed=seed, augment=augment)
     if width % 32:
         raise ValueError(f"the width of a ViT must be a multiple of 32, got {width}")
     shape = dict(attention=model, width=width, heads=width // 32, mlp_width=2 * width)
     wide = WIDE if width == WIDTHS[1] else {}
-    return {**COMMON, **VIT, **wide, **own, **shape, "warmup_epochs": epochs / 10}
+    return {**COMMON, **VIT, **wide, **choices, **shape, "warmup_epochs": epochs / 10}
 
 
 @lru_cache(maxsize=1)
@@ -99,9 +99,9 @@ def train_cell(
         the mean maps of each layer and head; shuffle undone), and for seed 0 of the narrowest ViT
         ``positions``, the P of each epoch, (epochs, N, width) in half precision.
     """
-    own = settings(model, epochs, tile, seed, width, augment)
+    options = settings(model, epochs, tile, seed, width, augment)
     where = folder(model, width, epochs, tile, seed, augment)
-    return trained(own, pictures(), where, keep_positions=width == WIDTHS[0] and seed == 0)
+    return trained(options, pictures(), where, keep_positions=width == WIDTHS[0] and seed == 0)
 
 
 def folder(
@@ -112,7 +112,7 @@ def folder(
     return FOLDER / "-".join(str(part) for part in (model, width, epochs, tile, seed, *unusual))
 
 
-def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = False) -> dict:
+def trained(options: dict[str, Any], data, folder: Path, keep_positions: bool = False) -> dict:
     """The summary of a run with these settings, gone on with where ``folder`` holds a checkpoint.
 
     Raises
@@ -120,7 +120,7 @@ def trained(own: dict[str, Any], data, folder: Path, keep_positions: bool = Fals
     KeyboardInterrupt
         If a signal stopped the run; its checkpoint is kept.
     """
-    config = TrainConfig(**own)
+    config = TrainConfig(**options)
     permutation = GridPermutation(data.image_size, config.tile or data.image_size, config.tile_seed)
     watch = partial(watched, data=data, permutation=permutation) if config.model == "vit" else None
     run = train(config, folder, resume=True, progress=False, data=data, watch=watch)

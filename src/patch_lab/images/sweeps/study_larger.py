@@ -103,8 +103,8 @@ def random_labels_cell(attention: str, seed: int) -> dict:
         As of :func:`control_cell`.
     """
     folder = study.FOLDER.with_name("cifar10_random_labels") / f"{attention}-{seed}"
-    own = {**CONTROL, "attention": attention, "seed": seed}
-    return study.trained(own, relabeled(study.pictures(), seed), folder)
+    options = {**CONTROL, "attention": attention, "seed": seed}
+    return study.trained(options, relabeled(study.pictures(), seed), folder)
 
 
 def halved(data: ImageSet) -> ImageSet:
@@ -147,9 +147,9 @@ def tiny_cell(model: str, epochs: int, seed: int) -> dict:
     dict
         As of :func:`~patch_lab.images.sweeps.study.train_cell`; never with ``positions``.
     """
-    own = study.settings(model, epochs, study.WHOLE, seed, study.WIDTHS[0]) | {"dataset": "tiny-imagenet"}
+    options = study.settings(model, epochs, study.WHOLE, seed, study.WIDTHS[0]) | {"dataset": "tiny-imagenet"}
     folder = study.FOLDER.with_name("tiny_imagenet_study") / f"{model}-{epochs}-{seed}"
-    return study.trained(own, tiny(), folder)
+    return study.trained(options, tiny(), folder)
 
 
 def paper_cell(model: str) -> dict:
@@ -161,12 +161,12 @@ def paper_cell(model: str) -> dict:
         As of :func:`~patch_lab.images.sweeps.study.train_cell`, and ``step_cpu_s``, the seconds of
         processor time of a step of training (the median of some), whatever else the machine does.
     """
-    own = study.COMMON | PAPER | {"attention": model}
+    options = study.COMMON | PAPER | {"attention": model}
     folder = study.FOLDER.with_name("cifar10_paper_size") / model
-    return study.trained(own, study.pictures(), folder) | {"step_cpu_s": _step_cpu_s(own)}
+    return study.trained(options, study.pictures(), folder) | {"step_cpu_s": _step_cpu_s(options)}
 
 
-def _step_cpu_s(own: dict[str, Any]) -> float:
+def _step_cpu_s(options: dict[str, Any]) -> float:
     """Processor time of one more step of such a run, in seconds."""
 
     def seconds(epochs: int) -> float:
@@ -174,10 +174,10 @@ def _step_cpu_s(own: dict[str, Any]) -> float:
         train(replace(config, epochs=epochs), progress=False, data=data)
         return time.process_time() - start
 
-    batch = own["batch_size"]
+    batch = options["batch_size"]
     steps = 5
     val = 1
-    config = TrainConfig(**own | {"val_size": val, "warmup_epochs": 0.0})
+    config = TrainConfig(**options | {"val_size": val, "warmup_epochs": 0.0})
     data = study.pictures().limited(steps * batch + val, 1)
     seconds(1)  # the first steps also pay for what is made once
     return round((seconds(3) - seconds(1)) / (2 * steps), 4)

@@ -59,7 +59,7 @@ def attention(positions: str, seed: int) -> dict:
     model = s.model
     N = s.model.config.num_patches
     if positions == "own":
-        return _own(s)
+        return _own_encodings(s)
     order = np.arange(N)
     if positions == "shuffled":
         order = np.random.default_rng(seed).permutation(N)  # the shuffle of vit_interventions with this seed
@@ -78,7 +78,7 @@ def attention(positions: str, seed: int) -> dict:
     return {f"to_{name}": mean_over_pictures(torch.cat(parts)) for name, parts in received.items()}
 
 
-def _own(s: Subject) -> dict:
+def _own_encodings(s: Subject) -> dict:
     model = s.model
     N = s.model.config.num_patches
     grid = s.grid
@@ -123,20 +123,20 @@ def _own(s: Subject) -> dict:
                 at = group[batch]
                 sums[layer].index_add_(0, at, to_patches)
                 top = to_patches.argmax(dim=-1)  # (B, H, N)
-                one = torch.ones((), dtype=torch.int32)
-                steps[layer].index_put_((at[:, None, None], head, query, top), one, accumulate=True)
+                unit = torch.ones((), dtype=torch.int32)
+                steps[layer].index_put_((at[:, None, None], head, query, top), unit, accumulate=True)
     maps = (sums.sum(dim=1) / n).double().numpy()
     G = similarity(model.positions[0, :N])
     result: dict = {"share": ratio_over_pictures(energy - rest, energy)}
     result |= {name: ratio_over_pictures(part[..., :4], part[..., 4:]) for name, part in shares.items()}
     result |= {"to_corners": mean_over_pictures(to_corners), "part_names": list(LOGIT_TERMS)}
     for k in (4, 8):
-        result[f"recall_{k}"] = _each(sums, partial(neighbor_recall, grid=grid, k=k))
-    result["against_P"] = _each(sums, lambda S: _correlation(np.log(S), G))
+        result[f"recall_{k}"] = _by_head(sums, partial(neighbor_recall, grid=grid, k=k))
+    result["against_P"] = _by_head(sums, lambda S: _correlation(np.log(S), G))
     top = [[_top_step(counts.numpy(), grid) for counts in layer] for layer in steps.sum(dim=1)]
     result["top_step"] = [[step for step, _ in row] for row in top]
     inside = [[_inside(step, grid) for step, _ in row] for row in top]
-    result["top_share"] = _each(steps, lambda S, at: S[at].sum() / S[at.any(axis=1)].sum(), inside)
+    result["top_share"] = _by_head(steps, lambda S, at: S[at].sum() / S[at.any(axis=1)].sum(), inside)
     result["profile"] = encode(np.stack([[_profile(S, grid) for S in layer] for layer in maps]))
     places = (grid // 7, grid // 2, grid - 1 - grid // 5)
     result["queries"] = [grid * r + c for r in places for c in places]
@@ -145,7 +145,7 @@ def _own(s: Subject) -> dict:
     return result | {"lengths": _lengths(lengths, group, corners(grid), inner)}
 
 
-def _each(by_group: torch.Tensor, measure, *more) -> dict:
+def _by_head(by_group: torch.Tensor, measure, *more) -> dict:
     """A measure of what is summed over pictures, (L, groups, H, N, N): (L, H), with intervals.
 
     A mean map is told by its sum, as no measure depends on a factor. ``more`` are further arguments by layer
@@ -157,8 +157,8 @@ def _each(by_group: torch.Tensor, measure, *more) -> dict:
         drawn = torch.einsum("rg,ghij->rhij", draws, sums.float()).double().numpy()  # draw, head, query, key
         totals = sums.sum(dim=0).double().numpy()
         for head in range(len(totals)):
-            own = [layers[layer][head] for layers in more]
-            by_layer.append([measure(S, *own) for S in (totals[head], *drawn[:, head])])
+            arguments = [layers[layer][head] for layers in more]
+            by_layer.append([measure(S, *arguments) for S in (totals[head], *drawn[:, head])])
     values = np.reshape(np.array(by_layer, dtype=float), (len(by_group), -1, _GROUP_RESAMPLES + 1))
     return resampled_interval(values[..., 0], values[..., 1:], most=1.0)
 

@@ -55,12 +55,12 @@ def train_step(model, pictures):
 
 def kept_bytes(model, pictures) -> int:
     """Bytes of the distinct storages that autograd saves in a forward pass, without the parameters."""
-    own = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    parameters = {p.untyped_storage().data_ptr() for p in model.parameters()}
     kept = {}
 
     def pack(tensor):
         storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
+        if storage.data_ptr() not in parameters:
             kept[storage.data_ptr()] = storage.nbytes()
         return tensor
 

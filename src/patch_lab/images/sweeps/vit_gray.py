@@ -142,8 +142,8 @@ def gray(s: Subject) -> dict:
         inner = sums.double() @ candidates.T
         length = (candidates**2).sum(-1)
         by_others[:, layer] = square[..., None] - 2 * inner + counts[..., None] * length
-    own = torch.eye(L * H, dtype=torch.bool).reshape(L, H, L * H)
-    rest["other head"] = by_others.masked_fill(own, 0).sum(-1) / (L * H - 1)
+    on_itself = torch.eye(L * H, dtype=torch.bool).reshape(L, H, L * H)
+    rest["other head"] = by_others.masked_fill(on_itself, 0).sum(-1) / (L * H - 1)
     total = torch.zeros(_GROUPS, L, H, dtype=torch.float64).index_add_(0, group, energy)
     draws = times_drawn(_GROUPS, _RESAMPLES)
     share = {}
@@ -256,12 +256,12 @@ def overwrite(s: Subject, change: str, seed: int) -> dict:
     result = {"right": bits(right), "n": len(right)}
     for name, keys in {"corners": corners(s.grid), "others": four_keys(s.grid, seed)}.items():
         result[f"to_{name}"] = mean_over_pictures(received[..., keys].sum(dim=-1))
-        result[f"to_{name}_gain"] = mean_over_pictures((received - _own()[1])[..., keys].sum(dim=-1))
+        result[f"to_{name}_gain"] = mean_over_pictures((received - _unchanged()[1])[..., keys].sum(dim=-1))
     return result
 
 
 @lru_cache(maxsize=1)
-def _own() -> tuple[torch.Tensor, torch.Tensor]:
+def _unchanged() -> tuple[torch.Tensor, torch.Tensor]:
     return _from_layer_nine(subject(), "own", 0)
 
 

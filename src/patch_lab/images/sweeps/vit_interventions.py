@@ -6,7 +6,7 @@ change needs (mean maps, mean tokens, which heads are positional) is estimated o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ import torch
 from patch_association.images.locality import isotropic, participation_ratio, similarity
 from patch_lab.images.dissect import (
     LOGIT_TERMS,
+    Edit,
     Inside,
     changed_layer,
     fixed,
@@ -32,6 +33,20 @@ _ALL = list(range(_L))
 SHIFTS = {(1, 0): (0, -1), (1, 2): (0, 1), (2, 1): (-1, 0)}
 _SIDES = ((0, -1), (0, 1), (-1, 0), (1, 0))
 SINK_LAYERS = [8, 9, 10, 11]
+
+
+#: Changes of a layer's attention, and of the encodings.
+_LAYER_BY_LAYER = (
+    "own", "mean", "uniform", "position-position only", "without position-position", "corners masked",
+    "four keys masked",
+)  # fmt: skip
+_POSITIONS = (
+    "shuffled", "random", "zero", "averaged over neighbors", "additive part", "corners replaced",
+    "2 components", "4 components", "8 components", "16 components", "of DeiT",
+    "of DeiT, 8 components turned", "of DeiT, 16 components turned",
+    "cosines, 8 turned", "cosines, 16 turned",
+    "a smooth field, 8 components turned", "a smooth field, 16 components turned",
+)  # fmt: skip
 
 
 def _cells() -> tuple[dict, ...]:
@@ -96,19 +111,9 @@ def intervene(change: str, layers: list[int], seed: int) -> dict:
 def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, estimated: int) -> dict:
     """The changes by layer, from what was estimated on one half of the pictures."""
     maps = s.maps[split, estimated]
-    means = s.means[split, estimated]
     tokens = maps.shape[-1]
-    simple: dict[str, Callable[[int], Callable]] = {
-        "own": lambda layer: fixed(maps[layer]),  # of no layer
-        "mean": lambda layer: fixed(maps[layer]),
-        "uniform": lambda layer: fixed(torch.full_like(maps[layer], 1 / tokens)),
-        "position-position only": lambda layer: parts_only(means[layer], LOGIT_TERMS[:1]),
-        "without position-position": lambda layer: parts_only(means[layer], LOGIT_TERMS[1:]),
-        "corners masked": lambda layer: without_keys(corners(s.grid)),
-        "four keys masked": lambda layer: without_keys(four_keys(s.grid, seed)),
-    }
-    if change in simple:
-        return {layer: simple[change](layer) for layer in layers}
+    if change in _LAYER_BY_LAYER:
+        return {layer: _edits_of_layer(s, layer, seed, split, estimated)[change] for layer in layers}
     if change == "mean, refitted":
         return _refitted(s, layers, split, estimated)
     if change.startswith("shift heads"):
@@ -128,6 +133,21 @@ def edits_of(s: Subject, change: str, layers: list[int], seed: int, split: int, 
     return {
         layer: fixed(maps[layer], [head for at, head in chosen if at == layer])
         for layer in sorted({layer for layer, _ in chosen})
+    }
+
+
+def _edits_of_layer(s: Subject, layer: int, seed: int, split: int, estimated: int) -> dict[str, Edit]:
+    """What the changes of :data:`_LAYER_BY_LAYER` make of one layer."""
+    maps = s.maps[split, estimated, layer]
+    mean = s.means[split, estimated, layer]
+    return {
+        "own": fixed(maps),  # of no layer
+        "mean": fixed(maps),
+        "uniform": fixed(torch.full_like(maps, 1 / maps.shape[-1])),
+        "position-position only": parts_only(mean, LOGIT_TERMS[:1]),
+        "without position-position": parts_only(mean, LOGIT_TERMS[1:]),
+        "corners masked": without_keys(corners(s.grid)),
+        "four keys masked": without_keys(four_keys(s.grid, seed)),
     }
 
 
@@ -254,30 +274,35 @@ def smooth_field(P: torch.Tensor, generator: np.random.Generator) -> torch.Tenso
     return torch.from_numpy(root @ generator.standard_normal((len(P), P.shape[1]))).float()
 
 
-_POSITIONS: dict[str, Callable] = {
-    "shuffled": lambda P, g: P[torch.from_numpy(g.permutation(len(P)))],
-    "random": lambda P, g: P.mean(0) + P.std(0) * torch.from_numpy(g.standard_normal(P.shape)).float(),
-    "zero": lambda P, g: torch.zeros_like(P),
-    "averaged over neighbors": lambda P, g: _blurred(P),
-    "additive part": lambda P, g: additive(P),
-    "corners replaced": lambda P, g: _corners_replaced(P),
-    "2 components": lambda P, g: principal(P, 2),
-    "4 components": lambda P, g: principal(P, 4),
-    "8 components": lambda P, g: principal(P, 8),
-    "16 components": lambda P, g: principal(P, 16),
-    "of DeiT": lambda P, g: deit_encodings(),
-    "of DeiT, 8 components turned": lambda P, g: rotated(deit_encodings(), P, 8),
-    "of DeiT, 16 components turned": lambda P, g: rotated(deit_encodings(), P, 16),
-    "cosines, 8 turned": lambda P, g: rotated(cosines(P, 8), P, 8),
-    "cosines, 16 turned": lambda P, g: rotated(cosines(P, 16), P, 16),
-    "a smooth field, 8 components turned": lambda P, g: rotated(smooth_field(P, g), P, 8),
-    "a smooth field, 16 components turned": lambda P, g: rotated(smooth_field(P, g), P, 16),
+_OF_P = {
+    "zero": torch.zeros_like,
+    "averaged over neighbors": _blurred,
+    "additive part": additive,
+    "corners replaced": _corners_replaced,
 }
 
 
 def changed_positions(P: torch.Tensor, how: str, seed: int) -> torch.Tensor:
-    """Encodings (N, d) of the patches, changed."""
-    return _POSITIONS[how](P, np.random.default_rng(seed))
+    """Encodings (N, d) of the patches, changed as one of :data:`_POSITIONS` says."""
+    generator = np.random.default_rng(seed)
+    if how in _OF_P:
+        return _OF_P[how](P)
+    if how == "shuffled":
+        return P[torch.from_numpy(generator.permutation(len(P)))]
+    if how == "random":
+        return P.mean(0) + P.std(0) * torch.from_numpy(generator.standard_normal(P.shape)).float()
+    if how == "of DeiT":
+        return deit_encodings()
+    source, _, components = how.rpartition(", ")  # "cosines, 8 turned", or "8 components" of P itself
+    k = int(components.split()[0])
+    return rotated(_encodings_from(source, P, k, generator), P, k) if source else principal(P, k)
+
+
+def _encodings_from(source: str, P: torch.Tensor, k: int, generator: np.random.Generator) -> torch.Tensor:
+    """Encodings that are turned onto those of P: of another network, of none, or drawn."""
+    if source == "of DeiT":
+        return deit_encodings()
+    return cosines(P, k) if source == "cosines" else smooth_field(P, generator)
 
 
 def tokens_elsewhere(s: Subject, how: str, seed: int) -> Iterator[torch.Tensor]:

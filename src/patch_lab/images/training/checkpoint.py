@@ -26,8 +26,10 @@ def save_checkpoint(folder, state: dict) -> None:
     try:
         write_atomically(Path(folder) / NEWEST, buffer.getvalue())
     except OSError as error:
-        said = f"could not write a checkpoint to {folder}: {error.strerror or error}; the one before is kept"
-        raise OSError(error.errno, f"{said}: make room and go on with --resume") from error
+        message = (
+            f"could not write a checkpoint to {folder}: {error.strerror or error}; the one before is kept"
+        )
+        raise OSError(error.errno, f"{message}: make room and go on with --resume") from error
 
 
 def load_checkpoint(folder) -> dict | None:

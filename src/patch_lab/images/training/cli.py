@@ -67,8 +67,8 @@ def run(arguments) -> int:
         raise ValueError(str(error)) from error  # a full disk, a folder that cannot be written: no traceback
     except KeyboardInterrupt as stop:  # the second one, or one that came before the run began
         there = (arguments.out / NEWEST).exists()
-        said = "--resume goes on from the last checkpoint" if there else "there is no checkpoint yet"
-        raise type(stop)(f"stopped at once; {said} in {arguments.out}") from None
+        hint = "--resume goes on from the last checkpoint" if there else "there is no checkpoint yet"
+        raise type(stop)(f"stopped at once; {hint} in {arguments.out}") from None
     if not result.record["finished"]:
         why = "stopped" if result.stopped_by else "the time is up"
         done = f"after {len(result.record['metrics'])} of {config.epochs} epochs"

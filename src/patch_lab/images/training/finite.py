@@ -54,7 +54,7 @@ class FirstFailure:
         self.norms.copy_(torch.where(bad[:, None], norms, self.norms))
         self.step.copy_(torch.where(bad, step, self.step))
 
-    def said(self, steps: int, config, low: bool) -> list[str | None]:
+    def messages(self, steps: int, config, low: bool) -> list[str | None]:
         """What went wrong in each run, and what may help; None where nothing did. Waits for the device.
 
         Parameters
@@ -72,7 +72,7 @@ class FirstFailure:
 
     def check(self, steps: int, config, low: bool) -> None:
         """Raise the ValueError that says what went wrong; the arguments are those of :meth:`said`."""
-        for sentence in self.said(steps, config, low):
+        for sentence in self.messages(steps, config, low):
             if sentence is not None:
                 raise ValueError(sentence)
 
@@ -94,13 +94,13 @@ class FirstFailure:
         owner = range(len(self.names)) if self.owner is None else self.owner.tolist()
         numbers = {k for k, norm in zip(owner, self.norms[run].tolist()) if norm - norm != 0}
         bad = [self.names[k] for k in sorted(numbers)]
-        said = (
+        message = (
             f"the training loss is {loss:.4g} {where}, and its gradient is not finite, on the way back first "
             f"in {bad[-1]} ({_layer(bad[-1])}), in {len(bad)} of {len(self.names)} parameters"
         )
         if doubtful:
-            return f"{said}. A backward pass failed, and not the rate: try {' or '.join(doubtful)}"
-        return f"{said}. In float32 it has overflowed: lower lr or raise warmup_epochs"
+            return f"{message}. A backward pass failed, and not the rate: try {' or '.join(doubtful)}"
+        return f"{message}. In float32 it has overflowed: lower lr or raise warmup_epochs"
 
 
 def _layer(name: str) -> str:

@@ -64,8 +64,8 @@ def attention(qkv: torch.Tensor, bias: torch.Tensor, heads: int, scale: float) -
     out = qkv.new_empty(B, N, W // 3)
     d = W // 3 // heads
     M = min(N, 64)
-    own = B // len(bias)
-    _launch("forward", (B, heads, N // M), qkv, bias, out, scale, own, heads, N=N, D=d, M=M)
+    per_run = B // len(bias)
+    _launch("forward", (B, heads, N // M), qkv, bias, out, scale, per_run, heads, N=N, D=d, M=M)
     return out
 
 
@@ -77,8 +77,9 @@ def attention_back(
     B, N, W = qkv.shape
     by_qkv = torch.empty_like(qkv)
     d = W // 3 // heads
-    own = B // len(bias)
-    _launch("backward", (B, heads), qkv, bias, gradient, by_qkv, scale, own, heads, N=N, D=d, M=min(N, 64))
+    per_run = B // len(bias)
+    M = min(N, 64)
+    _launch("backward", (B, heads), qkv, bias, gradient, by_qkv, scale, per_run, heads, N=N, D=d, M=M)
     return by_qkv
 
 

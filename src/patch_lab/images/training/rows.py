@@ -73,15 +73,17 @@ class Rows:
         self.square = torch.zeros_like(self.flat)
         every = self.config.optimizer == "adam"
         decayed = self._decayed()
-        decay = self._each([float(every or name in decayed) for name in self.shapes])  # (n,)
+        decay = self._spread([float(every or name in decayed) for name in self.shapes])  # (n,)
         self.decay = self.config.weight_decay * decay.to(self.device)
         self.free = None
         if any(frozen):
-            free = torch.stack([self._each([float(n not in names) for n in self.shapes]) for names in frozen])
+            free = torch.stack(
+                [self._spread([float(n not in names) for n in self.shapes]) for names in frozen]
+            )
             self.free = free.to(self.device)  # (R, n)
             self.decay = self.decay * self.free
         numbers = [list(shapes).index(name) for name in self.shapes]
-        owner = self._each(numbers).view(-1, _WHOLE)[:, 0]  # (n / 64,)
+        owner = self._spread(numbers).view(-1, _WHOLE)[:, 0]  # (n / 64,)
         self.sums = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
         self.failure = FirstFailure(list(shapes), self.device, self.count, owner)
         steps = torch.arange(1, len(rates) + 1, dtype=torch.float64)
@@ -94,14 +96,14 @@ class Rows:
     def _decayed(self) -> set[str]:
         return {name for name, shape in self.shapes.items() if len(shape) >= 2 and name != "positions"}
 
-    def _each(self, numbers) -> torch.Tensor:
+    def _spread(self, numbers) -> torch.Tensor:
         """(n,): a number for each parameter, as often as it has entries."""
         return torch.repeat_interleave(torch.tensor(numbers), torch.tensor(self.used))
 
     def _row(self, model) -> torch.Tensor:
-        own = dict(model.named_parameters())
+        parameters = dict(model.named_parameters())
         padded = (
-            F.pad(own[name].detach().flatten(), (0, used - own[name].numel()))
+            F.pad(parameters[name].detach().flatten(), (0, used - parameters[name].numel()))
             for name, used in zip(self.shapes, self.used)
         )
         return torch.cat(list(padded))
@@ -112,11 +114,11 @@ class Rows:
         first = self.first
         parts = (*single.split(self.used[:first], dim=1), *low.to(self.type).split(self.used[first:], dim=1))
 
-        def own(part, n):
-            return part if part.shape[1] == n else part[:, :n]
+        def unpadded(padded, n):
+            return padded if padded.shape[1] == n else padded[:, :n]
 
         return {
-            name: own(part, shape.numel()).unflatten(1, shape)
+            name: unpadded(part, shape.numel()).unflatten(1, shape)
             for (name, shape), part in zip(self.shapes.items(), parts)
         }
 
@@ -265,10 +267,10 @@ class Rows:
     def finished(self, models):
         """The models with their rows put back, on the CPU."""
         for model, row in zip(models, self.flat.detach().cpu()):
-            own = dict(model.cpu().named_parameters())
+            parameters = dict(model.cpu().named_parameters())
             with torch.no_grad():
                 for name, part in zip(self.shapes, row.split(self.used)):
-                    own[name].copy_(part[: own[name].numel()].view_as(own[name]))
+                    parameters[name].copy_(part[: parameters[name].numel()].view_as(parameters[name]))
             yield model.eval()
 
 

@@ -169,7 +169,7 @@ def train(
     if place.rank != 0:  # process 0 first: it makes the folder
         place.wait()
     with _held(out if place.rank == 0 else None):
-        state = None if out is None else _found(config, out, resume)
+        state = None if out is None else _checkpoint_in(config, out, resume)
         if place.rank == 0:
             place.wait()
         kept = _record_in(out) if out is not None and state is not None and state["test"] else None
@@ -185,7 +185,7 @@ def train(
                 trainer.restore(state)
             with Progress(config, trainer.feed.steps, progress and place.rank == 0, trainer.done) as bar:
                 finished = trainer.run(bar)
-            return ImageRun(trainer.plain, trainer.record(finished), 0 if finished or not asked else asked[0])
+            return ImageRun(trainer.model, trainer.record(finished), 0 if finished or not asked else asked[0])
 
 
 def load_run(folder) -> ImageRun:
@@ -306,7 +306,7 @@ def _record_in(out: Path) -> dict | None:
         return record
 
 
-def _found(config: TrainConfig, out: Path, resume: bool) -> dict | None:
+def _checkpoint_in(config: TrainConfig, out: Path, resume: bool) -> dict | None:
     """The checkpoint to go on from, or None; refuses to overwrite or to mix runs."""
     record = _record_in(out)
     state = load_checkpoint(out)

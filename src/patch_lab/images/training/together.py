@@ -158,10 +158,10 @@ class Together:
         self.engines: list[Any] = []
         for group in self.groups:
             kind = Rows if configs[group[0]].model == "vit" else Apart
-            own = [[things[k] for k in group] for things in (self.models, self.configs, frozen)]
+            parts = [[things[k] for k in group] for things in (self.models, self.configs, frozen)]
             place = torch.tensor([which[k] for k in group], device=self.device)
             rate = rates[:, group].to(self.device)
-            self.engines.append(kind(own[0], own[1], own[2], rate, place, tokens))
+            self.engines.append(kind(parts[0], parts[1], parts[2], rate, place, tokens))
         shape = (data.channels, data.image_size, data.image_size)
         S = len(self.feeds)
         B = self.first.batch_size
@@ -284,7 +284,7 @@ class Together:
         failures: dict[int, str | None] = {}
         for group, engine in zip(self.groups, self.engines):
             low = engine.type == torch.bfloat16
-            failures |= dict(zip(group, engine.failure.said(self.steps, engine.config, low)))
+            failures |= dict(zip(group, engine.failure.messages(self.steps, engine.config, low)))
         return [failures[k] for k in range(len(self.configs))]
 
     def _take(self, report, metrics, keep_failed) -> None:
@@ -293,9 +293,9 @@ class Together:
         if not all(math.isfinite(row["train_loss"]) for row in rows) or report.broken:
             failed = self._failed()
             if not keep_failed or all(failed):
-                number, said = next((k, said) for k, said in enumerate(failed) if said)
+                number, message = next((k, message) for k, message in enumerate(failed) if message)
                 raise ValueError(
-                    f"run {number + 1} of {len(failed)}, with lr {self.configs[number].lr:g}: {said}"
+                    f"run {number + 1} of {len(failed)}, with lr {self.configs[number].lr:g}: {message}"
                 )
         for row, numbers in zip(metrics, rows):
             row.append(numbers)

@@ -118,17 +118,17 @@ class Trainer:
         self.asked = asked
         self.feed = make_feed(data, config, place)
         self.shape = dict(classes=len(data.classes), image_size=data.image_size, channels=data.channels)
-        self.plain = started(config, self.feed)
-        self.optimizer = make_optimizer(self.plain, config)
-        called = place.wrap(self.plain)
+        self.model = started(config, self.feed)
+        self.optimizer = make_optimizer(self.model, config)
+        called = place.wrap(self.model)
         if config.compile:
             # "reduce-overhead" records CUDA graphs: a small step is launched as one.
             called = torch.compile(called, mode="reduce-overhead" if place.device.type == "cuda" else None)
         self.step = TrainStep(called, self.optimizer, config, self.feed.mean, self.feed.std)
         self.total = config.epochs * self.feed.steps
-        self.average = Lookahead(self.plain, self.total) if config.lookahead else None
+        self.average = Lookahead(self.model, self.total) if config.lookahead else None
         if config.ema:
-            self.average = RunningAverage(self.plain, self.total, config.ema)
+            self.average = RunningAverage(self.model, self.total, config.ema)
         self.digest = data.digest() if place.rank == 0 else None
         self.epoch = self.step_number = 0
         self.metrics: list[dict] = []
@@ -155,17 +155,17 @@ class Trainer:
                 return False
         if self.test is None:
             # The test pictures are looked at here and nowhere else.
-            self.test = evaluate(self.plain, self.feed.evaluation("test"), self.step, self.place)
+            self.test = evaluate(self.model, self.feed.evaluation("test"), self.step, self.place)
             if self.config.mirrored_test:
                 pairs = zip(self.feed.evaluation("test"), self.feed.evaluation("test", mirrored=True))
                 views = (((images, mirror), labels) for (images, labels), (mirror, _) in pairs)
-                averaged = evaluate(self.plain, views, self.step, self.place)
+                averaged = evaluate(self.model, views, self.step, self.place)
                 self.test |= {f"mirrored_{name}": averaged[name] for name in ("loss", "accuracy")}
             self.save()
         return True
 
     def _one_epoch(self, bar) -> bool:
-        self.plain.train()
+        self.model.train()
         for images, labels in self.feed.epoch(self.epoch, self.step_number):
             at = (self.config.seed, self.epoch, self.step_number)
             if self.config.drop_path:  # what is left out of a step depends on the step alone, too
@@ -175,7 +175,7 @@ class Trainer:
             self.step(images, labels, rate, share, self.done)
             self.step_number += 1
             if self.average is not None:
-                self.average.after(self.plain, self.done)
+                self.average.after(self.model, self.done)
             bar.step(self.step.sums)
             if self.step_number < self.feed.steps and self.place.world == 1 and self._stop_or_save():
                 return False
@@ -192,11 +192,11 @@ class Trainer:
         self.timing.append({"seconds": self.epoch_spent, "images_per_s": count / self.epoch_spent})
         if self.config.val_size:
             average = self.average if isinstance(self.average, RunningAverage) else None
-            with nullcontext() if average is None else average.instead(self.plain):
-                held_out = evaluate(self.plain, self.feed.evaluation("val"), self.step, self.place)
+            with nullcontext() if average is None else average.instead(self.model):
+                held_out = evaluate(self.model, self.feed.evaluation("val"), self.step, self.place)
             row |= {"val_loss": held_out["loss"], "val_accuracy": held_out["accuracy"]}
         if watch := self.about["watch"]:
-            row |= watch(self.plain)
+            row |= watch(self.model)
         self.metrics.append(row)
         self.epoch = self.epoch + 1
         self.step_number = 0
@@ -240,7 +240,7 @@ class Trainer:
     def _state(self) -> dict:
         return {
             "config": json.dumps(self.config.as_dict()), "digest": self.digest, "shape": self.shape,
-            "model": self.plain.state_dict(), "optimizer": self.optimizer.state_dict(),
+            "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(),
             "epoch": self.epoch, "step": self.step_number, "sums": self.step.sums.cpu(),
             "metrics": self.metrics, "timing": self.timing, "test": self.test,
             "spent": self.spent, "epoch_spent": self.epoch_spent,
@@ -259,7 +259,7 @@ class Trainer:
             self._put(state)
 
     def _put(self, state: dict) -> None:
-        put_weights(self.plain, state["model"])
+        put_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step.sums.copy_(state["sums"])
         if self.average is not None:
@@ -285,15 +285,15 @@ class Trainer:
                      "image_size": self.data.image_size, "channels": self.data.channels,
                      "mean": feed.mean.tolist(), "std": feed.std.tolist(),
                      "classes": list(self.data.classes)},
-            "parameters": sum(p.numel() for p in self.plain.parameters()),
+            "parameters": sum(p.numel() for p in self.model.parameters()),
             "metrics": self.metrics, "test": self.test, "timing": self.timing,
-            "locality": learned_locality(self.plain, feed.permutation),
+            "locality": learned_locality(self.model, feed.permutation),
             "provenance": origin | {"processes": self.place.world},
         }  # fmt: skip
         if self.out is not None and self.place.rank == 0:
-            if finished and isinstance(self.plain, ViT):
+            if finished and isinstance(self.model, ViT):
                 buffer = io.BytesIO()
-                np.savez_compressed(buffer, positions=self.plain.positions.detach().float().cpu().numpy())
+                np.savez_compressed(buffer, positions=self.model.positions.detach().float().cpu().numpy())
                 write_atomically(self.out / POSITIONS, buffer.getvalue())
             write_atomically(self.out / RECORD, json.dumps(record, indent=1, allow_nan=False) + "\n")
         return record

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from patch_lab.kit import PARTS
+from patch_lab.kit import BOOK_PARTS
 from patch_lab.kit.ledger.evidence import ChapterRun, Number, read_run, write_run
 from patch_lab.kit.ledger.parameters import refuse_nonsense
 from patch_lab.kit.ledger.table import SOURCES, UNEXAMINED, VERDICTS, Claim, read_table
@@ -119,8 +119,8 @@ class Ledger:
 
     def _grounds(self, claim_id: str) -> set[str]:
         """All that a claim rests on, directly or not."""
-        own = self._claims[claim_id].rests_on
-        return set(own).union(*map(self._grounds, own))
+        used = self._claims[claim_id].rests_on
+        return set(used).union(*map(self._grounds, used))
 
     def _order(self) -> list[str]:
         """The ids, each behind all that it rests on.
@@ -167,7 +167,7 @@ class Ledger:
         if name not in chapters:
             raise ValueError(f"chapter must be one of {', '.join(chapters)}, got {name!r}")
         self._refuse_to_overwrite()
-        given = {key: _plain(key, value) for key, value in parameters.items()}
+        given = {key: _json_value(key, value) for key, value in parameters.items()}
         self._run = (name, ChapterRun(given, {}))
         self._before = self.recorded(name) or ChapterRun({}, {})
 
@@ -212,7 +212,7 @@ class Ledger:
     def _write(self, name: str, run: ChapterRun, claim: Claim, evidence: Mapping[str, Number]) -> Card:
         """Write the evidence of a claim into its chapter's file, which holds one run alone."""
         old = self._before.numbers.get(claim.id, {})
-        kept = {key: one.or_recorded(old.get(key)) for key, one in evidence.items()}
+        kept = {key: number.or_recorded(old.get(key)) for key, number in evidence.items()}
         fresh = replace(claim, evidence=kept, parameters=run.parameters)
         undefined = [number.name for number in evidence.values() if not number.is_finite]
         if undefined:
@@ -269,7 +269,7 @@ class Ledger:
 @lru_cache(maxsize=1)
 def shipped() -> Ledger:
     """The book's own ledger, as it came with the package."""
-    tables = [LABORATORY / part / "claims.toml" for part in PARTS]
+    tables = [LABORATORY / part / "claims.toml" for part in BOOK_PARTS]
     return Ledger(tables, evidence_file)
 
 
@@ -325,12 +325,12 @@ def _listed(parameters: Mapping) -> str:
     return ", ".join(f"{key} = {value!r}" for key, value in parameters.items()) or "no parameters"
 
 
-def _plain(key: str, value):
+def _json_value(key: str, value):
     """A parameter as the JSON value that it is recorded as."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):
-        return [_plain(key, item) for item in value]
+        return [_json_value(key, item) for item in value]
     if (
         value is None
         or isinstance(value, (bool, int, str))

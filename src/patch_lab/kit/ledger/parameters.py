@@ -177,7 +177,7 @@ DIVIDES = Relation(
 )  # fmt: skip
 
 
-def _own(chapter: str, table: str) -> Mapping:
+def _table_of(chapter: str, table: str) -> Mapping:
     """A table of the chapter's part; empty where the part has none."""
     part = chapter.partition("/")[0]
     return getattr(import_module(f"patch_lab.{part}.parameters"), table, {})
@@ -192,14 +192,14 @@ def kind_of(chapter: str, parameter: str) -> Kind:
         If nobody has said it.
     """
     part, _, name = chapter.partition("/")
-    kinds = {**KINDS, **_own(chapter, "KINDS"), **_own(chapter, "ONLY").get(name, {})}
+    kinds = {**KINDS, **_table_of(chapter, "KINDS"), **_table_of(chapter, "ONLY").get(name, {})}
     if parameter not in kinds:
         raise ValueError(f"{parameter} of {chapter} must be declared in patch_lab.{part}.parameters")
     return kinds[parameter]
 
 
 def _relations(chapter: str) -> tuple[Relation, ...]:
-    return _own(chapter, "BETWEEN").get(chapter.partition("/")[2], ())
+    return _table_of(chapter, "BETWEEN").get(chapter.partition("/")[2], ())
 
 
 def refuse_nonsense(chapter: str, usual: Mapping[str, Any], /, **parameters) -> None:
@@ -219,9 +219,9 @@ def refuse_nonsense(chapter: str, usual: Mapping[str, Any], /, **parameters) -> 
     for words, holds, names in _relations(chapter):
         if names.keys() <= parameters.keys() and not holds(parameters):
             name, *others = sorted(
-                names, key=lambda one: parameters[one] == _like(parameters[one], usual.get(one))
+                names, key=lambda name: parameters[name] == _like(parameters[name], usual.get(name))
             )
-            beside = ", ".join(f"{one} = {brief(parameters[one])}" for one in others)
+            beside = ", ".join(f"{name} = {brief(parameters[name])}" for name in others)
             raise ValueError(
                 f"{name} must be such that {words}, got {brief(parameters[name])} beside {beside}"
             )
@@ -234,5 +234,5 @@ def _like(value, usual):
 
 def nonsense(chapter: str, parameter: str) -> tuple:
     """Values that a parameter of a chapter can never have while the others stand at their defaults."""
-    of_relations = (one.nonsense.get(parameter, ()) for one in _relations(chapter))
+    of_relations = (relation.nonsense.get(parameter, ()) for relation in _relations(chapter))
     return (*kind_of(chapter, parameter).nonsense, *(value for values in of_relations for value in values))

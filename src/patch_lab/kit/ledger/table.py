@@ -209,7 +209,7 @@ class Claim:
         """The knobs, with their numbers filled in; nothing for an unexamined claim."""
         if self.current_verdict == UNEXAMINED:
             return ()
-        return tuple(Knob(one.name, self._fill(one.tried), self._fill(one.moved)) for one in self.knobs)
+        return tuple(Knob(knob.name, self._fill(knob.tried), self._fill(knob.moved)) for knob in self.knobs)
 
     def unmet_requirements(self, evidence: Mapping[str, Number], parameters: Mapping) -> list[str]:
         """The requirements of the verdict that these numbers do not meet."""
@@ -306,7 +306,7 @@ def _claim(entry: dict) -> Claim:
 
 
 def _list(key: str, value, of: type, called: str) -> list:
-    if not isinstance(value, list) or not all(isinstance(one, of) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, of) for item in value):
         raise ValueError(f"{key} must be a list of {called}, got {value!r}")
     return value
 

@@ -87,7 +87,7 @@ class Card:
         )
         notes.append(("Your setting: this is not the recorded run.", f"{listed}."))
         if self.unmet_requirements:
-            names = {key: f"“{one.name}”" for key, one in {**self.claim.evidence, **self.yours}.items()}
+            names = {key: f"“{number.name}”" for key, number in {**self.claim.evidence, **self.yours}.items()}
             required = re.sub(
                 r"[a-z]\w*", lambda key: names.get(key[0], key[0]), " and ".join(self.unmet_requirements)
             )
@@ -98,14 +98,14 @@ class Card:
         """The header and a row for each number: its name, its value or values, and how it was obtained."""
         recorded = self.claim.evidence
         if self.yours is None:
-            rows = [[one.name, one.show(), one.basis()] for one in recorded.values()]
+            rows = [[number.name, number.show(), number.basis()] for number in recorded.values()]
             return [["evidence", "value", "basis"], *rows]
         rows = []
         for key in dict.fromkeys((*self.yours, *recorded)):
             yours = self.yours.get(key)
             old = recorded.get(key)
             shown = self.yours[key] if key in self.yours else recorded[key]
-            values = [one.show() if one else "–" for one in (yours, old)]
+            values = [number.show() if number else "–" for number in (yours, old)]
             rows.append([shown.name, *values, shown.basis()])
         return [["evidence", "yours", "recorded", "basis"], *rows]
 

@@ -54,11 +54,11 @@ class Record(Cells):
     data: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self._whole = self
+        self._all_rows = self
 
     def _view(self, results: list[dict]) -> Record:
         view = replace(self, results=results)
-        view._whole = self._whole
+        view._all_rows = self._all_rows
         return view
 
     def origin(self) -> str:
@@ -73,7 +73,7 @@ class Record(Cells):
             sha = self.data["sha256"]
             data = f", from {self.data['source']}" + (f" (sha256 {sha[:12]}…)" if sha else "")
         return (
-            f"Recorded run “{self.name}”: {len(self._whole)} results, made on {p['date']} in {took}, "
+            f"Recorded run “{self.name}”: {len(self._all_rows)} results, made on {p['date']} in {took}, "
             f"on {p['hardware']} (PyTorch {p['versions']['torch']}){data}. "
             f"The command “{self.command}” reproduces it."
         )

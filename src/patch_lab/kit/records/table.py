@@ -63,7 +63,7 @@ class Cells:
         """The only cell with these settings; ValueError where there is none or more than one."""
         fitting = self.where(**settings).results
         if len(fitting) > 1:
-            raise ValueError(f"record {self.name!r} has {len(fitting)} cells with {_said(settings)}, not one")
+            raise ValueError(f"record {self.name!r} has {len(fitting)} cells with {_text(settings)}, not one")
         return fitting[0]
 
     def by(self, key: str) -> dict[Any, Self]:
@@ -119,7 +119,7 @@ class Cells:
         ours, theirs = ([row.get(by) for row in view] for view in (first, second))
         if set(ours) != set(theirs) or len(ours) != len(theirs) or len(set(ours)) < len(ours):
             raise ValueError(
-                f"cells must pair by {by}, got {ours} ({_said(one)}) and {theirs} ({_said(other)})"
+                f"cells must pair by {by}, got {ours} ({_text(one)}) and {theirs} ({_text(other)})"
             )
         return first.column(name) - second.column(name)[[theirs.index(value) for value in ours]]
 
@@ -130,14 +130,14 @@ class Cells:
         return pd.DataFrame([flattened(row) for row in self.results])
 
     def _nothing(self, rows, key, settings) -> str:
-        there = dict.fromkeys(_said(row[key]) for row in rows if key in row)
+        there = dict.fromkeys(_text(row[key]) for row in rows if key in row)
         before = dict(list(settings.items())[: list(settings).index(key)])
-        among = f" among cells with {_said(before)}" if before else ""
+        among = f" among cells with {_text(before)}" if before else ""
         if not there:
             keys = ", ".join(dict.fromkeys(key for row in rows for key in row))
             return f"no cell of record {self.name!r} has {key!r}{among}; there is {keys}"
         return (
-            f"no cell of record {self.name!r} has {key} = {_said(settings[key])}{among}; "
+            f"no cell of record {self.name!r} has {key} = {_text(settings[key])}{among}; "
             f"there {key} is {', '.join(there)}"
         )
 
@@ -154,11 +154,11 @@ def _fits(value, wanted) -> bool:
     if callable(wanted):
         return bool(wanted(value))
     if isinstance(wanted, tuple | set | range):
-        return any(value == one for one in wanted)
+        return any(value == choice for choice in wanted)
     return value == wanted
 
 
-def _said(value) -> str:
+def _text(value) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} = {_said(inner)}" for key, inner in value.items())
+        return ", ".join(f"{key} = {_text(inner)}" for key, inner in value.items())
     return "a value that fits" if callable(value) else repr(value)

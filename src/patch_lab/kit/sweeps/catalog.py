@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from patch_lab.kit import PARTS
+from patch_lab.kit import BOOK_PARTS
 from patch_lab.kit.sweeps.outcomes import run_cell
 from patch_lab.kit.sweeps.sweep import Sweep
 
@@ -16,7 +16,7 @@ from patch_lab.kit.sweeps.sweep import Sweep
 def sweep_modules() -> dict[str, str]:
     """The module of each sweep by the sweep's name, as the rooms' ``sweeps.FILES`` have them."""
     modules = {}
-    for room in (*PARTS, "certify"):
+    for room in (*BOOK_PARTS, "certify"):
         if not find_spec(f"patch_lab.{room}.sweeps"):
             continue
         sweeps = import_module(f"patch_lab.{room}.sweeps")

@@ -60,9 +60,9 @@ def as_json(value, what: str) -> Any:
         If it is something else, such as an object or a set; ``what`` begins the sentence.
     """
     if isinstance(value, Mapping):
-        return {str(key): as_json(one, what) for key, one in value.items()}
+        return {str(key): as_json(item, what) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        values = [as_json(one, what) for one in value]
+        values = [as_json(item, what) for item in value]
         return tuple(values) if isinstance(value, tuple) else values
     if hasattr(value, "tolist"):
         return as_json(value.tolist(), what)

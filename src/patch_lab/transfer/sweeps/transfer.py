@@ -82,7 +82,9 @@ def _tuning_cells(sizes: dict[int, int], diagonals, ratios):
     """Every diagonal and ratio, on seeds of their own."""
     common = {"dim": 32, "first_seed": 1000, "seeds": 4, "validation": True}
     chosen = grid(diagonal=diagonals, ratio=ratios)
-    return tuple(common | {"num_patches": D, "samples": N} | one for D, N in sizes.items() for one in chosen)
+    return tuple(
+        common | {"num_patches": D, "samples": N} | choice for D, N in sizes.items() for choice in chosen
+    )
 
 
 def _scratch_cells(sizes: dict[int, list[int]]):

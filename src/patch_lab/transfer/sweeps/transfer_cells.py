@@ -98,7 +98,7 @@ def pretrained_scores(num_patches: int, samples: int, seed: int, steps: int) -> 
     inside = A.numpy()[same & off]
     outside = A.numpy()[~same]
     test = HeldOut(data, 10_000, seed + TEST)
-    own = errors_under(
+    own_errors = errors_under(
         test, DenseAttention(A), *feature_and_rest(run.final.value, data), linear=TRANSFER.linear
     )
     return A, {
@@ -108,7 +108,7 @@ def pretrained_scores(num_patches: int, samples: int, seed: int, steps: int) -> 
         "recall": float(run.recall[-1, 0]),
         "pretraining_samples": samples,
         "pretraining_loss": float(run.loss[-1, 0]),
-        "pretraining_error": float(own[0]),
+        "pretraining_error": float(own_errors[0]),
     }
 
 
@@ -152,7 +152,7 @@ def _fine_tuned(data, model, sizes, seeds, linear) -> dict:
 
 def _mean(outcomes: list[learners.Outcome], name: str) -> float | None:
     """None for a learner that has no such number."""
-    values = [getattr(one, name) for one in outcomes]
+    values = [getattr(outcome, name) for outcome in outcomes]
     return None if None in values else float(np.mean(values))
 
 
