@@ -223,7 +223,7 @@ class ClaimsCards(LedgerDirective):
         fold += self.parse_text_to_nodes(card.reasons)
         if claim.filled_knobs:
             tried = "; ".join(f"{knob.name} ({knob.tried}): {knob.moved}" for knob in claim.filled_knobs)
-            fold += self.paragraph(f"Tried against, and what moved: {tried}.", "pa-knobs")
+            fold += self.paragraph(f"What was varied, and what changed: {tried}.", "pa-knobs")
         if claim.outcome:
             fold += self.paragraph(f"In one word: {claim.outcome}. Tested: {claim.horizon}.", "pa-knobs")
         fold += self._rests(claim)
@@ -237,7 +237,8 @@ class ClaimsCards(LedgerDirective):
         """What a proof uses, and what falls if it falls."""
         falls = shipped().dependents(claim.id)
         line = nodes.paragraph("", classes=["pa-knobs"])
-        for title, ids in (("Rests on ", claim.rests_on), ("If it falls, so do ", falls)):
+        verb = "does" if len(falls) == 1 else "do"
+        for title, ids in (("Rests on ", claim.rests_on), (f"If it falls, so {verb} ", falls)):
             for number, claim_id in enumerate(ids):
                 line += nodes.Text(title if number == 0 else ", ")
                 other = shipped()[claim_id]

@@ -176,7 +176,7 @@ def test_a_claim_has_one_word_of_the_common_vocabulary_and_a_horizon(tmp_path):
         return mine["ours-first"].outcome, mine["ours-first"].horizon
 
     name = KNOB["name"]
-    assert one("proved here") == ("verified", "all that the statement names: a proof")
+    assert one("proved here") == ("verified", "everything that it states, by proof")
     assert one("observation")[0] == "verified" and one("not testable")[0] == "inconclusive"
     assert one("held in every run within its hypotheses") == ("verified", f"{name}: 5 of them")
     assert one("holds only if", condition="it rains")[0] == one("fails as stated")[0] == "falsified"

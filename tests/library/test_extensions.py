@@ -55,6 +55,21 @@ def test_a_panel_is_as_large_as_its_part_of_the_drawing():
         assert f"--w:{svg['width']}px" in panel["style"]
 
 
+def test_a_panel_shows_on_a_phone_the_scale_that_its_neighbor_has():
+    """It is drawn at its own side, in room that lies under the neighbor on a desk."""
+    fig, axes = new_figure(1, 2, sharey=True)
+    for ax in axes:
+        ax.plot([1, 2, 3], [2, 1, 4])
+    file = io.StringIO()
+    fig.savefig(file, format="svg")
+    soup = BeautifulSoup(drawings.draw(file.getvalue(), "p", "Two curves."), "html.parser")
+    first, second = soup.select(".pa-panel")
+    assert not first.select(".pa-lent") and len(second.select(".pa-lent")) == 1
+    before = [float(re.search(r"margin:\S+ 0 \S+ (\S+)%", one["style"])[1]) for one in (first, second)]
+    assert before[0] >= 0 > before[1]
+    assert int(second.svg["width"]) >= int(first.svg["width"]) - 20  # no label
+
+
 def test_words_of_a_drawing_are_read_on_either_ground():
     """A pale curve keeps its color; its name, and its night, have the contrast that words need."""
     fig, ax = new_figure(width="half")

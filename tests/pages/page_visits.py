@@ -88,8 +88,8 @@ WIDTH = """() => {
   return {scroll: page.scrollWidth, inner: innerWidth, wide: show(wide), unreachable: show(unreachable)};
 }"""
 
-# Chapters' figures: letters that are small, in pixels; what of a panel sticks out of its column by more than
-# the page's margin; and panels that stand beside one another where the screen is too narrow for both.
+# Chapters' figures: letters that are small, in pixels; what of a panel sticks out of its column, where it
+# would be cut; and panels that stand beside one another where the screen is too narrow for both.
 FIGURES = """() => {
   const found = {small: [], outside: [], beside: [], panels: 0};
   for (const panel of document.querySelectorAll('article figure .pa-panel')) {
@@ -97,13 +97,14 @@ FIGURES = """() => {
     if (!svg?.getClientRects().length) continue;
     const name = panel.closest('figure').id;
     const scale = svg.getScreenCTM().a;
-    for (const letters of svg.querySelectorAll('g[transform*="scale(0.1"]')) {
+    for (const letters of svg.querySelectorAll('g[transform*="scale(0."]')) {
       const size = 100 * scale * letters.getAttribute('transform').match(/scale\\((0\\.\\d+)/)[1];
       if (size < 11) found.small.push(`${name}: ${size.toFixed(1)}`);
     }
-    const [box, ink] = [panel.getBoundingClientRect(), svg.getBBox()];
-    const over = (ink.x + ink.width - svg.viewBox.baseVal.x - svg.viewBox.baseVal.width) * scale;
-    if (innerWidth <= 600 && over > 12) found.outside.push(`${name}: ${over.toFixed(0)}`);
+    const box = panel.getBoundingClientRect();
+    const seen = [...svg.querySelectorAll('path, use, image')].filter(e => !e.closest('defs, [clip-path]'));
+    const over = Math.max(...seen.map(e => e.getBoundingClientRect().right)) - box.right;
+    if (innerWidth <= 600 && over > 1) found.outside.push(`${name}: ${over.toFixed(0)}`);
     const next = panel.nextElementSibling?.getBoundingClientRect();
     const same = innerWidth <= 600 && next && next.top < box.bottom;
     if (same && box.width + next.width > innerWidth) found.beside.push(name);

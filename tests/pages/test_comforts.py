@@ -122,7 +122,7 @@ def test_a_finger_finds_what_it_taps(browser, name):
 
 
 #: Words of a figure, and those that a curve runs through: how far along it, in steps of two pixels.
-WORDS = '.pa-panel g[transform*="scale(0.1"]'
+WORDS = '.pa-panel g[transform*="scale(0."]'
 STRUCK = """words => words.filter(word => {
   const box = word.getBoundingClientRect();
   return [...word.closest('svg').querySelectorAll('path')].some(path => {

@@ -174,14 +174,17 @@
     );
     fine.forEach((height, k) => {
       const [x, y] = [k % wide, Math.floor(k / wide)];
-      const slope = (step, at) =>
-        0.035 * wide * (fine[k + (at < wide - 1 ? step : 0)] - fine[k - (at ? step : 0)]);
+      const slope = (step, at) => {
+        const [back, on] = [at, wide - 1 - at].map((room) => Math.min(8, room)); // from node to node
+        return (0.07 * wide * (fine[k + on * step] - fine[k - back * step])) / (on + back);
+      };
       const [across, down] = [slope(1, x), slope(wide, y)];
       const light =
         clamp((1 + (across + down) / 1.2) / Math.hypot(1, across, down), 0.86, 1.08) **
         (plain[0] < 128 ? 5 : 1); // 1 upon a plain
       const own = clamp(0.5 + 0.5 * whose[k], 0, 1);
-      const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - lows[right(k)] || 1), 0, 1) ** 1.6;
+      const low = own * lows[1] + (1 - own) * lows[0];
+      const strength = 0.07 + 0.7 * clamp((1 - height) / (1 - low || 1), 0, 1) ** 1.6;
       picture.data.set(
         [
           ...near.map((v, c) => (plain[c] + strength * (own * v + (1 - own) * far[c] - plain[c])) * light),

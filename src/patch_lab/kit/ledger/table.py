@@ -190,7 +190,7 @@ class Claim:
         if self.given_horizon:
             return self._fill(self.given_horizon)
         if self.verdict in PROVED:
-            return "all that the statement names: a proof"
+            return "everything that it states, by proof"
         if self.knobs:
             return "; ".join(f"{knob.name}: {knob.tried}" for knob in self.filled_knobs)
         given = ", ".join(f"{key} = {value}" for key, value in self.parameters.items() if key != "PRESET")
