@@ -65,10 +65,8 @@ def draw(svg: str, prefix: str, alt: str) -> str:
     night += "".join(f"--t{c[1:]}:{legible(dark(c), DARK[PAPER])};" for c in words)
     parts = iter(body.split(mark))
     drawn = []
-    # What stands below a panel and has no title belongs to it: on a phone it follows it.
-    below = all(len(row) == len(rows[0]) for row in rows) and not any(
-        panel.titled for row in rows[1:] for panel in row
-    )
+    # In two rows, what stands below a panel and has no title belongs to it: on a phone it follows it.
+    below = [len(row) for row in rows] == 2 * [len(rows[0])] and not any(panel.titled for panel in rows[1])
     for line, row in enumerate(rows):
         reached = 0.0
         panels = []

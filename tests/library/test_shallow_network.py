@@ -66,10 +66,9 @@ def test_loss_and_gradient_are_those_of_autograd(R, n, L, per_position, attentio
     assert not gradient.head.any()
 
 
-@given(L=st.integers(2, 6), seed=st.integers(0, 1000), per_position=st.booleans())
-def test_weighted_tokens_are_repeated_tokens(L, seed, per_position):
+@given(L=st.integers(2, 6), seed=st.integers(0, 1000))
+def test_weighted_tokens_are_repeated_tokens(L, seed):
     """A token of weight k / L is the same as k tokens of weight 1 / L, and weight 0 is absence."""
-    del per_position  # a head per position has no meaning for weighted tokens
     weights = random_weights(1, L, seed=seed)
     distinct = random_tokens(1, 3, seed=seed).X[0]  # (3, d)
     generator = torch.Generator().manual_seed(seed)

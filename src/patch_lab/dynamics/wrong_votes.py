@@ -57,12 +57,12 @@ def lead_by_votes(
     return float(lead[wrong].sum()), float(lead[~wrong].sum())
 
 
-def pull_along(risk: PopulationRisk, run: PopulationRun, points: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def pull_along(risk: PopulationRisk, run: PopulationRun) -> tuple[np.ndarray, np.ndarray]:
     """Steps of a run and :func:`lead_by_votes` there, wrong over others, as long as the others are positive.
 
-    Below -1 the lead shrinks. The steps are spread evenly in their logarithm.
+    Below -1 the lead shrinks. Up to sixty steps are spread evenly in their logarithm.
     """
-    some = np.unique(np.geomspace(1, len(run.steps), points).astype(int)) - 1
+    some = np.unique(np.geomspace(1, len(run.steps), 60).astype(int)) - 1
     path = zip(run.alpha[some], run.gamma[some], run.rho[some])
     parts = [
         lead_by_votes(risk, float(alpha), run.diagonal, float(gamma), float(rho))

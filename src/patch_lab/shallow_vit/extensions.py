@@ -171,10 +171,10 @@ def pattern_sets(sizes, dim: int, spread: float, seed: int = 0):
 APPENDIX_G = ("model (1)", "two heads", "skip connection", "sets of patterns", "four classes")
 
 
-def train_appendix_g(
-    kind: str, num_neurons: int, rate: float, seed: int, steps: int = 2000, relevant=0.4, confusion=0.1
-) -> ExtendedRun:
+def train_appendix_g(kind: str, num_neurons: int, rate: float, seed: int, steps: int = 2000) -> ExtendedRun:
     """Train one of :data:`APPENDIX_G` on its population without noise, 20 tokens of six patterns.
+
+    Of the tokens 0.4 are relevant and 0.1 confusing (alpha_* and alpha_#).
 
     Parameters
     ----------
@@ -182,13 +182,11 @@ def train_appendix_g(
         "sets of patterns" has five sets of two; "four classes" two outputs, and a relevant pattern each.
     num_neurons, rate, seed, steps
         Of the network, its start and its training.
-    relevant, confusion : float
-        The fractions of tokens, alpha_* and alpha_#.
 
     Raises
     ------
     ValueError
-        For another kind, and where the fractions are none of a law.
+        For another kind.
 
     Examples
     --------
@@ -198,6 +196,7 @@ def train_appendix_g(
     """
     if kind not in APPENDIX_G:
         raise ValueError(f"kind must be one of {', '.join(APPENDIX_G)}, got {kind!r}")
+    relevant, confusion = 0.4, 0.1
     law = PatternData(20, relevant, confusion)
     tokens = population(PatternData(20, relevant, confusion, noise=0.0))
     starts = initial_weights(law, [seed, 100 + seed], num_neurons=num_neurons)
